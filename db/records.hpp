@@ -1,0 +1,74 @@
+// What the database holds, as plain values.
+#pragma once
+
+#include "stencil_tune/grid.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace stencil_tune {
+
+/// How a trial ended.
+enum class Outcome { ok, compile_failed, exceeds_limits, wrong_result, launch_failed, timeout, device_lost };
+
+std::string_view name(Outcome outcome) noexcept;
+Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
+
+/// What was tuned. Two problems with equal keys have the same winner.
+struct ProblemKey {
+  std::string stencil_key;   ///< hash of the canonical expression
+  std::string stencil_name;  ///< for people; not compared
+  int stage = 0;
+  ElementType type = ElementType::f32;
+  Boundaries boundaries{};
+  Extents extents;
+  std::int64_t pitch = 0;
+  int steps = 1;
+};
+
+/// Where and with what it was tuned.
+struct PlatformKey {
+  std::string gpu;           ///< model name; for predictions the modelled GPU
+  std::string architecture;  ///< "sm_90"
+  std::string driver;        ///< "" for predictions
+  std::string nvrtc;
+  std::string template_signature;
+};
+
+/// Time of one launch and how well it is known.
+struct Timing {
+  double median_ms = 0;
+  double low_ms = 0;   ///< confidence interval of the median, 95 %
+  double high_ms = 0;
+  int samples = 0;
+};
+
+struct TrialRecord {
+  std::int64_t id = 0;  ///< set by the store
+  ProblemKey problem;
+  PlatformKey platform;
+  std::string code;     ///< the candidate
+  Outcome outcome = Outcome::ok;
+  std::string message;  ///< why it failed; empty when ok
+  Timing timing;
+  double gstencils = 0;     ///< GStencil/s
+  double ceiling_gbs = 0;   ///< copy ceiling of the run, GB/s
+  double share = 0;         ///< of the copy ceiling, 0..1
+  int registers = 0;
+  int spill_bytes = 0;
+  std::int64_t shared_bytes = 0;  ///< per block, static + dynamic
+  double occupancy = 0;           ///< resident warps over the SM's maximum, 0..1
+  bool predicted = false;         ///< no GPU took part: figures come from the performance model
+  bool raced = false;             ///< re-measured interleaved with the other finalists
+  std::string session;            ///< groups the trials of one run
+  std::string created_at;         ///< ISO 8601, UTC
+};
+
+/// The best ok trial of a problem on a GPU model, with its evidence.
+struct WinnerRecord {
+  TrialRecord trial;
+  double naive_gstencils = 0;  ///< of the same session; 0 unknown
+  int trials_seen = 0;         ///< how many trials it was best of
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,54 @@
+// The grid a stencil runs on: extents, element type, boundaries.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+inline constexpr int kMaxRank = 3;
+
+/// What a cell holds in memory. 16-bit types compute in f32 and round when stored.
+enum class ElementType { f64, f32, f16, bf16 };
+
+/// How reads beyond an edge are answered, axis by axis.
+///   hold     cells within the stencil's reach of the edge are never written (Dirichlet layers kept by the caller)
+///   zero     cells outside are 0
+///   clamp    the edge cell
+///   periodic wraps, as often as needed
+///   reflect  mirrored without repeating the edge cell (numpy's "reflect")
+enum class Boundary { hold, zero, clamp, periodic, reflect };
+
+/// One boundary an axis: x, y, z.
+using Boundaries = std::array<Boundary, kMaxRank>;
+
+/// Cells along each axis; x is fastest in memory. Axes beyond the rank have extent 1.
+struct Extents {
+  int rank = 3;
+  std::array<std::int64_t, kMaxRank> n{1, 1, 1};
+
+  std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }
+  bool operator==(const Extents&) const = default;
+};
+
+std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory
+bool is_half(ElementType type) noexcept;         ///< f16 or bf16
+
+std::string_view name(ElementType type) noexcept;
+std::string_view name(Boundary boundary) noexcept;
+std::string to_string(const Extents& extents);        ///< "512x512x512"
+std::string to_string(const Boundaries& b, int rank);  ///< "hold" or "x=periodic,y=hold,z=zero"
+
+/// Parse what the functions above print. Throw Error: unknown_name (with the nearest name) or invalid_argument.
+ElementType parse_element_type(std::string_view text);
+Boundary parse_boundary(std::string_view text);
+Boundaries parse_boundaries(std::string_view text, int rank);
+
+/// "NX", "NXxNY" or "NXxNYxNZ". One number with rank_if_single > 1 means that number on each axis.
+/// Throws Error(invalid_argument) for zero, negative, non-numeric, or more than three numbers.
+Extents parse_extents(std::string_view text, int rank_if_single);
+
+}  // namespace stencil_tune

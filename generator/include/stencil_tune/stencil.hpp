@@ -1,0 +1,181 @@
+// The stencil: an update rule as a typed expression graph.
+//
+// A Stencil is a value: plain data that the builders below make and everything else reads.
+// Expressions live in one arena (`nodes`); equal expressions are one node, so common subexpressions are shared by
+// construction and operands always come before the node that uses them.
+#pragma once
+
+#include "stencil_tune/grid.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A constant displacement, in cells: x, y, z. Axes beyond the rank are 0.
+using Offset = std::array<int, kMaxRank>;
+
+enum class Operation {
+  number,       ///< a literal
+  coefficient,  ///< a named coefficient: a run-time kernel argument
+  read,         ///< field[x + dx, y + dy, z + dz]
+  negate,
+  absolute,
+  square_root,
+  exponential,
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  less,        ///< 1 or 0
+  less_equal,  ///< 1 or 0
+  equal,       ///< 1 or 0
+  select,      ///< operand 0 != 0 ? operand 1 : operand 2
+};
+
+/// How many operands an operation takes (0 to 3).
+int operand_count(Operation op) noexcept;
+std::string_view name(Operation op) noexcept;
+
+using NodeId = int;
+
+struct Node {
+  Operation op = Operation::number;
+  double value = 0;                          ///< number
+  int index = 0;                             ///< coefficient or field
+  Offset offset{0, 0, 0};                    ///< read
+  std::array<NodeId, 3> operands{-1, -1, -1};
+
+  bool operator==(const Node&) const = default;
+};
+
+struct Coefficient {
+  std::string name;
+  double value = 0;  ///< default; callers pass their own at launch
+};
+
+/// field(output) at the cell = expression
+struct Update {
+  int output = 0;  ///< index into fields
+  NodeId expression = 0;
+};
+
+/// One sweep over the grid that writes all its outputs. A stage does not read what it writes.
+struct Stage {
+  std::vector<Update> updates;
+};
+
+/// After a step the buffer of field `from` becomes field `to` (u_next -> u; for two-level schemes also u -> u_prev).
+struct Rotation {
+  int from = 0;
+  int to = 0;
+};
+
+struct Stencil {
+  std::string name;  ///< for people; never part of the key
+  int rank = 3;
+  std::vector<std::string> fields;
+  std::vector<Coefficient> coefficients;
+  std::vector<Node> nodes;
+  std::vector<Stage> stages;  ///< run in order; built-ins have one
+  std::vector<Rotation> rotations;
+};
+
+/// Builds the arena: every function returns the id of an existing equal node or adds one.
+class StencilBuilder {
+ public:
+  StencilBuilder(std::string name, int rank);
+
+  int field(std::string_view name);                            ///< index of the field, added at first use
+  int coefficient(std::string_view name, double default_value);  ///< index, added at first use
+
+  NodeId number(double value);
+  NodeId coefficient_value(int coefficient);
+  NodeId read(int field, Offset offset);
+  NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
+
+  void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
+  void update(int output_field, NodeId expression);
+  void rotate(int from_field, int to_field);
+
+  /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank).
+  /// Throws Error(malformed_definition).
+  Stencil build() &&;
+
+ private:
+  NodeId intern(const Node& node);
+
+  Stencil stencil_;
+};
+
+// ---- built-ins ------------------------------------------------------------------------------------------------------
+
+enum class Shape { star, box };
+enum class Sharing {
+  distinct,   ///< one coefficient a tap: the textbook's c0..c6
+  symmetric,  ///< one coefficient a distance (star: |d|; box: the multiset of |dx|,|dy|,|dz|)
+};
+
+/// The weighted sum over a star (6r+1 points in 3D) or a box ((2r+1)^3 points) of order r.
+/// Fields "in" -> "out". Default coefficients have sum of |c| = 1.
+/// Throws Error(invalid_argument) for rank outside 1..3 or order outside 1..16.
+Stencil make_builtin(Shape shape, int rank, int order, Sharing sharing = Sharing::distinct);
+
+/// A built-in by name: "star3d1r", "box2d1r", "heat3d", "heat2d", ... ; `names` lists all.
+/// Throws Error(unknown_name) with the nearest name.
+Stencil find_builtin(std::string_view name);
+std::vector<std::string> builtin_names();
+
+// ---- facts ----------------------------------------------------------------------------------------------------------
+
+/// How far a field is read on one axis: offsets low..high (low <= 0 <= high).
+struct Reach {
+  int low = 0;
+  int high = 0;
+  bool operator==(const Reach&) const = default;
+};
+
+struct Tap {
+  int field = 0;
+  Offset offset{0, 0, 0};
+  auto operator<=>(const Tap&) const = default;
+};
+
+/// One weighted tap of a linear update; `weight` is the node that multiplies it (no read in it), -1 for 1.
+struct LinearTap {
+  Tap tap;
+  NodeId weight = -1;
+  bool negative = false;
+};
+
+/// What the expression graph of one stage says, derived once.
+struct StageFacts {
+  std::vector<int> inputs;   ///< fields read, in order of index
+  std::vector<int> outputs;  ///< fields written, in order of update
+  std::vector<Tap> taps;     ///< distinct reads, sorted by field, then z, y, x
+  std::vector<std::array<Reach, kMaxRank>> reach;  ///< [input][axis]
+  std::array<int, kMaxRank> radius{0, 0, 0};       ///< max |offset| over all inputs: the layers that hold keeps
+  bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
+  std::vector<LinearTap> linear_taps;              ///< of the single output, when linear with one output; else empty
+  int operations = 0;                              ///< arithmetic operations per updated cell, shared nodes once
+  bool star = false;  ///< every tap lies on an axis
+};
+
+StageFacts analyse(const Stencil& stencil, int stage);
+
+/// Bytes a sweep must move per updated cell: each input read once, each output written once.
+std::size_t minimal_bytes(const StageFacts& facts, ElementType type);
+
+/// Hash (32 hex digits) of the canonical expression: structure, literals and which places share a coefficient;
+/// never names or coefficient values.
+std::string stencil_key(const Stencil& stencil);
+
+/// The canonical text that stencil_key hashes; also what `stencils show` prints.
+std::string canonical_text(const Stencil& stencil);
+
+}  // namespace stencil_tune

@@ -1,0 +1,57 @@
+// From candidate to CUDA source, launch geometry and packed kernel arguments.
+#pragma once
+
+#include "generator/problem.hpp"
+#include "generator/tuning.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A template file that ships inside the library; generated source includes it by this name.
+struct TemplateFile {
+  std::string_view name;  ///< "stencil_tune/direct.cuh"
+  std::string_view text;
+};
+
+std::span<const TemplateFile> template_files();
+
+/// Hash of all template files and of the generator's own version: trials go stale when it changes.
+std::string template_signature();
+
+struct KernelSource {
+  std::string text;   ///< a translation unit: includes a template, defines the point update, instantiates
+  std::string entry;  ///< the extern "C" kernel
+};
+
+/// The generated kernel serves every extents, strides and coefficients of the problem's stencil, type, boundaries,
+/// index width. `entry` must be a C identifier; several sources with different entries can share a translation unit.
+/// Throws Error(illegal_candidate) when the tuning cannot be expressed at all.
+KernelSource generate(const Problem& problem, const Tuning& tuning, std::string_view entry = "stencil_kernel");
+
+struct LaunchGeometry {
+  std::array<unsigned, 3> grid{1, 1, 1};   ///< blocks; all zero when there is nothing to update
+  std::array<unsigned, 3> block{1, 1, 1};  ///< threads
+  std::size_t shared_bytes = 0;            ///< dynamic shared memory
+};
+
+/// Geometry for updating the cells of `box` (a part of updated_box(problem)).
+LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, const Box& box);
+
+/// Output cells of one block along the grid's axes.
+std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuning);
+
+/// The kernel's one by-value parameter, laid out as templates/arguments.cuh declares it.
+/// inputs and outputs: one address per entry of facts.inputs, facts.outputs; coefficients: one per
+/// stencil.coefficients, converted to the compute type.
+std::vector<std::byte> pack_arguments(const Problem& problem, const Box& box, const Tuning& tuning,
+                                      std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
+                                      std::span<const double> coefficients);
+
+}  // namespace stencil_tune

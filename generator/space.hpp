@@ -1,0 +1,53 @@
+// The candidate space of a problem: every combination of parameter values, enumerated lazily.
+#pragma once
+
+#include "generator/constraints.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A view on problem and limits, which must outlive it. Points are numbered 0..size(): a mixed-radix number over the
+/// values of each family's parameters, family after family; most points are illegal, at() says which are not.
+class Space {
+ public:
+  Space(const Problem& problem, const Limits& limits);
+
+  std::uint64_t size() const noexcept;
+
+  /// The point's candidate; nothing when a constraint forbids it.
+  std::optional<Tuning> at(std::uint64_t point) const;
+
+  /// A legal candidate drawn uniformly over families, then over the points of the family; nothing after 100000 misses.
+  std::optional<Tuning> sample(std::mt19937_64& random) const;
+
+  /// Legal candidates that differ from this one in one parameter by one place in its list of values
+  /// (words: any other value).
+  std::vector<Tuning> neighbours(const Tuning& tuning) const;
+
+  bool legal(const Tuning& tuning) const;
+  const Problem& problem() const noexcept { return *problem_; }
+  const Limits& limits() const noexcept { return *limits_; }
+
+ private:
+  struct FamilySpace {
+    Family family;
+    std::vector<const Parameter*> axes;
+    std::vector<std::vector<int>> values;  ///< of each axis, less what the rank or type rules out at once
+    std::uint64_t points;
+  };
+
+  Tuning decode(const FamilySpace& family, std::uint64_t point) const;
+
+  const Problem* problem_;
+  const Limits* limits_;
+  std::vector<FamilySpace> families_;
+};
+
+/// A fixed legal candidate of the family for this problem, simple and safe; nothing when the family cannot serve it.
+std::optional<Tuning> default_candidate(Family family, const Problem& problem, const Limits& limits);
+
+}  // namespace stencil_tune

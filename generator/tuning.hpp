@@ -1,0 +1,100 @@
+// Tuning parameters: one aggregate, one table that says what each member means and which values it takes.
+//
+// Adding a parameter: a member here, a row in parameters() (tuning.cpp), the template that reads it.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+enum class Family { direct, tiled, streaming };
+
+/// streaming: where the planes within the stencil's reach live while a block walks.
+enum class Planes {
+  shared,     ///< all planes with their halo in shared memory (textbook thread coarsening)
+  mixed,      ///< the current plane in shared memory, the others in registers (textbook register tiling)
+  registers,  ///< the thread's own rows in registers, neighbouring rows through the cache
+};
+
+/// tiled, streaming shared/mixed: where reads outside the block's own output tile are served from.
+enum class Halo { shared, cache };
+
+/// tiled, streaming shared/mixed: which tile the threads of a block cover one to one.
+enum class Cover {
+  output,  ///< a thread (times its register tile) an output cell; the halo is loaded in a loop
+  input,   ///< a thread a loaded cell, the outer ones idle while computing (textbook)
+};
+
+/// direct, streaming registers: how a thread gets the cells left and right of its own.
+enum class Neighbours { cache, shuffle };
+
+/// In which order the hardware's block numbers visit the tiles of the grid.
+enum class BlockOrder {
+  natural,  ///< x fastest, then y, then z
+  z_first,  ///< z fastest, then x, then y
+  raster,   ///< natural within strips of 8 tiles in y, strip after strip, z inside a strip
+};
+
+enum class LoadHint { cached, read_only, l2_only };
+enum class StoreHint { write_back, streaming };
+
+/// One value for each tuning parameter. A parameter that a family does not use keeps its default.
+struct Tuning {
+  Family family = Family::direct;
+  int block_x = 32;    ///< threads along x
+  int block_y = 4;     ///< threads along y
+  int block_z = 1;     ///< threads along z
+  int register_x = 1;  ///< outputs a thread holds along x, next to each other
+  int register_y = 1;  ///< outputs a thread holds along y
+  int register_z = 1;  ///< outputs a thread holds along z
+  int vector = 1;      ///< cells a global load or store moves; divides register_x
+  int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
+  Planes planes = Planes::registers;
+  Halo halo = Halo::shared;
+  Cover cover = Cover::output;
+  Neighbours neighbours = Neighbours::cache;
+  BlockOrder order = BlockOrder::natural;
+  LoadHint load = LoadHint::cached;
+  StoreHint store = StoreHint::write_back;
+  int unroll = 1;      ///< iterations of the walk unrolled together
+  int min_blocks = 0;  ///< blocks per SM promised to the compiler (__launch_bounds__); 0 leaves it free
+
+  bool operator==(const Tuning&) const = default;
+};
+
+/// A row of the table: how a parameter is named, coded, ranged and explained.
+struct Parameter {
+  std::string_view name;                ///< "coarsening depth"
+  std::string_view prefix;              ///< "cz" for numbers; empty where the value is a word
+  std::vector<std::string_view> words;  ///< word of value i, for enumerations
+  std::vector<int> values;              ///< what the search may choose from
+  int default_value;
+  bool always_coded;  ///< written in every code of its families; others only when not at their default
+  std::vector<Family> families;
+  std::string_view meaning;
+  std::function<int(const Tuning&)> get;
+  std::function<void(Tuning&, int)> set;
+
+  bool used_by(Family family) const;
+};
+
+/// The table, in the order of the code's parts.
+std::span<const Parameter> parameters();
+
+std::string_view name(Family family) noexcept;
+std::span<const Family> families();
+
+/// The candidate's stable short code: "streaming.bx32.by4.rx4.ry1.v4.cz4.regs".
+std::string code(const Tuning& tuning);
+std::ostream& operator<<(std::ostream& out, const Tuning& tuning);
+
+/// Parses a code; parts may come in any order after the family. Values outside the table's are accepted as long as
+/// they are positive (constraints judge them). Throws Error(malformed_code) naming the part.
+Tuning parse_code(std::string_view text);
+
+}  // namespace stencil_tune
