@@ -1,0 +1,27 @@
+# How this project's own code is compiled. The options hold for the directories below the top one, so that neither the
+# exported targets nor a project that embeds this one inherit them.
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+if(STENCIL_TUNE_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(STENCIL_TUNE_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+if(STENCIL_TUNE_PORTABLE)
+  # Every find_package and pkg_check_modules below prefers the archive.
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+  set(Boost_USE_STATIC_LIBS ON)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(STENCIL_TUNE_CCACHE ccache)
+  mark_as_advanced(STENCIL_TUNE_CCACHE)
+  if(STENCIL_TUNE_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${STENCIL_TUNE_CCACHE})
+  endif()
+endif()

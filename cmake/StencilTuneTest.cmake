@@ -1,0 +1,17 @@
+# stencil_tune_add_test(NAME SOURCES file... [LIBRARIES target...] [LABELS label...])
+#
+# A GoogleTest program with one ctest entry a test. The labels say what a test needs: `gpu` tests skip themselves where
+# there is no GPU. They run in the source folder's root, so that they find examples and scripts.
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+function(stencil_tune_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  gtest_discover_tests(${name}
+    DISCOVERY_MODE PRE_TEST
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()
