@@ -10,8 +10,12 @@ function(stencil_tune_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  set(one_at_a_time)
+  if("gpu" IN_LIST arg_LABELS)
+    set(one_at_a_time RESOURCE_LOCK gpu)
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 ${one_at_a_time})
 endfunction()

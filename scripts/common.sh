@@ -1,0 +1,32 @@
+# Shared by the scripts beside it: where the repository is, how to say something, where CUDA is.
+# shellcheck shell=bash
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# A folder serves as a toolkit when it has what building and running need: cuda.h and NVRTC. nvcc is needed by the
+# export tests alone.
+is_cuda_home() {
+  [[ -f $1/include/cuda.h ]] && { compgen -G "$1/lib*/libnvrtc.so*" || compgen -G "$1/lib/*-linux-gnu/libnvrtc.so*"; } >/dev/null
+}
+
+# Prints the first toolkit found; fails when there is none. The order is the one that the program itself searches in.
+find_cuda_home() {
+  local nvcc candidate
+  nvcc=$(readlink -f "$(command -v nvcc || true)")
+  for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda "$root/.venv/cuda"; do
+    if [[ -n $candidate ]] && is_cuda_home "$candidate"; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Lets everything started from here (CMake, the program, the tests) find that toolkit.
+export_cuda_home() {
+  local home
+  if home=$(find_cuda_home); then
+    export CUDA_HOME=$home
+  fi
+}
