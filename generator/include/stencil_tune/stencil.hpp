@@ -8,8 +8,10 @@
 #include "stencil_tune/grid.hpp"
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -90,6 +92,7 @@ struct Stencil {
 class StencilBuilder {
  public:
   StencilBuilder(std::string name, int rank);
+  explicit StencilBuilder(Stencil stencil);  ///< goes on from a stencil that a builder made: ids stay as they are
 
   int field(std::string_view name);                            ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
@@ -97,20 +100,36 @@ class StencilBuilder {
   NodeId number(double value);
   NodeId coefficient_value(int coefficient);
   NodeId read(int field, Offset offset);
+
+  /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
+  /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
+  /// stay visible, division of field values by a read-free divisor d becomes multiplication by (1/d), and
+  /// a*(b*x) with read-free a, b becomes (a*b)*x.
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
 
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
   void update(int output_field, NodeId expression);
   void rotate(int from_field, int to_field);
 
-  /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank).
+  const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
+
+  /// Whether any field value enters the node.
+  bool reads_field(NodeId node) const { return reads_field_[static_cast<std::size_t>(node)]; }
+
+  /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank), adds the
+  /// nodes that weights of linear updates need (StageFacts::linear_taps), and drops nodes that nothing uses.
   /// Throws Error(malformed_definition).
   Stencil build() &&;
 
  private:
   NodeId intern(const Node& node);
+  NodeId append(const Node& node);
+  NodeId simplify(Operation op, NodeId a, NodeId b, NodeId c);  ///< -1 when nothing is simpler
 
   Stencil stencil_;
+  std::vector<bool> reads_field_;                           ///< of each node
+  std::unordered_multimap<std::size_t, NodeId> by_hash_;
+  std::unordered_map<std::string, int> coefficient_index_;
 };
 
 // ---- built-ins ------------------------------------------------------------------------------------------------------
@@ -161,8 +180,8 @@ struct StageFacts {
   std::vector<std::array<Reach, kMaxRank>> reach;  ///< [input][axis]
   std::array<int, kMaxRank> radius{0, 0, 0};       ///< max |offset| over all inputs: the layers that hold keeps
   bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
-  std::vector<LinearTap> linear_taps;              ///< of the single output, when linear with one output; else empty
-  int operations = 0;                              ///< arithmetic operations per updated cell, shared nodes once
+  std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
+  int operations = 0;  ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
   bool star = false;  ///< every tap lies on an axis
 };
 

@@ -1,0 +1,181 @@
+#include "stencil_tune/grid.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array kElementTypes{ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
+constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                 Boundary::reflect};
+constexpr std::string_view kAxisNames = "xyz";
+constexpr std::size_t kLongestShown = 60;  // of the user's text in a message
+
+std::string shown(std::string_view text) {
+  return text.size() <= kLongestShown ? std::string(text) : std::string(text.substr(0, kLongestShown)) + "...";
+}
+
+/// The enumerator whose name is `text`; throws unknown_name with the nearest.
+template <typename Enum, std::size_t Count>
+Enum parse_enumerator(std::string_view text, const std::array<Enum, Count>& values, std::string_view what) {
+  std::vector<std::string> names;
+  for (const Enum value : values) {
+    if (text == name(value)) return value;
+    names.emplace_back(name(value));
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown {} '{}' (known: {}){}", what, shown(text),
+                                                   fmt::join(names, ", "), did_you_mean(text, names)));
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+[[noreturn]] void reject_dims(std::string_view text, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("dims '{}': {}; write NX, NXxNY or NXxNYxNZ, such as 512 or 512x512x512", shown(text), why));
+}
+
+std::int64_t parse_extent(std::string_view part, std::string_view text) {
+  if (part.empty()) reject_dims(text, "a number is missing");
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (error == std::errc::result_out_of_range) reject_dims(text, fmt::format("'{}' is too large", shown(part)));
+  if (error != std::errc() || end != part.data() + part.size()) {
+    reject_dims(text, fmt::format("'{}' is not a whole number", shown(part)));
+  }
+  if (value == 0) reject_dims(text, "an extent of zero leaves no cells");
+  if (value < 0) reject_dims(text, fmt::format("an extent cannot be negative ({})", value));
+  return value;
+}
+
+void check_cells(const Extents& extents, std::string_view text) {
+  // Room for 8-byte cells, so that byte counts fit in 64 bits too.
+  constexpr std::int64_t kMaxCells = std::numeric_limits<std::int64_t>::max() / 16;
+  std::int64_t cells = 1;
+  for (const std::int64_t n : extents.n) {
+    if (n > kMaxCells / cells) reject_dims(text, "the number of cells does not fit in 64 bits");
+    cells *= n;
+  }
+}
+
+std::size_t axis_of(std::string_view text, int rank) {
+  if (text.size() == 1) {
+    const std::size_t axis = kAxisNames.find(text[0]);
+    if (axis < static_cast<std::size_t>(rank)) return axis;
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("boundary: '{}' is not an axis of a grid of rank {} (axes: {})",
+                                                   shown(text), rank, kAxisNames.substr(0, static_cast<std::size_t>(rank))));
+}
+
+}  // namespace
+
+std::size_t size_of(ElementType type) noexcept {
+  switch (type) {
+    case ElementType::f64: return 8;
+    case ElementType::f32: return 4;
+    case ElementType::f16:
+    case ElementType::bf16: return 2;
+  }
+  return 0;
+}
+
+bool is_half(ElementType type) noexcept { return type == ElementType::f16 || type == ElementType::bf16; }
+
+std::string_view name(ElementType type) noexcept {
+  switch (type) {
+    case ElementType::f64: return "f64";
+    case ElementType::f32: return "f32";
+    case ElementType::f16: return "f16";
+    case ElementType::bf16: return "bf16";
+  }
+  return "?";
+}
+
+std::string_view name(Boundary boundary) noexcept {
+  switch (boundary) {
+    case Boundary::hold: return "hold";
+    case Boundary::zero: return "zero";
+    case Boundary::clamp: return "clamp";
+    case Boundary::periodic: return "periodic";
+    case Boundary::reflect: return "reflect";
+  }
+  return "?";
+}
+
+std::string to_string(const Extents& extents) {
+  return fmt::format("{}", fmt::join(extents.n.begin(), extents.n.begin() + extents.rank, "x"));
+}
+
+std::string to_string(const Boundaries& b, int rank) {
+  bool same = true;
+  std::string text;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
+    same = same && b[axis] == b[0];
+    text += fmt::format("{}{}={}", axis == 0 ? "" : ",", kAxisNames[axis], name(b[axis]));
+  }
+  return same ? std::string(name(b[0])) : text;
+}
+
+ElementType parse_element_type(std::string_view text) { return parse_enumerator(text, kElementTypes, "element type"); }
+
+Boundary parse_boundary(std::string_view text) { return parse_enumerator(text, kBoundaries, "boundary"); }
+
+Boundaries parse_boundaries(std::string_view text, int rank) {
+  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
+  if (text.find('=') == std::string_view::npos) {
+    boundaries.fill(parse_boundary(text));
+    return boundaries;
+  }
+  std::array<bool, kMaxRank> given{};
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("boundary '{}': '{}' names no axis; write one for all axes, such as hold, or "
+                              "x=periodic,y=hold,z=zero", shown(text), shown(part)));
+    }
+    const std::size_t axis = axis_of(part.substr(0, equals), rank);
+    if (given[axis]) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("boundary '{}': axis {} is given twice", shown(text), kAxisNames[axis]));
+    }
+    given[axis] = true;
+    boundaries[axis] = parse_boundary(part.substr(equals + 1));
+  }
+  return boundaries;
+}
+
+Extents parse_extents(std::string_view text, int rank_if_single) {
+  const std::vector<std::string_view> parts = split(text, 'x');
+  if (parts.size() > kMaxRank) {
+    reject_dims(text, fmt::format("{} numbers where a grid has at most {} axes", parts.size(), kMaxRank));
+  }
+  if (rank_if_single < 1 || rank_if_single > kMaxRank) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rank {} is outside 1 to {}", rank_if_single, kMaxRank));
+  }
+  Extents extents;
+  extents.rank = parts.size() == 1 ? rank_if_single : static_cast<int>(parts.size());
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
+    extents.n[axis] = parse_extent(parts.size() == 1 ? parts[0] : parts[axis], text);
+  }
+  check_cells(extents, text);
+  return extents;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,122 @@
+#include "stencil_tune/stencil.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+namespace stencil_tune {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool commutes(Operation op) {
+  return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
+         op == Operation::equal;
+}
+
+std::uint64_t hash_text(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
+
+/// A hash of each node's structure that knows no names, fields or coefficients: it orders the operands of commuting
+/// operations, so that a*b and b*a are one.
+std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(stencil.nodes.size());
+  for (const Node& node : stencil.nodes) {
+    std::array<std::uint64_t, 3> operands{};
+    for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
+    if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+    hashes.push_back(hash_text(fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","),
+                                           fmt::join(operands, " "))));
+  }
+  return hashes;
+}
+
+/// Writes one line a node, operands first; nodes, fields and coefficients are numbered by first appearance.
+class CanonicalWriter {
+ public:
+  explicit CanonicalWriter(const Stencil& stencil)
+      : stencil_(stencil), hashes_(structure_hashes(stencil)), numbers_(stencil.nodes.size(), -1) {}
+
+  std::string write() {
+    text_ = fmt::format("rank {}\n", stencil_.rank);
+    for (const Stage& stage : stencil_.stages) {
+      text_ += "stage\n";
+      for (const Update& update : stage.updates) {
+        write_expression(update.expression);
+        text_ += fmt::format("f{} = t{}\n", number(fields_, update.output), numbers_[at(update.expression)]);
+      }
+    }
+    for (const Rotation& rotation : stencil_.rotations) {
+      text_ += fmt::format("f{} becomes f{}\n", number(fields_, rotation.from), number(fields_, rotation.to));
+    }
+    return std::move(text_);
+  }
+
+ private:
+  static int number(std::map<int, int>& numbers, int index) {
+    return numbers.emplace(index, static_cast<int>(numbers.size())).first->second;
+  }
+
+  std::array<NodeId, 3> ordered_operands(const Node& node) const {
+    std::array<NodeId, 3> operands = node.operands;
+    if (commutes(node.op) && hashes_[at(operands[0])] > hashes_[at(operands[1])]) std::swap(operands[0], operands[1]);
+    return operands;
+  }
+
+  /// Depth first with a stack of its own: a sum of thousands of taps is thousands deep.
+  void write_expression(NodeId root) {
+    std::vector<NodeId> open{root};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      if (numbers_[at(id)] >= 0) {
+        open.pop_back();
+        continue;
+      }
+      const Node& node = stencil_.nodes[at(id)];
+      const std::array<NodeId, 3> operands = ordered_operands(node);
+      const std::size_t before = open.size();
+      for (int i = operand_count(node.op) - 1; i >= 0; --i) {
+        if (numbers_[at(operands[at(i)])] < 0) open.push_back(operands[at(i)]);
+      }
+      if (open.size() > before) continue;
+      open.pop_back();
+      numbers_[at(id)] = count_++;
+      text_ += fmt::format("t{} = {}\n", numbers_[at(id)], right_side(node, operands));
+    }
+  }
+
+  std::string right_side(const Node& node, const std::array<NodeId, 3>& operands) {
+    switch (node.op) {
+      case Operation::number: return fmt::format("{}", node.value);
+      case Operation::coefficient: return fmt::format("c{}", number(coefficients_, node.index));
+      case Operation::read: return fmt::format("f{}[{}]", number(fields_, node.index), fmt::join(node.offset, ","));
+      default: break;
+    }
+    std::string text(name(node.op));
+    for (int i = 0; i < operand_count(node.op); ++i) text += fmt::format(" t{}", numbers_[at(operands[at(i)])]);
+    return text;
+  }
+
+  const Stencil& stencil_;
+  std::vector<std::uint64_t> hashes_;
+  std::vector<int> numbers_;
+  int count_ = 0;
+  std::map<int, int> fields_;
+  std::map<int, int> coefficients_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string canonical_text(const Stencil& stencil) { return CanonicalWriter(stencil).write(); }
+
+std::string stencil_key(const Stencil& stencil) {
+  const std::string text = canonical_text(stencil);
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace stencil_tune
