@@ -1,0 +1,314 @@
+#include "tuner/executor/block_scheduler.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+thread_local BlockScheduler* active_scheduler = nullptr;
+
+/// Fibers outlive launches: making one costs a mapping of its stack.
+ThreadFiber* pooled_fiber(std::size_t index) {
+  static thread_local std::vector<std::unique_ptr<ThreadFiber>> pool;
+  while (pool.size() <= index) pool.push_back(std::make_unique<ThreadFiber>());
+  return pool[index].get();
+}
+
+bool same_site(host::Site a, host::Site b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+
+std::string to_string(host::Site site) {
+  const char* slash = std::strrchr(site.file, '/');
+  return fmt::format("{}:{}", slash ? slash + 1 : site.file, site.line);
+}
+
+std::string to_string(host::Index index) { return fmt::format("({},{},{})", index.x, index.y, index.z); }
+
+void perform(void* to, const void* from, unsigned bytes, unsigned bytes_read) {
+  std::memcpy(to, from, bytes_read);
+  std::memset(static_cast<char*>(to) + bytes_read, 0, bytes - bytes_read);
+}
+
+}  // namespace
+
+host::Services& BlockScheduler::services() {
+  static host::Services table{
+      nullptr,
+      [](host::Site site) { active_scheduler->arrive_at_barrier(site); },
+      [](const void* brought, void* received, unsigned bytes, unsigned source, host::Site site) {
+        active_scheduler->arrive_at_exchange(brought, received, bytes, source, site);
+      },
+      [](void* to, const void* from, unsigned bytes, unsigned bytes_read, host::Site site) {
+        active_scheduler->issue_copy({to, from, bytes, bytes_read}, site);
+      },
+      [] { active_scheduler->commit_copies(); },
+      [](unsigned groups_left) { active_scheduler->wait_copies(groups_left); },
+      [](host::Rule rule, const void* address, const char* what, host::Site site) {
+        active_scheduler->fail(rule, address, what, site);
+      },
+  };
+  return table;
+}
+
+BlockScheduler::BlockScheduler(const LaunchGeometry& geometry, ThreadFiber::Entry entry, const void* arguments,
+                               const HostRunOptions& options)
+    : geometry_(geometry),
+      entry_(entry),
+      arguments_(arguments),
+      options_(options),
+      random_(options.seed),
+      shared_(geometry.shared_bytes, 16, GuardedArray::Placement::against_end),
+      threads_(std::size_t{geometry.block[0]} * geometry.block[1] * geometry.block[2]) {
+  const auto& [bx, by, bz] = geometry.block;
+  for (unsigned i = 0; i < threads_.size(); ++i) {
+    host::ThreadView& view = threads_[i].view;
+    view.thread = {i % bx, i / bx % by, i / (bx * by)};
+    view.block_extent = {bx, by, bz};
+    view.grid_extent = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+    view.lane = i % kWarpLanes;
+    view.shared = reinterpret_cast<unsigned char*>(shared_.data());
+    threads_[i].fiber = pooled_fiber(i);
+  }
+  active_scheduler = this;
+}
+
+BlockScheduler::~BlockScheduler() { active_scheduler = nullptr; }
+
+std::optional<HostFault> BlockScheduler::run_grid() {
+  const auto& [gx, gy, gz] = geometry_.grid;
+  std::vector<std::uint64_t> blocks(std::uint64_t{gx} * gy * gz);
+  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+  if (options_.order == ThreadOrder::descending) std::reverse(blocks.begin(), blocks.end());
+  if (options_.order == ThreadOrder::random) std::shuffle(blocks.begin(), blocks.end(), random_);
+  for (const std::uint64_t block : blocks) {
+    const auto fault = run_block({static_cast<unsigned>(block % gx), static_cast<unsigned>(block / gx % gy),
+                                  static_cast<unsigned>(block / gx / gy)});
+    if (fault) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<HostFault> BlockScheduler::run_block(host::Index block) {
+  begin_block(block);
+  while (unfinished_ > 0 && !fault_) {
+    round_.swap(next_);
+    next_.clear();
+    order_round();
+    if (round_.empty()) report_stuck();
+    for (const unsigned index : round_) {
+      run_thread(index);
+      if (fault_) break;
+    }
+  }
+  if (!fault_ && !shared_.slack_intact()) {
+    report(HostFault::Kind::out_of_bounds, "the block wrote beyond its shared memory",
+           reinterpret_cast<std::uintptr_t>(shared_.data()));
+  }
+  if (fault_) abandon_block();
+  return fault_;
+}
+
+void BlockScheduler::begin_block(host::Index block) {
+  shared_.poison();
+  fault_.reset();
+  unfinished_ = static_cast<unsigned>(threads_.size());
+  at_barrier_ = 0;
+  next_.resize(threads_.size());
+  std::iota(next_.begin(), next_.end(), 0U);
+  for (Thread& thread : threads_) {
+    thread.view.block = block;
+    thread.state = State::ready;
+    thread.open_copies.clear();
+    thread.committed_copies.clear();
+    thread.fiber->start(entry_, arguments_);
+  }
+}
+
+void BlockScheduler::order_round() {
+  switch (options_.order) {
+    case ThreadOrder::ascending: std::sort(round_.begin(), round_.end()); break;
+    case ThreadOrder::descending: std::sort(round_.begin(), round_.end(), std::greater<>()); break;
+    case ThreadOrder::random: std::shuffle(round_.begin(), round_.end(), random_); break;
+  }
+}
+
+void BlockScheduler::run_thread(unsigned index) {
+  current_ = index;
+  services().current = &current().view;
+  current().fiber->resume();
+  if (!current().fiber->finished()) return;
+  if (current().fiber->trap()) report_trap(current());
+  after_finish(index);
+}
+
+/// A thread that is gone is no longer waited for.
+void BlockScheduler::after_finish(unsigned index) {
+  threads_[index].state = State::finished;
+  --unfinished_;
+  if (fault_) return;
+  release_barrier_if_complete();
+  release_exchange_if_complete(index / kWarpLanes);
+}
+
+void BlockScheduler::abandon_block() {
+  for (Thread& thread : threads_) thread.fiber->cancel();
+}
+
+void BlockScheduler::arrive_at_barrier(host::Site site) {
+  Thread& thread = current();
+  thread.state = State::at_barrier;
+  thread.site = site;
+  ++at_barrier_;
+  release_barrier_if_complete();
+  thread.fiber->wait();
+}
+
+void BlockScheduler::release_barrier_if_complete() {
+  if (at_barrier_ == 0 || at_barrier_ < unfinished_) return;
+  const Thread* first = nullptr;
+  for (unsigned i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state != State::at_barrier) continue;
+    if (!first) first = &thread;
+    if (!same_site(first->site, thread.site)) {
+      report(HostFault::Kind::mismatched_wait, "the threads of the block meet at different barriers: " +
+                                                   describe_waits());
+      return;
+    }
+    thread.state = State::ready;
+    next_.push_back(i);
+  }
+  at_barrier_ = 0;
+}
+
+void BlockScheduler::arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source,
+                                        host::Site site) {
+  Thread& thread = current();
+  thread.state = State::at_exchange;
+  thread.site = site;
+  thread.exchange = {brought, received, bytes, source};
+  release_exchange_if_complete(current_ / kWarpLanes);
+  thread.fiber->wait();
+}
+
+void BlockScheduler::release_exchange_if_complete(unsigned warp) {
+  const unsigned first = warp * kWarpLanes;
+  const unsigned last = std::min<unsigned>(first + kWarpLanes, static_cast<unsigned>(threads_.size()));
+  const Thread* meeting = nullptr;
+  for (unsigned i = first; i < last; ++i) {
+    const Thread& thread = threads_[i];
+    if (thread.state == State::finished) continue;
+    if (thread.state != State::at_exchange) return;
+    if (!meeting) meeting = &thread;
+    if (!same_site(meeting->site, thread.site) || meeting->exchange.bytes != thread.exchange.bytes) {
+      report(HostFault::Kind::mismatched_wait, "the lanes of a warp meet at different shuffles: " + describe_waits());
+      return;
+    }
+  }
+  if (meeting) deliver_exchange(first, last);
+}
+
+void BlockScheduler::deliver_exchange(unsigned first, unsigned last) {
+  for (unsigned i = first; i < last; ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state == State::finished) continue;
+    const unsigned source = first + thread.exchange.source;
+    // What a lane that is gone or never was would bring is undefined: poison makes its use visible.
+    const bool there = source < last && threads_[source].state != State::finished;
+    if (there) {
+      std::memcpy(thread.exchange.received, threads_[source].exchange.brought, thread.exchange.bytes);
+    } else {
+      std::memset(thread.exchange.received, GuardedArray::kPoison, thread.exchange.bytes);
+    }
+  }
+  for (unsigned i = first; i < last; ++i) {
+    if (threads_[i].state != State::at_exchange) continue;
+    threads_[i].state = State::ready;
+    next_.push_back(i);
+  }
+}
+
+void BlockScheduler::issue_copy(const Copy& copy, host::Site site) {
+  const auto first = static_cast<std::byte*>(copy.to);
+  if (first < shared_.data() || first + copy.bytes > shared_.data() + shared_.size()) {
+    fail(host::Rule::shared_range, copy.to, "asynchronous copy to outside shared memory", site);
+  }
+  if (options_.async == AsyncCompletion::at_issue) {
+    perform(copy.to, copy.from, copy.bytes, copy.bytes_read);
+  } else {
+    current().open_copies.push_back(copy);
+  }
+}
+
+void BlockScheduler::commit_copies() {
+  current().committed_copies.push_back(std::move(current().open_copies));
+  current().open_copies.clear();
+}
+
+void BlockScheduler::wait_copies(unsigned groups_left) {
+  auto& groups = current().committed_copies;
+  while (groups.size() > groups_left) {
+    for (const Copy& copy : groups.front()) perform(copy.to, copy.from, copy.bytes, copy.bytes_read);
+    groups.erase(groups.begin());
+  }
+}
+
+void BlockScheduler::fail(host::Rule rule, const void* address, const char* what, host::Site site) {
+  const auto kind = rule == host::Rule::alignment      ? HostFault::Kind::misaligned
+                    : rule == host::Rule::shared_range ? HostFault::Kind::out_of_bounds
+                                                       : HostFault::Kind::rule;
+  report(kind, fmt::format("{} at {}, address {}", what, to_string(site), fmt::ptr(address)),
+         reinterpret_cast<std::uintptr_t>(address));
+  current().fiber->escape();
+}
+
+void BlockScheduler::report(HostFault::Kind kind, const std::string& what, std::uintptr_t address) {
+  const host::ThreadView& view = current().view;
+  fault_ = HostFault{kind, fmt::format("thread {} of block {}: {}", to_string(view.thread), to_string(view.block), what),
+                     address};
+}
+
+void BlockScheduler::report_trap(const Thread& thread) {
+  const Trap trap = *thread.fiber->trap();
+  if (thread.fiber->overflowed(trap.address)) {
+    report(HostFault::Kind::rule, "its emulated stack overflowed", trap.address);
+  } else if (trap.signal == SIGSEGV || trap.signal == SIGBUS) {
+    const bool in_shared = shared_.encloses(trap.address);
+    report(HostFault::Kind::out_of_bounds,
+           fmt::format("access out of bounds at address {:#x}{}", trap.address,
+                       in_shared ? fmt::format(", {} bytes from the start of {} bytes of shared memory",
+                                               static_cast<std::intptr_t>(trap.address) -
+                                                   reinterpret_cast<std::intptr_t>(shared_.data()),
+                                               geometry_.shared_bytes)
+                                 : ""),
+           trap.address);
+  } else if (trap.signal == SIGFPE) {
+    report(HostFault::Kind::arithmetic, "integer division by zero or overflow");
+  } else {
+    report(HostFault::Kind::arithmetic,
+           "an index beyond an array of its own, a shift too far, or an integer division by zero");
+  }
+}
+
+void BlockScheduler::report_stuck() {
+  report(HostFault::Kind::mismatched_wait, "no thread of the block can go on: " + describe_waits());
+}
+
+std::string BlockScheduler::describe_waits() const {
+  std::map<std::string, unsigned> waits;
+  for (const Thread& thread : threads_) {
+    if (thread.state != State::at_barrier && thread.state != State::at_exchange) continue;
+    ++waits[fmt::format("{} {}", thread.state == State::at_barrier ? "barrier" : "shuffle", to_string(thread.site))];
+  }
+  std::string text;
+  for (const auto& [place, count] : waits) text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, place);
+  return text;
+}
+
+}  // namespace stencil_tune

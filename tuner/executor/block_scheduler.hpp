@@ -1,0 +1,97 @@
+// Runs the threads of one block against each other: who runs next, who waits for whom, and when a wait is over.
+#pragma once
+
+#include "tuner/executor/executor.hpp"
+#include "tuner/executor/guarded_array.hpp"
+#include "tuner/executor/host_interface.hpp"
+#include "tuner/executor/thread_fiber.hpp"
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace stencil_tune {
+
+inline constexpr unsigned kWarpLanes = 32;
+
+class BlockScheduler {
+ public:
+  BlockScheduler(const LaunchGeometry& geometry, ThreadFiber::Entry entry, const void* arguments,
+                 const HostRunOptions& options);
+  ~BlockScheduler();
+  BlockScheduler(const BlockScheduler&) = delete;
+  BlockScheduler& operator=(const BlockScheduler&) = delete;
+
+  /// Runs every block of the grid; returns the first fault.
+  std::optional<HostFault> run_grid();
+
+  /// The table that kernels call into; they reach the scheduler that runs on the calling OS thread.
+  static host::Services& services();
+
+ private:
+  enum class State { ready, at_barrier, at_exchange, finished };
+
+  struct Copy {
+    void* to;
+    const void* from;
+    unsigned bytes;
+    unsigned bytes_read;  ///< the rest of `bytes` becomes zero
+  };
+
+  struct Thread {
+    host::ThreadView view{};
+    ThreadFiber* fiber = nullptr;
+    State state = State::ready;
+    host::Site site{};  ///< where it waits
+    struct {
+      const void* brought;
+      void* received;
+      unsigned bytes;
+      unsigned source;
+    } exchange{};
+    std::vector<Copy> open_copies;
+    std::vector<std::vector<Copy>> committed_copies;
+  };
+
+  std::optional<HostFault> run_block(host::Index block);
+  void begin_block(host::Index block);
+  void order_round();
+  void run_thread(unsigned index);
+  void after_finish(unsigned index);
+  void abandon_block();
+
+  void arrive_at_barrier(host::Site site);
+  void arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source, host::Site site);
+  void release_barrier_if_complete();
+  void release_exchange_if_complete(unsigned warp);
+  void deliver_exchange(unsigned first, unsigned last);
+
+  void issue_copy(const Copy& copy, host::Site site);
+  void commit_copies();
+  void wait_copies(unsigned groups_left);
+  [[noreturn]] void fail(host::Rule rule, const void* address, const char* what, host::Site site);
+
+  void report(HostFault::Kind kind, const std::string& what, std::uintptr_t address = 0);
+  void report_trap(const Thread& thread);
+  void report_stuck();
+  std::string describe_waits() const;
+
+  Thread& current() { return threads_[current_]; }
+
+  const LaunchGeometry geometry_;
+  const ThreadFiber::Entry entry_;
+  const void* const arguments_;
+  const HostRunOptions options_;
+  std::mt19937_64 random_;
+  GuardedArray shared_;
+  std::vector<Thread> threads_;
+  std::vector<unsigned> round_;  ///< threads that run in this round
+  std::vector<unsigned> next_;   ///< threads that became ready since it began
+  unsigned current_ = 0;
+  unsigned unfinished_ = 0;
+  unsigned at_barrier_ = 0;
+  std::optional<HostFault> fault_;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,197 @@
+// The host's stand-in for templates/device.cuh: the same functions, carried out by the executor.
+// Compiled together with a kernel by the host compiler; see tuner/executor/executor.hpp.
+#pragma once
+
+#include "stencil_tune/host_interface.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#define STENCIL_DEVICE inline
+#define STENCIL_KERNEL extern "C"
+#define STENCIL_UNROLL
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+// Where a function of this file was called from.
+#define STENCIL_TUNE_CALLER const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+extern "C" {
+__attribute__((visibility("default"))) stencil_tune::host::Services* stencil_tune_host_services;
+}
+
+namespace stencil_tune {
+
+enum class LoadHint { cached, read_only, l2_only };
+enum class StoreHint { write_back, streaming };
+
+namespace host {
+
+inline const ThreadView& self() { return *stencil_tune_host_services->current; }
+
+inline void check_alignment(const void* address, unsigned long bytes, const char* what, Site site) {
+  if (reinterpret_cast<unsigned long>(address) % bytes == 0) return;
+  stencil_tune_host_services->fail(Rule::alignment, address, what, site);
+}
+
+/// A lane's value from another lane of its warp.
+template <class T>
+T exchange(T value, int source, Site site) {
+  T received;
+  stencil_tune_host_services->exchange(&value, &received, sizeof(T), static_cast<unsigned>(source), site);
+  return received;
+}
+
+template <class Arguments>
+void call(void (*kernel)(Arguments), const void* packed) {
+  alignas(Arguments) unsigned char copy[sizeof(Arguments)];
+  std::memcpy(copy, packed, sizeof(Arguments));
+  kernel(*reinterpret_cast<const Arguments*>(copy));
+}
+
+template <class Arguments>
+constexpr unsigned long argument_bytes(void (*)(Arguments)) {
+  return sizeof(Arguments);
+}
+
+}  // namespace host
+
+// What the executor looks up in the library, for each kernel.
+#define STENCIL_TUNE_HOST_ENTRY(kernel)                                                                         \
+  extern "C" {                                                                                                  \
+  __attribute__((visibility("default"))) void stencil_tune_host_##kernel(const void* packed) {                  \
+    stencil_tune::host::call(kernel, packed);                                                                   \
+  }                                                                                                             \
+  __attribute__((visibility("default"))) extern const unsigned long stencil_tune_host_##kernel##_bytes =        \
+      stencil_tune::host::argument_bytes(kernel);                                                               \
+  }
+
+STENCIL_DEVICE int thread_x() { return static_cast<int>(host::self().thread.x); }
+STENCIL_DEVICE int thread_y() { return static_cast<int>(host::self().thread.y); }
+STENCIL_DEVICE int thread_z() { return static_cast<int>(host::self().thread.z); }
+STENCIL_DEVICE unsigned block_x() { return host::self().block.x; }
+STENCIL_DEVICE unsigned block_y() { return host::self().block.y; }
+STENCIL_DEVICE unsigned block_z() { return host::self().block.z; }
+
+STENCIL_DEVICE void barrier(STENCIL_TUNE_CALLER) { stencil_tune_host_services->barrier({file, line}); }
+
+template <class T>
+STENCIL_DEVICE T shuffle_up(T value, int delta, int width, STENCIL_TUNE_CALLER) {
+  const int lane = static_cast<int>(host::self().lane);
+  return host::exchange(value, lane % width < delta ? lane : lane - delta, {file, line});
+}
+template <class T>
+STENCIL_DEVICE T shuffle_down(T value, int delta, int width, STENCIL_TUNE_CALLER) {
+  const int lane = static_cast<int>(host::self().lane);
+  return host::exchange(value, lane % width + delta >= width ? lane : lane + delta, {file, line});
+}
+
+STENCIL_DEVICE unsigned char* shared_memory() { return host::self().shared; }
+
+template <int kBytes>
+struct Word;
+template <>
+struct Word<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Word<4> {
+  using Type = unsigned int;
+};
+template <>
+struct Word<8> {
+  using Type = unsigned long long;
+};
+template <>
+struct Word<16> {
+  struct Type {
+    unsigned long long low, high;
+  };
+};
+
+template <LoadHint kHint, class W>
+STENCIL_DEVICE W load_word(const W* address, STENCIL_TUNE_CALLER) {
+  host::check_alignment(address, sizeof(W), "misaligned load", {file, line});
+  return *address;
+}
+
+template <StoreHint kHint, class W>
+STENCIL_DEVICE void store_word(W* address, W value, STENCIL_TUNE_CALLER) {
+  host::check_alignment(address, sizeof(W), "misaligned store", {file, line});
+  *address = value;
+}
+
+/// kBytes (4, 8 or 16) from global to shared memory, which arrive some time before the wait that covers them ends.
+template <int kBytes>
+STENCIL_DEVICE void async_copy(void* shared, const void* global, STENCIL_TUNE_CALLER) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
+  host::check_alignment(shared, kBytes, "asynchronous copy to a misaligned address", {file, line});
+  host::check_alignment(global, kBytes, "asynchronous copy from a misaligned address", {file, line});
+  stencil_tune_host_services->copy_async(shared, global, kBytes, kBytes, {file, line});
+}
+/// Closes a group of the copies this thread issued since the last one.
+STENCIL_DEVICE void async_commit() { stencil_tune_host_services->commit_copies(); }
+/// Until this thread's groups have arrived, all but the latest kGroupsLeft.
+template <int kGroupsLeft>
+STENCIL_DEVICE void async_wait() {
+  stencil_tune_host_services->wait_copies(kGroupsLeft);
+}
+
+// Conversions of 16-bit types, as the GPU's instructions round: to nearest, ties to even.
+
+STENCIL_DEVICE float float_from_bits(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+STENCIL_DEVICE unsigned bits_from_float(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+STENCIL_DEVICE float float_from_f16(unsigned short bits) {
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  const float sign = bits >> 15 ? -1.0f : 1.0f;
+  if (exponent == 31) return fraction ? float_from_bits(0x7fffffffu) : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+STENCIL_DEVICE unsigned short f16_from_float(float value) {
+  const unsigned sign = bits_from_float(value) >> 16 & 0x8000u;
+  const float size = std::fabs(value);
+  if (size != size) return 0x7fff;
+  if (size == 0.0f) return static_cast<unsigned short>(sign);
+  if (size >= 65520.0f) return static_cast<unsigned short>(sign | 0x7c00u);
+  // Scaled so that the last place of the result is 1: nearbyint then rounds as the conversion does.
+  int exponent = 0;
+  std::frexp(size, &exponent);
+  const int last_place = exponent - 11 < -24 ? -24 : exponent - 11;
+  const auto places = static_cast<unsigned>(std::nearbyint(std::ldexp(size, -last_place)));
+  // A carry out of the fraction adds to the exponent, as it should; subnormals have no hidden 1.
+  return static_cast<unsigned short>(sign | (places + static_cast<unsigned>(last_place + 24) * 1024u));
+}
+
+STENCIL_DEVICE float float_from_bf16(unsigned short bits) { return float_from_bits(static_cast<unsigned>(bits) << 16); }
+
+STENCIL_DEVICE unsigned short bf16_from_float(float value) {
+  const unsigned bits = bits_from_float(value);
+  if (value != value) return static_cast<unsigned short>(bits >> 16 | 0x0040u);
+  const unsigned tie_to_even = bits >> 16 & 1u;
+  return static_cast<unsigned short>((bits + 0x7fffu + tie_to_even) >> 16);
+}
+
+STENCIL_DEVICE float square_root(float x) { return std::sqrt(x); }
+STENCIL_DEVICE double square_root(double x) { return std::sqrt(x); }
+STENCIL_DEVICE float exponential(float x) { return std::exp(x); }
+STENCIL_DEVICE double exponential(double x) { return std::exp(x); }
+
+}  // namespace stencil_tune

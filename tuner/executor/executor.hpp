@@ -1,0 +1,87 @@
+// The host executor: runs generated kernels on the CPU, for correctness only.
+//
+// A kernel library is the generated source and the templates, unchanged but for stencil_tune/device.cuh, compiled by
+// the host compiler and loaded into this process. A launch runs a block at a time, each thread of it on a fiber of its
+// own, so that barriers and shuffles really wait. What a GPU lets pass shows here:
+//   - threads and blocks run in ascending, descending or random order, so a missing barrier changes results;
+//   - shared memory starts each block as NaN and ends at a guard page;
+//   - asynchronous copies complete as early or as late as they may;
+//   - out-of-bounds, misaligned and mismatched accesses end the launch with a HostFault that says who and where.
+#pragma once
+
+#include "generator/source.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+/// The order in which the blocks of a grid, and the threads of a block between two waits, run.
+enum class ThreadOrder { ascending, descending, random };
+
+/// When an asynchronous copy arrives: once issued, or only once waited for.
+enum class AsyncCompletion { at_issue, at_wait };
+
+struct HostRunOptions {
+  ThreadOrder order = ThreadOrder::ascending;
+  AsyncCompletion async = AsyncCompletion::at_issue;
+  std::uint64_t seed = 1;  ///< of ThreadOrder::random
+};
+
+/// What a kernel did that ended its launch.
+struct HostFault {
+  enum class Kind { out_of_bounds, misaligned, mismatched_wait, arithmetic, rule };
+
+  Kind kind = Kind::rule;
+  std::string message;         ///< what, which block and thread, where in the source if known
+  std::uintptr_t address = 0;  ///< of the access, for out_of_bounds and misaligned
+};
+
+std::string_view name(HostFault::Kind kind) noexcept;
+std::string_view name(ThreadOrder order) noexcept;
+
+class HostLibrary;
+
+/// One kernel of a loaded library; keeps the library loaded.
+class HostKernel {
+ public:
+  /// Runs the whole grid. `arguments` is the kernel's one parameter (pack_arguments). Addresses in it are used as they
+  /// are: arrays that lie against guard pages (GuardedArray) make the checks sharp. Returns the first fault, nothing
+  /// when the kernel ended well. Launches of one process run one after another.
+  /// Throws Error(invalid_argument) when the argument's size or the geometry cannot be right.
+  std::optional<HostFault> run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
+                               const HostRunOptions& options = {}) const;
+
+ private:
+  friend class HostLibrary;
+  using Entry = void (*)(const void* arguments);
+
+  std::shared_ptr<void> handle_;
+  Entry entry_ = nullptr;
+  std::size_t argument_bytes_ = 0;
+};
+
+/// Kernels compiled together for the host.
+class HostLibrary {
+ public:
+  /// Compiles all sources in one translation unit with CXX, c++, g++ or clang++, the first that is there.
+  /// `files` are the templates the sources include; "stencil_tune/device.cuh" among them is replaced.
+  /// Throws Error(missing_library) without a compiler, Error(compile_failed) with the compiler's log.
+  explicit HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files = template_files());
+
+  /// Throws Error(unknown_name).
+  HostKernel kernel(std::string_view entry) const;
+
+ private:
+  std::shared_ptr<void> handle_;
+};
+
+/// The host compiler's command, for messages; nothing when there is none.
+std::optional<std::string> find_host_compiler();
+
+}  // namespace stencil_tune

@@ -1,0 +1,144 @@
+#include "tuner/executor/host_compiler.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tuner/executor/executor.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+extern char** environ;
+
+namespace stencil_tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+bool is_executable(const fs::path& file) { return fs::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0; }
+
+bool on_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return is_executable(program);
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (is_executable(fs::path(folder.empty() ? "." : folder) / program)) return true;
+  }
+  return false;
+}
+
+/// CXX may hold a launcher too ("ccache g++"): its words, each an argument of its own.
+std::vector<std::string> compiler_command() {
+  const char* chosen = std::getenv("CXX");
+  for (const std::string& command : {std::string(chosen ? chosen : ""), std::string("c++"), std::string("g++"),
+                                     std::string("clang++")}) {
+    auto words = split_words(command);
+    if (!words.empty() && on_path(words.front())) return words;
+  }
+  return {};
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw Error(ErrorCode::file_io, fmt::format("cannot write {}", path.string()));
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Runs the command with both outputs going to `log`; returns its wait status.
+int run_command(const std::vector<std::string>& command, const fs::path& log) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = 0;
+  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) {
+    throw Error(ErrorCode::missing_library,
+                fmt::format("cannot start the host compiler {}: {}", command[0], std::generic_category().message(failed)));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "stencil-tune-XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) {
+    throw Error(ErrorCode::file_io, fmt::format("cannot make a temporary folder {}: {}", pattern,
+                                                std::generic_category().message(errno)));
+  }
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::optional<std::string> find_host_compiler() {
+  const auto words = compiler_command();
+  if (words.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+fs::path compile_for_host(const std::string& translation_unit, std::span<const TemplateFile> files,
+                          const fs::path& folder) {
+  auto command = compiler_command();
+  if (command.empty()) {
+    throw Error(ErrorCode::missing_library,
+                "running kernels on the host needs a C++ compiler: found none in CXX, nor c++, g++, clang++ on PATH; "
+                "install g++ or set CXX");
+  }
+  for (const TemplateFile& file : files) write_file(folder / file.name, file.text);
+  const fs::path source = folder / "kernels.cpp";
+  const fs::path library = folder / "kernels.so";
+  const fs::path log = folder / "log.txt";
+  write_file(source, translation_unit);
+
+  // Sanitizer checks that trap need no run-time library: an index beyond a thread's own array becomes a fault.
+  // Hidden symbols keep libraries apart that instantiate the same templates from different text.
+  for (const char* option : {"-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
+                             "-fno-strict-aliasing", "-fsanitize=bounds,shift,integer-divide-by-zero",
+                             "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern"}) {
+    command.emplace_back(option);
+  }
+  command.insert(command.end(), {"-I", folder.string(), "-o", library.string(), source.string()});
+  const int status = run_command(command, log);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw Error(ErrorCode::compile_failed,
+                fmt::format("{} failed on a kernel for the host:\n{}", command[0], read_file(log)));
+  }
+  return library;
+}
+
+}  // namespace stencil_tune
