@@ -1,0 +1,116 @@
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+#include "stencil_tune/grid.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+template <typename Function>
+Error error_of(Function function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error was thrown";
+  return Error(ErrorCode::internal, "");
+}
+
+bool contains(const Error& error, std::string_view text) {
+  return std::string_view(error.what()).find(text) != std::string_view::npos;
+}
+
+TEST(ErrorCode, IsNamedByItsEnumerator) {
+  EXPECT_EQ(name(ErrorCode::unknown_name), "unknown_name");
+  EXPECT_EQ(name(ErrorCode::internal), "internal");
+  EXPECT_EQ(name(ErrorCode::database_newer), "database_newer");
+}
+
+TEST(ElementType, ParsesWhatItPrints) {
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    EXPECT_EQ(parse_element_type(name(type)), type);
+  }
+}
+
+TEST(ElementType, KnowsItsSize) {
+  EXPECT_EQ(size_of(ElementType::f64), 8u);
+  EXPECT_EQ(size_of(ElementType::f32), 4u);
+  EXPECT_EQ(size_of(ElementType::bf16), 2u);
+  EXPECT_TRUE(is_half(ElementType::f16));
+  EXPECT_FALSE(is_half(ElementType::f32));
+}
+
+TEST(ElementType, UnknownNameSuggestsTheNearest) {
+  const Error error = error_of([] { parse_element_type("bf61"); });
+  EXPECT_EQ(error.code(), ErrorCode::unknown_name);
+  EXPECT_TRUE(contains(error, "did you mean 'bf16'")) << error.what();
+}
+
+TEST(Boundaries, OneNameIsMeantForEveryAxis) {
+  EXPECT_EQ(parse_boundaries("periodic", 2), (Boundaries{Boundary::periodic, Boundary::periodic, Boundary::periodic}));
+}
+
+TEST(Boundaries, AxesLeftOutHold) {
+  EXPECT_EQ(parse_boundaries("y=zero", 3), (Boundaries{Boundary::hold, Boundary::zero, Boundary::hold}));
+}
+
+TEST(Boundaries, ParseWhatTheyPrint) {
+  const Boundaries mixed{Boundary::periodic, Boundary::hold, Boundary::reflect};
+  EXPECT_EQ(to_string(mixed, 3), "x=periodic,y=hold,z=reflect");
+  EXPECT_EQ(parse_boundaries(to_string(mixed, 3), 3), mixed);
+  EXPECT_EQ(to_string({Boundary::clamp, Boundary::clamp, Boundary::hold}, 2), "clamp");
+}
+
+TEST(Boundaries, RejectAxesBeyondTheRankRepeatsAndUnknownNames) {
+  EXPECT_EQ(error_of([] { parse_boundaries("z=hold", 2); }).code(), ErrorCode::unknown_name);
+  EXPECT_EQ(error_of([] { parse_boundaries("x=hold,x=zero", 2); }).code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error_of([] { parse_boundaries("x=hold,zero", 2); }).code(), ErrorCode::invalid_argument);
+  const Error error = error_of([] { parse_boundaries("x=perodic", 2); });
+  EXPECT_TRUE(contains(error, "'periodic'")) << error.what();
+}
+
+TEST(Extents, OneNumberIsMeantForEveryAxis) {
+  EXPECT_EQ(parse_extents("512", 3), (Extents{3, {512, 512, 512}}));
+  EXPECT_EQ(parse_extents("512", 1), (Extents{1, {512, 1, 1}}));
+}
+
+TEST(Extents, SeveralNumbersSetTheRank) {
+  EXPECT_EQ(parse_extents("509x487x601", 3), (Extents{3, {509, 487, 601}}));
+  EXPECT_EQ(parse_extents("7x9", 3), (Extents{2, {7, 9, 1}}));
+  EXPECT_EQ(to_string(parse_extents("7x9", 3)), "7x9");
+}
+
+TEST(Extents, CellsAreCountedIn64Bits) { EXPECT_EQ(parse_extents("4096x2048x1024", 3).cells(), std::int64_t{1} << 33); }
+
+TEST(Extents, RejectWhatIsNoGridAndSayWhy) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"0", "zero"},        {"-4", "negative"},     {"8x-1", "negative"},     {"abc", "not a whole number"},
+      {"1.5", "whole"},     {"", "missing"},        {"8x", "missing"},        {"x8", "missing"},
+      {"8x8x8x8", "4 num"}, {"8 x8", "whole"},      {"0x10", "zero"},         {"99999999999999999999", "too large"},
+      {"+3", "whole"},      {"8xx8", "missing"},    {"1e3", "whole"},
+      {"3000000000x3000000000x2", "64 bits"},
+  };
+  for (const auto& [text, why] : cases) {
+    const Error error = error_of([text = text] { parse_extents(text, 3); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << text;
+    EXPECT_TRUE(contains(error, why)) << text << " -> " << error.what();
+  }
+}
+
+TEST(Suggestion, CountsEdits) {
+  EXPECT_EQ(edit_distance("star", "star"), 0u);
+  EXPECT_EQ(edit_distance("satr", "star"), 1u);
+  EXPECT_EQ(edit_distance("Star", "star"), 0u);
+  EXPECT_EQ(edit_distance("", "star"), 4u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+TEST(Suggestion, StaysSilentWhenNothingIsNear) {
+  EXPECT_EQ(nearest_name("qqqqqq", {"hold", "zero"}), "");
+  EXPECT_EQ(did_you_mean("hodl", {"hold", "zero"}), "; did you mean 'hold'?");
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,113 @@
+#include "stencil_tune/stencil.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+struct Names {
+  std::string u = "u", v = "v", a = "a", b = "b";
+  double value_a = 1, value_b = 2;
+  bool coefficients_first = false;
+};
+
+/// v = a*u[-1] + b*u[1], named and declared as asked.
+Stencil two_taps(const Names& names) {
+  StencilBuilder builder("any", 1);
+  if (names.coefficients_first) {
+    builder.coefficient(names.b, names.value_b);
+    builder.field(names.v);
+  }
+  const int u = builder.field(names.u);
+  const NodeId a = builder.coefficient_value(builder.coefficient(names.a, names.value_a));
+  const NodeId b = builder.coefficient_value(builder.coefficient(names.b, names.value_b));
+  const NodeId left = builder.apply(Operation::multiply, a, builder.read(u, {-1, 0, 0}));
+  const NodeId right = builder.apply(Operation::multiply, b, builder.read(u, {1, 0, 0}));
+  builder.update(builder.field(names.v), builder.apply(Operation::add, left, right));
+  return std::move(builder).build();
+}
+
+TEST(StencilKey, Is32HexDigits) {
+  const std::string key = stencil_key(make_builtin(Shape::star, 3, 1));
+  EXPECT_EQ(key.size(), 32u);
+  EXPECT_EQ(key.find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
+TEST(StencilKey, IgnoresNamesValuesAndOrderOfDeclaration) {
+  const std::string key = stencil_key(two_taps({}));
+  EXPECT_EQ(stencil_key(two_taps({"in", "out", "west", "east"})), key);
+  Names values;
+  values.value_a = 7;
+  EXPECT_EQ(stencil_key(two_taps(values)), key);
+  Names order;
+  order.coefficients_first = true;
+  EXPECT_EQ(stencil_key(two_taps(order)), key);
+}
+
+TEST(StencilKey, SeesWhichPlacesShareACoefficient) {
+  Names shared;
+  shared.b = shared.a;
+  EXPECT_NE(stencil_key(two_taps(shared)), stencil_key(two_taps({})));
+}
+
+TEST(StencilKey, SeesLiteralsOffsetsAndOperations) {
+  const auto key = [](Operation op, double number, int offset) {
+    StencilBuilder builder("t", 1);
+    const NodeId u = builder.read(builder.field("u"), {offset, 0, 0});
+    builder.update(builder.field("v"), builder.apply(op, builder.number(number), u));
+    return stencil_key(std::move(builder).build());
+  };
+  const std::set<std::string> keys{key(Operation::multiply, 2, 0), key(Operation::multiply, 3, 0),
+                                   key(Operation::multiply, 2, 1), key(Operation::subtract, 2, 0)};
+  EXPECT_EQ(keys.size(), 4u);
+}
+
+TEST(StencilKey, OperandsOfASumOrProductMayBeWrittenEitherWay) {
+  const auto key = [](bool swapped) {
+    StencilBuilder builder("t", 1);
+    const int u = builder.field("u");
+    NodeId x = builder.apply(Operation::absolute, builder.read(u, {-1, 0, 0}));
+    NodeId y = builder.read(u, {1, 0, 0});
+    if (swapped) std::swap(x, y);
+    builder.update(builder.field("v"), builder.apply(Operation::multiply, x, y));
+    return stencil_key(std::move(builder).build());
+  };
+  EXPECT_EQ(key(false), key(true));
+}
+
+TEST(StencilKey, BuiltinsDiffer) {
+  std::set<std::string> keys;
+  int count = 0;
+  for (const Shape shape : {Shape::star, Shape::box}) {
+    for (int rank = 2; rank <= 3; ++rank) {
+      for (int order = 1; order <= 3; ++order) {
+        for (const Sharing sharing : {Sharing::distinct, Sharing::symmetric}) {
+          keys.insert(stencil_key(make_builtin(shape, rank, order, sharing)));
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(keys.size(), static_cast<std::size_t>(count));
+}
+
+TEST(CanonicalText, NumbersByFirstAppearance) {
+  EXPECT_EQ(canonical_text(two_taps({"in", "out", "west", "east"})).find("west"), std::string::npos);
+  StencilBuilder builder("t", 1);
+  const int unused = builder.field("unused");
+  const int u = builder.field("u");
+  const int v = builder.field("v");
+  builder.update(v, builder.read(u, {1, 0, 0}));
+  builder.rotate(v, u);
+  EXPECT_EQ(unused, 0);
+  EXPECT_EQ(canonical_text(std::move(builder).build()), "rank 1\nstage\nt0 = f0[1,0,0]\nf1 = t0\nf1 becomes f0\n");
+}
+
+TEST(CanonicalText, DeepSumsNeedNoDeepStack) {
+  EXPECT_GT(canonical_text(make_builtin(Shape::box, 3, 12)).size(), 15625u);
+}
+
+}  // namespace
+}  // namespace stencil_tune
