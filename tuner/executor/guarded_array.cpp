@@ -73,6 +73,11 @@ bool GuardedArray::slack_intact() const noexcept {
          std::all_of(data_ + bytes_, mapping_ + mapped_ - guard, is_poison);
 }
 
+void GuardedArray::make_read_only() noexcept {
+  const std::size_t guard = kGuardPages * page_bytes();
+  ::mprotect(mapping_ + guard, mapped_ - 2 * guard, PROT_READ);
+}
+
 bool GuardedArray::encloses(std::uintptr_t address) const noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(mapping_);
   return address >= first && address < first + mapped_;

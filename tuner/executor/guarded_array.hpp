@@ -29,6 +29,7 @@ class GuardedArray {
 
   void poison() noexcept;  ///< fills the array
   bool slack_intact() const noexcept;
+  void make_read_only() noexcept;  ///< from now on, writes fault
 
   /// Whether the address lies in the array, its slack or its guard pages.
   bool encloses(std::uintptr_t address) const noexcept;

@@ -1,0 +1,34 @@
+// What goes into a kernel run and what it is compared with.
+#pragma once
+
+#include "generator/problem.hpp"
+#include "tuner/executor/guarded_array.hpp"
+#include "tuner/reference.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Random inputs and coefficients, and the reference's answer to them.
+struct FieldData {
+  std::vector<std::vector<double>> inputs;  ///< rounded to the element type
+  std::vector<double> coefficients;
+  std::vector<ReferenceField> expected;
+};
+
+/// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions).
+FieldData random_data(const Problem& problem, std::uint64_t seed);
+
+/// Whether small integers and dyadic coefficients go through the stencil without rounding.
+bool has_exact_data(const Problem& problem);
+FieldData exact_data(const Problem& problem, std::uint64_t seed);
+
+/// The cells in their element type, padding between rows left poisoned.
+void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array);
+
+/// One cell of an array, widened.
+double load_cell(ElementType type, const std::byte* cell);
+
+}  // namespace stencil_tune

@@ -1,0 +1,181 @@
+#include "tuner/executor/host_check.hpp"
+
+#include "tuner/executor/executor.hpp"
+#include "tuner/executor/field_data.hpp"
+#include "tuner/executor/guarded_array.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace stencil_tune {
+namespace {
+
+/// How one launch of a case runs; together they cover every order, placement and completion.
+struct Scene {
+  HostRunOptions run;
+  GuardedArray::Placement placement;
+  bool part_of_box;
+  bool exact;
+};
+
+constexpr Scene kScenes[]{
+    {{ThreadOrder::ascending, AsyncCompletion::at_issue, 1}, GuardedArray::Placement::against_end, false, false},
+    {{ThreadOrder::descending, AsyncCompletion::at_wait, 1}, GuardedArray::Placement::against_start, false, true},
+    {{ThreadOrder::random, AsyncCompletion::at_wait, 2}, GuardedArray::Placement::against_end, true, false},
+};
+
+/// A box within the box, off its corners by amounts that no tile divides.
+Box part_of(const Box& box, int rank) {
+  Box part = box;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
+    const std::int64_t length = box.high[axis] - box.low[axis];
+    part.low[axis] += length >= 4 ? 1 + static_cast<std::int64_t>(axis) % 2 : 0;
+    part.high[axis] -= length >= 6 ? 2 : 0;
+  }
+  return part;
+}
+
+bool holds(const Box& box, const std::array<std::int64_t, kMaxRank>& cell) {
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (cell[axis] < box.low[axis] || cell[axis] >= box.high[axis]) return false;
+  }
+  return true;
+}
+
+/// One launch of one kernel on one grid: arrays, arguments, comparison.
+class HostLaunch {
+ public:
+  HostLaunch(const Problem& problem, const Tuning& tuning, const FieldData& data, const Scene& scene)
+      : problem_(problem), tuning_(tuning), data_(data), scene_(scene), box_(updated_box(problem)) {
+    if (scene.part_of_box) box_ = part_of(box_, problem.extents.rank);
+    // Arrays start where the candidate's vectors may, and no better: slack would hide what a guard page shows.
+    const std::size_t alignment =
+        std::min<std::size_t>(16, size_of(problem.type) * static_cast<std::size_t>(tuning.vector));
+    for (const std::vector<double>& values : data.inputs) {
+      store_field(problem, values, inputs_.emplace_back(problem.field_bytes(), alignment, scene.placement));
+      inputs_.back().make_read_only();
+    }
+    for (std::size_t i = 0; i < data.expected.size(); ++i) {
+      outputs_.emplace_back(problem.field_bytes(), alignment, scene.placement);
+    }
+  }
+
+  /// What went wrong; nothing when all is right.
+  std::optional<std::string> run(const HostKernel& kernel) {
+    const auto arguments =
+        pack_arguments(problem_, box_, tuning_, addresses(inputs_), addresses(outputs_), data_.coefficients);
+    const auto fault = kernel.run(launch_geometry(problem_, tuning_, box_), arguments, scene_.run);
+    if (fault) return fmt::format("{}: {}{}", name(fault->kind), fault->message, describe(fault->address));
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (auto wrong = compare(i)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  std::int64_t cells() const { return box_.cells(); }
+
+ private:
+  static std::vector<std::uint64_t> addresses(const std::vector<GuardedArray>& arrays) {
+    std::vector<std::uint64_t> result;
+    for (const GuardedArray& array : arrays) result.push_back(array.address());
+    return result;
+  }
+
+  /// Which array a fault is about, in cells.
+  std::string describe(std::uintptr_t address) const {
+    const auto find = [&](const std::vector<GuardedArray>& arrays, const char* kind) -> std::string {
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        if (!arrays[i].encloses(address)) continue;
+        const auto offset = static_cast<std::int64_t>(address - arrays[i].address());
+        return fmt::format(" (byte {} of the {} bytes of {} {})", offset, arrays[i].size(), kind, i);
+      }
+      return {};
+    };
+    return find(inputs_, "input") + find(outputs_, "output");
+  }
+
+  std::optional<std::string> compare(std::size_t output) const {
+    const std::size_t cell_bytes = size_of(problem_.type);
+    const ReferenceField& expected = data_.expected[output];
+    std::optional<std::string> first;
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < problem_.allocated_cells(); ++i) {
+      const std::array<std::int64_t, kMaxRank> cell{i % problem_.pitch, i / problem_.pitch % problem_.extents.n[1],
+                                                    i / problem_.pitch / problem_.extents.n[1]};
+      const auto index = static_cast<std::size_t>(i);
+      const std::byte* found = outputs_[output].data() + index * cell_bytes;
+      const bool in_box = holds(box_, cell);
+      const bool right = in_box ? expected.accepts(index, load_cell(problem_.type, found)) : is_poison(found, cell_bytes);
+      if (right || wrong++ > 0) continue;
+      first = fmt::format("cell ({},{},{}) of output {} ", cell[0], cell[1], cell[2], output);
+      *first += in_box ? fmt::format("is {:.9g}, should be {:.9g} within {:.3g}", load_cell(problem_.type, found),
+                                     expected.value[index], expected.tolerance[index])
+                       : "lies outside the box to update and was written";
+    }
+    if (first) return fmt::format("{} ({} of {} cells wrong)", *first, wrong, cells());
+    if (!outputs_[output].slack_intact()) return fmt::format("the bytes around output {} were written", output);
+    return std::nullopt;
+  }
+
+  static bool is_poison(const std::byte* bytes, std::size_t count) {
+    return std::all_of(bytes, bytes + count, [](std::byte value) { return value == std::byte{GuardedArray::kPoison}; });
+  }
+
+  const Problem& problem_;
+  const Tuning& tuning_;
+  const FieldData& data_;
+  const Scene& scene_;
+  Box box_;
+  std::vector<GuardedArray> inputs_;
+  std::vector<GuardedArray> outputs_;
+};
+
+void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
+  if (updated_box(problem).cells() == 0) return;
+  const FieldData any = random_data(problem, 1);
+  const std::optional<FieldData> exact =
+      has_exact_data(problem) ? std::optional(exact_data(problem, 2)) : std::nullopt;
+  for (const Scene& scene : kScenes) {
+    const FieldData& data = scene.exact && exact ? *exact : any;
+    HostLaunch launch(problem, verdict.tuning, data, scene);
+    const auto wrong = launch.run(kernel);
+    if (wrong) {
+      verdict.right = false;
+      verdict.message = fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong,
+                                    to_string(problem.extents), problem.pitch, problem.stencil.name, name(problem.type),
+                                    to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
+                                    scene.part_of_box ? ", part of the box" : "",
+                                    scene.exact && exact ? ", exact numbers" : "");
+      return;
+    }
+    verdict.cells_checked += launch.cells();
+  }
+}
+
+}  // namespace
+
+std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files) {
+  std::vector<KernelSource> sources;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    sources.push_back(generate(cases[i].problems.front(), cases[i].tuning, fmt::format("candidate_{}", i)));
+  }
+  const HostLibrary library(sources, files);
+  std::vector<HostVerdict> verdicts;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    HostVerdict& verdict = verdicts.emplace_back(HostVerdict{cases[i].tuning, true, {}, 0});
+    const HostKernel kernel = library.kernel(sources[i].entry);
+    for (const Problem& problem : cases[i].problems) {
+      if (verdict.right) check_grid(problem, kernel, verdict);
+    }
+  }
+  return verdicts;
+}
+
+std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings) {
+  std::vector<HostCase> cases;
+  for (const Tuning& tuning : tunings) cases.push_back({tuning, {problem}});
+  return check_cases_on_host(cases);
+}
+
+}  // namespace stencil_tune

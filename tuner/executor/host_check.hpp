@@ -1,0 +1,38 @@
+// Are candidates right? Runs their kernels on the host executor and compares every cell with the reference.
+#pragma once
+
+#include "generator/problem.hpp"
+#include "generator/source.hpp"
+#include "generator/tuning.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// One kernel and the grids it is tried on: problems that differ in extents and pitch alone.
+struct HostCase {
+  Tuning tuning;
+  std::vector<Problem> problems;
+};
+
+struct HostVerdict {
+  Tuning tuning;
+  bool right = false;
+  std::string message;             ///< what was wrong first, where, and how the threads ran
+  std::int64_t cells_checked = 0;  ///< compared with the reference; 0 when no grid had anything to update
+};
+
+/// Each grid is updated three times, with threads in ascending, descending and random order, on arrays that lie against
+/// guard pages; once it is a part of the updated box only, and once (linear stencils) on numbers whose result is known
+/// to the bit. Cells outside the box must stay as they were, row padding and inputs too.
+/// All kernels are compiled together. Throws what HostLibrary's constructor throws.
+std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases,
+                                             std::span<const TemplateFile> files = template_files());
+
+/// The same for many candidates on one small grid; verdicts in the order of the candidates.
+std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings);
+
+}  // namespace stencil_tune
