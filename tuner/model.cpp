@@ -1,0 +1,150 @@
+#include "tuner/model.hpp"
+
+#include "tuner/work.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+// Calibrated on one NVIDIA H200, 2026-11-21 (3D stars of order 1, 2, 4 at 512^3): see tests/tuner/model_test.cpp.
+constexpr double kNorm = 6;
+constexpr double kDramEfficiency = 0.92;  // of the data sheet's peak, refresh and turn-around taken off
+constexpr double kLatencyNs = 600;        // of a load from DRAM while DRAM is busy
+constexpr double kBlockStartNs = 150;     // from a free slot to the first load, and from the last store to a free slot
+constexpr double kBarrierNs = 40;
+constexpr double kRereadCost = 0.5;       // of a sector read again by another block: half are near, in the own partition
+constexpr double kWarpsAlike = 6;         // warps without barriers that are in the same phase of their walk
+constexpr double kSchedulers = 4;
+constexpr double kBaseRegisters = 18;
+constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
+constexpr double kCacheFrom = 0.4;  // part of L2 that surely still holds what was touched this many bytes ago
+
+// How likely data last touched `distance` bytes ago has left the cache.
+double miss_share(double distance, double cache_bytes) {
+  return std::clamp((distance / cache_bytes - kCacheFrom) / (1 - kCacheFrom), 0.0, 1.0);
+}
+
+// Walking several planes keeps as many distant DRAM pages open at once. Measured with copies done column-wise over z:
+// depth 4 loses 1.5 %, 16 loses 4 %, 64 loses 6 %, 512 between 7 and 24 %.
+double access_order_efficiency(double depth) { return 1 - 0.01 * std::log2(std::max(1.0, depth)); }
+
+// How many blocks later the neighbour of a block on each axis runs.
+std::array<double, kMaxRank> block_distances(const Work& work, BlockOrder order) {
+  const auto [x, y, z] = work.tiles;
+  switch (order) {
+    case BlockOrder::z_first: return {z, z * x, 1};
+    case BlockOrder::raster: return {1, x, x * std::min(y, kStripRows)};
+    case BlockOrder::natural: break;
+  }
+  return {1, x, x * y};
+}
+
+// Bytes DRAM moves: every cell once, and again where a halo has left L2 before the neighbouring block reads it.
+double dram_bytes(const Work& work, const Tuning& tuning, double active_blocks, double l2_bytes) {
+  const double block_bytes = work.tile[0] * work.tile[1] * work.tile[2] * work.cell_bytes;
+  const auto distances = block_distances(work, tuning.order);
+  double reread = 0;
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    if (work.tiles[a] <= 1) continue;
+    // Blocks that run side by side read a common halo at the same time, unless it is one's end and the other's start.
+    const bool together = distances[a] < active_blocks;
+    const bool walked = a == 2 && work.steps > 1;
+    const double between = together ? (walked ? active_blocks * block_bytes : 0) : distances[a] * block_bytes;
+    reread += work.halo[a] / work.tile[a] * miss_share(between, l2_bytes);
+  }
+  const double once = work.read_bytes + work.write_bytes;
+  return (once + work.read_bytes * reread) * miss_share(once, l2_bytes);
+}
+
+int guessed_registers(const Problem& problem, const Work& work) {
+  const double words = problem.type == ElementType::f64 ? 2 : 1;
+  return static_cast<int>(std::min(255.0, kBaseRegisters + words * work.live_values));
+}
+
+// Registers the launch bounds leave a thread; the rest is spilled.
+int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
+  if (tuning.min_blocks == 0) return limits.max_registers_per_thread;
+  return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * tuning.min_blocks) / 8 * 8);
+}
+
+double lanes(const DeviceModel& device, ElementType type) {
+  return type == ElementType::f64 ? device.f64_lanes : device.f32_lanes;
+}
+
+}  // namespace
+
+PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device)
+    : problem_(problem), limits_(limits), device_(std::move(device)) {}
+
+double PerformanceModel::copy_ceiling_gbs() const {
+  const double bytes = 2 * static_cast<double>(problem_.field_bytes());
+  const double dram = bytes * miss_share(bytes, device_.l2_mb * (1 << 20)) / (device_.dram_gbs * kDramEfficiency);
+  const double l2 = bytes / device_.l2_gbs;
+  return bytes / std::pow(std::pow(dram, kNorm) + std::pow(l2, kNorm), 1 / kNorm);
+}
+
+Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<KernelResources>& resources) const {
+  const Work work = count_work(problem_, tuning);
+
+  Prediction p;
+  const int wanted = resources ? resources->registers : guessed_registers(problem_, work);
+  p.registers = std::min(wanted, register_limit(limits_, tuning, std::max(1, work.threads)));
+  const double spill_bytes = resources ? resources->spill_bytes : 8.0 * (wanted - p.registers);
+  const std::size_t shared = work.shared_bytes + static_cast<std::size_t>(resources ? resources->static_shared : 0);
+  p.occupancy = occupancy_of(limits_, {work.threads, p.registers, shared});
+  if (p.occupancy.blocks == 0 || work.cells <= 0) {
+    p.time_ms = std::numeric_limits<double>::infinity();
+    return p;
+  }
+
+  const double active_blocks = static_cast<double>(p.occupancy.blocks) * device_.multiprocessors;
+  const double waves = std::ceil(work.blocks / active_blocks);
+  const double tail = waves * active_blocks / work.blocks;  // SMs wait for the last wave; 1: none does
+  const double sm_cycles_per_ms = device_.multiprocessors * device_.clock_ghz * 1e6 / std::min(tail, 2.0);
+
+  p.dram_bytes = dram_bytes(work, tuning, active_blocks, device_.l2_mb * (1 << 20));
+  p.dram_ms = p.dram_bytes / (device_.dram_gbs * kDramEfficiency * access_order_efficiency(work.steps)) / 1e6;
+
+  // What L1 cannot keep for the block's other threads is asked of L2 again.
+  const double l1_bytes = device_.l1_kb * 1024 - static_cast<double>(p.occupancy.blocks) * static_cast<double>(shared);
+  const double lost = miss_share(p.occupancy.blocks * work.l1_working_set, std::max(1.0, l1_bytes));
+  const double repeats = std::max(0.0, work.l1_wavefronts * kWavefrontBytes / kSectorBytes - work.l2_read_sectors);
+  const double spilled = work.blocks * work.threads * spill_bytes * work.steps;
+  const double once = work.read_bytes / kSectorBytes;
+  const double rereads = std::max(0.0, work.l2_read_sectors - once) + lost * repeats;
+  p.l2_bytes = (once + kRereadCost * rereads + work.l2_write_sectors) * kSectorBytes + 0.5 * spilled;
+  p.l2_ms = p.l2_bytes / device_.l2_gbs / 1e6;
+
+  p.l1_ms = (work.l1_wavefronts + spilled / kWavefrontBytes) / sm_cycles_per_ms;
+  p.shared_ms = work.shared_wavefronts / sm_cycles_per_ms;
+  const double issue = work.instructions / kSchedulers;
+  const double arithmetic = work.arithmetic * 32 / lanes(device_, problem_.type);
+  p.issue_ms = std::max(issue, arithmetic) / sm_cycles_per_ms;
+
+  // What is resident together overlaps; within one of them trips, transfers and instructions follow each other.
+  const double block_ns = kBlockStartNs + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
+  const double overlapping = work.barriers > 0 ? p.occupancy.blocks : std::max(1.0, p.occupancy.warps / kWarpsAlike);
+  const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms + std::max(p.dram_ms, p.l2_ms);
+  p.latency_ms = waves * block_ns / 1e6 + own_ms / overlapping;
+
+  const std::array<std::pair<double, std::string_view>, 6> parts{{{p.dram_ms, "DRAM"},
+                                                                  {p.l2_ms, "L2"},
+                                                                  {p.l1_ms, "L1"},
+                                                                  {p.shared_ms, "shared memory"},
+                                                                  {p.issue_ms, "instructions"},
+                                                                  {p.latency_ms, "latency"}}};
+  double sum = 0;
+  for (const auto& part : parts) sum += std::pow(part.first, kNorm);
+  p.time_ms = std::pow(sum, 1 / kNorm);
+  p.bound = std::max_element(parts.begin(), parts.end())->second;
+  p.gstencils = work.cells / p.time_ms / 1e6;
+  p.share = minimal_traffic_bytes(problem_) / p.time_ms / 1e6 / copy_ceiling_gbs();
+  return p;
+}
+
+}  // namespace stencil_tune
