@@ -1,0 +1,59 @@
+#include "db/check.hpp"
+
+#include "db/statement.hpp"
+#include "db/trial_rows.hpp"
+#include "db/winner_choice.hpp"
+#include "db/winner_rows.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kChecking = "check it";
+
+void check_pages(Database& database, CheckResult& result) {
+  Statement rows(database.handle(), "PRAGMA integrity_check", kChecking);
+  while (rows.step()) {
+    const std::string answer = rows.text();
+    if (answer != "ok") result.problems.push_back(answer);
+  }
+}
+
+void check_rows(Database& database, std::string_view template_signature, CheckResult& result) {
+  result.trials = static_cast<int>(query_integer(database.handle(), "SELECT count(*) FROM trials", kChecking));
+  result.winners = static_cast<int>(query_integer(database.handle(), "SELECT count(*) FROM winners", kChecking));
+  select_trials(database, "TRUE", [](Statement&) {});
+  for (const WinnerRecord& winner : select_winners(database, "TRUE", [](Statement&) {})) {
+    result.stale += is_stale(winner.trial, template_signature) ? 1 : 0;
+  }
+  for (const auto& [table, id] : database.damaged_rows()) {
+    result.problems.push_back(
+        fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
+  }
+}
+
+}  // namespace
+
+CheckResult check_database(const std::filesystem::path& path, std::string_view template_signature) {
+  CheckResult result;
+  result.path = path;
+  OpenOptions options;
+  options.access = Access::read;
+  try {
+    Database database = Database::open(path, options);
+    result.path = database.path();
+    std::error_code error;
+    result.bytes = static_cast<std::int64_t>(std::filesystem::file_size(database.path(), error));
+    result.schema_version = static_cast<int>(query_integer(database.handle(), "PRAGMA user_version", kChecking));
+    check_pages(database, result);
+    check_rows(database, template_signature, result);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::database_corrupt) throw;
+    result.problems.emplace_back(error.what());
+  }
+  return result;
+}
+
+}  // namespace stencil_tune

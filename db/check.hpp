@@ -1,0 +1,31 @@
+// `db check`: the whole truth about a database file, changing nothing.
+#pragma once
+
+#include "db/database.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+struct CheckResult {
+  std::filesystem::path path;
+  int schema_version = 0;
+  std::int64_t bytes = 0;
+  int trials = 0;   ///< rows, damaged ones too
+  int winners = 0;
+  int stale = 0;    ///< winners made with other templates
+  std::vector<std::string> problems;  ///< one sentence each; empty when all is well
+
+  bool ok() const noexcept { return problems.empty(); }
+};
+
+/// Pages and indices (SQLite's integrity check), the schema, each row's checksum, each winner's trial.
+/// A damaged file is a result, not an error, and stays where it is.
+/// Throws Error: database_foreign, database_newer, database_locked, database_io.
+CheckResult check_database(const std::filesystem::path& path, std::string_view template_signature);
+
+}  // namespace stencil_tune

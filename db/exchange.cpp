@@ -1,0 +1,180 @@
+#include "db/exchange.hpp"
+
+#include "db/fields.hpp"
+#include "db/validate.hpp"
+#include "db/winner_choice.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "stencil-tune winners";
+constexpr int kVersion = 1;
+
+[[noreturn]] void reject(const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", why));
+}
+
+void check_object(const Json& value, std::string_view what) {
+  if (!value.is_object()) reject(fmt::format("{} must be an object", what));
+}
+
+/// Takes members out of an object one by one; what is left over was not expected.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+    check_object(object_, where_);
+  }
+
+  template <typename Value>
+  void operator()(std::string_view field, Value& value) {
+    const Json& member = take(field);
+    if constexpr (is_named<Value>) {
+      parse_name(text(member, field), value);
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      value = text(member, field);
+    } else if constexpr (std::is_same_v<Value, bool>) {
+      if (!member.is_boolean()) fail(field, "must be true or false");
+      value = member.get<bool>();
+    } else if constexpr (std::is_same_v<Value, double>) {
+      if (!member.is_number()) fail(field, "must be a number");
+      value = member.get<double>();
+    } else {
+      value = integer<Value>(member, field);
+    }
+  }
+
+  const Json& take(std::string_view field) {
+    const auto member = object_.find(std::string(field));
+    if (member == object_.end()) fail(field, "is missing");
+    ++taken_;
+    return *member;
+  }
+
+  void expect_no_more(const std::vector<std::string_view>& known) const {
+    if (taken_ == object_.size()) return;
+    for (const auto& [field, value] : object_.items()) {
+      if (std::find(known.begin(), known.end(), field) == known.end()) fail(field, "is not a known field");
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view field, std::string_view why) const {
+    reject(fmt::format("{}: '{}' {}", where_, field, why));
+  }
+
+  const std::string& text(const Json& member, std::string_view field) const {
+    if (!member.is_string()) fail(field, "must be a text");
+    return member.get_ref<const std::string&>();
+  }
+
+  template <typename Value>
+  Value integer(const Json& member, std::string_view field) const {
+    if (!member.is_number_integer()) fail(field, "must be a whole number");
+    const bool too_large = member.is_number_unsigned() && member.get<std::uint64_t>() >
+                                                              static_cast<std::uint64_t>(std::numeric_limits<Value>::max());
+    if (too_large || (!member.is_number_unsigned() && member.get<std::int64_t>() < 0)) fail(field, "is out of range");
+    return static_cast<Value>(member.get<std::int64_t>());
+  }
+
+  const Json& object_;
+  std::string where_;
+  std::size_t taken_ = 0;
+};
+
+std::vector<std::string_view> trial_fields() {
+  std::vector<std::string_view> fields;
+  const TrialRecord any;
+  visit_trial(any, [&](std::string_view field, const auto&) { fields.push_back(field); });
+  return fields;
+}
+
+Json to_json(const WinnerRecord& winner) {
+  Json trial = Json::object();
+  visit_trial(winner.trial,
+              as_columns([&](std::string_view field, auto value) { trial[std::string(field)] = value; }));
+  return {{"naive_gstencils", winner.naive_gstencils}, {"trials_seen", winner.trials_seen}, {"trial", trial}};
+}
+
+WinnerRecord winner_from_json(const Json& json, const std::string& where) {
+  WinnerRecord winner;
+  ObjectReader reader(json, where);
+  reader("naive_gstencils", winner.naive_gstencils);
+  reader("trials_seen", winner.trials_seen);
+  ObjectReader trial(reader.take("trial"), where);
+  reader.expect_no_more({"naive_gstencils", "trials_seen", "trial"});
+  visit_trial(winner.trial, trial);
+  trial.expect_no_more(trial_fields());
+  if (!std::isfinite(winner.naive_gstencils) || winner.naive_gstencils < 0) {
+    reject(where + ": 'naive_gstencils' must be finite and not negative");
+  }
+  if (winner.trial.outcome != Outcome::ok) reject(where + ": a winner's outcome must be ok");
+  validate_foreign(winner.trial);
+  return winner;
+}
+
+/// The error of one winner says which.
+WinnerRecord winner_from_json(const Json& json, std::size_t index) {
+  const std::string where = fmt::format("winner {}", index + 1);
+  try {
+    return winner_from_json(json, where);
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with("import: ")) throw;
+    throw Error(error.code() == ErrorCode::malformed_code ? error.code() : ErrorCode::invalid_argument,
+                fmt::format("import: {}: {}; nothing was imported", where, error.what()));
+  }
+}
+
+}  // namespace
+
+std::string format_winners(std::span<const WinnerRecord> winners) {
+  Json list = Json::array();
+  for (const WinnerRecord& winner : winners) list.push_back(to_json(winner));
+  const Json file{{"format", kFormat}, {"version", kVersion}, {"winners", std::move(list)}};
+  // Names may hold bytes that are no UTF-8; they are for people, so a replacement character will do.
+  return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::vector<WinnerRecord> parse_winners(std::string_view text) {
+  Json file;
+  try {
+    file = Json::parse(text);
+  } catch (const Json::exception& error) {
+    reject(fmt::format("the text is not valid JSON: {}", error.what()));
+  }
+  std::string format;
+  int version = 0;
+  ObjectReader reader(file, "the text");
+  reader("format", format);
+  if (format != kFormat) reject(fmt::format("its format is '{}', not '{}'", format, kFormat));
+  reader("version", version);
+  if (version < 1 || version > kVersion) {
+    reject(fmt::format("its version is {}, this program reads up to {}; use a newer stencil-tune", version, kVersion));
+  }
+  const Json& list = reader.take("winners");
+  reader.expect_no_more({"format", "version", "winners"});
+  if (!list.is_array()) reject("'winners' must be a list");
+  std::vector<WinnerRecord> winners;
+  for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], i));
+  return winners;
+}
+
+ImportResult import_winners(Database& database, std::string_view text, std::string_view template_signature) {
+  const auto winners = parse_winners(text);
+  ImportResult result{merge_winners(database, winners, template_signature), {}};
+  std::copy_if(winners.begin(), winners.end(), std::back_inserter(result.stale),
+               [&](const WinnerRecord& winner) { return is_stale(winner.trial, template_signature); });
+  return result;
+}
+
+}  // namespace stencil_tune

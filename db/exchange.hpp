@@ -1,0 +1,39 @@
+// Winners as text, to be kept under version control and carried between machines.
+//
+//   {
+//     "format": "stencil-tune winners", "version": 1,
+//     "winners": [{"naive_gstencils": ..., "trials_seen": ..., "trial": {every column of a trial}}, ...]
+//   }
+//
+// Each trial carries the signature of the templates it was made with.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/merge.hpp"
+#include "db/winner_store.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The text for these winners; parse_winners reads it back without loss (ids aside).
+std::string format_winners(std::span<const WinnerRecord> winners);
+
+/// Reads and checks the whole text. Throws Error(invalid_argument or malformed_code) saying what is wrong where:
+/// not this format or a newer version, fields missing, unknown or of the wrong type, values that validate.hpp rejects,
+/// a trial that is not ok.
+std::vector<WinnerRecord> parse_winners(std::string_view text);
+
+struct ImportResult {
+  MergeResult merged;
+  /// Imported winners made with other templates: known, but to be timed again before they are trusted (is_stale).
+  std::vector<WinnerRecord> stale;
+};
+
+/// All or nothing. Throws as parse_winners and Database::open do.
+ImportResult import_winners(Database& database, std::string_view text, std::string_view template_signature);
+
+}  // namespace stencil_tune

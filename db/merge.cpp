@@ -1,0 +1,131 @@
+#include "db/merge.hpp"
+
+#include "db/fields.hpp"
+#include "db/statement.hpp"
+#include "db/trial_rows.hpp"
+#include "db/validate.hpp"
+#include "db/winner_rows.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kMerging = "merge trials";
+
+/// Every column's value, so that equal contents are found whatever their checksums.
+std::string content_of(const TrialRecord& trial) {
+  std::string content;
+  visit_trial(trial, as_columns([&](std::string_view, auto value) { content += fmt::format("{}\x1f", value); }));
+  return content;
+}
+
+/// Trials and winners to be merged into one database, in one transaction that the caller commits.
+class Merger {
+ public:
+  Merger(Database& database, std::string_view template_signature)
+      : database_(database), template_signature_(template_signature) {
+    for (const TrialRecord& trial : select_trials(database_, "TRUE", [](Statement&) {})) {
+      present_.insert(content_of(trial));
+    }
+  }
+
+  void add(TrialRecord trial) {
+    trial.problem = normalised(trial.problem);
+    if (!present_.insert(content_of(trial)).second) {
+      ++result_.duplicates;
+      return;
+    }
+    insert_trial_row(database_, trial);
+    ++result_.added;
+    touched_.try_emplace(problem_of(trial), trial);
+  }
+
+  /// Remembers what the other side knows of its winner.
+  void note(const WinnerRecord& winner) {
+    WinnerRecord known = winner;
+    known.trial.problem = normalised(known.trial.problem);
+    notes_.insert_or_assign(content_of(known.trial), WinnerNotes{winner.naive_gstencils, winner.trials_seen});
+  }
+
+  /// Chooses the winner of every problem that got a trial.
+  MergeResult finish() {
+    for (const auto& [key, trial] : touched_) choose(trial.problem, trial.platform.gpu);
+    return result_;
+  }
+
+ private:
+  static std::string problem_of(const TrialRecord& trial) {
+    std::string key = trial.platform.gpu;
+    visit_problem_identity(trial.problem,
+                           as_columns([&](std::string_view, auto value) { key += fmt::format("\x1f{}", value); }));
+    return key;
+  }
+
+  void choose(const ProblemKey& problem, const std::string& gpu) {
+    const auto before = find_winner_row(database_, problem, gpu);
+    const auto best = choose_winner_row(database_, problem, gpu, template_signature_, {});
+    if (!best || (before && before->trial.id == best->id)) return;
+    ++result_.winners_changed;
+    const auto notes = notes_.find(content_of(*best));
+    if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, template_signature_, notes->second);
+  }
+
+  Database& database_;
+  std::string template_signature_;
+  std::set<std::string> present_;
+  std::map<std::string, TrialRecord> touched_;
+  std::map<std::string, WinnerNotes> notes_;
+  MergeResult result_;
+};
+
+}  // namespace
+
+MergeResult merge_database(Database& database, const std::filesystem::path& other,
+                           std::string_view template_signature) {
+  std::error_code error;
+  if (std::filesystem::equivalent(database.path(), other, error)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("database {} cannot be merged into itself; name another file", other.string()));
+  }
+  OpenOptions options;
+  options.access = Access::read;
+  Database source = Database::open(other, options);
+  const auto trials = select_trials(source, "TRUE", [](Statement&) {});
+  const auto winners = select_winners(source, "TRUE", [](Statement&) {});
+
+  Transaction transaction(database.handle(), kMerging);
+  Merger merger(database, template_signature);
+  for (const WinnerRecord& winner : winners) merger.note(winner);
+  for (const TrialRecord& trial : trials) {
+    validate(trial);
+    merger.add(trial);
+  }
+  MergeResult result = merger.finish();
+  result.damaged = static_cast<int>(source.damaged_rows().size());
+  transaction.commit();
+  return result;
+}
+
+MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners,
+                          std::string_view template_signature) {
+  for (const WinnerRecord& winner : winners) validate(winner.trial);
+  Transaction transaction(database.handle(), kMerging);
+  Merger merger(database, template_signature);
+  for (const WinnerRecord& winner : winners) {
+    merger.note(winner);
+    merger.add(winner.trial);
+  }
+  const MergeResult result = merger.finish();
+  transaction.commit();
+  return result;
+}
+
+}  // namespace stencil_tune

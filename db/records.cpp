@@ -1,0 +1,41 @@
+#include "db/records.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
+    {Outcome::ok, "ok"},
+    {Outcome::compile_failed, "compile_failed"},
+    {Outcome::exceeds_limits, "exceeds_limits"},
+    {Outcome::wrong_result, "wrong_result"},
+    {Outcome::launch_failed, "launch_failed"},
+    {Outcome::timeout, "timeout"},
+    {Outcome::device_lost, "device_lost"},
+}};
+
+}  // namespace
+
+std::string_view name(Outcome outcome) noexcept {
+  for (const auto& [value, text] : kOutcomes) {
+    if (value == outcome) return text;
+  }
+  return "unknown";
+}
+
+Outcome parse_outcome(std::string_view text) {
+  std::string names;
+  for (const auto& [value, name] : kOutcomes) {
+    if (name == text) return value;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("'{}' is not an outcome; an outcome is one of {}", text, names));
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,70 @@
+#include "db/trial_store.hpp"
+
+#include "db/statement.hpp"
+#include "db/trial_rows.hpp"
+#include "db/validate.hpp"
+#include "db/winner_choice.hpp"
+#include "db/winner_rows.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+
+namespace stencil_tune {
+
+StoredTrial TrialStore::insert(TrialRecord trial, double naive_gstencils) {
+  validate(trial);
+  trial.problem = normalised(trial.problem);
+  if (trial.created_at.empty()) trial.created_at = utc_now();
+  Transaction transaction(database_.handle(), "store a trial");
+  trial.id = insert_trial_row(database_, trial);
+  const bool is_winner = update_winner_row(database_, trial, naive_gstencils);
+  transaction.commit();
+  return {trial.id, is_winner};
+}
+
+std::vector<TrialRecord> TrialStore::find(const TrialQuery& query) const {
+  std::string condition = "TRUE";
+  const auto add = [&](bool set, std::string_view more) {
+    if (set) condition += fmt::format(" AND {}", more);
+  };
+  add(query.problem.has_value(), problem_condition("trials"));
+  add(query.gpu.has_value(), "gpu = ?");
+  add(query.template_signature.has_value(), "template_signature = ?");
+  add(query.session.has_value(), "session = ?");
+  add(query.predicted.has_value(), "predicted = ?");
+  return select_trials(database_, condition, [&](Statement& rows) {
+    if (query.problem) bind_problem(rows, *query.problem);
+    if (query.gpu) rows.bind(*query.gpu);
+    if (query.template_signature) rows.bind(*query.template_signature);
+    if (query.session) rows.bind(*query.session);
+    if (query.predicted) rows.bind(*query.predicted);
+  });
+}
+
+std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu,
+                                           std::string_view template_signature, bool predicted) const {
+  const auto trials = find({problem, std::string(gpu), std::string(template_signature), std::nullopt, predicted});
+  std::map<std::string, TrialRecord> by_code;
+  for (const TrialRecord& trial : trials) {
+    const auto [place, is_new] = by_code.try_emplace(trial.code, trial);
+    const Outcome present = place->second.outcome;
+    const bool is_final = present == Outcome::wrong_result && trial.outcome != Outcome::wrong_result;
+    if (!is_new && !is_final) place->second = trial;  // trials come in order of id
+  }
+  for (const TrialRecord& speaker : ranked_codes(trials, template_signature)) by_code[speaker.code] = speaker;
+  std::vector<TrialRecord> known;
+  for (auto& [code, trial] : by_code) known.push_back(std::move(trial));
+  return known;
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto milliseconds = now.time_since_epoch().count() % 1000;
+  const auto seconds = std::chrono::time_point_cast<std::chrono::seconds>(now);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), milliseconds);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,16 @@
+// What a trial must be like to be stored.
+#pragma once
+
+#include "db/records.hpp"
+
+namespace stencil_tune {
+
+/// Throws Error(invalid_argument) naming the field: extents that fit the rank, a pitch that fits the row, finite and
+/// ordered times, finite rates, shares of a whole, texts of sane length.
+void validate(const TrialRecord& trial);
+
+/// For trials from elsewhere also: a stencil key, a candidate code that parses (Error(malformed_code)), a UTC time,
+/// printable texts.
+void validate_foreign(const TrialRecord& trial);
+
+}  // namespace stencil_tune

@@ -1,0 +1,64 @@
+#include "db/winner_choice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace stencil_tune {
+namespace {
+
+/// Lower is better.
+int evidence_class(const TrialRecord& trial, std::string_view template_signature) {
+  return (trial.predicted ? 2 : 0) + (is_stale(trial, template_signature) ? 1 : 0);
+}
+
+/// Whether `a` speaks for a code rather than `b`.
+bool speaks_before(const TrialRecord& a, const TrialRecord& b) {
+  if (a.raced != b.raced) return a.raced;
+  if (a.raced) return std::tie(a.created_at, a.id) > std::tie(b.created_at, b.id);
+  return a.gstencils > b.gstencils;
+}
+
+bool wins_over(const TrialRecord& a, const TrialRecord& b) {
+  if (a.gstencils != b.gstencils) return a.gstencils > b.gstencils;
+  return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
+}
+
+}  // namespace
+
+bool is_stale(const TrialRecord& trial, std::string_view template_signature) {
+  return trial.platform.template_signature != template_signature;
+}
+
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials, std::string_view template_signature) {
+  using CodeOfTemplates = std::pair<std::string_view, std::string_view>;
+  std::set<CodeOfTemplates> wrong;
+  for (const TrialRecord& trial : trials) {
+    if (trial.outcome == Outcome::wrong_result) wrong.emplace(trial.code, trial.platform.template_signature);
+  }
+  int best_class = 4;
+  std::map<std::string_view, const TrialRecord*> speakers;
+  for (const TrialRecord& trial : trials) {
+    if (trial.outcome != Outcome::ok || wrong.contains({trial.code, trial.platform.template_signature})) continue;
+    const int trial_class = evidence_class(trial, template_signature);
+    if (trial_class > best_class) continue;
+    if (trial_class < best_class) speakers.clear();
+    best_class = trial_class;
+    const TrialRecord*& speaker = speakers[trial.code];
+    if (!speaker || speaks_before(trial, *speaker)) speaker = &trial;
+  }
+  std::vector<TrialRecord> ranking;
+  for (const auto& [code, speaker] : speakers) ranking.push_back(*speaker);
+  std::sort(ranking.begin(), ranking.end(), wins_over);
+  return ranking;
+}
+
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view template_signature) {
+  const auto ranking = ranked_codes(trials, template_signature);
+  if (ranking.empty()) return std::nullopt;
+  return ranking.front();
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,140 @@
+#include "db/winner_rows.hpp"
+
+#include "db/checksum.hpp"
+#include "db/fields.hpp"
+#include "db/trial_rows.hpp"
+#include "db/winner_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+std::int64_t checksum_of(const TrialRecord& trial, const WinnerNotes& notes) {
+  Checksum checksum;
+  checksum.add(checksum_of(trial));
+  checksum.add(notes.naive_gstencils);
+  checksum.add(notes.trials_seen);
+  return checksum.value();
+}
+
+std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ?"; }
+
+void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
+  Statement remove(database.handle(), "DELETE FROM winners WHERE " + key_condition(), "replace a winner");
+  bind_problem(remove, problem);
+  remove.bind(gpu);
+  remove.step();
+}
+
+void insert_winner_row(Database& database, const TrialRecord& trial, const WinnerNotes& notes) {
+  std::string columns;
+  std::string parameters;
+  visit_problem_identity(trial.problem, [&](std::string_view column, const auto&) {
+    columns += fmt::format("{}, ", column);
+    parameters += "?, ";
+  });
+  Statement insert(database.handle(),
+                   fmt::format("INSERT INTO winners ({}gpu, trial_id, naive_gstencils, trials_seen, checksum) "
+                               "VALUES ({}?, ?, ?, ?, ?)",
+                               columns, parameters),
+                   "store a winner");
+  bind_problem(insert, trial.problem);
+  insert.bind(trial.platform.gpu).bind(trial.id).bind(notes.naive_gstencils).bind(notes.trials_seen);
+  insert.bind(checksum_of(trial, notes));
+  insert.step();
+}
+
+/// New notes, and where they say nothing what is known of the previous winner and still holds.
+WinnerNotes merged(WinnerNotes notes, const std::optional<WinnerRecord>& previous, const TrialRecord& best) {
+  if (!previous) return notes;
+  const bool same_trial = previous->trial.id == best.id;
+  if (same_trial && notes.trials_seen == 0) notes.trials_seen = previous->trials_seen;
+  const bool same_session = same_trial || (!best.session.empty() && previous->trial.session == best.session);
+  if (same_session && notes.naive_gstencils == 0) notes.naive_gstencils = previous->naive_gstencils;
+  return notes;
+}
+
+/// Whether choosing anew could give another winner now that `trial` is there.
+bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
+  if (trial.outcome == Outcome::wrong_result) return winner && winner->trial.code == trial.code;
+  if (trial.outcome != Outcome::ok) return false;
+  if (!winner) return true;
+  const TrialRecord& best = winner->trial;
+  if (trial.predicted != best.predicted) return best.predicted;
+  return trial.code == best.code || trial.platform.template_signature != best.platform.template_signature ||
+         trial.gstencils > best.gstencils;
+}
+
+}  // namespace
+
+std::string winner_selection() {
+  std::string same_problem;
+  const ProblemKey any;
+  visit_problem_identity(any, [&](std::string_view column, const auto&) {
+    same_problem += fmt::format(" AND trials.{0} = winners.{0}", column);
+  });
+  std::string seen_problem = same_problem;
+  for (std::size_t at = 0; (at = seen_problem.find("trials.", at)) != std::string::npos; at += 5) {
+    seen_problem.replace(at, 7, "seen.");
+  }
+  return fmt::format(
+      "SELECT winners.rowid, winners.naive_gstencils, winners.trials_seen, winners.checksum, "
+      "(SELECT count(*) FROM trials AS seen WHERE seen.gpu = winners.gpu AND seen.predicted = trials.predicted{}), "
+      "trials.id IS NOT NULL, {} "
+      "FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND trials.gpu = winners.gpu{}",
+      seen_problem, trial_columns("trials"), same_problem);
+}
+
+std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
+  const std::int64_t id = row.integer();
+  WinnerNotes notes;
+  notes.naive_gstencils = row.real();
+  notes.trials_seen = static_cast<int>(row.integer());
+  const std::int64_t checksum = row.integer();
+  const auto counted = static_cast<int>(row.integer());
+  const bool has_trial = row.integer() != 0;
+  const auto trial = has_trial ? read_trial(database, row) : std::nullopt;
+  if (!trial || checksum_of(*trial, notes) != checksum) {
+    database.add_damaged_row("winners", id);
+    return std::nullopt;
+  }
+  return WinnerRecord{*trial, notes.naive_gstencils, std::max(counted, notes.trials_seen)};
+}
+
+std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
+  auto winners = select_winners(database, key_condition(), [&](Statement& rows) {
+    bind_problem(rows, problem);
+    rows.bind(gpu);
+  });
+  if (winners.empty()) return std::nullopt;
+  return std::move(winners.front());
+}
+
+std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
+                                             std::string_view template_signature, const WinnerNotes& notes) {
+  const auto previous = find_winner_row(database, problem, gpu);
+  const auto trials = select_trials(
+      database, problem_condition("trials") + " AND trials.gpu = ? AND trials.outcome IN ('ok', 'wrong_result')",
+      [&](Statement& rows) {
+        bind_problem(rows, problem);
+        rows.bind(gpu);
+      });
+  const auto best = choose_winner(trials, template_signature);
+  delete_winner_row(database, problem, gpu);
+  if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
+  return best;
+}
+
+bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils) {
+  const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu);
+  if (!can_change_winner(trial, winner)) return false;
+  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu,
+                                      trial.platform.template_signature, {naive_gstencils, 0});
+  return best && best->id == trial.id;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,50 @@
+// Rows of the table `winners`. Used by the stores inside their transactions.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/records.hpp"
+#include "db/statement.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Winners that `condition` selects, with their trials. A damaged winner or trial is skipped and noted.
+template <typename Bind>
+std::vector<WinnerRecord> select_winners(Database& database, std::string_view condition, Bind&& bind);
+
+std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu);
+
+/// What is known of a winner beyond its trials.
+struct WinnerNotes {
+  double naive_gstencils = 0;  ///< 0: unknown
+  int trials_seen = 0;         ///< where it was imported from; 0: count the trials here
+};
+
+/// Chooses the winner of the problem anew among its trials and writes it into the open transaction.
+/// Notes of 0 keep what is stored already, as long as the winner stays in the same session.
+std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
+                                             std::string_view template_signature, const WinnerNotes& notes);
+
+/// Chooses anew where the trial, just inserted, can make a difference. True when it became the winner.
+bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils);
+
+/// SELECT ... FROM winners, up to and without WHERE; read by read_winner.
+std::string winner_selection();
+std::optional<WinnerRecord> read_winner(Database& database, Statement& row);
+
+template <typename Bind>
+std::vector<WinnerRecord> select_winners(Database& database, std::string_view condition, Bind&& bind) {
+  Statement rows(database.handle(), winner_selection() + " WHERE " + std::string(condition), "read winners");
+  bind(rows);
+  std::vector<WinnerRecord> winners;
+  while (rows.step()) {
+    if (auto winner = read_winner(database, rows)) winners.push_back(std::move(*winner));
+  }
+  return winners;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,52 @@
+#include "db/winner_store.hpp"
+
+#include "db/statement.hpp"
+#include "db/winner_rows.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+
+std::optional<WinnerRecord> WinnerStore::find(const ProblemKey& problem, std::string_view gpu) const {
+  return find_winner_row(database_, problem, gpu);
+}
+
+std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
+  std::string condition = "TRUE";
+  const auto add = [&](bool set, std::string_view more) {
+    if (set) condition += fmt::format(" AND {}", more);
+  };
+  add(query.stencil_key.has_value(), "winners.stencil_key = ?");
+  add(query.stage.has_value(), "winners.stage = ?");
+  add(query.type.has_value(), "winners.type = ?");
+  add(query.boundaries.has_value(), "winners.boundary_x = ? AND winners.boundary_y = ? AND winners.boundary_z = ?");
+  add(query.steps.has_value(), "winners.steps = ?");
+  add(query.gpu.has_value(), "winners.gpu = ?");
+  add(query.architecture.has_value(), "trials.architecture = ?");
+  add(query.predicted.has_value(), "trials.predicted = ?");
+  condition +=
+      " ORDER BY trials.stencil_name, winners.type, winners.nx, winners.ny, winners.nz, winners.gpu, winners.rowid";
+  return select_winners(database_, condition, [&](Statement& rows) {
+    if (query.stencil_key) rows.bind(*query.stencil_key);
+    if (query.stage) rows.bind(*query.stage);
+    if (query.type) rows.bind(name(*query.type));
+    if (query.boundaries) {
+      for (const Boundary boundary : *query.boundaries) rows.bind(name(boundary));
+    }
+    if (query.steps) rows.bind(*query.steps);
+    if (query.gpu) rows.bind(*query.gpu);
+    if (query.architecture) rows.bind(*query.architecture);
+    if (query.predicted) rows.bind(*query.predicted);
+  });
+}
+
+std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu,
+                                                std::string_view template_signature, double naive_gstencils) {
+  Transaction transaction(database_.handle(), "settle the winner");
+  choose_winner_row(database_, problem, gpu, template_signature, {naive_gstencils, 0});
+  auto winner = find_winner_row(database_, problem, gpu);
+  transaction.commit();
+  return winner;
+}
+
+}  // namespace stencil_tune

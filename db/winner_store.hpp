@@ -1,0 +1,47 @@
+// The best ok trial of each problem on each GPU model. winner_choice.hpp says what "best" is.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/records.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Which winners; what is not set matches all. Lookup of the nearest size asks for a stencil key, type, boundaries
+/// and GPU, and compares the extents itself.
+struct WinnerQuery {
+  std::optional<std::string> stencil_key;
+  std::optional<int> stage;
+  std::optional<ElementType> type;
+  std::optional<Boundaries> boundaries;  ///< of all three axes; those beyond the rank are hold
+  std::optional<int> steps;
+  std::optional<std::string> gpu;
+  std::optional<std::string> architecture;
+  std::optional<bool> predicted;
+};
+
+/// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in
+/// Database::damaged_rows.
+class WinnerStore {
+ public:
+  explicit WinnerStore(Database& database) : database_(database) {}
+
+  std::optional<WinnerRecord> find(const ProblemKey& problem, std::string_view gpu) const;
+
+  /// Ordered by stencil name, type, extents, GPU.
+  std::vector<WinnerRecord> list(const WinnerQuery& query = {}) const;
+
+  /// Chooses the winner anew from all trials of the problem, in one transaction: to be called after a race.
+  /// naive_gstencils: of this session; 0 keeps what is known. Nothing when no trial is ok.
+  std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu,
+                                     std::string_view template_signature, double naive_gstencils = 0);
+
+ private:
+  Database& database_;
+};
+
+}  // namespace stencil_tune
