@@ -81,20 +81,29 @@ struct Parameter {
   std::function<void(Tuning&, int)> set;
 
   bool used_by(Family family) const;
+  bool is_word() const { return !words.empty(); }
 };
+
+/// The largest number a code may hold: far beyond every list of values, small enough that tiles stay countable.
+inline constexpr int kLargestNumber = 65536;
 
 /// The table, in the order of the code's parts.
 std::span<const Parameter> parameters();
 
+/// One value as the code spells it: "bx32", "regs".
+std::string part(const Parameter& parameter, int value);
+
 std::string_view name(Family family) noexcept;
 std::span<const Family> families();
 
-/// The candidate's stable short code: "streaming.bx32.by4.rx4.ry1.v4.cz4.regs".
+/// The candidate's stable short code: "streaming.bx32.by4.rx4.v4.cz4.regs". Parameters at their default are left out
+/// unless they are always coded.
 std::string code(const Tuning& tuning);
 std::ostream& operator<<(std::ostream& out, const Tuning& tuning);
 
-/// Parses a code; parts may come in any order after the family. Values outside the table's are accepted as long as
-/// they are positive (constraints judge them). Throws Error(malformed_code) naming the part.
+/// Parses a code; parts may come in any order after the family, and a parameter without a part has its default.
+/// Values outside the table's are accepted as long as they are positive and at most kLargestNumber (constraints judge
+/// them). Throws Error(malformed_code) naming the part.
 Tuning parse_code(std::string_view text);
 
 }  // namespace stencil_tune

@@ -1,0 +1,137 @@
+#include "generator/space.hpp"
+
+#include "generator/tile.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kMostMisses = 100000;
+
+bool is_any(std::string_view prefix, std::initializer_list<std::string_view> prefixes) {
+  return std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end();
+}
+
+/// A depth beyond the walked extent only renames the first one that covers it.
+std::vector<int> depths_within(std::vector<int> depths, std::int64_t extent) {
+  const auto covering = std::find_if(depths.begin(), depths.end(), [&](int depth) { return depth >= extent; });
+  if (covering != depths.end()) depths.erase(covering + 1, depths.end());
+  return depths;
+}
+
+/// The parameter's values, less what the problem rules out whatever the other parameters are.
+std::vector<int> possible_values(const Problem& problem, const Limits& limits, Family family,
+                                 const Parameter& parameter) {
+  Tuning tuning;
+  tuning.family = family;
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  std::vector<int> values = parameter.values;
+  const std::string_view prefix = parameter.prefix;
+  if ((axes.grid_axis[1] < 0 && is_any(prefix, {"by", "ry"})) ||
+      (axes.grid_axis[2] < 0 && is_any(prefix, {"bz", "rz"}))) {
+    return {1};
+  }
+  if (prefix == "cz") return depths_within(std::move(values), axes.extents[2]);
+  if (prefix == "v") {
+    std::erase_if(values, [&](int vector) {
+      return static_cast<std::size_t>(vector) * size_of(problem.type) > 16 || problem.pitch % vector != 0;
+    });
+  }
+  if (prefix == "mb") std::erase_if(values, [&](int blocks) { return blocks > limits.max_blocks_per_sm; });
+  return values;
+}
+
+/// Places next to the value in the list; for a value that is not in it, the nearest ones.
+std::vector<int> values_beside(const Parameter& parameter, const std::vector<int>& values, int value) {
+  std::vector<int> beside;
+  if (parameter.is_word()) {
+    std::copy_if(values.begin(), values.end(), std::back_inserter(beside), [&](int other) { return other != value; });
+    return beside;
+  }
+  const auto at_least = std::lower_bound(values.begin(), values.end(), value);
+  if (at_least != values.begin()) beside.push_back(*(at_least - 1));
+  const auto above = std::upper_bound(values.begin(), values.end(), value);
+  if (above != values.end()) beside.push_back(*above);
+  return beside;
+}
+
+}  // namespace
+
+Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem), limits_(&limits) {
+  for (const Family family : stencil_tune::families()) {
+    if (family == Family::streaming && problem.extents.rank < 2) continue;
+    FamilySpace space{family, {}, {}, 1};
+    for (const Parameter& parameter : parameters()) {
+      if (!parameter.used_by(family)) continue;
+      space.axes.push_back(&parameter);
+      space.values.push_back(possible_values(problem, limits, family, parameter));
+      space.points *= space.values.back().size();
+    }
+    families_.push_back(std::move(space));
+  }
+}
+
+std::uint64_t Space::size() const noexcept {
+  return std::accumulate(families_.begin(), families_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const FamilySpace& space) { return sum + space.points; });
+}
+
+Tuning Space::decode(const FamilySpace& family, std::uint64_t point) const {
+  Tuning tuning;
+  tuning.family = family.family;
+  for (std::size_t axis = 0; axis < family.axes.size(); ++axis) {
+    const std::vector<int>& values = family.values[axis];
+    family.axes[axis]->set(tuning, values[point % values.size()]);
+    point /= values.size();
+  }
+  return tuning;
+}
+
+std::optional<Tuning> Space::at(std::uint64_t point) const {
+  for (const FamilySpace& family : families_) {
+    if (point < family.points) {
+      const Tuning tuning = decode(family, point);
+      return legal(tuning) ? std::optional(tuning) : std::nullopt;
+    }
+    point -= family.points;
+  }
+  return {};
+}
+
+std::optional<Tuning> Space::sample(std::mt19937_64& random) const {
+  // A family keeps its share of the draws however few of its points are legal; one without any is drawn once.
+  std::vector<const FamilySpace*> families;
+  for (const FamilySpace& family : families_) families.push_back(&family);
+  while (!families.empty()) {
+    const std::size_t drawn = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);
+    std::uniform_int_distribution<std::uint64_t> points(0, families[drawn]->points - 1);
+    for (int miss = 0; miss < kMostMisses; ++miss) {
+      const Tuning tuning = decode(*families[drawn], points(random));
+      if (legal(tuning)) return tuning;
+    }
+    families.erase(families.begin() + static_cast<std::ptrdiff_t>(drawn));
+  }
+  return {};
+}
+
+std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
+  std::vector<Tuning> result;
+  const auto family = std::find_if(families_.begin(), families_.end(),
+                                   [&](const FamilySpace& space) { return space.family == tuning.family; });
+  if (family == families_.end()) return result;
+  for (std::size_t axis = 0; axis < family->axes.size(); ++axis) {
+    const Parameter& parameter = *family->axes[axis];
+    for (const int value : values_beside(parameter, family->values[axis], parameter.get(tuning))) {
+      Tuning neighbour = tuning;
+      parameter.set(neighbour, value);
+      if (legal(neighbour)) result.push_back(neighbour);
+    }
+  }
+  return result;
+}
+
+bool Space::legal(const Tuning& tuning) const { return is_legal(*problem_, *limits_, tuning); }
+
+}  // namespace stencil_tune

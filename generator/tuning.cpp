@@ -1,0 +1,249 @@
+#include "generator/tuning.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ostream>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array kFamilies{Family::direct, Family::tiled, Family::streaming};
+
+enum class Coded { when_not_default, always };
+
+Parameter number(std::string_view name, std::string_view prefix, int Tuning::*member, std::vector<int> values,
+                 Coded coded, const std::vector<Family>& families, std::string_view meaning) {
+  return {.name = name,
+          .prefix = prefix,
+          .words = {},
+          .values = std::move(values),
+          .default_value = Tuning{}.*member,
+          .always_coded = coded == Coded::always,
+          .families = families,
+          .meaning = meaning,
+          .get = [member](const Tuning& tuning) { return tuning.*member; },
+          .set = [member](Tuning& tuning, int value) { tuning.*member = value; }};
+}
+
+template <class Enum>
+Parameter word(std::string_view name, Enum Tuning::*member, std::vector<std::string_view> words, Coded coded,
+               const std::vector<Family>& families, std::string_view meaning) {
+  std::vector<int> values;
+  for (std::size_t i = 0; i < words.size(); ++i) values.push_back(static_cast<int>(i));
+  return {.name = name,
+          .prefix = {},
+          .words = std::move(words),
+          .values = std::move(values),
+          .default_value = static_cast<int>(Tuning{}.*member),
+          .always_coded = coded == Coded::always,
+          .families = families,
+          .meaning = meaning,
+          .get = [member](const Tuning& tuning) { return static_cast<int>(tuning.*member); },
+          .set = [member](Tuning& tuning, int value) { tuning.*member = static_cast<Enum>(value); }};
+}
+
+// Words and prefixes are unique over the whole table, so that a part of a code needs no context.
+std::vector<Parameter> make_table() {
+  using enum Coded;
+  const std::vector<Family> all{Family::direct, Family::tiled, Family::streaming};
+  const std::vector<Family> direct_tiled{Family::direct, Family::tiled};
+  const std::vector<Family> tiled_streaming{Family::tiled, Family::streaming};
+  const std::vector<Family> direct_streaming{Family::direct, Family::streaming};
+  const std::vector<Family> streaming{Family::streaming};
+  return {
+      number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
+             "threads of a block along x, the contiguous axis"),
+      number("threads in y", "by", &Tuning::block_y, {1, 2, 4, 8, 16, 32}, always, all, "threads of a block along y"),
+      number("threads in z", "bz", &Tuning::block_z, {1, 2, 4, 8}, when_not_default, direct_tiled,
+             "threads of a block along z"),
+      number("register tile in x", "rx", &Tuning::register_x, {1, 2, 4, 8}, when_not_default, all,
+             "neighbouring outputs a thread holds along x"),
+      number("register tile in y", "ry", &Tuning::register_y, {1, 2, 4, 8}, when_not_default, all,
+             "outputs a thread holds along y"),
+      number("register tile in z", "rz", &Tuning::register_z, {1, 2, 4}, when_not_default, direct_tiled,
+             "outputs a thread holds along z"),
+      number("vector", "v", &Tuning::vector, {1, 2, 4, 8}, when_not_default, all,
+             "cells that one global load or store moves"),
+      number("coarsening depth", "cz", &Tuning::depth, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}, always, streaming,
+             "outputs a thread walks along the last axis"),
+      word("planes", &Tuning::planes, {"shared", "mixed", "regs"}, always, streaming,
+           "where the planes within reach live during the walk: all in shared memory; the current one in shared memory "
+           "and the others in registers; own rows in registers and neighbouring rows through the cache"),
+      word("halo", &Tuning::halo, {"hshared", "hcache"}, when_not_default, tiled_streaming,
+           "where reads outside the output tile are served from: shared memory or the cache"),
+      word("cover", &Tuning::cover, {"cout", "cin"}, when_not_default, tiled_streaming,
+           "which tile the threads cover one to one: the output tile or, as in the textbook, the input tile"),
+      word("neighbours in x", &Tuning::neighbours, {"ncache", "shfl"}, when_not_default, direct_streaming,
+           "how a thread gets the cells left and right of its own: through the cache or by warp shuffles"),
+      word("order of blocks", &Tuning::order, {"natural", "zfirst", "raster"}, when_not_default, all,
+           "how block numbers visit the tiles: x, y, z; z, x, y; or strips of 8 tiles in y with z inside a strip"),
+      word("load hint", &Tuning::load, {"ldca", "ldro", "ldcg"}, when_not_default, all,
+           "global loads: cached in L1 and L2, through the read-only path, or in L2 only"),
+      word("store hint", &Tuning::store, {"stwb", "stcs"}, when_not_default, all,
+           "global stores: write-back or streaming (first to leave the cache)"),
+      number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, streaming,
+             "iterations of the walk unrolled together"),
+      number("blocks per SM", "mb", &Tuning::min_blocks, {0, 1, 2, 3, 4, 6, 8, 12, 16}, when_not_default, all,
+             "resident blocks per SM promised to the compiler, which limits registers; 0 leaves it free"),
+  };
+}
+
+std::string describe(std::string_view code) { return fmt::format("candidate code '{}'", code.substr(0, 120)); }
+
+[[noreturn]] void malformed(std::string_view code, const std::string& what) {
+  throw Error(ErrorCode::malformed_code, fmt::format("{}: {}", describe(code), what));
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Every word and, for numbers, the prefix followed by what the user wrote after it.
+std::vector<std::string> spellings(std::string_view digits) {
+  std::vector<std::string> result;
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.is_word()) result.push_back(fmt::format("{}{}", parameter.prefix, digits.empty() ? "1" : digits));
+    for (std::string_view spelling : parameter.words) result.emplace_back(spelling);
+  }
+  return result;
+}
+
+[[noreturn]] void unknown_part(std::string_view code, std::string_view part) {
+  const auto digits = std::find_if(part.begin(), part.end(), is_digit);
+  const std::string_view number(part.data() + (digits - part.begin()), static_cast<std::size_t>(part.end() - digits));
+  const bool numeric = !number.empty() && std::all_of(number.begin(), number.end(), is_digit);
+  malformed(code, fmt::format("'{}' is no tuning parameter{}", part,
+                              did_you_mean(part, spellings(numeric ? number : std::string_view{}))));
+}
+
+/// The number after a prefix: decimal digits without sign or leading zero, from the table's smallest value on.
+int parse_number(std::string_view code, std::string_view part, const Parameter& parameter) {
+  const std::string_view digits = part.substr(parameter.prefix.size());
+  if (digits.empty()) malformed(code, fmt::format("'{}' ({}) lacks its number", part, parameter.name));
+  if (!std::all_of(digits.begin(), digits.end(), is_digit)) {
+    malformed(code, fmt::format("'{}' ({}) must end in a positive whole number", part, parameter.name));
+  }
+  int value = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (status != std::errc{} || value > kLargestNumber) {
+    malformed(code, fmt::format("'{}' ({}) is larger than {}", part, parameter.name, kLargestNumber));
+  }
+  const int smallest = parameter.values.front();
+  if (value < smallest) malformed(code, fmt::format("'{}' ({}) must be at least {}", part, parameter.name, smallest));
+  if (digits.size() > 1 && digits.front() == '0') {
+    malformed(code,
+              fmt::format("'{}' ({}) has leading zeros; write '{}{}'", part, parameter.name, parameter.prefix, value));
+  }
+  return value;
+}
+
+struct Setting {
+  const Parameter* parameter;
+  int value;
+};
+
+Setting parse_part(std::string_view code, std::string_view part) {
+  if (part.empty()) malformed(code, "it has an empty part: parts are separated by single dots");
+  for (const Parameter& parameter : parameters()) {
+    const auto spelled = std::find(parameter.words.begin(), parameter.words.end(), part);
+    if (spelled != parameter.words.end()) return {&parameter, static_cast<int>(spelled - parameter.words.begin())};
+  }
+  // A prefix ends where the number, or what stands in its place, begins: "by-4" is about by.
+  const auto letters_end = std::find_if(part.begin(), part.end(), [](char c) { return c < 'a' || c > 'z'; });
+  const std::string_view letters = part.substr(0, static_cast<std::size_t>(letters_end - part.begin()));
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.is_word() && parameter.prefix == letters) return {&parameter, parse_number(code, part, parameter)};
+  }
+  unknown_part(code, part);
+}
+
+Family parse_family(std::string_view code, std::string_view text) {
+  std::vector<std::string> names;
+  for (Family family : kFamilies) {
+    if (name(family) == text) return family;
+    names.emplace_back(name(family));
+  }
+  malformed(code, fmt::format("it must begin with a kernel family ({}), not '{}'{}", fmt::join(names, ", "), text,
+                              did_you_mean(text, names)));
+}
+
+/// Cuts the text before the next dot off `rest`; nothing is left after the last part.
+std::string_view next_part(std::string_view& rest, bool& more) {
+  const std::size_t dot = rest.find('.');
+  more = dot != std::string_view::npos;
+  const std::string_view part = rest.substr(0, dot);
+  rest = more ? rest.substr(dot + 1) : std::string_view{};
+  return part;
+}
+
+}  // namespace
+
+bool Parameter::used_by(Family family) const {
+  return std::find(families.begin(), families.end(), family) != families.end();
+}
+
+std::span<const Parameter> parameters() {
+  static const std::vector<Parameter> table = make_table();
+  return table;
+}
+
+std::string part(const Parameter& parameter, int value) {
+  if (!parameter.is_word()) return fmt::format("{}{}", parameter.prefix, value);
+  return std::string(parameter.words.at(static_cast<std::size_t>(value)));
+}
+
+std::string_view name(Family family) noexcept {
+  switch (family) {
+    case Family::direct:
+      return "direct";
+    case Family::tiled:
+      return "tiled";
+    case Family::streaming:
+      return "streaming";
+  }
+  return "unknown";
+}
+
+std::span<const Family> families() { return kFamilies; }
+
+std::string code(const Tuning& tuning) {
+  std::string text(name(tuning.family));
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(tuning.family)) continue;
+    const int value = parameter.get(tuning);
+    if (!parameter.always_coded && value == parameter.default_value) continue;
+    text += '.';
+    text += part(parameter, value);
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const Tuning& tuning) { return out << code(tuning); }
+
+Tuning parse_code(std::string_view text) {
+  std::string_view rest = text;
+  bool more = false;
+  Tuning tuning;
+  tuning.family = parse_family(text, next_part(rest, more));
+  std::vector<const Parameter*> seen;
+  while (more) {
+    const std::string_view part = next_part(rest, more);
+    const Setting setting = parse_part(text, part);
+    if (!setting.parameter->used_by(tuning.family)) {
+      malformed(text, fmt::format("'{}' ({}) is no parameter of family {}", part, setting.parameter->name,
+                                  name(tuning.family)));
+    }
+    if (std::find(seen.begin(), seen.end(), setting.parameter) != seen.end()) {
+      malformed(text, fmt::format("'{}' gives {} a second value", part, setting.parameter->name));
+    }
+    seen.push_back(setting.parameter);
+    setting.parameter->set(tuning, setting.value);
+  }
+  return tuning;
+}
+
+}  // namespace stencil_tune
