@@ -158,7 +158,8 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
 std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files) {
   std::vector<KernelSource> sources;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    sources.push_back(generate(cases[i].problems.front(), cases[i].tuning, fmt::format("candidate_{}", i)));
+    const Problem& problem = cases[i].generated_for ? *cases[i].generated_for : cases[i].problems.front();
+    sources.push_back(generate(problem, cases[i].tuning, fmt::format("candidate_{}", i)));
   }
   const HostLibrary library(sources, files);
   std::vector<HostVerdict> verdicts;
@@ -174,7 +175,7 @@ std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, st
 
 std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings) {
   std::vector<HostCase> cases;
-  for (const Tuning& tuning : tunings) cases.push_back({tuning, {problem}});
+  for (const Tuning& tuning : tunings) cases.push_back({tuning, {problem}, {}});
   return check_cases_on_host(cases);
 }
 

@@ -6,6 +6,7 @@
 #include "generator/tuning.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace stencil_tune {
 struct HostCase {
   Tuning tuning;
   std::vector<Problem> problems;
+  std::optional<Problem> generated_for;  ///< what the kernel is generated for, when not for the first of them
 };
 
 struct HostVerdict {

@@ -1,0 +1,142 @@
+// Every family, form and setting of the templates, on awkward grids, against the reference: every pair of settings.
+#include "generator/constraints.hpp"
+#include "generator/space.hpp"
+#include "generator/textbook.hpp"
+#include "tests/kernels/kernel_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace stencil_tune {
+namespace {
+
+/// Kernels compiled in one translation unit: enough that its fixed cost is small, few enough for all cores to work.
+constexpr std::size_t kKernelsTogether = 12;
+
+void expect_right(std::span<const HostCase> cases) {
+  for (std::size_t first = 0; first < cases.size(); first += kKernelsTogether) {
+    const auto together = cases.subspan(first, std::min(kKernelsTogether, cases.size() - first));
+    const auto verdicts = check_cases_on_host(together);
+    ASSERT_EQ(verdicts.size(), together.size());
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      EXPECT_TRUE(verdicts[i].right) << describe(together[i]) << "\n" << verdicts[i].message;
+      EXPECT_GT(verdicts[i].cells_checked, 0) << describe(together[i]);
+    }
+  }
+}
+
+// ---- pairs ----------------------------------------------------------------------------------------------------------
+
+constexpr int kParts = 24;
+
+class PairwiseKernels : public testing::TestWithParam<int> {};
+
+TEST_P(PairwiseKernels, AgreeWithTheReferenceInEveryCell) {
+  const auto all = pairwise_cases();
+  std::vector<HostCase> part;
+  for (std::size_t i = static_cast<std::size_t>(GetParam()); i < all.size(); i += kParts) part.push_back(all[i]);
+  expect_right(part);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, PairwiseKernels, testing::Range(0, kParts));
+
+TEST(KernelCases, PairEveryFormWithEveryTypeBoundaryAndRankItServes) {
+  std::set<std::tuple<std::string, ElementType>> types;
+  std::set<std::tuple<std::string, Boundaries>> boundaries;
+  std::set<std::tuple<std::string, int>> ranks;
+  for (const HostCase& host_case : pairwise_cases()) {
+    Tuning form = host_case.tuning;
+    const std::string key = std::string(name(form.family)) + std::to_string(static_cast<int>(form.planes)) +
+                            std::to_string(static_cast<int>(form.halo)) + std::to_string(static_cast<int>(form.cover)) +
+                            std::to_string(static_cast<int>(form.neighbours));
+    const Problem& problem = host_case.problems.front();
+    types.insert({key, problem.type});
+    boundaries.insert({key, problem.boundaries});
+    ranks.insert({key, problem.extents.rank});
+  }
+  const auto forms = kernel_forms();
+  const auto streaming = static_cast<std::size_t>(
+      std::count_if(forms.begin(), forms.end(), [](const Tuning& t) { return t.family == Family::streaming; }));
+  EXPECT_EQ(types.size(), forms.size() * 4);
+  EXPECT_EQ(boundaries.size(), forms.size() * covering_boundaries().size());
+  EXPECT_EQ(ranks.size(), forms.size() * 3 - streaming) << "streaming needs a second axis";
+}
+
+// ---- the textbook's kernels -----------------------------------------------------------------------------------------
+
+class TextbookKernels : public testing::TestWithParam<std::tuple<Shape, int>> {};
+
+TEST_P(TextbookKernels, AgreeWithTheReferenceAtEveryOrderTheyServe) {
+  const auto [shape, rank] = GetParam();
+  const Limits limits = limits_of_architecture("sm_90");
+  std::vector<HostCase> cases;
+  for (int order = 1; order <= (shape == Shape::box && rank == 3 ? 2 : 4); ++order) {
+    Extents extents{rank, {64, rank > 1 ? 64 : 1, rank > 2 ? 64 : 1}};
+    const Problem problem =
+        make_problem(make_builtin(shape, rank, order), order % 2 == 0 ? ElementType::f64 : ElementType::f32,
+                     {Boundary::hold, Boundary::hold, Boundary::hold}, extents);
+    for (const Baseline& baseline : textbook_baselines(problem, limits)) {
+      if (baseline.tuning) cases.push_back({*baseline.tuning, awkward_grids(problem, *baseline.tuning), {}});
+    }
+  }
+  EXPECT_GE(cases.size(), 6U);
+  expect_right(cases);
+}
+
+INSTANTIATE_TEST_SUITE_P(ShapeAndRank, TextbookKernels,
+                         testing::Combine(testing::Values(Shape::star, Shape::box), testing::Values(1, 2, 3)));
+
+// ---- what the search and the library may choose ---------------------------------------------------------------------
+
+TEST(DefaultCandidates, AgreeWithTheReferenceForEveryFamily) {
+  const Limits limits = limits_of_architecture("sm_90");
+  std::vector<HostCase> cases;
+  for (const Stencil& stencil : covering_stencils()) {
+    Extents extents{stencil.rank, {64, stencil.rank > 1 ? 64 : 1, stencil.rank > 2 ? 64 : 1}};
+    const Problem problem = make_problem(stencil, ElementType::f32, covering_boundaries()[5], extents);
+    for (const Family family : families()) {
+      const auto tuning = default_candidate(family, problem, limits);
+      if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
+    }
+  }
+  expect_right(cases);
+}
+
+class SampledKernels : public testing::TestWithParam<int> {};
+
+TEST_P(SampledKernels, OfTheSearchSpaceAgreeWithTheReference) {
+  const auto seed = static_cast<std::uint64_t>(GetParam());
+  const auto stencils = covering_stencils();
+  const auto boundaries = covering_boundaries();
+  const Limits limits = limits_of_architecture("sm_90");
+  std::mt19937_64 random(seed);
+  std::vector<HostCase> cases;
+  for (std::size_t i = 0; i < stencils.size(); ++i) {
+    Extents extents{stencils[i].rank, {64, stencils[i].rank > 1 ? 64 : 1, stencils[i].rank > 2 ? 64 : 1}};
+    const Problem problem = make_problem(stencils[i], static_cast<ElementType>((i + seed) % 4),
+                                         boundaries[(i / 2 + seed) % boundaries.size()], extents);
+    const Space space(problem, limits);
+    for (int n = 0; n < 2; ++n) {
+      if (const auto tuning = space.sample(random)) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
+    }
+  }
+  EXPECT_GE(cases.size(), stencils.size());
+  expect_right(cases);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seed, SampledKernels, testing::Range(1, 5));
+
+TEST(Kernels, UpdateNothingWhereHoldLeavesNothing) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32,
+                                       {Boundary::hold, Boundary::hold, Boundary::hold}, Extents{3, {9, 4, 9}});
+  const auto verdicts = check_on_host(problem, std::vector{Tuning{}});
+  EXPECT_TRUE(verdicts.front().right) << verdicts.front().message;
+  EXPECT_EQ(verdicts.front().cells_checked, 0);
+}
+
+}  // namespace
+}  // namespace stencil_tune
