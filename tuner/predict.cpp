@@ -1,0 +1,96 @@
+#include "tuner/predict.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kChecked = 4;        // finalists that run on the host executor
+constexpr std::int64_t kPitchUnit = 16;    // cells: whole vectors of any type
+
+}  // namespace
+
+Problem small_problem(const Problem& problem) {
+  constexpr std::array<std::int64_t, kMaxRank> kSmall{67, 19, 11};
+  Extents extents = problem.extents;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
+    const std::int64_t halo = 2 * problem.facts.radius[axis];
+    extents.n[axis] = std::min(extents.n[axis], kSmall[axis] + halo);
+  }
+  const std::int64_t pitch = (extents.n[0] + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
+  return make_problem(problem.stencil, problem.type, problem.boundaries, extents, pitch, problem.steps, problem.stage);
+}
+
+PredictedDevice::PredictedDevice(const Problem& problem, const Limits& limits, DeviceModel device, HostChecker checker)
+    : problem_(problem), limits_(limits), model_(problem, limits, std::move(device)), checker_(std::move(checker)) {}
+
+DeviceSession PredictedDevice::start() {
+  const DeviceModel& device = model_.device();
+  DeviceSession session;
+  session.device.name = device.gpu;
+  session.device.architecture = device.architecture;
+  session.device.multiprocessors = device.multiprocessors;
+  session.device.memory_bytes = static_cast<std::size_t>(device.memory_gb * 1e9);
+  session.device.l2_bytes = static_cast<std::size_t>(device.l2_mb * (1 << 20));
+  session.device.limits = limits_;
+  session.ceiling_gbs = model_.copy_ceiling_gbs();
+  session.fits_in_l2 = 2 * problem_.field_bytes() <= session.device.l2_bytes;
+  return session;
+}
+
+DeviceResult PredictedDevice::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& /*plan*/) {
+  const Prediction prediction = model_.predict(tuning, kernel.resources);
+  DeviceResult result;
+  result.occupancy = prediction.occupancy.share;
+  if (!std::isfinite(prediction.time_ms)) {
+    result.outcome = Outcome::exceeds_limits;
+    result.message = fmt::format("a block does not fit an SM: {}", prediction.occupancy.limited_by);
+    return result;
+  }
+  result.timing = {prediction.time_ms, prediction.time_ms, prediction.time_ms, 0};
+  return result;
+}
+
+std::vector<DeviceResult> PredictedDevice::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                                int /*rounds*/) {
+  std::vector<DeviceResult> results;
+  for (const auto& [tuning, kernel] : finalists) results.push_back(run(tuning, kernel, {}));
+  check(finalists, results);
+  return results;
+}
+
+void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                            std::vector<DeviceResult>& results) {
+  if (!checker_) {
+    check_note_ = "not checked";
+    return;
+  }
+  const Problem small = small_problem(problem_);
+  std::vector<Tuning> tunings;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < finalists.size() && tunings.size() < kChecked; ++i) {
+    if (!is_legal(small, limits_, finalists[i].first)) continue;
+    tunings.push_back(finalists[i].first);
+    places.push_back(i);
+  }
+  try {
+    const std::vector<HostVerdict> verdicts = checker_(small, tunings);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i].right) continue;
+      results[places[i]].outcome = Outcome::wrong_result;
+      results[places[i]].message = verdicts[i].message;
+    }
+    if (tunings.size() < finalists.size()) {
+      check_note_ = fmt::format("{} of {} finalists checked", tunings.size(), finalists.size());
+    }
+  } catch (const Error& error) {
+    check_note_ = fmt::format("not checked: {}", error.what());
+  }
+}
+
+}  // namespace stencil_tune

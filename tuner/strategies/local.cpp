@@ -1,0 +1,232 @@
+// The default strategy: starts the model believes in, then basin hopping.
+//
+//   starts    the model's best of every family, each walked downhill in the model first
+//   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
+//   hop       when a basin is exhausted: a few random steps away from home, the best basin accepted so far
+//   pool      every few proposals, the best remaining of a large random sample, wherever it lies
+//
+// Neighbours and pool are ranked by the model's cost, corrected by what the trials so far taught (correction.hpp).
+#include "tuner/search.hpp"
+#include "tuner/strategies/candidate_set.hpp"
+#include "tuner/strategies/correction.hpp"
+#include "tuner/strategies/scan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <map>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kPoolSamples = 3000;
+constexpr int kStartsPerFamily = 3;
+constexpr int kStartsOverall = 6;
+constexpr int kPoolEvery = 4;            // every fourth proposal comes from the pool
+constexpr int kHopSteps = 4;             // most random steps of a hop
+constexpr int kHopTries = 50;
+constexpr double kAcceptSlower = 1.02;   // a basin may be this much slower than the best and still become home
+constexpr double kHopelessAfter = 8;     // trials of a basin before it may be given up
+constexpr double kHopelessFactor = 1.25; // slower than the best: given up
+constexpr double kWorthTrying = 1.5;     // neighbours beyond this times the centre's corrected cost are left alone
+
+class Local : public Strategy {
+ public:
+  Local(const Space& space, const CostModel& model, std::uint64_t seed)
+      : space_(space), model_(model), random_(seed), scan_(space) {}
+
+  std::string_view name() const override { return "local"; }
+
+  std::optional<Tuning> propose() override {
+    if (!prepared_) prepare();
+    while (!starts_.empty()) {
+      const Tuning start = starts_.front();
+      starts_.pop_front();
+      if (taken_.add(start)) return start;
+    }
+    if (++turn_ % kPoolEvery == 0) {
+      if (auto tuning = take_best(pool_, kInfinity)) return tuning;
+    }
+    if (auto tuning = propose_from_basin()) return tuning;
+    if (auto tuning = take_best(pool_, kInfinity)) return tuning;
+    while (auto tuning = scan_.next()) {
+      if (taken_.add(*tuning)) return tuning;
+    }
+    return std::nullopt;
+  }
+
+  void report(const Tuning& tuning, double time_ms) override {
+    taken_.add(tuning);
+    const double predicted = model_.cost(tuning);
+    if (std::isfinite(time_ms) && std::isfinite(predicted) && time_ms > 0 && predicted > 0) {
+      correction_.learn(correction_.features(tuning), time_ms, predicted);
+    }
+    bool of_basin = false;
+    const auto asked = asked_in_basin_.find(code(tuning));
+    if (asked != asked_in_basin_.end()) {
+      of_basin = asked->second == basin_.number;
+      if (of_basin) --basin_.pending, ++basin_.trials;
+      asked_in_basin_.erase(asked);
+    }
+    // What lies elsewhere draws the search to it only when it is the best of all.
+    if (time_ms < (of_basin ? basin_.time : std::min(basin_.time, best_time_))) enter(tuning, time_ms);
+    best_time_ = std::min(best_time_, time_ms);
+  }
+
+ private:
+  struct Ranked {
+    Tuning tuning;
+    double cost;  // the model's, not corrected
+    Correction::Features features;
+  };
+
+  struct Basin {
+    int number = 0;
+    double time = kInfinity;  // of its best candidate
+    Tuning centre;
+    std::vector<Ranked> neighbours;
+    int pending = 0;  // proposed and not yet reported
+    int trials = 0;   // reported
+  };
+
+  Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
+  double corrected(const Ranked& ranked) const { return ranked.cost * correction_.factor(ranked.features); }
+
+  void prepare() {
+    prepared_ = true;
+    CandidateSet sampled;
+    for (int i = 0; i < kPoolSamples; ++i) {
+      const auto tuning = space_.sample(random_);
+      if (!tuning) break;
+      if (sampled.add(*tuning)) pool_.push_back(rank(*tuning));
+    }
+    std::stable_sort(pool_.begin(), pool_.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
+    choose_starts();
+  }
+
+  // Best of the families in turn, so that the first trials see every family even where the budget is short.
+  void choose_starts() {
+    std::map<Family, std::vector<Tuning>> by_family;
+    std::vector<Tuning> overall;
+    CandidateSet chosen;
+    for (const Ranked& ranked : pool_) {
+      std::vector<Tuning>& own = by_family[ranked.tuning.family];
+      const bool wanted = own.size() < kStartsPerFamily || overall.size() < kStartsOverall;
+      if (!wanted || !std::isfinite(ranked.cost)) continue;
+      const Tuning bottom = downhill(ranked.tuning);
+      if (!chosen.add(bottom)) continue;
+      if (own.size() < kStartsPerFamily) {
+        own.push_back(bottom);
+      } else {
+        overall.push_back(bottom);
+      }
+    }
+    for (std::size_t i = 0; i < kStartsPerFamily; ++i) {
+      for (const auto& [family, own] : by_family) {
+        if (i < own.size()) starts_.push_back(own[i]);
+      }
+    }
+    starts_.insert(starts_.end(), overall.begin(), overall.end());
+  }
+
+  // Walks to the model's nearest local optimum.
+  Tuning downhill(Tuning tuning) {
+    double cost = model_.cost(tuning);
+    for (bool moved = true; moved;) {
+      moved = false;
+      Tuning best = tuning;
+      for (const Tuning& neighbour : space_.neighbours(tuning)) {
+        const double neighbour_cost = model_.cost(neighbour);
+        if (neighbour_cost < cost) best = neighbour, cost = neighbour_cost, moved = true;
+      }
+      tuning = best;
+    }
+    return tuning;
+  }
+
+  std::optional<Tuning> propose_from_basin() {
+    for (int tries = 0; tries < kHopTries; ++tries) {
+      const bool hopeless = basin_.trials >= kHopelessAfter && basin_.time > best_time_ * kHopelessFactor;
+      if (!hopeless) {
+        if (auto tuning = take_best(basin_.neighbours, kWorthTrying * centre_cost_)) {
+          asked_in_basin_[code(*tuning)] = basin_.number;
+          ++basin_.pending;
+          return tuning;
+        }
+        if (basin_.pending > 0) return std::nullopt;  // its last reports may still open it again
+      }
+      if (!hop()) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // Removes and returns the candidate with the least corrected cost that nobody has proposed; nothing when all that is
+  // left costs more than the limit.
+  std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
+    while (!list.empty()) {
+      const auto best = std::min_element(
+          list.begin(), list.end(), [&](const Ranked& a, const Ranked& b) { return corrected(a) < corrected(b); });
+      if (corrected(*best) > limit) return std::nullopt;
+      const Tuning tuning = best->tuning;
+      list.erase(best);
+      if (taken_.add(tuning)) return tuning;
+    }
+    return std::nullopt;
+  }
+
+  // Makes a candidate the centre of the basin.
+  void enter(const Tuning& tuning, double time_ms) {
+    basin_.centre = tuning;
+    basin_.time = time_ms;
+    centre_cost_ = corrected(rank(tuning));
+    basin_.neighbours.clear();
+    for (const Tuning& neighbour : space_.neighbours(tuning)) {
+      if (!taken_.contains(neighbour)) basin_.neighbours.push_back(rank(neighbour));
+    }
+  }
+
+  // Leaves the basin for another, a few random steps from home. False when there is nowhere to start from.
+  bool hop() {
+    if (!std::isfinite(best_time_)) return false;
+    if (basin_.time <= best_time_ * kAcceptSlower) home_ = basin_.centre;
+    Tuning landing = home_;
+    const int steps = std::uniform_int_distribution<int>(2, kHopSteps)(random_);
+    for (int step = 0; step < steps; ++step) {
+      const std::vector<Tuning> neighbours = space_.neighbours(landing);
+      if (neighbours.empty()) break;
+      landing = neighbours[std::uniform_int_distribution<std::size_t>(0, neighbours.size() - 1)(random_)];
+    }
+    const int number = basin_.number + 1;
+    basin_ = Basin{};
+    basin_.number = number;
+    enter(landing, kInfinity);
+    if (!taken_.contains(landing)) basin_.neighbours.push_back(rank(landing));
+    return true;
+  }
+
+  const Space& space_;
+  const CostModel& model_;
+  std::mt19937_64 random_;
+  Scan scan_;
+  CandidateSet taken_;  // proposed or known
+  Correction correction_;
+  bool prepared_ = false;
+  std::deque<Tuning> starts_;
+  std::vector<Ranked> pool_;
+  Basin basin_;
+  double centre_cost_ = kInfinity;  // corrected, of the basin's centre
+  std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
+  double best_time_ = kInfinity;
+  Tuning home_;
+  int turn_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed) {
+  return std::make_unique<Local>(space, model, seed);
+}
+
+}  // namespace stencil_tune
