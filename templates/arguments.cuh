@@ -1,0 +1,51 @@
+// The kernel's one parameter, and which tile of the grid a block works on.
+//
+// Kernel axes are x (contiguous), y, z. Streaming kernels walk along z, so that a 2D grid's second axis is their z and
+// their y has extent 1.
+#pragma once
+
+#include "stencil_tune/device.cuh"
+
+namespace stencil_tune {
+
+/// S is the generated stencil: its Storage and Value types, how many inputs, outputs and coefficients it has.
+/// generator/source.cpp packs this on the host, member by member.
+template <class S>
+struct Arguments {
+  const typename S::Storage* in[S::kInputs];
+  typename S::Storage* out[S::kOutputs];
+  long long low[3];     ///< first cell to update, per axis
+  long long high[3];    ///< one past the last
+  long long origin[3];  ///< where the first tile's outputs begin; x is aligned down to a 128-byte line
+  long long n[3];       ///< extents of the grid
+  long long stride_y;   ///< cells from one row to the next
+  long long stride_z;   ///< cells from one plane to the next
+  unsigned tiles[3];    ///< tiles along each axis
+  unsigned reserved;
+  typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
+};
+
+enum class BlockOrder { natural, z_first, raster };
+
+struct TileIndex {
+  unsigned x, y, z;
+};
+
+/// natural: the hardware's block index. Otherwise blocks are numbered along x alone and unfolded here.
+template <BlockOrder kOrder>
+STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
+  if constexpr (kOrder == BlockOrder::natural) return {block_x(), block_y(), block_z()};
+  const unsigned block = block_x();
+  if constexpr (kOrder == BlockOrder::z_first) {
+    const unsigned column = block / tiles[2];
+    return {column % tiles[0], column / tiles[0], block % tiles[2]};
+  }
+  constexpr unsigned kStrip = 8;  // tile rows that share halos in L2 while z advances
+  const unsigned strip = block / (tiles[0] * kStrip * tiles[2]);
+  const unsigned first_row = strip * kStrip;
+  const unsigned rows = tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip;
+  const unsigned within = block - strip * (tiles[0] * kStrip * tiles[2]);
+  return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,42 @@
+// How a read beyond an edge is answered: a map from any index to one inside the axis, or "zero".
+#pragma once
+
+#include "stencil_tune/device.cuh"
+
+namespace stencil_tune {
+
+enum class Boundary { hold, zero, clamp, periodic, reflect };
+
+/// The index inside 0..n-1 that answers for i.
+/// hold: cells that would need an outside index are never written, any readable one will do, the nearest is taken.
+/// zero: the nearest too, so that the address is readable; is_outside() says that the value is 0.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index inside(Index i, Index n) {
+  if constexpr (kBoundary == Boundary::periodic) {
+    if (i < 0 || i >= n) {
+      i %= n;
+      if (i < 0) i += n;
+    }
+    return i;
+  } else if constexpr (kBoundary == Boundary::reflect) {
+    if (i < 0 || i >= n) {
+      if (n == 1) return 0;
+      const Index period = 2 * (n - 1);
+      i %= period;
+      if (i < 0) i += period;
+      if (i >= n) i = period - i;
+    }
+    return i;
+  } else {
+    return i < 0 ? Index(0) : (i >= n ? n - 1 : i);
+  }
+}
+
+/// True where the boundary is zero and i lies outside.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE bool is_outside(Index i, Index n) {
+  if constexpr (kBoundary == Boundary::zero) return i < 0 || i >= n;
+  return false;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,104 @@
+// Everything that is not portable C++: built-in variables, barriers, shuffles, memory instructions, 16-bit conversions.
+// The other templates use only what stands here, so that the host executor can replace this one file.
+#pragma once
+
+#define STENCIL_DEVICE __device__ __forceinline__
+#define STENCIL_KERNEL extern "C" __global__
+#define STENCIL_UNROLL _Pragma("unroll")
+
+namespace stencil_tune {
+
+enum class LoadHint { cached, read_only, l2_only };
+enum class StoreHint { write_back, streaming };
+
+STENCIL_DEVICE int thread_x() { return static_cast<int>(threadIdx.x); }
+STENCIL_DEVICE int thread_y() { return static_cast<int>(threadIdx.y); }
+STENCIL_DEVICE int thread_z() { return static_cast<int>(threadIdx.z); }
+STENCIL_DEVICE unsigned block_x() { return blockIdx.x; }
+STENCIL_DEVICE unsigned block_y() { return blockIdx.y; }
+STENCIL_DEVICE unsigned block_z() { return blockIdx.z; }
+
+/// Every thread of the block arrives before any goes on.
+STENCIL_DEVICE void barrier() { __syncthreads(); }
+
+/// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
+template <class T>
+STENCIL_DEVICE T shuffle_up(T value, int delta, int width) {
+  return __shfl_up_sync(0xffffffffu, value, delta, width);
+}
+template <class T>
+STENCIL_DEVICE T shuffle_down(T value, int delta, int width) {
+  return __shfl_down_sync(0xffffffffu, value, delta, width);
+}
+
+/// The block's dynamic shared memory.
+STENCIL_DEVICE unsigned char* shared_memory() {
+  extern __shared__ __align__(128) unsigned char stencil_tune_shared[];
+  return stencil_tune_shared;
+}
+
+/// A machine word of that many bytes: what one load or store instruction moves.
+template <int kBytes>
+struct Word;
+template <>
+struct Word<2> {
+  using Type = unsigned short;
+};
+template <>
+struct Word<4> {
+  using Type = unsigned int;
+};
+template <>
+struct Word<8> {
+  using Type = uint2;
+};
+template <>
+struct Word<16> {
+  using Type = uint4;
+};
+
+template <LoadHint kHint, class W>
+STENCIL_DEVICE W load_word(const W* address) {
+  if constexpr (kHint == LoadHint::read_only) return __ldg(address);
+  if constexpr (kHint == LoadHint::l2_only) return __ldcg(address);
+  return *address;
+}
+
+template <StoreHint kHint, class W>
+STENCIL_DEVICE void store_word(W* address, W value) {
+  if constexpr (kHint == StoreHint::streaming) {
+    __stcs(address, value);
+  } else {
+    *address = value;
+  }
+}
+
+// 16-bit types, without cuda_fp16.h: its include path may not exist where the kernel is compiled.
+
+STENCIL_DEVICE float float_from_f16(unsigned short bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+
+STENCIL_DEVICE unsigned short f16_from_float(float value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
+STENCIL_DEVICE float float_from_bf16(unsigned short bits) { return __uint_as_float(static_cast<unsigned>(bits) << 16); }
+
+/// Round to nearest even; NaN stays NaN.
+STENCIL_DEVICE unsigned short bf16_from_float(float value) {
+  const unsigned bits = __float_as_uint(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>((bits >> 16) | 0x0040u);
+  return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+STENCIL_DEVICE float square_root(float x) { return sqrtf(x); }
+STENCIL_DEVICE double square_root(double x) { return sqrt(x); }
+STENCIL_DEVICE float exponential(float x) { return expf(x); }
+STENCIL_DEVICE double exponential(double x) { return exp(x); }
+
+}  // namespace stencil_tune

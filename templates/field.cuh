@@ -1,0 +1,126 @@
+// Reading an input field in global memory: whole rows of a register tile, or a few cells, boundaries included.
+#pragma once
+
+#include "stencil_tune/boundary.cuh"
+#include "stencil_tune/element.cuh"
+#include "stencil_tune/rows.cuh"
+
+namespace stencil_tune {
+
+enum class Neighbours { cache, shuffle };
+
+/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours).
+///
+/// Addresses are always inside the array: indices beyond an edge are first mapped by the boundary. Vector loads are
+/// aligned, so only whole vectors can lie beyond an edge; those are redirected to the nearest one in the row, and the
+/// cells that matter are then patched one by one (never under hold, where they are not used).
+template <class S, class T>
+struct Field {
+  using Storage = typename S::Storage;
+  using Value = typename S::Value;
+  using Index = typename S::Index;
+
+  static constexpr int kBody = T::kRegisterX;
+  static constexpr int kVector = T::kVector;
+  static constexpr bool kPatchX = S::kBoundaryX != Boundary::hold;
+
+  const Storage* base;
+  Index nx, ny, nz;
+  Index stride_y, stride_z;
+
+  struct Row {
+    const Storage* cells;
+    bool outside;  ///< boundary zero and the row lies beyond an edge: all its cells are 0
+  };
+
+  STENCIL_DEVICE Row row(Index y, Index z) const {
+    const Index offset = inside<S::kBoundaryY>(y, ny) * stride_y + inside<S::kBoundaryZ>(z, nz) * stride_z;
+    return {base + offset, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
+  }
+
+  /// One cell of a row, any x.
+  STENCIL_DEVICE Value cell(const Row& row, Index x) const {
+    if (row.outside || is_outside<S::kBoundaryX>(x, nx)) return Value(0);
+    Value value;
+    stencil_tune::load_cells<T::kLoad, 1>(row.cells + inside<S::kBoundaryX>(x, nx), &value);
+    return value;
+  }
+
+  /// kVector neighbouring cells from x, a multiple of kVector (negative or beyond the row too).
+  STENCIL_DEVICE void vector(const Row& row, Index x, Value* to) const {
+    if constexpr (kVector == 1) {
+      to[0] = cell(row, x);
+    } else {
+      const Index last = (nx - 1) / kVector * kVector;
+      const Index readable = x < 0 ? Index(0) : (x > last ? last : x);
+      if (row.outside) {
+        STENCIL_UNROLL
+        for (int i = 0; i < kVector; ++i) to[i] = Value(0);
+        return;
+      }
+      stencil_tune::load_cells<T::kLoad, kVector>(row.cells + readable, to);
+      if constexpr (kPatchX) {
+        if (x < 0 || x + kVector > nx) {
+          STENCIL_UNROLL
+          for (int i = 0; i < kVector; ++i) {
+            if (x + i < 0 || x + i >= nx) to[i] = cell(row, x + i);
+          }
+        }
+      }
+    }
+  }
+
+  /// The thread's own kBody cells from x on.
+  STENCIL_DEVICE void load_body(const Row& row, Index x, Value* body) const {
+    STENCIL_UNROLL
+    for (int i = 0; i < kBody; i += kVector) vector(row, x + i, body + i);
+  }
+
+  /// kCount cells before the body, which starts at body[0] = x: fills body[-kCount .. -1].
+  /// With shuffles the lane before hands over its own cells (boundary already applied); the first lane has none.
+  template <int kCount>
+  STENCIL_DEVICE void load_left(const Row& row, Index x, Value* body) const {
+    if constexpr (T::kNeighbours == Neighbours::shuffle) {
+      STENCIL_UNROLL
+      for (int i = 1; i <= kCount; ++i) body[-i] = shuffle_up(body[kBody - i], 1, kLanesInRow);
+      if (thread_x() % kLanesInRow != 0) return;
+    }
+    constexpr int kPadded = kHaloVectors<kCount> * kVector;
+    load_outside<kCount, kPadded - kCount>(row, x - kCount, body - kCount);
+  }
+
+  /// kCount cells after the body: fills body[kBody .. kBody + kCount - 1].
+  template <int kCount>
+  STENCIL_DEVICE void load_right(const Row& row, Index x, Value* body) const {
+    if constexpr (T::kNeighbours == Neighbours::shuffle) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kCount; ++i) body[kBody + i] = shuffle_down(body[i], 1, kLanesInRow);
+      if (thread_x() % kLanesInRow != kLanesInRow - 1) return;
+    }
+    load_outside<kCount, 0>(row, x + kBody, body + kBody);
+  }
+
+ private:
+  static constexpr int kLanesInRow = T::kBlockX < 32 ? T::kBlockX : 32;
+
+  template <int kCount>
+  static constexpr int kHaloVectors = (kCount + kVector - 1) / kVector;
+
+  /// Cells x .. x + kCount - 1. A single one is cheaper as a scalar load; more come as whole vectors, of which the first
+  /// kSkip cells are not wanted.
+  template <int kCount, int kSkip>
+  STENCIL_DEVICE void load_outside(const Row& row, Index x, Value* to) const {
+    if constexpr (kVector == 1 || kCount == 1) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kCount; ++i) to[i] = cell(row, x + i);
+    } else {
+      Value cells[kHaloVectors<kCount> * kVector];
+      STENCIL_UNROLL
+      for (int v = 0; v < kHaloVectors<kCount>; ++v) vector(row, x - kSkip + v * kVector, cells + v * kVector);
+      STENCIL_UNROLL
+      for (int i = 0; i < kCount; ++i) to[i] = cells[kSkip + i];
+    }
+  }
+};
+
+}  // namespace stencil_tune

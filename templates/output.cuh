@@ -1,0 +1,42 @@
+// Writing a thread's outputs: only cells of the box low..high-1 are ever written.
+#pragma once
+
+#include "stencil_tune/arguments.cuh"
+#include "stencil_tune/element.cuh"
+
+namespace stencil_tune {
+
+/// The box of cells to update, in the kernel's index type.
+template <class S>
+struct UpdatedBox {
+  using Index = typename S::Index;
+  Index low_x, high_x, low_y, high_y, low_z, high_z;
+
+  STENCIL_DEVICE explicit UpdatedBox(const Arguments<S>& a)
+      : low_x(static_cast<Index>(a.low[0])), high_x(static_cast<Index>(a.high[0])),
+        low_y(static_cast<Index>(a.low[1])), high_y(static_cast<Index>(a.high[1])),
+        low_z(static_cast<Index>(a.low[2])), high_z(static_cast<Index>(a.high[2])) {}
+
+  STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
+};
+
+/// Stores T::kRegisterX outputs from x on; whole vectors inside the box at once, at its edges cell by cell.
+template <class S, class T>
+STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,
+                              const typename S::Value* cells) {
+  constexpr int kVector = T::kVector;
+  STENCIL_UNROLL
+  for (int i = 0; i < T::kRegisterX; i += kVector) {
+    const typename S::Index first = x + i;
+    if (first >= box.low_x && first + kVector <= box.high_x) {
+      store_cells<T::kStore, kVector>(row + first, cells + i);
+    } else if (kVector > 1) {
+      STENCIL_UNROLL
+      for (int e = 0; e < kVector; ++e) {
+        if (first + e >= box.low_x && first + e < box.high_x) store_cells<T::kStore, 1>(row + first + e, cells + i + e);
+      }
+    }
+  }
+}
+
+}  // namespace stencil_tune

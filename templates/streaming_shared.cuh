@@ -1,0 +1,84 @@
+// streaming, planes shared: all planes in reach stand in shared memory; the block walks kDepth planes along z
+// (the textbook's thread coarsening).
+//
+//     slots of the ring   | z-low | ... | z | ... | z+high |        one plane with its halo each
+//     step z:  1. load plane z+high over the plane that was last needed one step ago
+//              2. barrier    the new plane has arrived
+//              3. update plane z from all slots, store
+//              4. barrier    nobody reads the oldest plane any more
+#pragma once
+
+#include "stencil_tune/shared_tile.cuh"
+
+namespace stencil_tune {
+
+template <class S, class T>
+STENCIL_DEVICE void load_ring_plane(const SharedTile<S, T>& tile, const Field<S, T> (&in)[S::kInputs],
+                                    const ThreadPlace<S, T>& place, int slot, typename S::Index z) {
+  if constexpr (T::kCover == Cover::input) {
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) {
+      tile.row(f, slot, thread_y())[thread_x()] = in[f].cell(in[f].row(tile.y + place.y, z), tile.x + place.x);
+    }
+  } else {
+    tile.template load_planes<1>(in, slot, z);
+  }
+}
+
+/// A WindowLoader source: rows of the planes in the ring, for the thread at `place` while the walk is at z.
+template <class S, class T>
+struct RingRows {
+  const SharedTile<S, T>& tile;
+  const Field<S, T> (&in)[S::kInputs];
+  const ThreadPlace<S, T>& place;
+  int oldest;
+  typename S::Index z;
+
+  template <int kLeft, bool kBody, int kRight>
+  STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
+    tile.template read_row<kLeft, kBody, kRight>(in[f], f, slot_of(p), true, place.x, place.y + r - S::kLowY,
+                                                 z + (p - S::kLowZ), body);
+  }
+
+  STENCIL_DEVICE typename S::Value cell(int f, int dx, int dy, int dz) const {
+    return tile.cell(in[f], f, slot_of(dz + S::kLowZ), true, place.x + dx, place.y + dy, z + dz);
+  }
+
+  STENCIL_DEVICE int slot_of(int p) const { return oldest + p < T::kTilePlanes ? oldest + p : oldest + p - T::kTilePlanes; }
+};
+
+template <class S, class T>
+STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
+  using Index = typename S::Index;
+  using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, 1>;
+  constexpr int kSlots = T::kTilePlanes;
+
+  const TileIndex index = tile_of_block<T::kOrder>(arguments.tiles);
+  const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth;
+  const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
+                              static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
+                              static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY};
+  const UpdatedBox<S> box(arguments);
+  const auto place = ThreadPlace<S, T>::here();
+  Field<S, T> in[S::kInputs];
+  STENCIL_UNROLL
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+
+  for (int p = 0; p + 1 < kSlots; ++p) load_ring_plane(tile, in, place, p, first_z + (p - S::kLowZ));
+
+  int oldest = 0;  // slot of plane z - low
+  for (int step = 0; step < T::kDepth; ++step) {
+    const Index z = first_z + step;
+    if (z >= box.high_z) break;
+    load_ring_plane(tile, in, place, oldest == 0 ? kSlots - 1 : oldest - 1, z + S::kHighZ);
+    barrier();
+    if (place.computes) {
+      update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, z,
+                               RingRows<S, T>{tile, in, place, oldest, z});
+    }
+    barrier();
+    oldest = oldest + 1 < kSlots ? oldest + 1 : 0;
+  }
+}
+
+}  // namespace stencil_tune

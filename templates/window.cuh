@@ -1,0 +1,170 @@
+// The cells a thread holds in registers, and the update of its outputs from them.
+#pragma once
+
+#include "stencil_tune/field.cuh"
+#include "stencil_tune/output.cuh"
+
+namespace stencil_tune {
+
+/// Registers for every cell that the thread's tile reads. Indices are constants once loops are unrolled.
+template <class S, class T, class Reads>
+struct Window {
+  using Places = CellPlaces<Reads, T::kRegisterX>;
+  static constexpr int kCells = Places::total();
+
+  typename S::Value cells[kCells];
+
+  /// The thread's own cells of a row; halo cells lie before and after them.
+  STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Places::at(f, p, r); }
+
+  /// The cell (x, y, z) from the thread's first output.
+  STENCIL_DEVICE typename S::Value cell(int f, int x, int y, int z) const {
+    return cells[Places::at(f, z + S::kLowZ, y + S::kLowY) + x];
+  }
+
+  /// Moves cells kFirst .. kFirst + kCount - 1 of row kR from each of the planes kOldest + 1 .. kNewest one plane down.
+  template <int kF, int kR, int kFirst, int kCount, int kOldest, int kNewest>
+  STENCIL_DEVICE void shift_down() {
+    if constexpr (kNewest > kOldest && kCount > 0) {
+      move_cells<kF, kR, kFirst, kCount, kOldest>(IndicesBelow<(kNewest - kOldest) * kCount>{});
+    }
+  }
+
+ private:
+  // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
+  template <int kF, int kR, int kFirst, int kCount, int kOldest, int... kMove>
+  STENCIL_DEVICE void move_cells(Indices<kMove...>) {
+    ((body(kF, kOldest + kMove / kCount, kR)[kFirst + kMove % kCount] =
+          body(kF, kOldest + kMove / kCount + 1, kR)[kFirst + kMove % kCount]),
+     ...);
+  }
+};
+
+/// What the generated update reads: a source of cells (a Window, or memory itself) seen from output (kI, kJ, kK).
+template <class S, class Source, int kI, int kJ, int kK>
+struct Cells {
+  const Source& source;
+
+  STENCIL_DEVICE typename S::Value operator()(int f, int dx, int dy, int dz) const {
+    return source.cell(f, kI + dx, kJ + dy, kK + dz);
+  }
+};
+
+/// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
+/// Source::load_row<use, f, p, r>(body) brings one row.
+template <class S, class T, class Reads>
+struct WindowLoader {
+  template <class Source>
+  STENCIL_DEVICE static void load(const Source& source, Window<S, T, Reads>& window) {
+    load_planes(source, window, IndicesBelow<S::kInputs * Reads::kPlanes>{});
+  }
+
+ private:
+  template <class Source, int... kPlane>
+  STENCIL_DEVICE static void load_planes(const Source& source, Window<S, T, Reads>& window, Indices<kPlane...>) {
+    (load_rows<kPlane / Reads::kPlanes, kPlane % Reads::kPlanes>(source, window, IndicesBelow<Reads::kRows>{}), ...);
+  }
+  template <int kF, int kP, class Source, int... kR>
+  STENCIL_DEVICE static void load_rows(const Source& source, Window<S, T, Reads>& window, Indices<kR...>) {
+    (load_row<kF, kP, kR>(source, window), ...);
+  }
+  template <int kF, int kP, int kR, class Source>
+  STENCIL_DEVICE static void load_row(const Source& source, Window<S, T, Reads>& window) {
+    constexpr Reads kReads;
+    constexpr RowUse kUse = kReads.use[kF][kP][kR];
+    if constexpr (is_used(kUse)) {
+      source.template load_row<kUse.left, kUse.body, kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
+    }
+  }
+};
+
+/// More cells than this are read where they are used: loaded ahead, they would not fit the registers.
+constexpr int kMostCellsAhead = 160;
+
+/// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
+template <class S, class T>
+struct GlobalRows {
+  using Index = typename S::Index;
+
+  const Field<S, T> (&in)[S::kInputs];
+  Index x, y, z;
+
+  template <int kLeft, bool kBody, int kRight>
+  STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
+    const auto row = in[f].row(y + (r - S::kLowY), z + (p - S::kLowZ));
+    if constexpr (kBody) in[f].load_body(row, x, body);
+    if constexpr (kLeft > 0) in[f].template load_left<kLeft>(row, x, body);
+    if constexpr (kRight > 0) in[f].template load_right<kRight>(row, x, body);
+  }
+
+  STENCIL_DEVICE typename S::Value cell(int f, int dx, int dy, int dz) const {
+    return in[f].cell(in[f].row(y + dy, z + dz), x + dx);
+  }
+};
+
+/// Updates and stores the outputs of the tile at (x, y, z) from a source of cells. Outputs are unrolled as template
+/// arguments, so that every index into a window is a constant from the start.
+template <class S, class T, class Source>
+struct TileUpdate {
+  using Index = typename S::Index;
+  using Value = typename S::Value;
+
+  const Arguments<S>& arguments;
+  const UpdatedBox<S>& box;
+  Index x, y, z;
+  const Source& source;
+
+  STENCIL_DEVICE void run() const { rows(IndicesBelow<T::kRegisterY * T::kRegisterZ>{}); }
+
+ private:
+  template <int... kRow>
+  STENCIL_DEVICE void rows(Indices<kRow...>) const {
+    (row<kRow % T::kRegisterY, kRow / T::kRegisterY>(IndicesBelow<T::kRegisterX>{}), ...);
+  }
+
+  template <int kJ, int kK, int... kI>
+  STENCIL_DEVICE void row(Indices<kI...>) const {
+    Value outputs[S::kOutputs][T::kRegisterX];
+    (output<kI, kJ, kK>(outputs), ...);
+    if (!box.has_row(y + kJ, z + kK)) return;
+    const Index offset =
+        (y + kJ) * static_cast<Index>(arguments.stride_y) + (z + kK) * static_cast<Index>(arguments.stride_z);
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);
+  }
+
+  template <int kI, int kJ, int kK>
+  STENCIL_DEVICE void output(Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
+    Value cell[S::kOutputs];
+    S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
+  }
+};
+
+/// The same through a window, unless that would be too large: then cell by cell.
+template <class S, class T, class Reads, class Source>
+STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
+                                typename S::Index y, typename S::Index z, const Source& source) {
+  using Registers = Window<S, T, Reads>;
+  if constexpr (Registers::kCells <= kMostCellsAhead) {
+    Registers window;
+    WindowLoader<S, T, Reads>::load(source, window);
+    TileUpdate<S, T, Registers>{arguments, box, x, y, z, window}.run();
+  } else {
+    TileUpdate<S, T, Source>{arguments, box, x, y, z, source}.run();
+  }
+}
+
+template <class S, class T>
+STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
+  using Index = typename S::Index;
+  return {a.in[f],
+          static_cast<Index>(a.n[0]),
+          static_cast<Index>(a.n[1]),
+          static_cast<Index>(a.n[2]),
+          static_cast<Index>(a.stride_y),
+          static_cast<Index>(a.stride_z)};
+}
+
+}  // namespace stencil_tune
