@@ -13,10 +13,10 @@ namespace stencil_tune {
 
 /// What the assembler's log says of a kernel.
 struct KernelResources {
-  int registers = 0;         ///< per thread
-  int spill_bytes = 0;       ///< stores + loads, per thread
-  int stack_bytes = 0;       ///< per thread
-  int static_shared = 0;     ///< bytes per block
+  int registers = 0;      ///< per thread
+  int spill_bytes = 0;    ///< stores + loads, per thread
+  int stack_bytes = 0;    ///< per thread
+  int static_shared = 0;  ///< bytes per block
   bool operator==(const KernelResources&) const = default;
 };
 

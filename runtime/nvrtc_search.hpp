@@ -1,0 +1,34 @@
+// Where NVRTC may be installed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// What the search looks at; a test fills its own.
+struct NvrtcSearch {
+  std::string override_path{};                    ///< STENCIL_TUNE_NVRTC: a library or its folder; nothing else then
+  std::vector<std::filesystem::path> toolkits{};  ///< $CUDA_HOME, $CUDA_PATH, /usr/local/cuda
+  std::vector<std::filesystem::path> python_environments{};  ///< $VIRTUAL_ENV, .venv beside or above the program
+
+  static NvrtcSearch from_environment();
+};
+
+/// What to try to open, in order: full paths of files that are there, and plain sonames for the dynamic linker.
+std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search);
+
+/// The version of the NVRTC that NvrtcApi::open() would choose, told by the files' names alone: "13.0". Empty where
+/// they do not tell. Opening the library takes 15 ms, which a program that finds its binaries in the cache need not
+/// spend.
+std::string version_by_name(const NvrtcSearch& search, int newest_major);
+
+/// For the message when nothing was found: the places, one a line.
+std::string describe(const NvrtcSearch& search);
+
+/// NVRTC opens its builtins library by name and has no run path to find it: the files beside it that fit its version,
+/// to be opened first by their full paths. version: "13.0".
+std::vector<std::filesystem::path> builtins_beside(const std::filesystem::path& nvrtc, const std::string& version);
+
+}  // namespace stencil_tune
