@@ -84,6 +84,12 @@ std::size_t axis_of(std::string_view text, int rank) {
 
 }  // namespace
 
+std::int64_t Box::cells() const noexcept {
+  std::int64_t cells = 1;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) cells *= std::max<std::int64_t>(0, high[axis] - low[axis]);
+  return cells;
+}
+
 std::size_t size_of(ElementType type) noexcept {
   switch (type) {
     case ElementType::f64: return 8;

@@ -37,12 +37,6 @@ void check(const Problem& problem) {
 
 }  // namespace
 
-std::int64_t Box::cells() const noexcept {
-  std::int64_t cells = 1;
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) cells *= std::max<std::int64_t>(0, high[axis] - low[axis]);
-  return cells;
-}
-
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch, int steps, int stage) {
   Problem problem;

@@ -25,15 +25,6 @@ struct Problem {
   bool wide_index() const noexcept { return allocated_cells() >= (std::int64_t{1} << 31); }
 };
 
-/// The cells an update writes: low[a] <= i < high[a].
-struct Box {
-  std::array<std::int64_t, kMaxRank> low{0, 0, 0};
-  std::array<std::int64_t, kMaxRank> high{1, 1, 1};
-
-  std::int64_t cells() const noexcept;  ///< 0 when empty
-  bool operator==(const Box&) const = default;
-};
-
 /// Derives the facts and fills pitch (0: dense rows). Throws Error(invalid_argument) when rank, pitch or steps do not fit.
 /// A grid with nothing to update is legal here; updated_box() is then empty.
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,

@@ -34,6 +34,15 @@ struct Extents {
   bool operator==(const Extents&) const = default;
 };
 
+/// Cells of a grid: low[a] <= i < high[a] along each axis.
+struct Box {
+  std::array<std::int64_t, kMaxRank> low{0, 0, 0};
+  std::array<std::int64_t, kMaxRank> high{1, 1, 1};
+
+  std::int64_t cells() const noexcept;  ///< 0 when empty
+  bool operator==(const Box&) const = default;
+};
+
 std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory
 bool is_half(ElementType type) noexcept;         ///< f16 or bf16
 
