@@ -201,9 +201,10 @@ class Session {
 
   void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
     TrialRecord trial = device_trial(context_, tuning, kernel, timed);
-    trial.raced = true;
-    trial.id = trials_.insert(trial, naive_gstencils()).id;
-    if (trial.outcome == Outcome::ok) {
+    const bool ok = trial.outcome == Outcome::ok;
+    trial.raced = !options_.predicted;
+    if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
+    if (ok) {
       result_.finalists.push_back(trial);
     } else {
       ++result_.failures[trial.outcome];

@@ -1,0 +1,86 @@
+#include "tuner/commands/command_line.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr unsigned kColumns = 110;
+
+Error unknown_option(const std::string& option, const po::options_description& known) {
+  std::vector<std::string> names;
+  for (const auto& description : known.options()) names.push_back("--" + description->long_name());
+  return {ErrorCode::unknown_name, fmt::format("unknown option '{}'{}", option, did_you_mean(option, names))};
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string usage, std::string what, std::string examples)
+    : usage_(std::move(usage)), what_(std::move(what)), examples_(std::move(examples)) {}
+
+po::options_description& CommandLine::group(const std::string& title) {
+  groups_.push_back(std::make_unique<po::options_description>(title, kColumns));
+  return *groups_.back();
+}
+
+void CommandLine::positional(const char* name, int most) {
+  hidden_.add_options()(name, po::value<std::vector<std::string>>());
+  positional_.add(name, most);
+}
+
+std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) {
+  po::options_description visible(kColumns);
+  for (const auto& group : groups_) visible.add(*group);
+  visible.add_options()("help,h", "this text");
+  po::options_description all;
+  all.add(visible).add(hidden_);
+
+  po::variables_map values;
+  try {
+    const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments).options(all).positional(positional_).style(style).run(), values);
+    po::notify(values);
+  } catch (const po::unknown_option& error) {
+    throw unknown_option(error.get_option_name(), visible);
+  } catch (const po::too_many_positional_options_error&) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("too many words; usage: {}", usage_));
+  } catch (const po::error& error) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}; usage: {}", error.what(), usage_));
+  }
+  if (values.count("help") == 0) return values;
+
+  std::ostringstream options;
+  options << visible;
+  fmt::print("usage: {}\n\n{}\n{}\nexamples:\n{}", usage_, what_, options.str(), examples_);
+  return std::nullopt;
+}
+
+double parse_duration(std::string_view text) {
+  struct Unit {
+    std::string_view suffix;
+    double seconds;
+  };
+  constexpr std::array<Unit, 5> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}}};
+
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const Unit& unit : kUnits) {
+    if (error != std::errc{} || suffix != unit.suffix) continue;
+    if (!std::isfinite(value) || value <= 0) break;
+    return value * unit.seconds;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("'{}' is no time to spend: give a number above 0 with ms, s, m or h, such as 60s", text));
+}
+
+}  // namespace stencil_tune

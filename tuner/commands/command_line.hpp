@@ -1,0 +1,44 @@
+// Options of one verb: parsing, help, and errors that say what was meant.
+#pragma once
+
+#include "tuner/commands/command.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+namespace po = boost::program_options;
+
+class CommandLine {
+ public:
+  /// usage: "stencil-tune tune --dims 512 [options]"; examples: indented lines.
+  CommandLine(std::string usage, std::string what, std::string examples);
+
+  /// A titled group of options; valid as long as this object.
+  po::options_description& group(const std::string& title);
+
+  /// Words that are no options: `name` takes up to `most` of them (-1: any number).
+  void positional(const char* name, int most);
+
+  /// Nothing when help was asked for and printed. Throws Error(invalid_argument or unknown_name).
+  std::optional<po::variables_map> parse(const Arguments& arguments);
+
+ private:
+  std::string usage_;
+  std::string what_;
+  std::string examples_;
+  std::vector<std::unique_ptr<po::options_description>> groups_;
+  po::options_description hidden_;
+  po::positional_options_description positional_;
+};
+
+/// "60", "60s", "500ms", "2m", "1h" in seconds. Throws Error(invalid_argument) for zero and what is no time.
+double parse_duration(std::string_view text);
+
+}  // namespace stencil_tune

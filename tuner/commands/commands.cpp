@@ -1,0 +1,30 @@
+#include "tuner/commands/command.hpp"
+
+#include "tuner/worker.hpp"
+
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array<Command, 10> kCommands{{
+    {"tune", "find the fastest kernel for a stencil and a grid (what runs when no verb is given)", run_tune},
+    {"list", "winners found so far, a line each", run_list},
+    {"show", "one winner in depth: parameters, evidence, its trials", run_show},
+    {"bench", "copy ceiling, naive, textbook kernels and the winner side by side", run_bench},
+    {"explain", "why a candidate is legal or not, and what it costs", run_explain},
+    {"stencils", "stencils known by name, or what one of them is", run_stencils},
+    {"devices", "GPUs of this machine, and models that predictions can be made for", run_devices},
+    {"db", "the database: path, check, merge, export, import", run_db},
+    {"internal-compile-worker", "", run_compile_worker},
+    {"internal-device-worker", "", run_device_worker},
+}};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+int run_compile_worker(const Arguments&) { return compile_worker_main(); }
+int run_device_worker(const Arguments&) { return device_worker_main(); }
+
+}  // namespace stencil_tune

@@ -1,0 +1,18 @@
+// --db, shared by all verbs that read or write the database.
+#pragma once
+
+#include "db/database.hpp"
+#include "tuner/commands/command_line.hpp"
+
+namespace stencil_tune {
+
+void add_database_option(CommandLine& line);
+
+/// Opens what --db names, else the default, and tells on standard error what opening had to do (moved a damaged file
+/// aside, say). Throws what open_database throws.
+Database open_database_for(const po::variables_map& values, Access access);
+
+/// False when nobody named a database and the default one was never made: there is nothing in it to read.
+bool database_exists(const po::variables_map& values);
+
+}  // namespace stencil_tune

@@ -1,0 +1,91 @@
+// stencil-tune devices
+#include "runtime/device.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/command_line.hpp"
+#include "tuner/device_model.hpp"
+#include "tuner/report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace stencil_tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Present {
+  std::vector<DeviceFacts> devices;
+  std::string note;  ///< why there are none
+};
+
+Present present_devices() {
+  try {
+    Present present{list_devices(), ""};
+    if (present.devices.empty()) present.note = "no GPU found on this machine";
+    return present;
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+void print_devices(const Present& present) {
+  fmt::print("GPUs of this machine:\n");
+  if (!present.note.empty()) fmt::print("  none: {}\n", present.note);
+  for (const DeviceFacts& device : present.devices) {
+    fmt::print("  {}  {} ({}), {} SMs, {} memory, {} L2, {} shared memory a block, driver {}\n     {}\n", device.ordinal,
+               device.name, device.architecture, device.multiprocessors,
+               bytes_text(static_cast<double>(device.memory_bytes)), bytes_text(static_cast<double>(device.l2_bytes)),
+               bytes_text(static_cast<double>(device.limits.shared_per_block)), device.driver, device.uuid);
+  }
+  fmt::print("\nmodels to predict for (--device-model):\n");
+  for (const DeviceModel& model : device_models()) {
+    fmt::print("  {:<8} {:<24} {:<7} {:>4} SMs  {:>5.0f} GB/s  {:>3.0f} MB L2  {}\n", model.name, model.gpu,
+               model.architecture, model.multiprocessors, model.dram_gbs, model.l2_mb, model.source);
+  }
+}
+
+Json devices_json(const Present& present) {
+  Json json{{"devices", Json::array()}, {"models", Json::array()}};
+  for (const DeviceFacts& device : present.devices) {
+    json["devices"].push_back({{"ordinal", device.ordinal},
+                               {"name", device.name},
+                               {"uuid", device.uuid},
+                               {"architecture", device.architecture},
+                               {"multiprocessors", device.multiprocessors},
+                               {"memory_bytes", device.memory_bytes},
+                               {"l2_bytes", device.l2_bytes},
+                               {"shared_per_block", device.limits.shared_per_block},
+                               {"driver", device.driver}});
+  }
+  if (!present.note.empty()) json["note"] = present.note;
+  for (const DeviceModel& model : device_models()) {
+    json["models"].push_back({{"name", model.name},
+                              {"gpu", model.gpu},
+                              {"architecture", model.architecture},
+                              {"multiprocessors", model.multiprocessors},
+                              {"dram_gbs", model.dram_gbs},
+                              {"l2_gbs", model.l2_gbs},
+                              {"source", model.source}});
+  }
+  return json;
+}
+
+}  // namespace
+
+int run_devices(const Arguments& arguments) {
+  CommandLine line("stencil-tune devices [--json]", "GPUs of this machine, and models that predictions can be made for.\n",
+                   "  stencil-tune devices\n  stencil-tune devices --json\n");
+  line.group("output").add_options()("json", "as JSON");
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+  const Present present = present_devices();
+  if (values->count("json") > 0) {
+    fmt::print("{}\n", devices_json(present).dump(2));
+  } else {
+    print_devices(present);
+  }
+  return 0;
+}
+
+}  // namespace stencil_tune

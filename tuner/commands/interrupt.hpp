@@ -1,0 +1,19 @@
+// Ctrl-C as a wish to end in good order.
+#pragma once
+
+#include <atomic>
+
+namespace stencil_tune {
+
+/// While it lives, the first SIGINT or SIGTERM sets `requested`; a second one ends the process at once.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  static const std::atomic<bool>& requested();
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,141 @@
+#include "tuner/commands/problem_options.hpp"
+
+#include "generator/space.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kDefaultRank = 3;
+
+void reject_together(const po::variables_map& values, const char* option, std::initializer_list<const char*> others) {
+  if (values.count(option) == 0) return;
+  for (const char* other : others) {
+    if (values.count(other) > 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--{} and --{} exclude each other: --{} says it all", option, other, option));
+    }
+  }
+}
+
+template <class T>
+T value_or(const po::variables_map& values, const char* name, T fallback) {
+  return values.count(name) > 0 ? values[name].as<T>() : fallback;
+}
+
+Shape parse_shape(const std::string& text) {
+  if (text == "star") return Shape::star;
+  if (text == "box") return Shape::box;
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown shape '{}': star or box", text));
+}
+
+Sharing parse_sharing(const std::string& text) {
+  if (text == "distinct") return Sharing::distinct;
+  if (text == "symmetric") return Sharing::symmetric;
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown coefficients '{}': distinct or symmetric", text));
+}
+
+int count_of_dims(const std::string& dims) {
+  return 1 + static_cast<int>(std::count_if(dims.begin(), dims.end(), [](char c) { return c == 'x' || c == 'X'; }));
+}
+
+// The rank that --dims and --rank agree on.
+int requested_rank(const po::variables_map& values, const std::string& dims) {
+  const int given = count_of_dims(dims);
+  const int rank = value_or(values, "rank", given > 1 ? std::min(given, kMaxRank) : kDefaultRank);
+  if (rank < 1 || rank > kMaxRank) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("--rank {}: must be 1, 2 or 3", rank));
+  }
+  return rank;
+}
+
+Stencil stencil_from(const po::variables_map& values, int rank) {
+  if (values.count("stencil") > 0) return find_builtin(values["stencil"].as<std::string>());
+  return make_builtin(parse_shape(value_or<std::string>(values, "shape", "star")), rank, value_or(values, "order", 1),
+                      parse_sharing(value_or<std::string>(values, "coefficients", "distinct")));
+}
+
+}  // namespace
+
+void add_problem_options(CommandLine& line) {
+  line.group("what to tune").add_options()
+      ("dims", po::value<std::string>()->value_name("N|NXxNY|NXxNYxNZ"),
+       "cells along each axis, x fastest in memory; one number means that on each axis")
+      ("rank", po::value<int>()->value_name("1|2|3"), "axes of the grid when --dims is one number (default 3)")
+      ("stencil", po::value<std::string>()->value_name("NAME"), "a stencil by name (see `stencil-tune stencils`)")
+      ("shape", po::value<std::string>()->value_name("star|box"), "star: neighbours along the axes; box: the full cube")
+      ("order", po::value<int>()->value_name("R"), "points on each side of the centre (default 1)")
+      ("coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
+       "one coefficient a point (default), or one a distance")
+      ("type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "what a cell holds (default f32)")
+      ("boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
+       "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")
+      ("pitch", po::value<std::int64_t>()->value_name("CELLS"), "from one row to the next (default: NX, dense rows)")
+      ("steps", po::value<int>()->value_name("N"), "time steps in one launch (1 for now)");
+}
+
+Problem problem_from(const po::variables_map& values) {
+  if (values.count("dims") == 0) {
+    throw Error(ErrorCode::invalid_argument, "which grid? Give --dims, such as --dims 512 or --dims 1024x512x256");
+  }
+  reject_together(values, "stencil", {"shape", "order", "coefficients"});
+  const auto dims = values["dims"].as<std::string>();
+  Stencil stencil = stencil_from(values, requested_rank(values, dims));
+  const Extents extents = parse_extents(dims, stencil.rank);
+  if (extents.rank != stencil.rank || (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one", dims,
+                            extents.rank, stencil.name, stencil.rank));
+  }
+  const int steps = value_or(values, "steps", 1);
+  if (steps != 1) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("--steps {}: only 1 is possible for now", steps));
+  }
+  const auto pitch = value_or<std::int64_t>(values, "pitch", 0);
+  if (values.count("pitch") > 0 && pitch < extents.n[0]) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--pitch {}: rows have {} cells, the pitch must be at least that", pitch, extents.n[0]));
+  }
+  const ElementType type = parse_element_type(value_or<std::string>(values, "type", "f32"));
+  const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
+  return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps);
+}
+
+void require_tunable(const Problem& problem, const Limits& limits) {
+  if (updated_box(problem).cells() == 0) {
+    throw Error(ErrorCode::nothing_to_update,
+                fmt::format("{}: nothing to update, boundary hold keeps {} layers on each side and the grid has no more; "
+                            "take a larger grid or another --boundary",
+                            describe(problem), *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end())));
+  }
+  for (const Family family : families()) {
+    if (default_candidate(family, problem, limits)) return;
+  }
+  std::mt19937_64 random(1);
+  if (Space(problem, limits).sample(random)) return;
+  std::string why;
+  for (const Family family : families()) {
+    Tuning tuning;
+    tuning.family = family;
+    const auto violation = first_violation(problem, limits, tuning);
+    if (violation) why += fmt::format("\n  {}: {}: {}", name(family), violation->constraint, violation->message);
+  }
+  throw Error(ErrorCode::illegal_candidate, fmt::format("{}: too large for every kernel family{}", describe(problem), why));
+}
+
+void require_fits(const Problem& problem, std::size_t device_bytes, std::string_view device) {
+  const double needed = static_cast<double>(problem.field_bytes()) *
+                        static_cast<double>(problem.facts.inputs.size() + problem.facts.outputs.size());
+  if (needed <= static_cast<double>(device_bytes)) return;
+  throw Error(ErrorCode::exceeds_device_memory,
+              fmt::format("{}: its fields need {}, {} has {}; take a smaller grid or element type", describe(problem),
+                          bytes_text(needed), device, bytes_text(static_cast<double>(device_bytes))));
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,22 @@
+// The options that say what is to be tuned, shared by all verbs that need a problem.
+#pragma once
+
+#include "generator/problem.hpp"
+#include "generator/constraints.hpp"
+#include "tuner/commands/command_line.hpp"
+
+namespace stencil_tune {
+
+void add_problem_options(CommandLine& line);
+
+/// Throws Error: invalid_argument, unknown_name, malformed_definition.
+Problem problem_from(const po::variables_map& values);
+
+/// Is there anything to tune? Throws Error(nothing_to_update) when no cell is updated, Error(illegal_candidate) when no
+/// family has a legal candidate (the order is too large, say).
+void require_tunable(const Problem& problem, const Limits& limits);
+
+/// Throws Error(exceeds_device_memory) saying how much all fields need and how much there is.
+void require_fits(const Problem& problem, std::size_t device_bytes, std::string_view device);
+
+}  // namespace stencil_tune

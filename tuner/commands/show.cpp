@@ -1,0 +1,156 @@
+// stencil-tune show ID | --dims 512
+#include "db/trial_store.hpp"
+#include "db/winner_choice.hpp"
+#include "db/winner_store.hpp"
+#include "generator/source.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/database_option.hpp"
+#include "tuner/commands/problem_options.hpp"
+#include "tuner/report.hpp"
+#include "tuner/trial_record.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kTrialsShown = 15;
+
+bool same_grid(const ProblemKey& a, const ProblemKey& b) {
+  return a.extents == b.extents && a.pitch == b.pitch && a.steps == b.steps && a.stage == b.stage;
+}
+
+// Measured ones before predicted ones, as the store orders them otherwise.
+WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const po::variables_map& values) {
+  WinnerQuery query;
+  query.stencil_key = key.stencil_key;
+  query.type = key.type;
+  query.boundaries = key.boundaries;
+  if (values.count("gpu") > 0) query.gpu = values["gpu"].as<std::string>();
+  const auto winners = WinnerStore(database).list(query);
+  const WinnerRecord* found = nullptr;
+  for (const WinnerRecord& winner : winners) {
+    if (!same_grid(winner.trial.problem, key)) continue;
+    if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
+  }
+  if (found) return *found;
+  throw Error(ErrorCode::unknown_name, "no winner for this problem yet; `stencil-tune list` shows what there is, "
+                                       "`stencil-tune tune` with the same options finds one");
+}
+
+WinnerRecord winner_by_id(Database& database, const std::string& text) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc{} && end == text.data() + text.size()) {
+    for (const WinnerRecord& winner : WinnerStore(database).list()) {
+      if (winner.trial.id == id) return winner;
+    }
+  }
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
+}
+
+void print_parameters(const Tuning& tuning) {
+  fmt::print("\nparameters:\n  {:<20} {:<10}\n", "family", name(tuning.family));
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(tuning.family)) continue;
+    const int value = parameter.get(tuning);
+    const bool word = static_cast<std::size_t>(value) < parameter.words.size();
+    fmt::print("  {:<20} {:<10} {}\n", parameter.name, word ? std::string(parameter.words[static_cast<std::size_t>(value)]) : std::to_string(value),
+               parameter.meaning);
+  }
+}
+
+void print_evidence(const WinnerRecord& winner) {
+  const TrialRecord& trial = winner.trial;
+  const char* mark = trial.predicted ? "~" : "";
+  fmt::print("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark, trial.gstencils, mark,
+             100 * trial.share, trial.ceiling_gbs);
+  if (trial.predicted) {
+    fmt::print("  predicted by the performance model: never measured\n");
+  } else {
+    fmt::print("  median {:.4f} ms, 95 % within {:.4f}..{:.4f} ms, {} samples{}\n", trial.timing.median_ms,
+               trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples,
+               trial.raced ? ", raced against the other finalists" : "");
+  }
+  if (winner.naive_gstencils > 0) {
+    fmt::print("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark, trial.gstencils / winner.naive_gstencils, mark,
+               winner.naive_gstencils);
+  }
+  fmt::print("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers, trial.spill_bytes,
+             trial.shared_bytes, 100 * trial.occupancy);
+  fmt::print("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
+             trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
+  if (is_stale(trial, template_signature())) fmt::print("  made with older templates: tune again before you trust it\n");
+}
+
+void print_trials(const std::vector<TrialRecord>& trials, const std::string& signature) {
+  std::map<Outcome, int> outcomes;
+  for (const TrialRecord& trial : trials) ++outcomes[trial.outcome];
+  fmt::print("\ntrials: {}", trials.size());
+  for (const auto& [outcome, count] : outcomes) fmt::print(", {} {}", count, name(outcome));
+  fmt::print("\n");
+  const auto ranking = ranked_codes(trials, signature);
+  for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
+    fmt::print("  {:>8.1f}  {}\n", ranking[i].gstencils, ranking[i].code);
+  }
+  if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
+  std::map<std::string, int> failures;
+  for (const TrialRecord& trial : trials) {
+    if (trial.outcome == Outcome::ok) continue;
+    const std::string first_line = trial.message.substr(0, trial.message.find('\n'));
+    ++failures[fmt::format("{}: {}", name(trial.outcome), first_line)];
+  }
+  for (const auto& [failure, count] : failures) fmt::print("  failed {} x  {}\n", count, failure);
+}
+
+}  // namespace
+
+int run_show(const Arguments& arguments) {
+  CommandLine line("stencil-tune show ID | --dims N [options]",
+                   "One winner in depth: its parameters, its evidence and the trials it was best of.\n",
+                   "  stencil-tune show 17                     17: an id of `stencil-tune list`\n"
+                   "  stencil-tune show --dims 512 --order 2   by what was tuned\n");
+  line.positional("id", 1);
+  add_problem_options(line);
+  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model");
+  add_database_option(line);
+  line.group("output").add_options()("json", "as JSON, with every trial");
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+
+  const bool by_id = values->count("id") > 0;
+  const ProblemKey key = by_id ? ProblemKey{} : problem_key(problem_from(*values));
+  Database database = open_database_for(*values, Access::read);
+  const WinnerRecord winner = by_id ? winner_by_id(database, (*values)["id"].as<std::vector<std::string>>().front())
+                                    : winner_of_problem(database, key, *values);
+  const TrialRecord& trial = winner.trial;
+  TrialQuery query;
+  query.problem = trial.problem;
+  query.gpu = trial.platform.gpu;
+  const auto trials = TrialStore(database).find(query);
+
+  if (values->count("json") > 0) {
+    auto json = trial_json(trial);
+    json["stencil"] = trial.problem.stencil_name;
+    json["dims"] = to_string(trial.problem.extents);
+    json["gpu"] = trial.platform.gpu;
+    json["naive_gstencils"] = winner.naive_gstencils;
+    for (const TrialRecord& other : trials) json["trials"].push_back(trial_json(other));
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
+  fmt::print("{}, {}, {}, boundary {} on {}\nwinner: {}\n", trial.problem.stencil_name, name(trial.problem.type),
+             to_string(trial.problem.extents), to_string(trial.problem.boundaries, trial.problem.extents.rank),
+             trial.platform.gpu, trial.code);
+  print_evidence(winner);
+  print_parameters(parse_code(trial.code));
+  print_trials(trials, template_signature());
+  return 0;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,159 @@
+#include "tuner/commands/side_by_side.hpp"
+
+#include "db/winner_choice.hpp"
+#include "db/winner_store.hpp"
+#include "generator/textbook.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/trial_record.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kRounds = 7;
+constexpr std::size_t kNaiveFinalists = 3;  // block shapes that enter the race
+constexpr std::chrono::milliseconds kPollInterval{200};
+
+using Compiled = std::map<std::string, CompileResult>;
+
+Compiled compile_all(const Problem& problem, const WorkerOptions& options, const std::vector<Tuning>& tunings) {
+  const auto workers = start_compile_workers(problem, options);
+  std::set<std::string> submitted;
+  for (const Tuning& tuning : tunings) {
+    if (submitted.insert(code(tuning)).second) workers->submit(tuning);
+  }
+  Compiled compiled;
+  while (workers->pending() > 0) {
+    if (auto result = workers->poll(kPollInterval)) compiled[code(result->tuning)] = std::move(*result);
+  }
+  return compiled;
+}
+
+TrialRecord winner_of(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
+                      SessionObserver& observer) {
+  const auto known = WinnerStore(database).find(problem_key(problem), target.gpu());
+  if (known && !known->trial.predicted && !is_stale(known->trial, platform_of(target).template_signature)) {
+    return known->trial;
+  }
+  const TuningOutcome outcome = run_tuning(problem, target, settings, database, observer);
+  if (!outcome.result.winner) throw Error(ErrorCode::launch_failed, "no candidate succeeded: there is no winner to bench");
+  return *outcome.result.winner;
+}
+
+// One kernel of the table: what stands in a row, and what is run for it.
+struct Entry {
+  std::string name;
+  Tuning tuning;
+};
+
+class SideBySide {
+ public:
+  SideBySide(const Problem& problem, const Target& target, std::uint64_t seed)
+      : problem_(problem), context_{problem, platform_of(target), 0, false, ""} {
+    options_.device = target.device->uuid;
+    options_.architecture = target.architecture;
+    options_.seed = seed;
+  }
+
+  Report run(const Tuning& winner, const Limits& limits) {
+    const auto baselines = textbook_baselines(problem_, limits);
+    const auto blocks = naive_candidates(problem_, limits);
+    std::vector<Tuning> all{winner};
+    all.insert(all.end(), blocks.begin(), blocks.end());
+    for (const Baseline& baseline : baselines) {
+      if (baseline.tuning) all.push_back(*baseline.tuning);
+    }
+    compiled_ = compile_all(problem_, options_, all);
+
+    device_ = start_device_worker(problem_, options_);
+    report_ = {&problem_, device_->start(), context_.platform, false, {}, {}};
+    context_.ceiling_gbs = report_.device.ceiling_gbs;
+
+    add("winner", winner);
+    for (const Tuning& tuning : best_blocks(blocks)) add("naive", tuning);
+    for (const Baseline& baseline : baselines) {
+      if (baseline.name == "naive") continue;  // among the blocks
+      if (baseline.tuning) {
+        add(std::string(baseline.name), *baseline.tuning);
+      } else {
+        report_.rows.push_back({std::string(baseline.name), std::nullopt, baseline.reason});
+      }
+    }
+    race();
+    return std::move(report_);
+  }
+
+ private:
+  // The fastest block shapes by a first, short timing.
+  std::vector<Tuning> best_blocks(const std::vector<Tuning>& blocks) {
+    std::multimap<double, Tuning> by_time;
+    MeasurePlan plan;
+    for (const Tuning& tuning : blocks) {
+      const CompileResult& compiled = compiled_.at(code(tuning));
+      if (compiled.outcome != Outcome::ok) continue;
+      const DeviceResult result = device_->run(tuning, compiled.kernel, plan);
+      if (result.outcome != Outcome::ok) continue;
+      by_time.emplace(result.timing.median_ms, tuning);
+      plan.best_ms = by_time.begin()->first;
+    }
+    std::vector<Tuning> best;
+    for (const auto& [time, tuning] : by_time) {
+      if (best.size() < kNaiveFinalists) best.push_back(tuning);
+    }
+    return best;
+  }
+
+  void add(const std::string& name, const Tuning& tuning) {
+    const CompileResult& compiled = compiled_.at(code(tuning));
+    if (compiled.outcome == Outcome::ok) {
+      entries_.push_back({name, tuning});
+    } else {
+      report_.rows.push_back({name, std::nullopt, compiled.message});
+    }
+  }
+
+  void race() {
+    std::vector<std::pair<Tuning, CompiledKernel>> finalists;
+    for (const Entry& entry : entries_) finalists.emplace_back(entry.tuning, compiled_.at(code(entry.tuning)).kernel);
+    if (finalists.empty()) throw Error(ErrorCode::compile_failed, "nothing compiled: there is nothing to bench");
+    const auto results = device_->race(finalists, kRounds);
+    std::vector<ReportRow> rows;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      ReportRow row{entries_[i].name, std::nullopt, results[i].message};
+      if (results[i].outcome == Outcome::ok) {
+        row.trial = device_trial(context_, finalists[i].first, finalists[i].second, results[i]);
+        row.trial->raced = true;
+      }
+      const bool same_name = !rows.empty() && rows.back().name == row.name;
+      if (!same_name) {
+        rows.push_back(std::move(row));
+      } else if (row.trial && (!rows.back().trial || row.trial->gstencils > rows.back().trial->gstencils)) {
+        rows.back() = std::move(row);  // of several block shapes the best stands
+      }
+    }
+    report_.rows.insert(report_.rows.begin(), rows.begin(), rows.end());
+  }
+
+  const Problem& problem_;
+  TrialContext context_;
+  WorkerOptions options_;
+  Compiled compiled_;
+  std::unique_ptr<DeviceWorker> device_;
+  std::vector<Entry> entries_;
+  Report report_;
+};
+
+}  // namespace
+
+Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
+                        Database& database, SessionObserver& observer) {
+  const TrialRecord winner = winner_of(problem, target, settings, database, observer);
+  return SideBySide(problem, target, settings.seed).run(parse_code(winner.code), target.limits);
+}
+
+}  // namespace stencil_tune

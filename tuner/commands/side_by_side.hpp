@@ -1,0 +1,16 @@
+// Copy ceiling, naive, textbook kernels and the winner of one problem, timed in one run.
+#pragma once
+
+#include "tuner/commands/target.hpp"
+#include "tuner/commands/tuning_run.hpp"
+#include "tuner/report.hpp"
+
+namespace stencil_tune {
+
+/// Tunes first where the database has no winner made with today's templates. "naive" is the best of all block shapes.
+/// All kernels are then verified and timed in turn, round robin, by one device worker.
+/// Throws what run_tuning throws, and Error(compile_failed) when nothing compiles.
+Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
+                        Database& database, SessionObserver& observer);
+
+}  // namespace stencil_tune

@@ -1,0 +1,100 @@
+// stencil-tune [tune] --dims 512
+#include "db/location.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/database_option.hpp"
+#include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/tuning_run.hpp"
+#include "tuner/progress.hpp"
+#include "tuner/report.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kExamples =
+    "  stencil-tune --dims 512                                3D star of order 1 in f32 on 512x512x512\n"
+    "  stencil-tune --dims 512 --order 4 --type f64           a wider one in double precision\n"
+    "  stencil-tune --dims 16384x16384 --shape box            a 2D 3x3 box\n"
+    "  stencil-tune --dims 512 --boundary x=periodic,y=hold,z=zero --budget 5m\n"
+    "  stencil-tune --dims 512 --device-model a100            predict for a GPU that is not here\n";
+
+CommandLine tune_command_line() {
+  CommandLine line("stencil-tune [tune] --dims N [options]",
+                   "Generates, compiles, verifies and times kernels for a stencil, and remembers the fastest.\n"
+                   "The same command again goes on where the last one stopped. Ctrl-C keeps everything found so far.\n"
+                   "Without a GPU it predicts, and says so.\n",
+                   kExamples);
+  add_problem_options(line);
+  add_tuning_options(line);
+  add_device_option(line);
+  add_prediction_options(line);
+  add_database_option(line);
+  line.group("output").add_options()("json", "the final table as JSON on standard output");
+  return line;
+}
+
+std::string search_note(const SessionResult& result) {
+  const int failed = std::accumulate(result.failures.begin(), result.failures.end(), 0,
+                                     [](int sum, const auto& entry) { return sum + entry.second; });
+  std::string note = fmt::format("{} trials in {:.0f} s ({})", result.trials, result.seconds, name(result.stopped));
+  if (result.known > 0) note += fmt::format(", {} more known from earlier runs", result.known);
+  if (failed > 0) {
+    note += fmt::format(", {} failed:", failed);
+    for (const auto& [outcome, count] : result.failures) note += fmt::format(" {} {}", count, name(outcome));
+  }
+  return note;
+}
+
+std::vector<std::string> notes(const TuningOutcome& outcome, const Target& target, const Database& database) {
+  const SessionResult& result = outcome.result;
+  std::vector<std::string> lines{search_note(result)};
+  if (target.predicted()) {
+    lines.push_back("model: " + target.model.source + ". Run the same command on a machine with the GPU to measure.");
+    lines.push_back(outcome.check_note.empty() ? "the finalists were run on the host executor at a small grid: all right"
+                                               : outcome.check_note);
+  } else if (result.seconds > 0) {
+    lines.push_back(fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
+  }
+  lines.push_back(fmt::format("stored in {}", database.path().string()));
+  return lines;
+}
+
+}  // namespace
+
+int run_tune(const Arguments& arguments) {
+  CommandLine line = tune_command_line();
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+
+  const Problem problem = problem_from(*values);
+  const Target target = choose_target(*values);
+  const TuningSettings settings = tuning_settings(*values, target.predicted());
+  require_tunable(problem, target.limits);
+  require_fits(problem, target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
+               target.gpu());
+  Database database = open_database_for(*values, Access::write);
+  if (!target.note.empty()) fmt::print(stderr, "{}: predicting for {} instead\n", target.note, target.gpu());
+
+  TuningOutcome outcome;
+  {
+    ConsoleProgress progress(stderr, target.predicted());
+    outcome = run_tuning(problem, target, settings, database, progress);
+  }
+  Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
+  report.notes = notes(outcome, target, database);
+  if (values->count("json") > 0) {
+    fmt::print("{}\n", report_json(report).dump(2));
+  } else {
+    fmt::print("\n{}", format_report(report));
+  }
+  if (!outcome.result.winner) {
+    throw Error(ErrorCode::launch_failed, "no candidate succeeded; `stencil-tune show` lists what happened to each");
+  }
+  return 0;
+}
+
+}  // namespace stencil_tune

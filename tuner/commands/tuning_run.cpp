@@ -1,0 +1,127 @@
+#include "tuner/commands/tuning_run.hpp"
+
+#include "generator/source.hpp"
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/interrupt.hpp"
+#include "tuner/executor/host_check.hpp"
+#include "tuner/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kQuickS = 15;
+constexpr double kStandardS = 60;
+constexpr double kPredictionS = 30;  // two cores compile some 200 candidates in that time
+constexpr int kQuickPredictions = 40;
+constexpr int kPredictions = 120;
+
+Effort parse_effort(const std::string& text) {
+  if (text == "quick") return Effort::quick;
+  if (text == "standard") return Effort::standard;
+  if (text == "exhaustive") return Effort::exhaustive;
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown effort '{}'{}: quick, standard or exhaustive", text,
+                                                   did_you_mean(text, {"quick", "standard", "exhaustive"})));
+}
+
+// What the effort stands for where nothing more exact was said.
+void apply_effort(TuningSettings& settings) {
+  SessionOptions& session = settings.session;
+  switch (settings.effort) {
+    case Effort::quick:
+      session.budget_s = kQuickS;
+      if (session.predicted) session.max_trials = kQuickPredictions;
+      break;
+    case Effort::standard:
+      session.budget_s = session.predicted ? kPredictionS : kStandardS;
+      if (session.predicted) session.max_trials = kPredictions;
+      break;
+    case Effort::exhaustive:
+      session.budget_s = std::numeric_limits<double>::infinity();
+      break;
+  }
+}
+
+std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
+  if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
+  return make_local(space, model, settings.seed);
+}
+
+}  // namespace
+
+void add_tuning_options(CommandLine& line) {
+  line.group("how long and how hard").add_options()
+      ("budget", po::value<std::string>()->value_name("TIME"), "stop after this time, such as 60s, 5m (default 60s)")
+      ("effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
+       "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")
+      ("max-trials", po::value<int>()->value_name("N"), "stop after this many new trials")
+      ("seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)");
+}
+
+TuningSettings tuning_settings(const po::variables_map& values, bool predicted) {
+  TuningSettings settings;
+  settings.session.predicted = predicted;
+  if (values.count("effort") > 0) settings.effort = parse_effort(values["effort"].as<std::string>());
+  apply_effort(settings);
+  if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
+  if (values.count("max-trials") > 0) {
+    settings.session.max_trials = values["max-trials"].as<int>();
+    if (settings.session.max_trials < 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--max-trials {}: must be at least 1", settings.session.max_trials));
+    }
+  }
+  if (values.count("seed") > 0) settings.seed = values["seed"].as<std::uint64_t>();
+  return settings;
+}
+
+PlatformKey platform_of(const Target& target) {
+  PlatformKey platform;
+  platform.gpu = target.gpu();
+  platform.architecture = target.architecture;
+  platform.driver = target.device ? target.device->driver : "";
+  platform.nvrtc = open_nvrtc()->version();
+  platform.template_signature = template_signature();
+  return platform;
+}
+
+TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSettings settings, Database& database,
+                         SessionObserver& observer) {
+  const InterruptGuard interrupts;
+  const Space space(problem, target.limits);
+  const PerformanceModel model(problem, target.limits, target.model);
+  const auto strategy = make_strategy(settings, space, model);
+
+  WorkerOptions workers;
+  workers.architecture = target.architecture;
+  workers.seed = settings.seed;
+  if (target.device) workers.device = target.device->uuid;
+  const auto compilers = start_compile_workers(problem, workers);
+
+  std::unique_ptr<DeviceWorker> device;
+  const PredictedDevice* prediction = nullptr;
+  if (target.device) {
+    device = start_device_worker(problem, workers);
+  } else {
+    const auto checker = [](const Problem& small, std::span<const Tuning> tunings) { return check_on_host(small, tunings); };
+    auto predicted = std::make_unique<PredictedDevice>(problem, target.limits, target.model, checker);
+    prediction = predicted.get();
+    device = std::move(predicted);
+  }
+
+  TuningOutcome outcome;
+  outcome.platform = platform_of(target);
+  const SteadyClock clock;
+  outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+                                InterruptGuard::requested(), textbook_baselines(problem, target.limits)},
+                               settings.session);
+  if (prediction) outcome.check_note = prediction->check_note();
+  return outcome;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,39 @@
+// One session as `tune` and `bench` start it: strategy, workers, database and progress put together.
+#pragma once
+
+#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/target.hpp"
+#include "tuner/session.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace stencil_tune {
+
+enum class Effort { quick, standard, exhaustive };
+
+struct TuningSettings {
+  Effort effort = Effort::standard;
+  SessionOptions session;
+  std::uint64_t seed = 1;
+};
+
+struct TuningOutcome {
+  SessionResult result;
+  PlatformKey platform;
+  std::string check_note;  ///< predictions: how far the finalists were checked
+};
+
+void add_tuning_options(CommandLine& line);
+
+/// Throws Error(invalid_argument or unknown_name).
+TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
+
+/// Where the trials of this target belong. Opens NVRTC: throws Error(missing_library).
+PlatformKey platform_of(const Target& target);
+
+/// Tunes or predicts until the settings say stop or Ctrl-C does.
+TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSettings settings, Database& database,
+                         SessionObserver& observer);
+
+}  // namespace stencil_tune
