@@ -18,6 +18,7 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
   using Index = typename S::Index;
+  using Known = KnownReads<S, T>;
   using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, T::kRegisterZ, T::kNeighbours == Neighbours::shuffle>;
 
   const TileIndex tile = tile_of_block<T::kOrder>(arguments.tiles);
@@ -29,14 +30,14 @@ STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
                   (static_cast<Index>(tile.z) * T::kBlockZ + thread_z()) * T::kRegisterZ;
   const UpdatedBox<S> box(arguments);
   if constexpr (T::kNeighbours == Neighbours::cache) {  // lanes that shuffle stay for their neighbours
-    if (x >= box.high_x || y >= box.high_y || z >= box.high_z) return;
+    if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y || z >= box.high_z) return;
   }
 
-  Field<S, T> in[S::kInputs];
+  Field<S, T, Known> in[S::kInputs];
   STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
 
-  update_tile<S, T, Reads>(arguments, box, x, y, z, GlobalRows<S, T>{in, x, y, z});
+  update_tile<S, T, Reads>(arguments, box, x, y, z, GlobalRows<S, T, Known>{in, x, y, z});
 }
 
 }  // namespace stencil_tune

@@ -9,12 +9,28 @@ namespace stencil_tune {
 
 enum class Neighbours { cache, shuffle };
 
-/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours).
+/// What is known of the places that a kernel reads, axis by axis: `true` where no read ever needs the boundary.
+struct AnywhereRead {
+  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;
+};
+
+/// For kernels whose threads leave when they have nothing to write. Under hold an output reads only inside the array,
+/// which settles every axis on which a thread has one output; with more, those beyond the edge read too. Lanes that
+/// shuffle stay for their neighbours, outputs or not.
+template <class S, class T>
+struct KnownReads {
+  static constexpr bool kOnlyWriters = T::kNeighbours == Neighbours::cache;
+  static constexpr bool kInsideX = kOnlyWriters && S::kBoundaryX == Boundary::hold && T::kRegisterX == 1;
+  static constexpr bool kInsideY = kOnlyWriters && S::kBoundaryY == Boundary::hold && T::kRegisterY == 1;
+  static constexpr bool kInsideZ = kOnlyWriters && S::kBoundaryZ == Boundary::hold && T::kRegisterZ == 1;
+};
+
+/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours). Known: see AnywhereRead.
 ///
 /// Addresses are always inside the array: indices beyond an edge are first mapped by the boundary. Vector loads are
 /// aligned, so only whole vectors can lie beyond an edge; those are redirected to the nearest one in the row, and the
 /// cells that matter are then patched one by one (never under hold, where they are not used).
-template <class S, class T>
+template <class S, class T, class Known = AnywhereRead>
 struct Field {
   using Storage = typename S::Storage;
   using Value = typename S::Value;
@@ -34,15 +50,17 @@ struct Field {
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
-    const Index offset = inside<S::kBoundaryY>(y, ny) * stride_y + inside<S::kBoundaryZ>(z, nz) * stride_z;
-    return {base + offset, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
+    const Index inside_y = Known::kInsideY ? y : inside<S::kBoundaryY>(y, ny);
+    const Index inside_z = Known::kInsideZ ? z : inside<S::kBoundaryZ>(z, nz);
+    return {base + (inside_y * stride_y + inside_z * stride_z),
+            is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
   }
 
   /// One cell of a row, any x.
   STENCIL_DEVICE Value cell(const Row& row, Index x) const {
     if (row.outside || is_outside<S::kBoundaryX>(x, nx)) return Value(0);
     Value value;
-    stencil_tune::load_cells<T::kLoad, 1>(row.cells + inside<S::kBoundaryX>(x, nx), &value);
+    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (Known::kInsideX ? x : inside<S::kBoundaryX>(x, nx)), &value);
     return value;
   }
 

@@ -82,11 +82,11 @@ struct WindowLoader {
 constexpr int kMostCellsAhead = 160;
 
 /// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
-template <class S, class T>
+template <class S, class T, class Known>
 struct GlobalRows {
   using Index = typename S::Index;
 
-  const Field<S, T> (&in)[S::kInputs];
+  const Field<S, T, Known> (&in)[S::kInputs];
   Index x, y, z;
 
   template <int kLeft, bool kBody, int kRight>
@@ -156,8 +156,8 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
   }
 }
 
-template <class S, class T>
-STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
+template <class S, class T, class Known = AnywhereRead>
+STENCIL_DEVICE Field<S, T, Known> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
   return {a.in[f],
           static_cast<Index>(a.n[0]),

@@ -1,0 +1,102 @@
+// A thread that walks along z keeps, in registers, the cells that its next steps read again.
+//
+//        z + high   ====  newest plane: own cells of the centre rows are loaded here ...
+//           ...     ----
+//        z          ++++  rows y-r..y+r and the x halo: loaded when the walk reaches their plane
+//           ...     ----
+//        z - low    ----  ... and used for the last time here
+//
+// Which part of which row is loaded at which plane, and how long it stays, follows from the taps (RowLives): a star
+// keeps only its own column; a box keeps whole rows with their halo. After each plane the window moves down by one:
+// register moves, which disappear where the loop is unrolled (kUnroll).
+#pragma once
+
+#include "stencil_tune/window.cuh"
+
+namespace stencil_tune {
+
+/// Sources of rows (see WindowLoader) are made anew for each z.
+template <class S, class T>
+struct Walk {
+  using Reads = WalkReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle>;
+  using Lives = RowLives<Reads>;
+
+  Window<S, T, Reads> window;
+
+  /// Before the first step at z: everything that was loaded at an earlier step, had there been one.
+  template <class Source>
+  STENCIL_DEVICE void fill(const Source& rows) {
+    fill_rows(rows, AllRows{});
+  }
+
+  /// What comes into reach at z.
+  template <class Source>
+  STENCIL_DEVICE void advance_to(const Source& rows) {
+    advance_rows(rows, AllRows{});
+  }
+
+  /// One plane down.
+  STENCIL_DEVICE void shift() { shift_rows(AllRows{}); }
+
+ private:
+  // Rows of all inputs, numbered f * kRows + r. Which of them exist, and when they are loaded, is known at compile time.
+  using AllRows = IndicesBelow<S::kInputs * Reads::kRows>;
+
+  template <int kRow>
+  STENCIL_DEVICE static constexpr RowLife life() {
+    constexpr Lives kLives;
+    return kLives.life[kRow / Reads::kRows][kRow % Reads::kRows];
+  }
+
+  template <class Source, int... kRow>
+  STENCIL_DEVICE void fill_rows(const Source& rows, Indices<kRow...>) {
+    (fill_row<kRow>(rows), ...);
+  }
+  template <int kRow, class Source>
+  STENCIL_DEVICE void fill_row(const Source& rows) {
+    constexpr RowLife kLife = life<kRow>();
+    STENCIL_UNROLL
+    for (int p = kLife.body.oldest; p < kLife.body.newest; ++p) load<kRow, 0, true, 0>(rows, p);
+    if constexpr (kLife.left_cells > 0) {
+      STENCIL_UNROLL
+      for (int p = kLife.left.oldest; p < kLife.left.newest; ++p) load<kRow, kLife.left_cells, false, 0>(rows, p);
+    }
+    if constexpr (kLife.right_cells > 0) {
+      STENCIL_UNROLL
+      for (int p = kLife.right.oldest; p < kLife.right.newest; ++p) load<kRow, 0, false, kLife.right_cells>(rows, p);
+    }
+  }
+
+  template <class Source, int... kRow>
+  STENCIL_DEVICE void advance_rows(const Source& rows, Indices<kRow...>) {
+    (advance_row<kRow>(rows), ...);
+  }
+  template <int kRow, class Source>
+  STENCIL_DEVICE void advance_row(const Source& rows) {
+    constexpr RowLife kLife = life<kRow>();
+    if constexpr (kLife.body.newest >= 0) load<kRow, 0, true, 0>(rows, kLife.body.newest);
+    if constexpr (kLife.left.newest >= 0) load<kRow, kLife.left_cells, false, 0>(rows, kLife.left.newest);
+    if constexpr (kLife.right.newest >= 0) load<kRow, 0, false, kLife.right_cells>(rows, kLife.right.newest);
+  }
+
+  template <int kRow, int kLeft, bool kBody, int kRight, class Source>
+  STENCIL_DEVICE void load(const Source& rows, int p) {
+    constexpr int kF = kRow / Reads::kRows, kR = kRow % Reads::kRows;
+    rows.template load_row<kLeft, kBody, kRight>(kF, p, kR, window.body(kF, p, kR));
+  }
+
+  template <int... kRow>
+  STENCIL_DEVICE void shift_rows(Indices<kRow...>) {
+    (shift_row<kRow>(), ...);
+  }
+  template <int kRow>
+  STENCIL_DEVICE void shift_row() {
+    constexpr RowLife kLife = life<kRow>();
+    constexpr int kF = kRow / Reads::kRows, kR = kRow % Reads::kRows;
+    window.template shift_down<kF, kR, 0, T::kRegisterX, kLife.body.oldest, kLife.body.newest>();
+    window.template shift_down<kF, kR, -kLife.left_cells, kLife.left_cells, kLife.left.oldest, kLife.left.newest>();
+    window.template shift_down<kF, kR, T::kRegisterX, kLife.right_cells, kLife.right.oldest, kLife.right.newest>();
+  }
+};
+
+}  // namespace stencil_tune
