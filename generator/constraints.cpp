@@ -48,19 +48,10 @@ Verdict streaming_needs_rank_2(const Problem& problem, const Limits&, const Tuni
 Verdict parameter_unused(const Problem&, const Limits&, const Tuning& tuning) {
   for (const Parameter& parameter : parameters()) {
     const int value = parameter.get(tuning);
-    if (value == parameter.default_value || parameter.used_by(tuning.family)) continue;
-    return fmt::format("{} is {}, which family {} does not use", parameter.name, part(parameter, value),
-                       name(tuning.family));
-  }
-  if (tuning.family != Family::streaming) return {};
-  if (tuning.planes == Planes::registers && tuning.halo != Halo::shared) {
-    return "halo is hcache, but planes in registers keep no tile in shared memory";
-  }
-  if (tuning.planes == Planes::registers && tuning.cover != Cover::output) {
-    return "cover is cin, but planes in registers load no common input tile";
-  }
-  if (tuning.planes != Planes::registers && tuning.neighbours != Neighbours::cache) {
-    return "neighbours is shfl, but planes in shared memory serve the cells left and right";
+    if (value == parameter.default_value || parameter.used_by(tuning)) continue;
+    const bool walks = tuning.family == Family::streaming;
+    return fmt::format("{} is {}, which {}{} does not use", parameter.name, part(parameter, value), name(tuning.family),
+                       walks && parameter.used_by(tuning.family) ? " with these planes" : "");
   }
   return {};
 }

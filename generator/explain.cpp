@@ -24,14 +24,13 @@ std::string axes_text(const Problem& problem, const Tuning& tuning, const std::a
 }
 
 void write_parameters(Text out, const Tuning& tuning) {
-  fmt::format_to(out, "\nparameters\n  {:<18} {:<10} {}\n", "kernel family", name(tuning.family),
-                 "which template the kernel is made from");
+  fmt::format_to(out, "\nparameters\n");
   for (const Parameter& parameter : parameters()) {
-    if (!parameter.used_by(tuning.family)) continue;
+    if (!parameter.used_by(tuning)) continue;
     const int value = parameter.get(tuning);
-    const std::string spelled =
-        parameter.is_word() ? part(parameter, value) : fmt::format("{} = {}", parameter.prefix, value);
-    fmt::format_to(out, "  {:<18} {:<10} {}\n", parameter.name, spelled, parameter.meaning);
+    fmt::format_to(out, "  {:<18} {:<8} {}", parameter.name, part(parameter, value), parameter.meaning);
+    if (parameter.is_word()) fmt::format_to(out, ": {}", parameter.word_meanings.at(static_cast<std::size_t>(value)));
+    fmt::format_to(out, "\n");
   }
 }
 
@@ -83,7 +82,7 @@ void write_figures(Text out, const Problem& problem, const Limits& limits, const
   fmt::format_to(out, "  {:<22} {:.4g} bytes an update by the textbook's count, before any cache\n", "loaded",
                  intensity.bytes_loaded);
   fmt::format_to(out, "  {:<22} {:.4g} an update\n", "operations", intensity.operations);
-  fmt::format_to(out, "  {:<22} {:.2f} OP/B by the textbook's count; {:.2f} for an infinitely large tile\n",
+  fmt::format_to(out, "  {:<22} {:.2f} OP/B by the textbook's count; bound {:.2f}, an infinitely large tile\n",
                  "intensity", intensity.ratio, intensity.bound);
 }
 

@@ -55,16 +55,17 @@ Baseline baseline(std::string_view name, const Problem& problem, const Limits& l
   return {name, std::nullopt, fmt::format("{}: {}", violation->constraint, violation->message)};
 }
 
-/// The textbook's tile, or the smallest larger one that is not empty. What stops the smallest is the reason for n/a.
+/// The textbook's tile, or the smallest larger one that is not empty.
 Baseline tiled_baseline(const Problem& problem, const Limits& limits) {
-  constexpr std::string_view name = "pmpp-tiled";
   const int rank = problem.extents.rank;
   int side = rank == 1 ? kLineThreads : rank == 2 ? kPlaneTile : kCubeTile;
   for (int axis = 0; axis < rank; ++axis) {
     const Reach reach = stage_reach(problem, axis);
     side = std::max(side, reach.high - reach.low + 1);
   }
-  return baseline(name, problem, limits, tiled(rank, side));
+  Baseline result = baseline("pmpp-tiled", problem, limits, tiled(rank, side));
+  if (!result.tuning) result.reason = fmt::format("smallest tile of {} cells a side: {}", side, result.reason);
+  return result;
 }
 
 }  // namespace

@@ -22,30 +22,43 @@ Parameter number(std::string_view name, std::string_view prefix, int Tuning::*me
   return {.name = name,
           .prefix = prefix,
           .words = {},
+          .word_meanings = {},
           .values = std::move(values),
           .default_value = Tuning{}.*member,
           .always_coded = coded == Coded::always,
           .families = families,
+          .planes = {},
           .meaning = meaning,
           .get = [member](const Tuning& tuning) { return tuning.*member; },
           .set = [member](Tuning& tuning, int value) { tuning.*member = value; }};
 }
 
+struct Word {
+  std::string_view word;
+  std::string_view meaning;
+};
+
 template <class Enum>
-Parameter word(std::string_view name, Enum Tuning::*member, std::vector<std::string_view> words, Coded coded,
-               const std::vector<Family>& families, std::string_view meaning) {
-  std::vector<int> values;
-  for (std::size_t i = 0; i < words.size(); ++i) values.push_back(static_cast<int>(i));
-  return {.name = name,
-          .prefix = {},
-          .words = std::move(words),
-          .values = std::move(values),
-          .default_value = static_cast<int>(Tuning{}.*member),
-          .always_coded = coded == Coded::always,
-          .families = families,
-          .meaning = meaning,
-          .get = [member](const Tuning& tuning) { return static_cast<int>(tuning.*member); },
-          .set = [member](Tuning& tuning, int value) { tuning.*member = static_cast<Enum>(value); }};
+Parameter word(std::string_view name, Enum Tuning::*member, const std::vector<Word>& choices, Coded coded,
+               const std::vector<Family>& families, const std::vector<Planes>& planes, std::string_view meaning) {
+  Parameter parameter{.name = name,
+                      .prefix = {},
+                      .words = {},
+                      .word_meanings = {},
+                      .values = {},
+                      .default_value = static_cast<int>(Tuning{}.*member),
+                      .always_coded = coded == Coded::always,
+                      .families = families,
+                      .planes = planes,
+                      .meaning = meaning,
+                      .get = [member](const Tuning& tuning) { return static_cast<int>(tuning.*member); },
+                      .set = [member](Tuning& tuning, int value) { tuning.*member = static_cast<Enum>(value); }};
+  for (const Word& choice : choices) {
+    parameter.values.push_back(static_cast<int>(parameter.words.size()));
+    parameter.words.push_back(choice.word);
+    parameter.word_meanings.push_back(choice.meaning);
+  }
+  return parameter;
 }
 
 // Words and prefixes are unique over the whole table, so that a part of a code needs no context.
@@ -56,6 +69,9 @@ std::vector<Parameter> make_table() {
   const std::vector<Family> tiled_streaming{Family::tiled, Family::streaming};
   const std::vector<Family> direct_streaming{Family::direct, Family::streaming};
   const std::vector<Family> streaming{Family::streaming};
+  const std::vector<Planes> any_planes{};
+  const std::vector<Planes> planes_in_shared{Planes::shared, Planes::mixed};
+  const std::vector<Planes> planes_in_registers{Planes::registers};
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
              "threads of a block along x, the contiguous axis"),
@@ -72,21 +88,31 @@ std::vector<Parameter> make_table() {
              "cells that one global load or store moves"),
       number("coarsening depth", "cz", &Tuning::depth, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}, always, streaming,
              "outputs a thread walks along the last axis"),
-      word("planes", &Tuning::planes, {"shared", "mixed", "regs"}, always, streaming,
-           "where the planes within reach live during the walk: all in shared memory; the current one in shared memory "
-           "and the others in registers; own rows in registers and neighbouring rows through the cache"),
-      word("halo", &Tuning::halo, {"hshared", "hcache"}, when_not_default, tiled_streaming,
-           "where reads outside the output tile are served from: shared memory or the cache"),
-      word("cover", &Tuning::cover, {"cout", "cin"}, when_not_default, tiled_streaming,
-           "which tile the threads cover one to one: the output tile or, as in the textbook, the input tile"),
-      word("neighbours in x", &Tuning::neighbours, {"ncache", "shfl"}, when_not_default, direct_streaming,
-           "how a thread gets the cells left and right of its own: through the cache or by warp shuffles"),
-      word("order of blocks", &Tuning::order, {"natural", "zfirst", "raster"}, when_not_default, all,
-           "how block numbers visit the tiles: x, y, z; z, x, y; or strips of 8 tiles in y with z inside a strip"),
-      word("load hint", &Tuning::load, {"ldca", "ldro", "ldcg"}, when_not_default, all,
-           "global loads: cached in L1 and L2, through the read-only path, or in L2 only"),
-      word("store hint", &Tuning::store, {"stwb", "stcs"}, when_not_default, all,
-           "global stores: write-back or streaming (first to leave the cache)"),
+      word("planes", &Tuning::planes,
+           {{"shared", "all planes with their halo in shared memory (textbook thread coarsening)"},
+            {"mixed", "the current plane in shared memory, the others in registers (textbook register tiling)"},
+            {"regs", "a thread's own rows in registers, neighbouring rows through the cache"}},
+           always, streaming, any_planes, "where the planes within reach live during the walk"),
+      word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
+           tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
+      word("cover", &Tuning::cover,
+           {{"cout", "the output tile; the halo is loaded in a loop"},
+            {"cin", "the input tile; the outer threads idle while computing (textbook)"}},
+           when_not_default, tiled_streaming, planes_in_shared, "which tile the threads cover one to one"),
+      word("neighbours in x", &Tuning::neighbours,
+           {{"ncache", "through the cache"}, {"shfl", "from the neighbouring lanes, by warp shuffles"}},
+           when_not_default, direct_streaming, planes_in_registers,
+           "how a thread gets the cells left and right of its own"),
+      word("order of blocks", &Tuning::order,
+           {{"natural", "x fastest, then y, then z"},
+            {"zfirst", "z fastest, then x, then y"},
+            {"raster", "strips of 8 tiles in y, one after the other, z inside a strip"}},
+           when_not_default, all, any_planes, "how block numbers visit the tiles"),
+      word("load hint", &Tuning::load,
+           {{"ldca", "cached in L1 and L2"}, {"ldro", "through the read-only path"}, {"ldcg", "cached in L2 only"}},
+           when_not_default, all, any_planes, "how global loads are cached"),
+      word("store hint", &Tuning::store, {{"stwb", "write-back"}, {"stcs", "streaming: first to leave the cache"}},
+           when_not_default, all, any_planes, "how global stores are cached"),
       number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, streaming,
              "iterations of the walk unrolled together"),
       number("blocks per SM", "mb", &Tuning::min_blocks, {0, 1, 2, 3, 4, 6, 8, 12, 16}, when_not_default, all,
@@ -120,7 +146,7 @@ std::vector<std::string> spellings(std::string_view digits) {
                               did_you_mean(part, spellings(numeric ? number : std::string_view{}))));
 }
 
-/// The number after a prefix: decimal digits without sign or leading zero, from the table's smallest value on.
+/// The number after a prefix: decimal digits without sign or leading zero.
 int parse_number(std::string_view code, std::string_view part, const Parameter& parameter) {
   const std::string_view digits = part.substr(parameter.prefix.size());
   if (digits.empty()) malformed(code, fmt::format("'{}' ({}) lacks its number", part, parameter.name));
@@ -132,7 +158,7 @@ int parse_number(std::string_view code, std::string_view part, const Parameter& 
   if (status != std::errc{} || value > kLargestNumber) {
     malformed(code, fmt::format("'{}' ({}) is larger than {}", part, parameter.name, kLargestNumber));
   }
-  const int smallest = parameter.values.front();
+  const int smallest = std::min(parameter.values.front(), 1);  // 0 only where it has a meaning
   if (value < smallest) malformed(code, fmt::format("'{}' ({}) must be at least {}", part, parameter.name, smallest));
   if (digits.size() > 1 && digits.front() == '0') {
     malformed(code,
@@ -184,6 +210,12 @@ std::string_view next_part(std::string_view& rest, bool& more) {
 
 bool Parameter::used_by(Family family) const {
   return std::find(families.begin(), families.end(), family) != families.end();
+}
+
+bool Parameter::used_by(const Tuning& tuning) const {
+  if (!used_by(tuning.family)) return false;
+  if (tuning.family != Family::streaming || planes.empty()) return true;
+  return std::find(planes.begin(), planes.end(), tuning.planes) != planes.end();
 }
 
 std::span<const Parameter> parameters() {

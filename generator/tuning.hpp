@@ -69,18 +69,21 @@ struct Tuning {
 
 /// A row of the table: how a parameter is named, coded, ranged and explained.
 struct Parameter {
-  std::string_view name;                ///< "coarsening depth"
-  std::string_view prefix;              ///< "cz" for numbers; empty where the value is a word
-  std::vector<std::string_view> words;  ///< word of value i, for enumerations
-  std::vector<int> values;              ///< what the search may choose from
+  std::string_view name;                        ///< "coarsening depth"
+  std::string_view prefix;                      ///< "cz" for numbers; empty where the value is a word
+  std::vector<std::string_view> words;          ///< word of value i, for enumerations
+  std::vector<std::string_view> word_meanings;  ///< of value i
+  std::vector<int> values;                      ///< what the search may choose from
   int default_value;
   bool always_coded;  ///< written in every code of its families; others only when not at their default
   std::vector<Family> families;
+  std::vector<Planes> planes;  ///< of these families' streaming kernels, those that use it; empty: all
   std::string_view meaning;
   std::function<int(const Tuning&)> get;
   std::function<void(Tuning&, int)> set;
 
-  bool used_by(Family family) const;
+  bool used_by(Family family) const;         ///< by some candidate of the family
+  bool used_by(const Tuning& tuning) const;  ///< by this candidate, whose planes may rule it out
   bool is_word() const { return !words.empty(); }
 };
 

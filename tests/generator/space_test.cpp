@@ -1,0 +1,154 @@
+#include "generator/space.hpp"
+
+#include "tests/generator/problems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+using testing::box;
+using testing::kSm90;
+using testing::star;
+
+int differences(const Tuning& a, const Tuning& b) {
+  int count = 0;
+  for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
+  return count;
+}
+
+TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  EXPECT_GT(space.size(), 10'000'000u);
+  EXPECT_NO_THROW(space.at(space.size() - 1));
+  EXPECT_FALSE(space.at(space.size()));
+}
+
+TEST(Space, EnumeratesDistinctLegalCandidates) {
+  const Problem problem = star(1, 2);
+  const Space space(problem, kSm90);
+  std::set<std::string> codes;
+  std::uint64_t legal = 0;
+  for (std::uint64_t point = 0; point < space.size(); ++point) {
+    const auto tuning = space.at(point);
+    if (!tuning) continue;
+    ++legal;
+    codes.insert(code(*tuning));
+    EXPECT_TRUE(is_legal(problem, kSm90, *tuning)) << *tuning;
+  }
+  EXPECT_EQ(codes.size(), legal);
+  EXPECT_GT(legal, 1000u);
+}
+
+TEST(Space, HoldsTheKernelThatMeasuredBest) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  const Tuning best = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
+  for (const Parameter& parameter : parameters()) {
+    EXPECT_THAT(parameter.values, ::testing::Contains(parameter.get(best)));
+  }
+  EXPECT_TRUE(space.legal(best));
+}
+
+TEST(Space, SamplesEveryFamilyAlike) {
+  const Problem problem = star(3, 2, ElementType::f64);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  std::map<Family, int> drawn;
+  for (int i = 0; i < 600; ++i) {
+    const auto tuning = space.sample(random);
+    ASSERT_TRUE(tuning);
+    EXPECT_TRUE(space.legal(*tuning)) << *tuning;
+    ++drawn[tuning->family];
+  }
+  for (const Family family : families()) EXPECT_GT(drawn[family], 120) << name(family);
+}
+
+TEST(Space, SamplesTheSameForTheSameSeed) {
+  const Problem problem = box(2, 1);
+  const Space space(problem, kSm90);
+  std::mt19937_64 one(5), other(5);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(space.sample(one), space.sample(other));
+}
+
+TEST(Space, SamplesNothingWhereNothingIsLegal) {
+  const Problem problem = box(3, 16);  // 35937 taps
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  EXPECT_FALSE(space.sample(random));
+}
+
+TEST(Space, SamplesAWideBoxDespiteFewLegalPoints) {
+  const Problem problem = box(3, 4);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(space.sample(random));
+}
+
+TEST(Space, LeavesOutVectorsThatTheRowsForbid) {
+  const Problem problem = star(3, 1, ElementType::f32, 509);
+  const Problem aligned = star(3, 1);
+  EXPECT_LT(Space(problem, kSm90).size(), Space(aligned, kSm90).size());
+}
+
+TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  const Tuning centre = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
+  const std::vector<Tuning> neighbours = space.neighbours(centre);
+  std::set<std::string> codes;
+  for (const Tuning& neighbour : neighbours) {
+    EXPECT_EQ(differences(centre, neighbour), 1) << neighbour;
+    EXPECT_TRUE(space.legal(neighbour)) << neighbour;
+    codes.insert(code(neighbour));
+  }
+  EXPECT_EQ(codes.size(), neighbours.size());
+  EXPECT_TRUE(codes.count("streaming.bx16.by4.rx4.v4.cz4.regs"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz8.regs"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.shared"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.regs.raster"));
+  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx4.v4.cz16.regs")) << "two places away";
+  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
+}
+
+TEST(Space, NeighboursOfAValueOutsideTheTableAreTheNearestOnes) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  std::set<int> widths;
+  for (const Tuning& neighbour : space.neighbours(parse_code("direct.bx48.by4"))) widths.insert(neighbour.block_x);
+  EXPECT_EQ(widths, (std::set<int>{32, 48, 64}));
+}
+
+TEST(DefaultCandidate, IsLegalForEveryFamilyThatServesTheProblem) {
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (int rank = 1; rank <= 3; ++rank) {
+      for (const Problem& problem :
+           {star(rank, 1, type), star(rank, 8, type), box(rank, 1, type), box(rank, 4, type)}) {
+        for (const Family family : families()) {
+          const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
+          if (family == Family::streaming && rank == 1) {
+            EXPECT_FALSE(tuning);
+            continue;
+          }
+          ASSERT_TRUE(tuning) << name(family) << " " << problem.stencil.name << " " << name(type);
+          EXPECT_EQ(tuning->family, family);
+          EXPECT_TRUE(is_legal(problem, kSm90, *tuning)) << *tuning;
+        }
+      }
+    }
+  }
+}
+
+TEST(DefaultCandidate, LeavesTheHaloToTheCacheWhereSharedMemoryIsSmall) {
+  const auto tuning = default_candidate(Family::tiled, star(3, 8, ElementType::f64), limits_of_architecture("sm_75"));
+  ASSERT_TRUE(tuning);
+  EXPECT_EQ(tuning->halo, Halo::cache);
+}
+
+}  // namespace
+}  // namespace stencil_tune
