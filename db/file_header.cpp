@@ -44,11 +44,6 @@ class ReadOnlyFile {
   ReadOnlyFile(const ReadOnlyFile&) = delete;
   ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
-  std::size_t size() {
-    sqlite3_int64 bytes = 0;
-    return file()->pMethods->xFileSize(file(), &bytes) == SQLITE_OK ? static_cast<std::size_t>(bytes) : 0;
-  }
-
   /// The first bytes, zeros where the file is shorter.
   std::vector<unsigned char> head(std::size_t bytes) {
     std::vector<unsigned char> data(bytes);
@@ -75,7 +70,7 @@ std::uint32_t big_endian(const std::vector<unsigned char>& bytes, std::size_t at
          std::uint32_t{bytes[at + 3]};
 }
 
-FileHeader judge(const std::vector<unsigned char>& bytes, std::size_t size) {
+FileHeader judge(const std::vector<unsigned char>& bytes, std::uintmax_t size) {
   const bool sqlite = std::string_view(reinterpret_cast<const char*>(bytes.data()), kMagic.size()) == kMagic;
   if (big_endian(bytes, kApplicationIdAt) != kApplicationId) {
     return {FileKind::foreign, 0, sqlite ? "an SQLite database of another program" : "not an SQLite database"};
@@ -105,10 +100,10 @@ FileHeader inspect_file(const std::filesystem::path& path) {
                             error ? error.message() : std::filesystem::is_directory(status) ? "is a folder"
                                                                                             : "is not a regular file"));
   }
-  ReadOnlyFile file(path);
-  const std::size_t size = file.size();
-  if (size == 0) return {FileKind::empty, 0, "an empty file"};
-  return judge(file.head(kHeaderBytes), size);
+  // Not asked through SQLite, which takes a file of one byte for an empty one.
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error && size == 0) return {FileKind::empty, 0, "an empty file"};
+  return judge(ReadOnlyFile(path).head(kHeaderBytes), size);
 }
 
 }  // namespace stencil_tune

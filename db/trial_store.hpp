@@ -18,11 +18,11 @@ struct StoredTrial {
 
 /// Which trials; what is not set matches all.
 struct TrialQuery {
-  std::optional<ProblemKey> problem;
-  std::optional<std::string> gpu;
-  std::optional<std::string> template_signature;
-  std::optional<std::string> session;
-  std::optional<bool> predicted;
+  std::optional<ProblemKey> problem{};
+  std::optional<std::string> gpu{};
+  std::optional<std::string> template_signature{};
+  std::optional<std::string> session{};
+  std::optional<bool> predicted{};
 };
 
 /// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in

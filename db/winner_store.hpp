@@ -14,14 +14,14 @@ namespace stencil_tune {
 /// Which winners; what is not set matches all. Lookup of the nearest size asks for a stencil key, type, boundaries
 /// and GPU, and compares the extents itself.
 struct WinnerQuery {
-  std::optional<std::string> stencil_key;
-  std::optional<int> stage;
-  std::optional<ElementType> type;
-  std::optional<Boundaries> boundaries;  ///< of all three axes; those beyond the rank are hold
-  std::optional<int> steps;
-  std::optional<std::string> gpu;
-  std::optional<std::string> architecture;
-  std::optional<bool> predicted;
+  std::optional<std::string> stencil_key{};
+  std::optional<int> stage{};
+  std::optional<ElementType> type{};
+  std::optional<Boundaries> boundaries{};  ///< of all three axes; those beyond the rank are hold
+  std::optional<int> steps{};
+  std::optional<std::string> gpu{};
+  std::optional<std::string> architecture{};
+  std::optional<bool> predicted{};
 };
 
 /// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in

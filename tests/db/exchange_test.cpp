@@ -1,0 +1,148 @@
+#include "db/exchange.hpp"
+
+#include "db/trial_store.hpp"
+#include "tests/db/testing.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace stencil_tune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kCode = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1";
+constexpr const char* kOtherCode = "direct.bx64.by4.bz1.rx1.ry1.rz1.v1";
+
+class ExchangeTest : public ::testing::Test {
+ protected:
+  /// Two winners: f32 and f64.
+  ExchangeTest() {
+    TrialStore trials(source_);
+    trials.insert(a_trial(kCode, 400.0 / 3), 290);
+    trials.insert(a_failure(kOtherCode, Outcome::timeout));
+    TrialRecord other = a_trial(kOtherCode, 200);
+    other.problem.type = ElementType::f64;
+    trials.insert(other);
+    text_ = format_winners(WinnerStore(source_).list());
+  }
+
+  /// Imports the text after `spoil` changed it; it must be refused and change nothing.
+  ErrorCode code_of_spoiled(const std::function<void(Json&)>& spoil) {
+    Json json = Json::parse(text_);
+    spoil(json);
+    return code_of(json.dump());
+  }
+
+  ErrorCode code_of(const std::string& text) {
+    const ErrorCode code = error_of([&] { import_winners(target_, text, kSignature); }).code();
+    EXPECT_TRUE(TrialStore(target_).find({}).empty());
+    EXPECT_TRUE(WinnerStore(target_).list().empty());
+    return code;
+  }
+
+  TemporaryFolder folder_;
+  Database source_ = Database::open(folder_ / "source.db");
+  Database target_ = Database::open(folder_ / "target.db");
+  std::string text_;
+};
+
+TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
+  const ImportResult result = import_winners(target_, text_, kSignature);
+  EXPECT_EQ(result.merged.added, 2);
+  EXPECT_EQ(result.merged.winners_changed, 2);
+  EXPECT_TRUE(result.stale.empty());
+  const auto winner = WinnerStore(target_).find(a_problem(), kGpu);
+  ASSERT_TRUE(winner);
+  expect_same(winner->trial, a_trial(kCode, 400.0 / 3));
+  EXPECT_EQ(winner->naive_gstencils, 290);
+  EXPECT_EQ(winner->trials_seen, 2);
+  EXPECT_EQ(format_winners(WinnerStore(target_).list()), text_);
+}
+
+TEST_F(ExchangeTest, AgainChangesNothing) {
+  import_winners(target_, text_, kSignature);
+  const ImportResult again = import_winners(target_, text_, kSignature);
+  EXPECT_EQ(again.merged.duplicates, 2);
+  EXPECT_EQ(again.merged.winners_changed, 0);
+}
+
+TEST_F(ExchangeTest, BetterTrialHereStaysTheWinner) {
+  TrialStore(target_).insert(a_trial(kOtherCode, 500));
+  import_winners(target_, text_, kSignature);
+  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.code, kOtherCode);
+}
+
+TEST_F(ExchangeTest, WinnersOfOtherTemplatesAreMarkedAndNeverReplaceFreshOnes) {
+  TrialStore mine(target_);
+  TrialRecord fresh = a_trial(kOtherCode, 10);
+  fresh.platform.template_signature = "templates-b";
+  mine.insert(fresh);
+  const ImportResult result = import_winners(target_, text_, "templates-b");
+  EXPECT_EQ(result.stale.size(), 2U);
+  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.gstencils, 10);
+}
+
+TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
+  const auto invalid = ErrorCode::invalid_argument;
+  EXPECT_EQ(code_of(""), invalid);
+  EXPECT_EQ(code_of("[]"), invalid);
+  EXPECT_EQ(code_of(text_.substr(0, text_.size() / 2)), invalid);
+  EXPECT_EQ(code_of(std::string(100000, '[')), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["format"] = "recipes"; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 2; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = "1"; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j.erase("winners"); }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"] = 3; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["source"] = "__global__"; }), invalid);
+}
+
+TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
+  const auto invalid = ErrorCode::invalid_argument;
+  const auto code_with = [&](const char* field, const Json& value) {
+    return code_of_spoiled([&](Json& j) { j["winners"].back()["trial"][field] = value; });
+  };
+  EXPECT_EQ(code_with("code", "direct.bx32.nonsense"), ErrorCode::malformed_code);
+  EXPECT_EQ(code_with("type", "f8"), invalid);
+  EXPECT_EQ(code_with("type", 1), invalid);
+  EXPECT_EQ(code_with("boundary_x", "mirror"), invalid);
+  EXPECT_EQ(code_with("outcome", "wrong_result"), invalid);
+  EXPECT_EQ(code_with("nx", 0), invalid);
+  EXPECT_EQ(code_with("nx", -1), invalid);
+  EXPECT_EQ(code_with("nx", 1.5), invalid);
+  EXPECT_EQ(code_with("nx", 18446744073709551615ULL), invalid);
+  EXPECT_EQ(code_with("samples", 4294967296LL), invalid);
+  EXPECT_EQ(code_with("gstencils", nullptr), invalid);
+  EXPECT_EQ(code_with("gstencils", -1.0), invalid);
+  EXPECT_EQ(code_with("raced", 1), invalid);
+  EXPECT_EQ(code_with("stencil_key", "../../etc/passwd"), invalid);
+  EXPECT_EQ(code_with("gpu", "\x1b[31m"), invalid);
+  EXPECT_EQ(code_with("extra", 1), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trial"].erase("driver"); }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_gstencils"] = -1; }), invalid);
+}
+
+TEST_F(ExchangeTest, EveryFieldMustBeThere) {
+  const Json trial = Json::parse(text_)["winners"][0]["trial"];
+  for (const auto& [field, value] : trial.items()) {
+    EXPECT_EQ(code_of_spoiled([&, name = field](Json& j) { j["winners"][0]["trial"].erase(name); }),
+              ErrorCode::invalid_argument)
+        << field;
+  }
+}
+
+TEST_F(ExchangeTest, MessageSaysWhichWinnerAndField) {
+  Json json = Json::parse(text_);
+  json["winners"][1]["trial"]["nx"] = "wide";
+  const Error error = error_of([&] { parse_winners(json.dump()); });
+  EXPECT_NE(std::string(error.what()).find("winner 2: 'nx'"), std::string::npos) << error.what();
+}
+
+TEST_F(ExchangeTest, InfiniteNumbersAreRefused) {
+  std::string text = text_;
+  const auto at = text.find("\"gstencils\": ");
+  text.replace(at, text.find(',', at) - at, "\"gstencils\": 1e999");
+  EXPECT_EQ(code_of(text), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace stencil_tune

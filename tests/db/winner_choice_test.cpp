@@ -1,0 +1,96 @@
+#include "db/winner_choice.hpp"
+
+#include "tests/db/testing.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+TrialRecord raced(TrialRecord trial, const std::string& created_at) {
+  trial.raced = true;
+  trial.created_at = created_at;
+  return trial;
+}
+
+TrialRecord predicted(TrialRecord trial) {
+  trial.predicted = true;
+  return trial;
+}
+
+TrialRecord stale(TrialRecord trial) {
+  trial.platform.template_signature = "templates-old";
+  return trial;
+}
+
+std::string winner_of(const std::vector<TrialRecord>& trials) {
+  const auto winner = choose_winner(trials, kSignature);
+  return winner ? winner->code : "none";
+}
+
+TEST(WinnerChoice, HighestRateWins) { EXPECT_EQ(winner_of({a_trial("a", 400), a_trial("b", 450)}), "b"); }
+
+TEST(WinnerChoice, FailuresNeverWin) {
+  EXPECT_EQ(winner_of({a_failure("a", Outcome::timeout), a_failure("b", Outcome::wrong_result)}), "none");
+  EXPECT_EQ(winner_of({}), "none");
+}
+
+TEST(WinnerChoice, PredictedNeverOutranksMeasured) {
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), a_trial("b", 10)}), "b");
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), stale(a_trial("b", 10))}), "b");
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), predicted(a_trial("b", 10))}), "a");
+}
+
+TEST(WinnerChoice, StaleWinsOnlyAlone) {
+  EXPECT_EQ(winner_of({stale(a_trial("a", 900)), a_trial("b", 10)}), "b");
+  EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), "a");
+}
+
+TEST(WinnerChoice, RaceCorrectsALuckyFirstTiming) {
+  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), raced(a_trial("a", 460), "2026-01-31T13:00:00Z"),
+                       raced(a_trial("b", 465), "2026-01-31T13:00:00Z")}),
+            "b");
+}
+
+TEST(WinnerChoice, LatestRaceSpeaksForACode) {
+  const std::vector<TrialRecord> trials{raced(a_trial("a", 480), "2026-01-31T13:00:00Z"),
+                                        raced(a_trial("b", 470), "2026-01-31T13:00:00Z"),
+                                        raced(a_trial("a", 440), "2026-02-01T13:00:00Z")};
+  EXPECT_EQ(winner_of(trials), "b");
+}
+
+TEST(WinnerChoice, CodeThatWasEverWrongIsOut) {
+  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), a_failure("a", Outcome::wrong_result)}), "b");
+  // Under other templates it was another kernel.
+  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), stale(a_failure("a", Outcome::wrong_result))}), "a");
+}
+
+TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
+  std::vector<TrialRecord> trials{a_trial("a", 480),
+                                  raced(a_trial("a", 440), "2026-01-31T13:00:00Z"),
+                                  raced(a_trial("a", 445), "2026-01-31T14:00:00Z"),
+                                  a_trial("b", 445),
+                                  a_trial("c", 500),
+                                  a_failure("c", Outcome::wrong_result),
+                                  predicted(a_trial("d", 600)),
+                                  stale(a_trial("e", 700))};
+  for (std::size_t i = 0; i < trials.size(); ++i) trials[i].id = static_cast<std::int64_t>(i) + 1;
+  const auto expected = choose_winner(trials, kSignature);
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    std::shuffle(trials.begin(), trials.end(), random);
+    EXPECT_EQ(choose_winner(trials, kSignature)->id, expected->id);
+  }
+}
+
+TEST(WinnerChoice, RankingHasOneTrialACodeBestFirst) {
+  const std::vector<TrialRecord> trials{a_trial("a", 1), a_trial("b", 3), a_trial("a", 2), predicted(a_trial("c", 9))};
+  const auto ranking = ranked_codes(trials, kSignature);
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[0].code, "b");
+  EXPECT_EQ(ranking[1].gstencils, 2);
+}
+
+}  // namespace
+}  // namespace stencil_tune
