@@ -1,0 +1,224 @@
+// The device worker on a real GPU: right kernels are timed, wrong ones are found, and whatever a kernel does costs no
+// more than itself.
+#include "generator/source.hpp"
+#include "generator/space.hpp"
+#include "runtime/compiler.hpp"
+#include "tests/gpu/gpu_test.hpp"
+#include "tuner/worker.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+/// out[x] = a in[x - 1] + b in[x] + c in[x + 1]
+Stencil three_points() {
+  StencilBuilder builder("three points", 1);
+  const int in = builder.field("in");
+  NodeId sum = -1;
+  for (int i = 0; i < 3; ++i) {
+    const int coefficient = builder.coefficient(std::string(1, static_cast<char>('a' + i)), 0.25 + 0.1 * i);
+    const NodeId term =
+        builder.apply(Operation::multiply, builder.coefficient_value(coefficient), builder.read(in, {i - 1, 0, 0}));
+    sum = i == 0 ? term : builder.apply(Operation::add, sum, term);
+  }
+  const int out = builder.field("out");
+  builder.update(out, sum);
+  builder.rotate(out, in);
+  return std::move(builder).build();
+}
+
+/// A kernel for three_points in f32, whatever its launch geometry: `body` sees a (the arguments, laid out as
+/// templates/arguments.cuh says), i (a cell to update) and right (its value).
+KernelSource planted(const std::string& body, const std::string& attributes = "") {
+  return {"struct Arguments { const float* in; float* out; long long low[3], high[3], origin[3], n[3], stride_y,"
+          " stride_z; unsigned tiles[3], reserved; float c[3]; };\n"
+          "extern \"C\" __global__ " + attributes + " void planted(Arguments a) {\n"
+          "  const long long threads = (long long)gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;\n"
+          "  const long long block = blockIdx.x + gridDim.x * (blockIdx.y + (long long)gridDim.y * blockIdx.z);\n"
+          "  const long long thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
+          "  const long long size = blockDim.x * blockDim.y * blockDim.z;\n"
+          "  for (long long i = a.low[0] + block * size + thread; i < a.high[0]; i += threads) {\n"
+          "    const float right = a.c[0] * a.in[i - 1] + a.c[1] * a.in[i] + a.c[2] * a.in[i + 1];\n" +
+              body + "\n  }\n}\n",
+          "planted"};
+}
+
+constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
+
+class DeviceWorkerTest : public GpuTest<> {
+ protected:
+  void SetUp() override {
+    GpuTest<>::SetUp();
+    if (IsSkipped()) return;
+    compiler_ = open_nvrtc();
+    options_.device = device_.uuid;
+    options_.run_deadline_s = 10;
+  }
+
+  CompiledKernel compile(const KernelSource& source) { return compiler_->compile(source, device_.architecture); }
+
+  /// The outcome of a planted kernel; the worker must time a right one after it.
+  DeviceResult run_planted(const std::string& body, const std::string& attributes = "") {
+    const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 20, 1, 1}});
+    const Tuning tuning = *default_candidate(Family::direct, problem, device_.limits);
+    const auto worker = start_device_worker(problem, options_);
+    worker->start();
+    const DeviceResult result = worker->run(tuning, compile(planted(body, attributes)), {});
+    const DeviceResult after = worker->run(tuning, compile(generate(problem, tuning)), {});
+    EXPECT_EQ(after.outcome, Outcome::ok) << after.message;
+    return result;
+  }
+
+  std::unique_ptr<Compiler> compiler_;
+  WorkerOptions options_;
+};
+
+TEST_F(DeviceWorkerTest, accepts_and_times_a_right_kernel) {
+  const DeviceResult result = run_planted("a.out[i] = right;");
+  EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
+  EXPECT_GT(result.timing.median_ms, 0);
+  EXPECT_LE(result.timing.low_ms, result.timing.median_ms);
+  EXPECT_GT(result.occupancy, 0);
+  EXPECT_LE(result.occupancy, 1);
+}
+
+TEST_F(DeviceWorkerTest, finds_one_wrong_cell_in_a_million) {
+  const DeviceResult result = run_planted("a.out[i] = i == a.n[0] - 2 ? right * 1.00001f : right;");
+  EXPECT_EQ(result.outcome, Outcome::wrong_result);
+  EXPECT_NE(result.message.find("1 of 1048574"), std::string::npos) << result.message;
+  EXPECT_NE(result.message.find("(1048574, 0, 0)"), std::string::npos) << result.message;
+}
+
+TEST_F(DeviceWorkerTest, finds_a_cell_never_written) {
+  EXPECT_EQ(run_planted("if (i != 77) a.out[i] = right;").outcome, Outcome::wrong_result);
+}
+
+TEST_F(DeviceWorkerTest, finds_swapped_coefficients) {
+  const DeviceResult result = run_planted("a.out[i] = a.c[2] * a.in[i - 1] + a.c[1] * a.in[i] + a.c[0] * a.in[i + 1];");
+  EXPECT_EQ(result.outcome, Outcome::wrong_result);
+}
+
+TEST_F(DeviceWorkerTest, finds_a_write_into_a_held_layer) {
+  const DeviceResult result = run_planted("a.out[i] = right; if (i == 1) a.out[0] = right;");
+  EXPECT_EQ(result.outcome, Outcome::wrong_result);
+  EXPECT_NE(result.message.find("no step may write"), std::string::npos) << result.message;
+}
+
+TEST_F(DeviceWorkerTest, finds_writes_outside_the_array) {
+  for (const auto* at : {"-1", "a.n[0]", "a.n[0] + 100000"}) {
+    const DeviceResult result =
+        run_planted(std::string("a.out[i] = right; if (i == 1) a.out[") + at + "] = right;");
+    EXPECT_EQ(result.outcome, Outcome::wrong_result) << at;
+    EXPECT_NE(result.message.find("the array"), std::string::npos) << result.message;
+  }
+}
+
+TEST_F(DeviceWorkerTest, finds_a_changed_input) {
+  const DeviceResult result = run_planted("a.out[i] = right; if (i == 5) const_cast<float*>(a.in)[900000] = 3;");
+  EXPECT_EQ(result.outcome, Outcome::wrong_result);
+}
+
+TEST_F(DeviceWorkerTest, finds_reads_outside_the_array) {
+  EXPECT_EQ(run_planted("a.out[i] = right + 0 * a.in[a.n[0] + 3];").outcome, Outcome::wrong_result);
+}
+
+TEST_F(DeviceWorkerTest, records_an_illegal_access_and_goes_on) {
+  const DeviceResult result = run_planted("*reinterpret_cast<float*>(16 + i) = right;");
+  EXPECT_EQ(result.outcome, Outcome::launch_failed) << result.message;
+}
+
+TEST_F(DeviceWorkerTest, records_a_kernel_that_never_ends_and_goes_on) {
+  const DeviceResult result = run_planted("while (atomicAdd(a.out + i, 0.0f) != 12345.0f) {}");
+  EXPECT_EQ(result.outcome, Outcome::timeout) << result.message;
+}
+
+TEST_F(DeviceWorkerTest, records_a_kernel_the_device_cannot_hold) {
+  const DeviceResult result = run_planted("a.out[i] = right;", "__launch_bounds__(1)");
+  EXPECT_EQ(result.outcome, Outcome::exceeds_limits) << result.message;
+}
+
+TEST_F(DeviceWorkerTest, refuses_a_binary_that_is_none) {
+  const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {4096, 1, 1}});
+  const auto worker = start_device_worker(problem, options_);
+  worker->start();
+  const CompiledKernel garbage{std::vector<std::byte>(1000, std::byte{1}), "planted", {}, 0};
+  EXPECT_EQ(worker->run(Tuning{}, garbage, {}).outcome, Outcome::launch_failed);
+}
+
+TEST_F(DeviceWorkerTest, measures_the_session_before_the_first_candidate) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kHold, {3, {512, 512, 256}});
+  const DeviceSession session = start_device_worker(problem, options_)->start();
+  EXPECT_EQ(session.device.uuid, device_.uuid);
+  EXPECT_GT(session.ceiling_gbs, 50);
+  EXPECT_LT(session.ceiling_gbs, 50000);
+  EXPECT_EQ(session.fits_in_l2, 2 * problem.field_bytes() <= device_.l2_bytes);
+}
+
+TEST_F(DeviceWorkerTest, says_how_much_memory_a_grid_needs) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 3, 1), ElementType::f64, kHold, {3, {16384, 16384, 16384}});
+  try {
+    start_device_worker(problem, options_)->start();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::exceeds_device_memory);
+  }
+}
+
+TEST_F(DeviceWorkerTest, races_finalists_and_ranks_them_as_they_are) {
+  const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 24, 1, 1}});
+  const Tuning tuning = *default_candidate(Family::direct, problem, device_.limits);
+  const auto worker = start_device_worker(problem, options_);
+  worker->start();
+  const CompiledKernel right = compile(generate(problem, tuning));
+  const CompiledKernel slow = compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
+                                              "a.out[i] = s;"));
+  const auto results = worker->race({{tuning, slow}, {tuning, right}}, 3);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_GT(results[0].timing.median_ms, 1.5 * results[1].timing.median_ms);
+}
+
+/// Default candidates of all families, whole grids and awkward ones, for every element type and boundary.
+struct Case {
+  ElementType type;
+  Boundary boundary;
+};
+
+class RealKernels : public GpuTest<testing::TestWithParam<Case>> {};
+
+TEST_P(RealKernels, of_every_family_are_right) {
+  const auto [type, boundary] = GetParam();
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), type, {boundary, boundary, boundary},
+                                       {3, {128, 67, 45}});
+  WorkerOptions options;
+  options.device = device_.uuid;
+  const auto worker = start_device_worker(problem, options);
+  worker->start();
+  const auto compiler = open_nvrtc();
+  for (const Family family : families()) {
+    const auto tuning = default_candidate(family, problem, device_.limits);
+    if (!tuning) continue;
+    const auto kernel = compiler->compile(generate(problem, *tuning), device_.architecture);
+    const DeviceResult result = worker->run(*tuning, kernel, {});
+    EXPECT_EQ(result.outcome, Outcome::ok) << *tuning << ": " << result.message;
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    all.push_back({type, Boundary::hold});
+  }
+  for (const Boundary boundary : {Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
+    all.push_back({ElementType::f32, boundary});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RealKernels, testing::ValuesIn(cases()), [](const auto& one) {
+  return std::string(name(one.param.type)) + "_" + std::string(name(one.param.boundary));
+});
+
+}  // namespace
+}  // namespace stencil_tune

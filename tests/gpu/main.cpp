@@ -1,0 +1,13 @@
+// The GPU tests are also their own workers: the tuner starts "this program" with an internal verb.
+#include "tuner/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "internal-device-worker") return stencil_tune::device_worker_main();
+  if (argc > 1 && std::string_view(argv[1]) == "internal-compile-worker") return stencil_tune::compile_worker_main();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
