@@ -18,7 +18,7 @@ constexpr int kWarp = 32;
 constexpr int kWidestVectorBytes = 16;
 constexpr std::int64_t kMostBlocksX = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostBlocksYz = 65535;
-constexpr std::int64_t kMostLiveRegisters = 200;    // of 255: the rest holds addresses, indices and coefficients
+constexpr std::int64_t kMostLiveRegisters = 230;    // of 255: the rest holds addresses, indices and coefficients
 constexpr std::int64_t kMostUnrolledWork = 6000;    // NVRTC needs several seconds for as many multiply-adds
 constexpr std::int64_t kMostArgumentBytes = 32764;  // kernel parameters, sm_70 on, CUDA 12.1 on
 constexpr std::int64_t kArgumentsBeyondCoefficients = 256;  // extents, strides, tiles; templates/arguments.cuh
@@ -106,6 +106,48 @@ Verdict tile_not_empty(const Problem& problem, const Limits&, const Tuning& tuni
                      tuning.block_y, tuning.family == Family::streaming ? 1 : tuning.block_z,
                      reach_width(axes.reach[0]), reach_width(axes.reach[1]),
                      tuning.family == Family::streaming ? 0 : reach_width(axes.reach[2]));
+}
+
+// ---- planes in a ring -----------------------------------------------------------------------------------------------
+
+Verdict ring_architecture(const Problem&, const Limits& limits, const Tuning& tuning) {
+  constexpr int kFirstWithTensorCopies = 90;
+  if (!uses_tensor_maps(tuning) || limits.compute_capability >= kFirstWithTensorCopies) return {};
+  return fmt::format("sm_{} has no tensor copies; they came with sm_{}", limits.compute_capability,
+                     kFirstWithTensorCopies);
+}
+
+Verdict ring_warps(const Problem&, const Limits&, const Tuning& tuning) {
+  if (!uses_tensor_maps(tuning) || threads_per_block(tuning) % kWarp == 0) return {};
+  return fmt::format("{} threads leave the last warp incomplete; slots are given back by whole warps",
+                     threads_per_block(tuning));
+}
+
+Verdict ring_rows(const Problem& problem, const Limits&, const Tuning& tuning) {
+  constexpr std::int64_t kStrideBytes = 16;
+  if (!uses_tensor_maps(tuning) || problem.pitch * storage_bytes(problem) % kStrideBytes == 0) return {};
+  return fmt::format("rows are {} bytes apart; tensor copies need a multiple of {}",
+                     problem.pitch * storage_bytes(problem), kStrideBytes);
+}
+
+Verdict ring_box(const Problem& problem, const Limits&, const Tuning& tuning) {
+  constexpr std::int64_t kMostBoxCells = 256;
+  if (!uses_tensor_maps(tuning) || problem.extents.rank < 2) return {};
+  const SharedTile ring = shared_tile(problem, tuning);
+  if (ring.pitch <= kMostBoxCells && ring.rows <= kMostBoxCells) return {};
+  return fmt::format("a plane of {}x{} cells; one tensor copy brings at most {} along an axis", ring.pitch, ring.rows,
+                     kMostBoxCells);
+}
+
+Verdict ring_edges(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!uses_tensor_maps(tuning)) return {};
+  for (int axis = 0; axis + 1 < problem.extents.rank; ++axis) {
+    const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axis)];
+    if (boundary == Boundary::hold || boundary == Boundary::zero) continue;
+    return fmt::format("boundary {} in {}; tensor copies fill cells outside the grid with zeros only", name(boundary),
+                       kAxisNames[static_cast<std::size_t>(axis)]);
+  }
+  return {};
 }
 
 Verdict unroll_within_depth(const Problem&, const Limits&, const Tuning& tuning) {
@@ -257,6 +299,12 @@ constexpr std::array kConstraints{
     Constraint{"streaming_needs_rank_2", "Streaming walks along the last axis and spreads threads over the others.",
                streaming_needs_rank_2},
     Constraint{"unused_axis", "Threads and register tiles extend only along axes that the kernel has.", unused_axis},
+    Constraint{"ring_architecture", "The copy engine brings planes on sm_90 and newer.", ring_architecture},
+    Constraint{"ring_warps", "A ring's slots are given back by whole warps.", ring_warps},
+    Constraint{"ring_rows", "Tensor copies need rows that start on multiples of 16 bytes.", ring_rows},
+    Constraint{"ring_box", "A plane with its halo is one tensor copy of at most 256 cells along an axis.", ring_box},
+    Constraint{"ring_edges", "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk.",
+               ring_edges},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",
                tile_not_empty},
     Constraint{"shuffle_in_warp",

@@ -13,6 +13,9 @@ namespace {
 /// A block's tile starts on a cache line, so that its vectors and rows fill whole sectors.
 constexpr std::int64_t kLineBytes = 128;
 
+constexpr std::size_t kTensorMapBytes = 128;
+constexpr std::size_t kTensorMapAlignment = 64;
+
 struct TileGrid {
   std::array<std::int64_t, kMaxRank> low{};     ///< of the box, kernel axes
   std::array<std::int64_t, kMaxRank> high{};
@@ -48,6 +51,8 @@ class Packer {
     bytes_.resize(at + sizeof(T));
     std::memcpy(bytes_.data() + at, &value, sizeof(T));
   }
+
+  void skip(std::size_t bytes) { bytes_.resize(bytes_.size() + bytes); }
 
   std::vector<std::byte> finish(std::size_t alignment) && {
     bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
@@ -99,6 +104,28 @@ std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuni
   return result;
 }
 
+std::vector<TensorMapRequest> tensor_maps(const Problem& problem, const Tuning& tuning,
+                                          std::span<const std::uint64_t> inputs) {
+  if (!uses_tensor_maps(tuning)) return {};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const SharedTile ring = shared_tile(problem, tuning);
+  const std::int64_t size = static_cast<std::int64_t>(size_of(problem.type));
+  std::vector<TensorMapRequest> requests;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    TensorMapRequest request;
+    request.offset = i * kTensorMapBytes;
+    request.address = inputs[i];
+    for (std::size_t a = 0; a < kMaxRank; ++a) request.extents[a] = static_cast<std::uint64_t>(axes.extents[a]);
+    // A 2D grid has no kernel y: one row a plane, any legal stride.
+    const std::int64_t row = axes.grid_axis[1] < 0 ? problem.pitch : stride(problem, axes.grid_axis[1]);
+    request.strides = {static_cast<std::uint64_t>(row * size),
+                       static_cast<std::uint64_t>(stride(problem, axes.grid_axis[2]) * size)};
+    request.box = {static_cast<std::uint32_t>(ring.pitch), static_cast<std::uint32_t>(ring.rows), 1};
+    requests.push_back(request);
+  }
+  return requests;
+}
+
 std::vector<std::byte> pack_arguments(const Problem& problem, const Box& box, const Tuning& tuning,
                                       std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
                                       std::span<const double> coefficients) {
@@ -109,6 +136,7 @@ std::vector<std::byte> pack_arguments(const Problem& problem, const Box& box, co
   const TileGrid grid = tile_grid(problem, tuning, box);
 
   Packer packer;
+  if (uses_tensor_maps(tuning)) packer.skip(kTensorMapBytes * inputs.size());
   for (const std::uint64_t address : inputs) packer.put(address);
   for (const std::uint64_t address : outputs) packer.put(address);
   for (const std::int64_t low : grid.low) packer.put(low);
@@ -127,7 +155,7 @@ std::vector<std::byte> pack_arguments(const Problem& problem, const Box& box, co
     }
   }
   if (coefficients.empty()) packer.put(0.0);
-  return std::move(packer).finish(alignof(std::uint64_t));
+  return std::move(packer).finish(uses_tensor_maps(tuning) ? kTensorMapAlignment : alignof(std::uint64_t));
 }
 
 }  // namespace stencil_tune

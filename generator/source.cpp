@@ -41,6 +41,7 @@ FamilyTemplate family_template(const Tuning& tuning) {
   switch (tuning.planes) {
     case Planes::shared: return {"streaming_shared.cuh", "streaming_shared"};
     case Planes::mixed: return {"streaming_mixed.cuh", "streaming_mixed"};
+    case Planes::ring: return {"streaming_ring.cuh", "streaming_ring"};
     case Planes::registers: break;
   }
   return {"streaming.cuh", "streaming"};
@@ -166,6 +167,11 @@ std::string tile_text(const Problem& problem, const Tuning& tuning, const Kernel
         shared.pitch, shared.rows, shared.planes, shared.left_pad, has_halo ? -axes.reach[1].low : 0,
         tuning.family == Family::tiled && has_halo ? -axes.reach[2].low : 0);
   }
+  if (uses_tensor_maps(tuning)) {
+    text += fmt::format("  // The lowest plane in reach of which a step loads something.\n"
+                        "  static constexpr int kFirstLoaded = {};\n",
+                        first_loaded_plane(problem, tuning));
+  }
   return text;
 }
 
@@ -193,7 +199,7 @@ struct Tuning {{
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours", tuning.neighbours == Neighbours::shuffle ? "shuffle" : "cache"),
       fmt::arg("shared_modes",
-               shared_tile(problem, tuning).bytes == 0
+               shared_tile(problem, tuning).bytes == 0 || uses_tensor_maps(tuning)
                    ? std::string()
                    : fmt::format("  static constexpr stencil_tune::Halo kHalo = stencil_tune::Halo::{};\n"
                                  "  static constexpr stencil_tune::Cover kCover = stencil_tune::Cover::{};\n",
@@ -224,13 +230,14 @@ namespace {entry}_candidate {{
 }}  // namespace {entry}_candidate
 
 STENCIL_KERNEL void __launch_bounds__({threads}{min_blocks})
-{entry}(const __grid_constant__ stencil_tune::Arguments<{entry}_candidate::Stencil> arguments) {{
+{entry}(const __grid_constant__ stencil_tune::{arguments}<{entry}_candidate::Stencil> arguments) {{
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
 }}
 )",
       fmt::arg("file", family.file), fmt::arg("entry", entry), fmt::arg("stencil", stencil_text(problem, axes)),
       fmt::arg("tuning", tuning_text(problem, tuning, axes)),
-      fmt::arg("threads", tuning.block_x * tuning.block_y * tuning.block_z),
+      fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
+      fmt::arg("threads", threads_per_block(tuning)),
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
       fmt::arg("function", family.function));
   return source;

@@ -47,9 +47,23 @@ LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, con
 /// Output cells of one block along the grid's axes.
 std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuning);
 
+/// A tensor map that the kernel's parameter holds: what the host must encode (cuTensorMapEncodeTiled) before a launch.
+/// Three axes, x contiguous; no interleave, no swizzle, cells outside filled with zero.
+struct TensorMapRequest {
+  std::size_t offset = 0;                     ///< in the packed arguments, 128 bytes
+  std::uint64_t address = 0;                  ///< of the field; a multiple of 16
+  std::array<std::uint64_t, 3> extents{};     ///< cells
+  std::array<std::uint64_t, 2> strides{};     ///< bytes from one row, plane to the next
+  std::array<std::uint32_t, 3> box{};         ///< cells of one copy
+};
+
+/// The maps of a candidate, one an input; empty for kernels without tensor copies.
+std::vector<TensorMapRequest> tensor_maps(const Problem& problem, const Tuning& tuning,
+                                          std::span<const std::uint64_t> inputs);
+
 /// The kernel's one by-value parameter, laid out as templates/arguments.cuh declares it.
 /// inputs and outputs: one address per entry of facts.inputs, facts.outputs; coefficients: one per
-/// stencil.coefficients, converted to the compute type.
+/// stencil.coefficients, converted to the compute type. Tensor maps (tensor_maps()) come first and are left zero.
 std::vector<std::byte> pack_arguments(const Problem& problem, const Box& box, const Tuning& tuning,
                                       std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
                                       std::span<const double> coefficients);

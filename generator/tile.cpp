@@ -1,7 +1,9 @@
 #include "generator/tile.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <map>
 
 namespace stencil_tune {
 namespace {
@@ -66,7 +68,61 @@ std::int64_t threads_per_block(const Tuning& tuning) {
   return saturating_product({tuning.block_x, tuning.block_y, tuning.block_z});
 }
 
+bool uses_tensor_maps(const Tuning& tuning) {
+  return tuning.family == Family::streaming && tuning.planes == Planes::ring;
+}
+
+int first_loaded_plane(const Problem& problem, const Tuning& tuning) {
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const int reach = axes.reach[2].high - axes.reach[2].low;
+  // Of each part (own cells, left halo, right halo) of each row the highest plane that reads it loads it.
+  std::map<std::array<int, 3>, int> newest;
+  for (const Tap& tap : problem.facts.taps) {
+    const int dx = tap.offset[0];
+    const int dy = axes.grid_axis[1] < 0 ? 0 : tap.offset[static_cast<std::size_t>(axes.grid_axis[1])];
+    const int plane = tap.offset[static_cast<std::size_t>(axes.grid_axis[2])] - axes.reach[2].low;
+    for (int j = 0; j < tuning.register_y; ++j) {
+      const auto read = [&](int part) {
+        const auto [entry, fresh] = newest.try_emplace({tap.field, dy + j, part}, plane);
+        entry->second = std::max(entry->second, plane);
+      };
+      if (std::abs(dx) < tuning.register_x) read(0);
+      if (dx != 0) read(dx);  // each offset its own part: no later than the whole halo's
+    }
+  }
+  int first = reach;
+  for (const auto& [part, plane] : newest) first = std::min(first, plane);
+  return first;
+}
+
+namespace {
+
+/// A ring's slot holds one plane of each input as the copy engine writes it: cells as stored, rows of the box from a
+/// 128-byte line on, planes from a 128-byte line on.
+SharedTile ring_tile(const Problem& problem, const Tuning& tuning) {
+  constexpr std::int64_t kLineBytes = 128;
+  constexpr std::int64_t kCopyBytes = 16;
+  constexpr std::int64_t kBarrierBytes = 16;  // full and empty, 8 bytes each
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const auto tile = kernel_tile(problem, tuning);
+  const auto size = static_cast<std::int64_t>(size_of(problem.type));
+  SharedTile ring;
+  ring.left_pad = axes.reach[0].low < 0 ? static_cast<int>(round_up(-axes.reach[0].low, kLineBytes / size)) : 0;
+  ring.pitch = round_up(ring.left_pad + tile[0] + axes.reach[0].high, kCopyBytes / size);
+  ring.rows = tile[1] + axes.reach[1].high - axes.reach[1].low;
+  ring.planes = axes.reach[2].high - axes.reach[2].low + 1 - first_loaded_plane(problem, tuning) + tuning.prefetch + 1;
+  ring.inputs = static_cast<int>(problem.facts.inputs.size());
+  ring.cell_bytes = size_of(problem.type);
+  const std::int64_t plane_bytes = round_up(saturating_product({ring.pitch, ring.rows, size}), kLineBytes);
+  ring.bytes = static_cast<std::size_t>(
+      saturating_product({ring.planes, saturating_sum(saturating_product({plane_bytes, ring.inputs}), kBarrierBytes)}));
+  return ring;
+}
+
+}  // namespace
+
 SharedTile shared_tile(const Problem& problem, const Tuning& tuning) {
+  if (uses_tensor_maps(tuning)) return ring_tile(problem, tuning);
   const bool walks = tuning.family == Family::streaming;
   if (tuning.family == Family::direct || (walks && tuning.planes == Planes::registers)) return {};
 

@@ -54,6 +54,13 @@ struct SharedTile {
 
 SharedTile shared_tile(const Problem& problem, const Tuning& tuning);
 
+/// The lowest plane (0: the lowest in reach) of which a walking thread still reads something for the first time; planes
+/// below it were read at earlier steps and live on in registers. Decides how many planes a ring must hold.
+int first_loaded_plane(const Problem& problem, const Tuning& tuning);
+
+/// Whether the kernel has planes copied by the copy engine, which needs tensor maps.
+bool uses_tensor_maps(const Tuning& tuning);
+
 /// Product and sum of non-negative numbers, or the largest int64 where they would be larger.
 std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) noexcept;
 std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept;

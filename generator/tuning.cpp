@@ -18,7 +18,8 @@ constexpr std::array kFamilies{Family::direct, Family::tiled, Family::streaming}
 enum class Coded { when_not_default, always };
 
 Parameter number(std::string_view name, std::string_view prefix, int Tuning::*member, std::vector<int> values,
-                 Coded coded, const std::vector<Family>& families, std::string_view meaning) {
+                 Coded coded, const std::vector<Family>& families, std::string_view meaning,
+                 std::vector<Planes> planes = {}) {
   return {.name = name,
           .prefix = prefix,
           .words = {},
@@ -27,7 +28,7 @@ Parameter number(std::string_view name, std::string_view prefix, int Tuning::*me
           .default_value = Tuning{}.*member,
           .always_coded = coded == Coded::always,
           .families = families,
-          .planes = {},
+          .planes = std::move(planes),
           .meaning = meaning,
           .get = [member](const Tuning& tuning) { return tuning.*member; },
           .set = [member](Tuning& tuning, int value) { tuning.*member = value; }};
@@ -72,6 +73,8 @@ std::vector<Parameter> make_table() {
   const std::vector<Planes> any_planes{};
   const std::vector<Planes> planes_in_shared{Planes::shared, Planes::mixed};
   const std::vector<Planes> planes_in_registers{Planes::registers};
+  const std::vector<Planes> planes_in_ring{Planes::ring};
+  const std::vector<Planes> planes_by_threads{Planes::shared, Planes::mixed, Planes::registers};
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
              "threads of a block along x, the contiguous axis"),
@@ -91,8 +94,11 @@ std::vector<Parameter> make_table() {
       word("planes", &Tuning::planes,
            {{"shared", "all planes with their halo in shared memory (textbook thread coarsening)"},
             {"mixed", "the current plane in shared memory, the others in registers (textbook register tiling)"},
-            {"regs", "a thread's own rows in registers, neighbouring rows through the cache"}},
+            {"regs", "a thread's own rows in registers, neighbouring rows through the cache"},
+            {"ring", "planes brought to shared memory by the copy engine ahead of the walk, own column in registers"}},
            always, streaming, any_planes, "where the planes within reach live during the walk"),
+      number("prefetch distance", "pf", &Tuning::prefetch, {1, 2, 3, 4, 6, 8}, when_not_default, streaming,
+             "planes on their way to shared memory beyond those in use", planes_in_ring),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
            tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
       word("cover", &Tuning::cover,
@@ -110,7 +116,7 @@ std::vector<Parameter> make_table() {
            when_not_default, all, any_planes, "how block numbers visit the tiles"),
       word("load hint", &Tuning::load,
            {{"ldca", "cached in L1 and L2"}, {"ldro", "through the read-only path"}, {"ldcg", "cached in L2 only"}},
-           when_not_default, all, any_planes, "how global loads are cached"),
+           when_not_default, all, planes_by_threads, "how global loads are cached"),
       word("store hint", &Tuning::store, {{"stwb", "write-back"}, {"stcs", "streaming: first to leave the cache"}},
            when_not_default, all, any_planes, "how global stores are cached"),
       number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, streaming,

@@ -19,6 +19,7 @@ enum class Planes {
   shared,     ///< all planes with their halo in shared memory (textbook thread coarsening)
   mixed,      ///< the current plane in shared memory, the others in registers (textbook register tiling)
   registers,  ///< the thread's own rows in registers, neighbouring rows through the cache
+  ring,       ///< planes brought to shared memory by the copy engine ahead of the walk, own column in registers
 };
 
 /// tiled, streaming shared/mixed: where reads outside the block's own output tile are served from.
@@ -55,6 +56,7 @@ struct Tuning {
   int vector = 1;      ///< cells a global load or store moves; divides register_x
   int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
   Planes planes = Planes::registers;
+  int prefetch = 1;    ///< ring: planes on their way beyond those in use
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

@@ -25,6 +25,13 @@ struct Arguments {
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
 
+/// The same with a tensor map for each input, for kernels that have planes copied by the copy engine.
+template <class S>
+struct CopyArguments {
+  TensorMap maps[S::kInputs];
+  Arguments<S> plain;
+};
+
 enum class BlockOrder { natural, z_first, raster };
 
 struct TileIndex {

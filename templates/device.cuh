@@ -37,6 +37,61 @@ STENCIL_DEVICE unsigned char* shared_memory() {
   return stencil_tune_shared;
 }
 
+// Bulk tensor copies (sm_90+). A tensor map describes one field to the copy engine; the host fills it in.
+
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+/// A barrier in shared memory for copies and threads: a phase ends when all expected arrivals and bytes are in.
+struct CopyBarrier {
+  unsigned long long state;
+};
+
+STENCIL_DEVICE unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+/// Makes initialised barriers visible to the copy engine.
+STENCIL_DEVICE void fence_copy_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+/// Arrives and adds `bytes` that copies will bring.
+STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+
+/// Waits until the phase of that parity (0, 1, 0, ...) has ended.
+STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+}
+
+/// One thread asks for the box of the field that starts at cell (x, y, z); cells outside the field arrive as 0.
+STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
+          "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+/// All lanes of the warp have come this far.
+STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
+
 /// A machine word of that many bytes: what one load or store instruction moves.
 template <int kBytes>
 struct Word;

@@ -26,7 +26,13 @@ struct Walk {
   /// Before the first step at z: everything that was loaded at an earlier step, had there been one.
   template <class Source>
   STENCIL_DEVICE void fill(const Source& rows) {
-    fill_rows(rows, AllRows{});
+    fill_planes(rows, IndicesBelow<Reads::kPlanes - 1>{});
+  }
+
+  /// The part of that which lies in plane kP of the reach.
+  template <int kP, class Source>
+  STENCIL_DEVICE void fill_plane(const Source& rows) {
+    fill_plane_rows<kP>(rows, AllRows{});
   }
 
   /// What comes into reach at z.
@@ -48,23 +54,20 @@ struct Walk {
     return kLives.life[kRow / Reads::kRows][kRow % Reads::kRows];
   }
 
-  template <class Source, int... kRow>
-  STENCIL_DEVICE void fill_rows(const Source& rows, Indices<kRow...>) {
-    (fill_row<kRow>(rows), ...);
+  template <class Source, int... kP>
+  STENCIL_DEVICE void fill_planes(const Source& rows, Indices<kP...>) {
+    (fill_plane<kP>(rows), ...);
   }
-  template <int kRow, class Source>
+  template <int kP, class Source, int... kRow>
+  STENCIL_DEVICE void fill_plane_rows(const Source& rows, Indices<kRow...>) {
+    (fill_row<kP, kRow>(rows), ...);
+  }
+  template <int kP, int kRow, class Source>
   STENCIL_DEVICE void fill_row(const Source& rows) {
     constexpr RowLife kLife = life<kRow>();
-    STENCIL_UNROLL
-    for (int p = kLife.body.oldest; p < kLife.body.newest; ++p) load<kRow, 0, true, 0>(rows, p);
-    if constexpr (kLife.left_cells > 0) {
-      STENCIL_UNROLL
-      for (int p = kLife.left.oldest; p < kLife.left.newest; ++p) load<kRow, kLife.left_cells, false, 0>(rows, p);
-    }
-    if constexpr (kLife.right_cells > 0) {
-      STENCIL_UNROLL
-      for (int p = kLife.right.oldest; p < kLife.right.newest; ++p) load<kRow, 0, false, kLife.right_cells>(rows, p);
-    }
+    if constexpr (kLife.body.kept_at(kP)) load<kRow, 0, true, 0>(rows, kP);
+    if constexpr (kLife.left.kept_at(kP)) load<kRow, kLife.left_cells, false, 0>(rows, kP);
+    if constexpr (kLife.right.kept_at(kP)) load<kRow, 0, false, kLife.right_cells>(rows, kP);
   }
 
   template <class Source, int... kRow>
