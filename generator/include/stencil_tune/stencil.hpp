@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -86,6 +87,7 @@ struct Stencil {
   std::vector<Node> nodes;
   std::vector<Stage> stages;  ///< run in order; built-ins have one
   std::vector<Rotation> rotations;
+  std::optional<ElementType> element;  ///< what its definition asks for where the user does not say; never part of the key
 };
 
 /// Builds the arena: every function returns the id of an existing equal node or adds one.

@@ -1,0 +1,44 @@
+// Stencils from text: definition files (TOML) and one-liners. docs/stencils.md describes the language.
+//
+// Text is parsed into a Stencil and goes no further: kernel source is generated from the expression graph alone.
+#pragma once
+
+#include "stencil_tune/stencil.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+/// What a definition may be at most. A definition beyond a limit is rejected, whatever it says.
+struct DefinitionLimits {
+  std::size_t bytes = 64 * 1024;    ///< of a file or one-liner
+  int nesting = 64;                 ///< parentheses, brackets and calls within each other
+  std::size_t nodes = 20000;        ///< of the expression graph
+  std::size_t shifted = 2'000'000;  ///< nodes visited to evaluate operators at neighbouring cells
+  int fields = 32;
+  int coefficients = 256;
+  int stages = 16;
+  int offset = 16;                  ///< cells on each axis
+  int accuracy = 16;                ///< accuracy order of difference operators
+  int exponent = 16;
+};
+
+inline constexpr DefinitionLimits kDefinitionLimits{};
+
+/// A stencil from the text of a TOML definition. `source` names the text in messages; it is also the stencil's name
+/// where the text gives none.
+/// Throws Error(malformed_definition) with line and column, the line itself, and where it can a suggestion.
+Stencil parse_definition(std::string_view text, std::string_view source);
+
+/// A stencil from a definition file. Throws Error(file_io) too.
+Stencil load_definition(const std::string& path);
+
+/// A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", or the right side alone.
+/// A clause whose right side is a number declares a coefficient; the others are the outputs of one stage.
+/// Names that are declared nowhere are fields.
+/// Throws Error(malformed_definition).
+Stencil parse_expression_stencil(std::string_view text, int rank);
+
+}  // namespace stencil_tune

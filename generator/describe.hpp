@@ -1,0 +1,19 @@
+// A stencil in words and a picture, for people.
+#pragma once
+
+#include "stencil_tune/stencil.hpp"
+
+#include <string>
+
+namespace stencil_tune {
+
+/// What was understood of a stencil: coefficients and rotations; for each stage its fields, points, radius, linearity,
+/// operations, bytes and the shape of every input that is read beyond its centre. Ends with a newline.
+std::string describe(const Stencil& stencil);
+
+/// The shape of a stage's reads of one field, drawn with y upwards and x to the right:
+/// 'O' the centre where it is read, '+' where it is not, 'o' another point, '.' none.
+/// Rank 3 shows the planes side by side, those alike drawn once. Lines end with a newline.
+std::string picture(const StageFacts& facts, int rank, int field);
+
+}  // namespace stencil_tune
