@@ -39,6 +39,10 @@ class Module {
   Module& operator=(const Module&) = delete;
   ~Module();
 
+  /// Leaves the module to its context, which unloads it when it is destroyed: where that context is not current, or may
+  /// be gone.
+  void abandon() noexcept { module_ = nullptr; }
+
   /// To be called once before launches with dynamic shared memory: above 48 KiB the driver wants to be told.
   void allow_shared(std::size_t bytes);
 

@@ -1,0 +1,106 @@
+// A kernel that a Library found: prepared once, launched as often as wanted.
+#pragma once
+
+#include "stencil_tune/error.hpp"
+#include "stencil_tune/grid.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct CUstream_st;  // what the CUDA driver and runtime APIs call CUstream and cudaStream_t
+
+namespace stencil_tune {
+
+/// How well the kernel fits what was asked for, best first.
+enum class Match {
+  exact,              ///< tuned for this stencil, element type, boundary, extents, pitch and GPU model
+  nearest_size,       ///< tuned on this GPU model for other extents, or for these by an older version of the templates
+  same_architecture,  ///< tuned on another GPU model of the same architecture
+  predicted,          ///< chosen by the performance model; no GPU was timed
+  default_candidate,  ///< nothing is known: a fixed candidate that is legal here
+};
+
+/// "exact", "nearest size", "same architecture", "predicted", "default".
+std::string_view name(Match match) noexcept;
+
+/// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match and notes is empty.
+struct Evidence {
+  Match match = Match::default_candidate;
+  std::string code{};        ///< the candidate that runs, e.g. "streaming.bx32.by4.rx4.ry1.v4.cz4.regs"
+  std::string tuned_code{};  ///< the winner it comes from; differs when the grid here needs narrower vectors
+  Extents tuned_extents{};   ///< where the winner won
+  std::int64_t tuned_pitch = 0;
+  std::string gpu{};
+  std::string driver{};    ///< then
+  std::string nvrtc{};     ///< then
+  std::string tuned_at{};  ///< ISO 8601, UTC
+  double gstencils = 0;    ///< GStencil/s then
+  double share = 0;        ///< of the copy ceiling then, 0..1
+  /// What a careful reader would want to know: another driver, other templates, winners passed over and why.
+  std::vector<std::string> notes{};
+
+  std::string sentence() const;  ///< all of it, for people
+};
+
+/// A handle: copies share one kernel. All functions may be called from several threads at once.
+///
+/// A kernel works on the fields of the stencil, one device address for each entry of Stencil::fields in that order,
+/// each an array of pitch * ny * nz cells of the element type: cell (x, y, z) stands at (z * ny + y) * pitch + x.
+/// Addresses must be multiples of alignment() bytes, and what a stage writes must not overlap what it reads.
+/// Coefficients are one number for each entry of Stencil::coefficients; empty means the stencil's own values.
+///
+/// All work is asynchronous on the given stream and in the calling thread's current context, be it the primary one or
+/// another; nothing here synchronises. Functions throw Error(invalid_argument) for null, misaligned or overlapping
+/// addresses, wrong counts, a box outside the updated cells, or a current context that is on another GPU than the one
+/// the kernel was looked up for.
+class Kernel {
+ public:
+  struct State;
+  explicit Kernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  Match match() const noexcept;  ///< of the stage that matches worst
+  int stages() const noexcept;
+  const Evidence& evidence(int stage = 0) const;
+
+  std::size_t alignment() const noexcept;    ///< bytes that the fields' addresses must be multiples of
+  std::size_t field_bytes() const noexcept;  ///< of each field's array
+  std::size_t workspace_bytes()
+      const noexcept;                    ///< device memory that prepare() takes per stream; 0 for all of today's
+  Box updated_box(int stage = 0) const;  ///< the cells a step writes
+
+  /// Compiles (or takes from the binary cache) and loads into the current context. Idempotent; needed once a context.
+  /// After it, nothing is allocated, loaded or unloaded until the last handle is gone, so that launches can be captured
+  /// into a CUDA graph. Throws Error: compile_failed, missing_library, unsupported_driver, ...
+  void prepare();
+
+  /// One step: every stage in order. `box` limits a kernel with one stage to some of updated_box(), e.g. the cells
+  /// beside the halo while it is being exchanged.
+  void launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients = {},
+              const std::optional<Box>& box = std::nullopt) const;
+
+  /// The same for stencils with one input and one output field.
+  void launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients = {},
+              const std::optional<Box>& box = std::nullopt) const;
+
+  /// One stage of a step, or some cells of it.
+  void launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
+                    std::span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
+
+  /// `steps` steps, rotating the buffers after each as the stencil's rotations say. When it returns, fields[i] is the
+  /// buffer that will hold field i once the stream gets there. Under boundary hold the layers that are never written
+  /// are first copied from the current field to the buffers it rotates with.
+  /// Throws Error(invalid_argument) for a negative number or a stencil without rotations.
+  void advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
+               std::span<const double> coefficients = {}) const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,64 @@
+// From a stencil and a grid to the best kernel known for them.
+#pragma once
+
+#include "stencil_tune/kernel.hpp"
+#include "stencil_tune/stencil.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+struct Request {
+  Stencil stencil{};  ///< make_builtin(), find_builtin(), a StencilBuilder's, or load_stencil()
+  ElementType type = ElementType::f32;
+  Extents extents{};
+  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
+  std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
+  int device = -1;              ///< ordinal; -1: the GPU of the current context
+  std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
+};
+
+struct LibraryOptions {
+  /// Where winners are read from. Empty: STENCIL_TUNE_DB, else the user's data folder, where no file is no error: there
+  /// is then nothing known. A file that was named must be there.
+  std::filesystem::path database{};
+};
+
+/// An open database of winners, a compiler and the kernels made so far. Thread-safe; one for a process is enough,
+/// however many GPUs it uses. Kernels may outlive it.
+///
+/// Environment: STENCIL_TUNE_DB (database), STENCIL_TUNE_CACHE (folder of compiled kernels, or "off"),
+/// STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder).
+class Library {
+ public:
+  /// Opens the database for reading. Needs neither a GPU nor NVRTC yet.
+  /// Throws Error: database_io (missing), database_corrupt, database_newer, database_foreign, database_locked.
+  explicit Library(const LibraryOptions& options = {});
+  Library(Library&&) noexcept;
+  Library& operator=(Library&&) noexcept;
+  ~Library();
+
+  /// The best kernel known for the request; it says how good the match is. Compiles nothing. Asking the same again is
+  /// cheap and gives a handle to the same kernel.
+  /// Throws Error: invalid_argument (extents, pitch, alignment), no_device, missing_library (libcuda),
+  /// illegal_candidate when no family can serve the request.
+  Kernel lookup(const Request& request);
+
+  /// Forgets what was looked up and reads the database anew: after tuning went on.
+  void reload();
+
+  struct Impl;
+  explicit Library(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A stencil by the name of a built-in ("heat3d", "star3d2r") or from a definition file (a path that ends in .toml).
+/// Throws Error(unknown_name) with the nearest name, Error(file_io), Error(malformed_definition).
+Stencil load_stencil(const std::string& name_or_file);
+
+}  // namespace stencil_tune

@@ -1,0 +1,177 @@
+#include "stencil_tune/kernel.hpp"
+
+#include "runtime/field_checks.hpp"
+#include "runtime/kernel_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+
+namespace {
+
+constexpr std::size_t kFieldsOnStack = 8;
+
+/// Addresses of some fields, in the order the kernel wants; on the stack for all but unusual stencils.
+class Addresses {
+ public:
+  Addresses(std::span<const int> chosen, std::span<void* const> fields) : size_(chosen.size()) {
+    if (size_ > few_.size()) many_.resize(size_);
+    std::uint64_t* to = data();
+    for (const int field : chosen) *to++ = reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+  }
+
+  std::span<const std::uint64_t> get() const { return {size_ > few_.size() ? many_.data() : few_.data(), size_}; }
+
+ private:
+  std::uint64_t* data() { return size_ > few_.size() ? many_.data() : few_.data(); }
+
+  std::size_t size_;
+  std::array<std::uint64_t, kFieldsOnStack> few_{};
+  std::vector<std::uint64_t> many_;
+};
+
+const StageKernel& stage_at(const Kernel::State& state, int stage) {
+  if (stage < 0 || static_cast<std::size_t>(stage) >= state.stages.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stage {}: the stencil has {}, numbered from 0", stage, state.stages.size()));
+  }
+  return state.stages[static_cast<std::size_t>(stage)];
+}
+
+std::span<const double> given_or_default(const Kernel::State& state, std::span<const double> coefficients) {
+  if (coefficients.empty()) return state.coefficients;
+  if (coefficients.size() != state.coefficients.size()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("the stencil has {} coefficients, {} were given",
+                                                         state.coefficients.size(), coefficients.size()));
+  }
+  return coefficients;
+}
+
+const Module& module_in(const StageKernel& stage, std::uint64_t context_id) {
+  const Module* module = stage.loaded->find(context_id);
+  if (module != nullptr) return *module;
+  throw Error(ErrorCode::invalid_argument,
+              context_id == 0
+                  ? "no CUDA context is current on this thread: call cudaSetDevice, cuCtxSetCurrent or make a "
+                    "DeviceContext, then Kernel::prepare"
+                  : "the kernel was not prepared in the current CUDA context: call Kernel::prepare there, on "
+                    "the GPU it was looked up for");
+}
+
+void launch_checked(const StageKernel& stage, const Module& module, CUstream_st* stream, std::span<void* const> fields,
+                    std::span<const double> coefficients, const std::optional<Box>& box) {
+  check_fields(stage.problem, stage.alignment, fields);
+  if (box) check_box(*box, stage.updated);
+  const Addresses inputs(stage.problem.facts.inputs, fields);
+  const Addresses outputs(stage.problem.facts.outputs, fields);
+  const Box& cells = box ? *box : stage.updated;
+  const std::vector<std::byte> argument =
+      pack_arguments(stage.problem, cells, stage.tuning, inputs.get(), outputs.get(), coefficients);
+  module.launch(box ? launch_geometry(stage.problem, stage.tuning, cells) : stage.geometry, argument, stream);
+}
+
+}  // namespace
+
+Match Kernel::match() const noexcept {
+  Match worst = Match::exact;
+  for (const StageKernel& stage : state_->stages) worst = std::max(worst, stage.evidence.match);
+  return worst;
+}
+
+int Kernel::stages() const noexcept { return static_cast<int>(state_->stages.size()); }
+
+const Evidence& Kernel::evidence(int stage) const { return stage_at(*state_, stage).evidence; }
+
+std::size_t Kernel::alignment() const noexcept {
+  std::size_t alignment = 1;
+  for (const StageKernel& stage : state_->stages) alignment = std::max(alignment, stage.alignment);
+  return alignment;
+}
+
+std::size_t Kernel::field_bytes() const noexcept { return state_->stages.front().problem.field_bytes(); }
+
+std::size_t Kernel::workspace_bytes() const noexcept { return 0; }
+
+Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updated; }
+
+void Kernel::prepare() {
+  Driver& driver = *state_->driver;
+  if (driver.current_context() == nullptr) module_in(state_->stages.front(), 0);
+  const int device = driver.current_device();
+  if (device != state_->device) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the kernel was looked up for GPU {}, the current CUDA context is on GPU {}; look it up for "
+                    "that one too",
+                    state_->device, device));
+  }
+  for (const StageKernel& stage : state_->stages) stage.loaded->prepare(stage.geometry.shared_bytes);
+}
+
+void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
+                          std::span<const double> coefficients, const std::optional<Box>& box) const {
+  const StageKernel& kernel = stage_at(*state_, stage);
+  const Module& module = module_in(kernel, state_->driver->current_context_id());
+  launch_checked(kernel, module, stream, fields, given_or_default(*state_, coefficients), box);
+}
+
+void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
+                    const std::optional<Box>& box) const {
+  if (box && state_->stages.size() > 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
+                    state_->stages.size()));
+  }
+  for (int stage = 0; stage < stages(); ++stage) launch_stage(stage, stream, fields, coefficients, box);
+}
+
+void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients,
+                    const std::optional<Box>& box) const {
+  const Problem& problem = state_->stages.front().problem;
+  const StageFacts& facts = problem.facts;
+  if (problem.stencil.fields.size() != 2 || facts.inputs.size() != 1 || facts.outputs.size() != 1) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} fields; give the address of each",
+                                                         problem.stencil.name, problem.stencil.fields.size()));
+  }
+  std::array<void*, 2> fields{};
+  fields[static_cast<std::size_t>(facts.inputs.front())] = const_cast<void*>(in);  // inputs are only ever read
+  fields[static_cast<std::size_t>(facts.outputs.front())] = out;
+  launch(stream, fields, coefficients, box);
+}
+
+void Kernel::advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
+                     std::span<const double> coefficients) const {
+  if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
+  const Stencil& stencil = state_->stages.front().problem.stencil;
+  const std::vector<int> next = buffer_rotation(stencil);
+  for (const StageKernel& stage : state_->stages) check_fields(stage.problem, stage.alignment, fields);
+  if (steps == 0) return;
+
+  // The layers of the stage that reaches furthest hold those of all others.
+  std::vector<CopyRegion> layers;
+  for (const StageKernel& stage : state_->stages) {
+    const std::vector<CopyRegion> held = held_layers(stage.problem);
+    layers.insert(layers.end(), held.begin(), held.end());
+  }
+  const auto address = [&](int field) {
+    return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+  };
+  for (const LayerCopy& copy : layer_copies(stencil)) {
+    for (const CopyRegion& layer : layers)
+      state_->driver->copy_region(address(copy.to), address(copy.from), layer, stream);
+  }
+
+  std::vector<void*> rotated(fields.size());
+  for (std::int64_t step = 0; step < steps; ++step) {
+    launch(stream, fields, coefficients);
+    for (std::size_t field = 0; field < fields.size(); ++field)
+      rotated[field] = fields[static_cast<std::size_t>(next[field])];
+    std::copy(rotated.begin(), rotated.end(), fields.begin());
+  }
+}
+
+}  // namespace stencil_tune
