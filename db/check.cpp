@@ -29,8 +29,7 @@ void check_rows(Database& database, std::string_view template_signature, CheckRe
     result.stale += is_stale(winner.trial, template_signature) ? 1 : 0;
   }
   for (const auto& [table, id] : database.damaged_rows()) {
-    result.problems.push_back(
-        fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
+    result.problems.push_back(fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
   }
 }
 

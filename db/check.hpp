@@ -15,9 +15,9 @@ struct CheckResult {
   std::filesystem::path path;
   int schema_version = 0;
   std::int64_t bytes = 0;
-  int trials = 0;   ///< rows, damaged ones too
+  int trials = 0;  ///< rows, damaged ones too
   int winners = 0;
-  int stale = 0;    ///< winners made with other templates
+  int stale = 0;                      ///< winners made with other templates
   std::vector<std::string> problems;  ///< one sentence each; empty when all is well
 
   bool ok() const noexcept { return problems.empty(); }

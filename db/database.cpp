@@ -65,8 +65,7 @@ FileKind admit(const std::filesystem::path& path, Access access) {
     case FileKind::missing:
     case FileKind::empty:
       if (access == Access::write) break;
-      throw Error(ErrorCode::database_io,
-                  fmt::format("there is no database {} yet; tuning makes it", path.string()));
+      throw Error(ErrorCode::database_io, fmt::format("there is no database {} yet; tuning makes it", path.string()));
     case FileKind::ours:
       break;
     case FileKind::newer:

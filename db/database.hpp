@@ -20,7 +20,7 @@ enum class Access {
 
 struct OpenOptions {
   Access access = Access::write;
-  bool create_folder = false;  ///< make missing folders of the path (when writing)
+  bool create_folder = false;                      ///< make missing folders of the path (when writing)
   std::chrono::milliseconds busy_timeout{10'000};  ///< how long to wait for another process's lock
 };
 

@@ -81,8 +81,8 @@ class ObjectReader {
   template <typename Value>
   Value integer(const Json& member, std::string_view field) const {
     if (!member.is_number_integer()) fail(field, "must be a whole number");
-    const bool too_large = member.is_number_unsigned() && member.get<std::uint64_t>() >
-                                                              static_cast<std::uint64_t>(std::numeric_limits<Value>::max());
+    const bool too_large = member.is_number_unsigned() &&
+                           member.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<Value>::max());
     if (too_large || (!member.is_number_unsigned() && member.get<std::int64_t>() < 0)) fail(field, "is out of range");
     return static_cast<Value>(member.get<std::int64_t>());
   }
@@ -101,8 +101,7 @@ std::vector<std::string_view> trial_fields() {
 
 Json to_json(const WinnerRecord& winner) {
   Json trial = Json::object();
-  visit_trial(winner.trial,
-              as_columns([&](std::string_view field, auto value) { trial[std::string(field)] = value; }));
+  visit_trial(winner.trial, as_columns([&](std::string_view field, auto value) { trial[std::string(field)] = value; }));
   return {{"naive_gstencils", winner.naive_gstencils}, {"trials_seen", winner.trials_seen}, {"trial", trial}};
 }
 

@@ -35,9 +35,9 @@ class ReadOnlyFile {
     const int code = vfs_->xOpen(vfs_, name_.get(), file(), SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nullptr);
     if (code != SQLITE_OK) {
       close();
-      throw Error(ErrorCode::database_io,
-                  fmt::format("database {}: cannot be read; check the permissions of the file and its folders",
-                              path.string()));
+      throw Error(
+          ErrorCode::database_io,
+          fmt::format("database {}: cannot be read; check the permissions of the file and its folders", path.string()));
     }
   }
   ~ReadOnlyFile() { close(); }
@@ -95,9 +95,9 @@ FileHeader inspect_file(const std::filesystem::path& path) {
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {FileKind::missing, 0, "no such file"};
   if (!std::filesystem::is_regular_file(status)) {
-    throw Error(ErrorCode::database_io,
-                fmt::format("database {}: {}; name a file with --db", path.string(),
-                            error ? error.message() : std::filesystem::is_directory(status) ? "is a folder"
+    throw Error(ErrorCode::database_io, fmt::format("database {}: {}; name a file with --db", path.string(),
+                                                    error                                   ? error.message()
+                                                    : std::filesystem::is_directory(status) ? "is a folder"
                                                                                             : "is not a regular file"));
   }
   // Not asked through SQLite, which takes a file of one byte for an empty one.

@@ -70,7 +70,7 @@ class Merger {
   }
 
   void choose(const ProblemKey& problem, const std::string& gpu) {
-    const auto before = find_winner_row(database_, problem, gpu);
+    const auto before = find_winner_row(database_, problem, gpu, TrialsSeen::as_stored);
     const auto best = choose_winner_row(database_, problem, gpu, template_signature_, {});
     if (!best || (before && before->trial.id == best->id)) return;
     ++result_.winners_changed;

@@ -38,7 +38,7 @@ struct PlatformKey {
 /// Time of one launch and how well it is known.
 struct Timing {
   double median_ms = 0;
-  double low_ms = 0;   ///< confidence interval of the median, 95 %
+  double low_ms = 0;  ///< confidence interval of the median, 95 %
   double high_ms = 0;
   int samples = 0;
 };
@@ -47,13 +47,13 @@ struct TrialRecord {
   std::int64_t id = 0;  ///< set by the store
   ProblemKey problem;
   PlatformKey platform;
-  std::string code;     ///< the candidate
+  std::string code;  ///< the candidate
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;     ///< GStencil/s
-  double ceiling_gbs = 0;   ///< copy ceiling of the run, GB/s
-  double share = 0;         ///< of the copy ceiling, 0..1
+  double gstencils = 0;    ///< GStencil/s
+  double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
+  double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;
   int spill_bytes = 0;
   std::int64_t shared_bytes = 0;  ///< per block, static + dynamic

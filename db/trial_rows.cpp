@@ -83,8 +83,8 @@ std::int64_t insert_trial_row(Database& database, const TrialRecord& trial) {
     columns += fmt::format("{}, ", column);
     parameters += "?, ";
   });
-  Statement insert(database.handle(),
-                   fmt::format("INSERT INTO trials ({}checksum) VALUES ({}?)", columns, parameters), "store a trial");
+  Statement insert(database.handle(), fmt::format("INSERT INTO trials ({}checksum) VALUES ({}?)", columns, parameters),
+                   "store a trial");
   visit_trial(trial, as_columns([&](std::string_view, auto value) { insert.bind(value); }));
   insert.bind(checksum_of(trial));
   insert.step();

@@ -23,6 +23,16 @@ std::int64_t checksum_of(const TrialRecord& trial, const WinnerNotes& notes) {
 
 std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ?"; }
 
+/// "seen.gpu = winners.gpu AND seen.nx = winners.nx ...": rows of the winner's problem and GPU model.
+std::string of_the_winner(std::string_view table) {
+  std::string condition = fmt::format("{}.gpu = winners.gpu", table);
+  const ProblemKey any;
+  visit_problem_identity(any, [&](std::string_view column, const auto&) {
+    condition += fmt::format(" AND {0}.{1} = winners.{1}", table, column);
+  });
+  return condition;
+}
+
 void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
   Statement remove(database.handle(), "DELETE FROM winners WHERE " + key_condition(), "replace a winner");
   bind_problem(remove, problem);
@@ -71,22 +81,16 @@ bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecor
 
 }  // namespace
 
-std::string winner_selection() {
-  std::string same_problem;
-  const ProblemKey any;
-  visit_problem_identity(any, [&](std::string_view column, const auto&) {
-    same_problem += fmt::format(" AND trials.{0} = winners.{0}", column);
-  });
-  std::string seen_problem = same_problem;
-  for (std::size_t at = 0; (at = seen_problem.find("trials.", at)) != std::string::npos; at += 5) {
-    seen_problem.replace(at, 7, "seen.");
-  }
+std::string winner_selection(TrialsSeen seen) {
   return fmt::format(
-      "SELECT winners.rowid, winners.naive_gstencils, winners.trials_seen, winners.checksum, "
-      "(SELECT count(*) FROM trials AS seen WHERE seen.gpu = winners.gpu AND seen.predicted = trials.predicted{}), "
-      "trials.id IS NOT NULL, {} "
-      "FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND trials.gpu = winners.gpu{}",
-      seen_problem, trial_columns("trials"), same_problem);
+      "SELECT winners.rowid, winners.naive_gstencils, winners.trials_seen, winners.checksum, {}, trials.id IS NOT "
+      "NULL, "
+      "{} FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND {}",
+      seen == TrialsSeen::counted
+          ? "(SELECT count(*) FROM trials AS seen WHERE seen.predicted = trials.predicted AND " +
+                of_the_winner("seen") + ")"
+          : "0",
+      trial_columns("trials"), of_the_winner("trials"));
 }
 
 std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
@@ -105,18 +109,20 @@ std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
   return WinnerRecord{*trial, notes.naive_gstencils, std::max(counted, notes.trials_seen)};
 }
 
-std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
-  auto winners = select_winners(database, key_condition(), [&](Statement& rows) {
+std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
+                                            TrialsSeen seen) {
+  const auto bind_key = [&](Statement& rows) {
     bind_problem(rows, problem);
     rows.bind(gpu);
-  });
+  };
+  auto winners = select_winners(database, key_condition(), bind_key, seen);
   if (winners.empty()) return std::nullopt;
   return std::move(winners.front());
 }
 
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
                                              std::string_view template_signature, const WinnerNotes& notes) {
-  const auto previous = find_winner_row(database, problem, gpu);
+  const auto previous = find_winner_row(database, problem, gpu, TrialsSeen::as_stored);
   const auto trials = select_trials(
       database, problem_condition("trials") + " AND trials.gpu = ? AND trials.outcome IN ('ok', 'wrong_result')",
       [&](Statement& rows) {
@@ -130,10 +136,10 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
 }
 
 bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils) {
-  const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu);
+  const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu, TrialsSeen::as_stored);
   if (!can_change_winner(trial, winner)) return false;
-  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu,
-                                      trial.platform.template_signature, {naive_gstencils, 0});
+  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu, trial.platform.template_signature,
+                                      {naive_gstencils, 0});
   return best && best->id == trial.id;
 }
 

@@ -12,11 +12,11 @@
 
 namespace stencil_tune {
 
-/// Winners that `condition` selects, with their trials. A damaged winner or trial is skipped and noted.
-template <typename Bind>
-std::vector<WinnerRecord> select_winners(Database& database, std::string_view condition, Bind&& bind);
+/// Counting a problem's trials takes time that grows with them: each insertion can do without.
+enum class TrialsSeen { counted, as_stored };
 
-std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu);
+std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
+                                            TrialsSeen seen);
 
 /// What is known of a winner beyond its trials.
 struct WinnerNotes {
@@ -33,12 +33,14 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
 bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils);
 
 /// SELECT ... FROM winners, up to and without WHERE; read by read_winner.
-std::string winner_selection();
+std::string winner_selection(TrialsSeen seen);
 std::optional<WinnerRecord> read_winner(Database& database, Statement& row);
 
+/// Winners that `condition` selects, with their trials. A damaged winner or trial is skipped and noted.
 template <typename Bind>
-std::vector<WinnerRecord> select_winners(Database& database, std::string_view condition, Bind&& bind) {
-  Statement rows(database.handle(), winner_selection() + " WHERE " + std::string(condition), "read winners");
+std::vector<WinnerRecord> select_winners(Database& database, std::string_view condition, Bind&& bind,
+                                         TrialsSeen seen = TrialsSeen::counted) {
+  Statement rows(database.handle(), winner_selection(seen) + " WHERE " + std::string(condition), "read winners");
   bind(rows);
   std::vector<WinnerRecord> winners;
   while (rows.step()) {

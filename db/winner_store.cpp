@@ -8,7 +8,7 @@
 namespace stencil_tune {
 
 std::optional<WinnerRecord> WinnerStore::find(const ProblemKey& problem, std::string_view gpu) const {
-  return find_winner_row(database_, problem, gpu);
+  return find_winner_row(database_, problem, gpu, TrialsSeen::counted);
 }
 
 std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
@@ -44,7 +44,7 @@ std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::
                                                 std::string_view template_signature, double naive_gstencils) {
   Transaction transaction(database_.handle(), "settle the winner");
   choose_winner_row(database_, problem, gpu, template_signature, {naive_gstencils, 0});
-  auto winner = find_winner_row(database_, problem, gpu);
+  auto winner = find_winner_row(database_, problem, gpu, TrialsSeen::counted);
   transaction.commit();
   return winner;
 }

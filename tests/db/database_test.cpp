@@ -107,8 +107,8 @@ TEST(Database, ForeignDatabaseWithAHotJournalIsNotRolledBack) {
 TEST(Database, NewerIsRefusedAndLeftAlone) {
   const TemporaryFolder folder;
   { Database::open(folder / "t.db"); }
-  run_sql(folder / "t.db", "CREATE TABLE plans (id INTEGER); PRAGMA user_version = " +
-                               std::to_string(kSchemaVersion + 1));
+  run_sql(folder / "t.db",
+          "CREATE TABLE plans (id INTEGER); PRAGMA user_version = " + std::to_string(kSchemaVersion + 1));
   const std::string before = read_file(folder / "t.db");
   for (const Access access : {Access::read, Access::write}) {
     EXPECT_EQ(code_of_open(folder / "t.db", access), static_cast<int>(ErrorCode::database_newer));
@@ -201,8 +201,8 @@ TEST(Database, UnreadableFileIsAnIoError) {
   { Database::open(folder / "t.db"); }
   chmod(folder.path().c_str(), 0755);
   chmod((folder / "t.db").c_str(), 0000);
-  const int status = unprivileged(
-      [&] { return code_of_open(folder / "t.db") == static_cast<int>(ErrorCode::database_io) ? 0 : 1; });
+  const int status =
+      unprivileged([&] { return code_of_open(folder / "t.db") == static_cast<int>(ErrorCode::database_io) ? 0 : 1; });
   if (status == 77) GTEST_SKIP() << "root that cannot drop its rights";
   EXPECT_EQ(status, 0);
 }

@@ -54,7 +54,9 @@ const sqlite3_io_methods kMethods = [] {
   sqlite3_io_methods m{};
   m.iVersion = 1;
   m.xClose = [](sqlite3_file* f) { return real(f)->pMethods->xClose(real(f)); };
-  m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) { return real(f)->pMethods->xRead(real(f), to, n, at); };
+  m.xRead = [](sqlite3_file* f, void* to, int n, sqlite3_int64 at) {
+    return real(f)->pMethods->xRead(real(f), to, n, at);
+  };
   m.xWrite = write;
   m.xTruncate = truncate;
   m.xSync = sync;

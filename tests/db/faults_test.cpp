@@ -5,9 +5,9 @@
 #include "tests/db/fault_vfs.hpp"
 #include "tests/db/testing.hpp"
 
-#include <csignal>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <csignal>
 
 namespace stencil_tune {
 namespace {

@@ -137,13 +137,42 @@ TEST_F(TrialStoreTest, RowWithAWrongChecksumIsSkippedAndReported) {
 TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
   store_.insert(a_trial("a", 400));
   const std::string original = read_file(folder_ / "t.db");
-  for (const std::string change :
-       {"stencil_key = 'x'", "stage = 1", "type = 'f64'", "boundary_x = 'zero'", "boundary_z = 'zero'", "rank = 2",
-        "nx = 1", "nz = 1", "pitch = 513", "steps = 2", "stencil_name = 'x'", "gpu = 'x'", "architecture = 'x'",
-        "driver = 'x'", "nvrtc = 'x'", "template_signature = 'x'", "code = 'x'", "outcome = 'timeout'",
-        "message = 'x'", "median_ms = 1", "low_ms = 1", "high_ms = 1", "samples = 1", "gstencils = 1",
-        "ceiling_gbs = 1", "share = 1", "registers = 1", "spill_bytes = 1", "shared_bytes = 1", "occupancy = 1",
-        "predicted = 1", "raced = 1", "session = 'x'", "created_at = 'x'", "checksum = 1", "outcome = 'nonsense'"}) {
+  for (const std::string change : {"stencil_key = 'x'",
+                                   "stage = 1",
+                                   "type = 'f64'",
+                                   "boundary_x = 'zero'",
+                                   "boundary_z = 'zero'",
+                                   "rank = 2",
+                                   "nx = 1",
+                                   "nz = 1",
+                                   "pitch = 513",
+                                   "steps = 2",
+                                   "stencil_name = 'x'",
+                                   "gpu = 'x'",
+                                   "architecture = 'x'",
+                                   "driver = 'x'",
+                                   "nvrtc = 'x'",
+                                   "template_signature = 'x'",
+                                   "code = 'x'",
+                                   "outcome = 'timeout'",
+                                   "message = 'x'",
+                                   "median_ms = 1",
+                                   "low_ms = 1",
+                                   "high_ms = 1",
+                                   "samples = 1",
+                                   "gstencils = 1",
+                                   "ceiling_gbs = 1",
+                                   "share = 1",
+                                   "registers = 1",
+                                   "spill_bytes = 1",
+                                   "shared_bytes = 1",
+                                   "occupancy = 1",
+                                   "predicted = 1",
+                                   "raced = 1",
+                                   "session = 'x'",
+                                   "created_at = 'x'",
+                                   "checksum = 1",
+                                   "outcome = 'nonsense'"}) {
     write_file(folder_ / "copy.db", original);
     run_sql(folder_ / "copy.db", "UPDATE trials SET " + change);
     Database copy = Database::open(folder_ / "copy.db", {.access = Access::read});
