@@ -27,8 +27,8 @@ struct BrokenToml : std::runtime_error {
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",   "rank",         "element", "fields", "coefficients", "let",
-                                     "update", "stage",        "rotate",  "source", "description"};
+const std::vector<std::string> kKeys{"name",   "rank",  "element", "fields", "coefficients", "let",
+                                     "update", "stage", "rotate",  "source", "description"};
 
 /// The text with every byte that is not ASCII replaced, so that places stay what they are. Only comments may hold such
 /// characters, and toml++ 3.3 is undefined on some of them. A byte order mark becomes blanks.
@@ -154,12 +154,14 @@ class DefinitionReader {
   std::string name(const toml::table& document) const {
     const std::string name = string_or(document, "name", file_stem());
     const auto allowed = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+             c == '.';
     };
     if (!name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed)) return name;
     const toml::node* node = document.get("name");
-    text_.reject(node ? offset_of(*node) : 0, "a stencil's name is 1 to 64 letters, digits, '_', '-' and '.'; give one as "
-                                              "name = \"...\"");
+    text_.reject(node ? offset_of(*node) : 0,
+                 "a stencil's name is 1 to 64 letters, digits, '_', '-' and '.'; give one as "
+                 "name = \"...\"");
   }
 
   std::string file_stem() const {
@@ -220,8 +222,9 @@ class DefinitionReader {
     const toml::table* update = table(document, "update");
     const toml::node* stages = document.get("stage");
     if ((update == nullptr) == (stages == nullptr)) {
-      text_.reject(stages ? offset_of(*stages) : 0,
-                   "a definition has either one [update] or one or more [[stage]], each with lines such as u_next = \"...\"");
+      text_.reject(
+          stages ? offset_of(*stages) : 0,
+          "a definition has either one [update] or one or more [[stage]], each with lines such as u_next = \"...\"");
     }
     if (update) {
       stage(stencil, *update);

@@ -20,8 +20,8 @@ struct DefinitionLimits {
   int fields = 32;
   int coefficients = 256;
   int stages = 16;
-  int offset = 16;                  ///< cells on each axis
-  int accuracy = 16;                ///< accuracy order of difference operators
+  int offset = 16;    ///< cells on each axis
+  int accuracy = 16;  ///< accuracy order of difference operators
   int exponent = 16;
 };
 

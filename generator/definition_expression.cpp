@@ -64,7 +64,8 @@ Stencil parse_expression_stencil(std::string_view text, int rank) {
   for (const Clause& clause : clauses) {
     if (clause.number) continue;
     const bool named = clause.name.kind == Token::Kind::name;
-    if (!named && !updates.empty()) where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
+    if (!named && !updates.empty())
+      where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");
     updates.emplace_back(named ? clause.name.text : "out", &clause);
   }
   if (updates.empty()) where.reject(0, "this updates no field; write for example u_next = 0.5*(u[x-1] + u[x+1])");

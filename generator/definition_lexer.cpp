@@ -96,7 +96,8 @@ class Lexer {
     }
     if (length < rest.size() && (begins_name(rest[length]) || rest[length] == '.')) {
       text_.reject(position_ + length, fmt::format("'{}' right after a number; write an operator between them, such as "
-                                                   "2*u", quotable(rest.substr(length), 1)));
+                                                   "2*u",
+                                                   quotable(rest.substr(length), 1)));
     }
     return take(Token::Kind::number, length, value);
   }
@@ -105,7 +106,8 @@ class Lexer {
     const std::string_view rest = this->rest();
     for (const Lookalike& lookalike : kLookalikes) {
       if (rest.starts_with(lookalike.utf8)) {
-        text_.reject(position_, fmt::format("U+{:04X} has no meaning here; write {}", code_point(rest), lookalike.write));
+        text_.reject(position_,
+                     fmt::format("U+{:04X} has no meaning here; write {}", code_point(rest), lookalike.write));
       }
     }
     const char c = rest[0];

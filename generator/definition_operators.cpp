@@ -138,10 +138,13 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
 std::vector<double> difference_weights(Difference::Kind kind, int accuracy) {
   const int p = accuracy / 2;
   switch (kind) {
-    case Difference::Kind::second: return central_weights(p, true);
-    case Difference::Kind::first: return central_weights(p, false);
+    case Difference::Kind::second:
+      return central_weights(p, true);
+    case Difference::Kind::first:
+      return central_weights(p, false);
     case Difference::Kind::forward:
-    case Difference::Kind::backward: return staggered_weights(p);
+    case Difference::Kind::backward:
+      return staggered_weights(p);
   }
   return {};
 }

@@ -311,7 +311,8 @@ class Parser {
                                quotable(name.text)));
     }
     if (name.text == "pow") reject(name, "powers are written with ^, such as u^2");
-    reject(name, fmt::format("unknown function '{}'{}", quotable(name.text), did_you_mean(name.text, function_names())));
+    reject(name,
+           fmt::format("unknown function '{}'{}", quotable(name.text), did_you_mean(name.text, function_names())));
   }
 
   /// "accuracy=8" or "8".
@@ -325,7 +326,8 @@ class Parser {
     }
     const Token token = take();
     const double value = token.value;
-    if (token.kind != Token::Kind::number || value < 2 || value > kDefinitionLimits.accuracy || std::fmod(value, 2) != 0) {
+    if (token.kind != Token::Kind::number || value < 2 || value > kDefinitionLimits.accuracy ||
+        std::fmod(value, 2) != 0) {
       reject(token, fmt::format("the accuracy order is an even number from 2 to {}", kDefinitionLimits.accuracy));
     }
     return static_cast<int>(value);
@@ -334,14 +336,21 @@ class Parser {
   NodeId evaluate(const Token& name, const Function& function, const std::vector<Argument>& arguments, int accuracy) {
     const NodeId first = arguments[0].value;
     switch (function.call) {
-      case Call::minimum: return fold(name, Operation::minimum, arguments);
-      case Call::maximum: return fold(name, Operation::maximum, arguments);
-      case Call::absolute: return apply(name, Operation::absolute, first);
-      case Call::square_root: return apply(name, Operation::square_root, first);
-      case Call::exponential: return apply(name, Operation::exponential, first);
-      case Call::select: return apply(name, Operation::select, first, arguments[1].value, arguments[2].value);
+      case Call::minimum:
+        return fold(name, Operation::minimum, arguments);
+      case Call::maximum:
+        return fold(name, Operation::maximum, arguments);
+      case Call::absolute:
+        return apply(name, Operation::absolute, first);
+      case Call::square_root:
+        return apply(name, Operation::square_root, first);
+      case Call::exponential:
+        return apply(name, Operation::exponential, first);
+      case Call::select:
+        return apply(name, Operation::select, first, arguments[1].value, arguments[2].value);
       case Call::laplacian:
-      case Call::difference: break;
+      case Call::difference:
+        break;
     }
     if (!scope_.builder().reads_field(first)) {
       text_.reject(arguments[0].offset, fmt::format("{}() of a value that reads no field is 0", function.name));
@@ -352,7 +361,8 @@ class Parser {
     Difference difference = function.difference;
     difference.accuracy = accuracy;
     if (static_cast<int>(difference.axis) >= scope_.expressions().rank()) {
-      reject(name, fmt::format("a stencil of rank {} has no {} axis", scope_.expressions().rank(), kAxes[difference.axis]));
+      reject(name,
+             fmt::format("a stencil of rank {} has no {} axis", scope_.expressions().rank(), kAxes[difference.axis]));
     }
     return build(name.offset, [&](ExpressionBuilder& e) { return differentiate(e, first, difference); });
   }

@@ -9,8 +9,10 @@ namespace stencil_tune {
 
 std::string Scope::obstacle(std::string_view name) const {
   if (!is_identifier(name)) {
-    return fmt::format("'{}' cannot be a name; names are letters, digits and underscores, at most 64, do not begin with a "
-                       "digit, hold no '__' and are no C++ keyword", quotable(name));
+    return fmt::format(
+        "'{}' cannot be a name; names are letters, digits and underscores, at most 64, do not begin with a "
+        "digit, hold no '__' and are no C++ keyword",
+        quotable(name));
   }
   if (name.size() == 1 && kAxes.find(name[0]) != std::string_view::npos) {
     return fmt::format("'{}' is an axis and cannot be another name; axes stand in brackets, as in u[{}-1]", name, name);

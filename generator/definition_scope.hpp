@@ -15,7 +15,7 @@ struct Symbol {
   enum class Kind { field, coefficient, expression };
 
   Kind kind;
-  int index;          ///< field or coefficient; the node of an expression
+  int index;  ///< field or coefficient; the node of an expression
   bool used = false;
 };
 

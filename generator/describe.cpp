@@ -50,7 +50,9 @@ struct Plane {
   int last;
   std::vector<std::string> rows;
 
-  std::string title() const { return first == last ? fmt::format("z={}", first) : fmt::format("z={}..{}", first, last); }
+  std::string title() const {
+    return first == last ? fmt::format("z={}", first) : fmt::format("z={}..{}", first, last);
+  }
 };
 
 std::vector<Plane> draw_planes(const FieldShape& shape) {
@@ -99,7 +101,8 @@ std::string describe_inputs(const Stencil& stencil, const StageFacts& facts) {
   std::string text;
   for (std::size_t i = 0; i < facts.inputs.size(); ++i) {
     const int field = facts.inputs[i];
-    const auto points = std::count_if(facts.taps.begin(), facts.taps.end(), [&](const Tap& t) { return t.field == field; });
+    const auto points =
+        std::count_if(facts.taps.begin(), facts.taps.end(), [&](const Tap& t) { return t.field == field; });
     text += fmt::format("  reads {}: {} point{}", stencil.fields[at(field)], points, points == 1 ? "" : "s");
     const std::array<Reach, kMaxRank>& reach = facts.reach[i];
     if (std::all_of(reach.begin(), reach.end(), [](const Reach& r) { return r == Reach{}; })) {
@@ -107,7 +110,8 @@ std::string describe_inputs(const Stencil& stencil, const StageFacts& facts) {
       continue;
     }
     text += ", reach";
-    for (int axis = 0; axis < stencil.rank; ++axis) text += fmt::format(" {} {}", "xyz"[axis], reach_text(reach[at(axis)]));
+    for (int axis = 0; axis < stencil.rank; ++axis)
+      text += fmt::format(" {} {}", "xyz"[axis], reach_text(reach[at(axis)]));
     text += "\n" + indent(picture(facts, stencil.rank, field), "    ");
   }
   return text;
@@ -126,8 +130,8 @@ std::string describe_stage(const Stencil& stencil, int stage) {
   text += fmt::format("  linear      {}\n", facts.linear ? "yes, a weighted sum" : "no");
   text += fmt::format("  operations  {} per update\n", facts.operations);
   text += fmt::format("  bytes       {} (f32), {} (f64) per update at least: {} read, {} written\n",
-                      minimal_bytes(facts, ElementType::f32), minimal_bytes(facts, ElementType::f64), facts.inputs.size(),
-                      facts.outputs.size());
+                      minimal_bytes(facts, ElementType::f32), minimal_bytes(facts, ElementType::f64),
+                      facts.inputs.size(), facts.outputs.size());
   return text;
 }
 
@@ -137,11 +141,13 @@ std::string picture(const StageFacts& facts, int rank, int field) {
   const FieldShape shape = shape_of(facts, field);
   std::vector<Plane> planes = draw_planes(shape);
   if (rank == 3 && planes.size() <= kMostPlanesDrawn) return side_by_side(planes);
-  const auto middle = std::find_if(planes.begin(), planes.end(), [](const Plane& p) { return p.first <= 0 && p.last >= 0; });
+  const auto middle =
+      std::find_if(planes.begin(), planes.end(), [](const Plane& p) { return p.first <= 0 && p.last >= 0; });
   if (rank == 3) {
     return side_by_side({*middle}) +
-           fmt::format("({} more planes, z from {} to {})\n", shape.reach[2].high - shape.reach[2].low - (middle->last - middle->first),
-                       shape.reach[2].low, shape.reach[2].high);
+           fmt::format("({} more planes, z from {} to {})\n",
+                       shape.reach[2].high - shape.reach[2].low - (middle->last - middle->first), shape.reach[2].low,
+                       shape.reach[2].high);
   }
   std::string text;
   for (const std::string& row : planes[0].rows) text += row + "\n";
@@ -155,7 +161,8 @@ std::string describe(const Stencil& stencil) {
   if (!stencil.coefficients.empty()) {
     text += "coefficients:";
     for (std::size_t i = 0; i < std::min(stencil.coefficients.size(), kMostShown); ++i) {
-      text += fmt::format("{} {} = {:.6g}", i == 0 ? "" : ",", stencil.coefficients[i].name, stencil.coefficients[i].value);
+      text +=
+          fmt::format("{} {} = {:.6g}", i == 0 ? "" : ",", stencil.coefficients[i].name, stencil.coefficients[i].value);
     }
     if (stencil.coefficients.size() > kMostShown) text += fmt::format(", ... {} in all", stencil.coefficients.size());
     text += "\n";

@@ -48,23 +48,38 @@ std::size_t hash_of(const Node& node) {
 /// The operation on numbers. May be infinite or not a number.
 double evaluate(Operation op, double a, double b, double c) {
   switch (op) {
-    case Operation::negate: return -a;
-    case Operation::absolute: return std::fabs(a);
-    case Operation::square_root: return std::sqrt(a);
-    case Operation::exponential: return std::exp(a);
-    case Operation::add: return a + b;
-    case Operation::subtract: return a - b;
-    case Operation::multiply: return a * b;
-    case Operation::divide: return a / b;
-    case Operation::minimum: return std::fmin(a, b);
-    case Operation::maximum: return std::fmax(a, b);
-    case Operation::less: return a < b ? 1 : 0;
-    case Operation::less_equal: return a <= b ? 1 : 0;
-    case Operation::equal: return a == b ? 1 : 0;
-    case Operation::select: return a != 0 ? b : c;
+    case Operation::negate:
+      return -a;
+    case Operation::absolute:
+      return std::fabs(a);
+    case Operation::square_root:
+      return std::sqrt(a);
+    case Operation::exponential:
+      return std::exp(a);
+    case Operation::add:
+      return a + b;
+    case Operation::subtract:
+      return a - b;
+    case Operation::multiply:
+      return a * b;
+    case Operation::divide:
+      return a / b;
+    case Operation::minimum:
+      return std::fmin(a, b);
+    case Operation::maximum:
+      return std::fmax(a, b);
+    case Operation::less:
+      return a < b ? 1 : 0;
+    case Operation::less_equal:
+      return a <= b ? 1 : 0;
+    case Operation::equal:
+      return a == b ? 1 : 0;
+    case Operation::select:
+      return a != 0 ? b : c;
     case Operation::number:
     case Operation::coefficient:
-    case Operation::read: break;
+    case Operation::read:
+      break;
   }
   return std::nan("");
 }
@@ -105,8 +120,10 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
     if (!marked[id] || node.op != Operation::read) continue;
     reads = true;
     if (written.contains(node.index)) {
-      reject(fmt::format("stage {} of stencil '{}' reads field '{}', which it writes; write another field and rotate, "
-                         "or split the stage", number, stencil.name, stencil.fields[static_cast<std::size_t>(node.index)]));
+      reject(
+          fmt::format("stage {} of stencil '{}' reads field '{}', which it writes; write another field and rotate, "
+                      "or split the stage",
+                      number, stencil.name, stencil.fields[static_cast<std::size_t>(node.index)]));
     }
   }
   if (!reads) reject(fmt::format("stage {} of stencil '{}' reads no field", number, stencil.name));
@@ -118,11 +135,13 @@ int operand_count(Operation op) noexcept {
   switch (op) {
     case Operation::number:
     case Operation::coefficient:
-    case Operation::read: return 0;
+    case Operation::read:
+      return 0;
     case Operation::negate:
     case Operation::absolute:
     case Operation::square_root:
-    case Operation::exponential: return 1;
+    case Operation::exponential:
+      return 1;
     case Operation::add:
     case Operation::subtract:
     case Operation::multiply:
@@ -131,38 +150,58 @@ int operand_count(Operation op) noexcept {
     case Operation::maximum:
     case Operation::less:
     case Operation::less_equal:
-    case Operation::equal: return 2;
-    case Operation::select: return 3;
+    case Operation::equal:
+      return 2;
+    case Operation::select:
+      return 3;
   }
   return 0;
 }
 
 std::string_view name(Operation op) noexcept {
   switch (op) {
-    case Operation::number: return "number";
-    case Operation::coefficient: return "coefficient";
-    case Operation::read: return "read";
-    case Operation::negate: return "negate";
-    case Operation::absolute: return "abs";
-    case Operation::square_root: return "sqrt";
-    case Operation::exponential: return "exp";
-    case Operation::add: return "add";
-    case Operation::subtract: return "subtract";
-    case Operation::multiply: return "multiply";
-    case Operation::divide: return "divide";
-    case Operation::minimum: return "min";
-    case Operation::maximum: return "max";
-    case Operation::less: return "less";
-    case Operation::less_equal: return "less_equal";
-    case Operation::equal: return "equal";
-    case Operation::select: return "select";
+    case Operation::number:
+      return "number";
+    case Operation::coefficient:
+      return "coefficient";
+    case Operation::read:
+      return "read";
+    case Operation::negate:
+      return "negate";
+    case Operation::absolute:
+      return "abs";
+    case Operation::square_root:
+      return "sqrt";
+    case Operation::exponential:
+      return "exp";
+    case Operation::add:
+      return "add";
+    case Operation::subtract:
+      return "subtract";
+    case Operation::multiply:
+      return "multiply";
+    case Operation::divide:
+      return "divide";
+    case Operation::minimum:
+      return "min";
+    case Operation::maximum:
+      return "max";
+    case Operation::less:
+      return "less";
+    case Operation::less_equal:
+      return "less_equal";
+    case Operation::equal:
+      return "equal";
+    case Operation::select:
+      return "select";
   }
   return "?";
 }
 
 StencilBuilder::StencilBuilder(std::string name, int rank) {
   if (rank < 1 || rank > kMaxRank) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}': rank {} is outside 1 to {}", name, rank, kMaxRank));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stencil '{}': rank {} is outside 1 to {}", name, rank, kMaxRank));
   }
   stencil_.name = std::move(name);
   stencil_.rank = rank;
@@ -251,10 +290,14 @@ NodeId StencilBuilder::simplify(Operation op, NodeId a, NodeId b, NodeId c) {
     return std::isfinite(result) ? number(result) : -1;
   }
   switch (op) {
-    case Operation::negate: return node(a).op == Operation::negate ? node(a).operands[0] : -1;
-    case Operation::add: return is(a, 0) ? b : is(b, 0) ? a : -1;
-    case Operation::subtract: return is(b, 0) ? a : is(a, 0) ? apply(Operation::negate, b) : -1;
-    case Operation::select: return is_number(a) ? (is(a, 0) ? c : b) : -1;
+    case Operation::negate:
+      return node(a).op == Operation::negate ? node(a).operands[0] : -1;
+    case Operation::add:
+      return is(a, 0) ? b : is(b, 0) ? a : -1;
+    case Operation::subtract:
+      return is(b, 0) ? a : is(a, 0) ? apply(Operation::negate, b) : -1;
+    case Operation::select:
+      return is_number(a) ? (is(a, 0) ? c : b) : -1;
     case Operation::divide:
       if (is(b, 1)) return a;
       if (!reads_field(a) || reads_field(b) || is(b, 0)) return -1;
@@ -269,7 +312,8 @@ NodeId StencilBuilder::simplify(Operation op, NodeId a, NodeId b, NodeId c) {
       return reads_field(q) ? apply(Operation::multiply, apply(Operation::multiply, free, p), q)
                             : apply(Operation::multiply, apply(Operation::multiply, free, q), p);
     }
-    default: return -1;
+    default:
+      return -1;
   }
 }
 
@@ -322,7 +366,8 @@ NodeId StencilBuilder::intern(const Node& node) {
 NodeId StencilBuilder::append(const Node& node) {
   const auto id = static_cast<NodeId>(stencil_.nodes.size());
   bool reads = node.op == Operation::read;
-  for (int i = 0; i < operand_count(node.op); ++i) reads = reads || reads_field(node.operands[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < operand_count(node.op); ++i)
+    reads = reads || reads_field(node.operands[static_cast<std::size_t>(i)]);
   stencil_.nodes.push_back(node);
   reads_field_.push_back(reads);
   by_hash_.emplace(hash_of(node), id);

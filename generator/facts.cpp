@@ -14,8 +14,8 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 const Stage& stage_of(const Stencil& stencil, int stage) {
   if (stage < 0 || at(stage) >= stencil.stages.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("stencil '{}' has {} stages; there is no stage {}", stencil.name, stencil.stages.size(), stage));
+    throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} stages; there is no stage {}",
+                                                         stencil.name, stencil.stages.size(), stage));
   }
   return stencil.stages[at(stage)];
 }

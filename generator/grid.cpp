@@ -79,8 +79,9 @@ std::size_t axis_of(std::string_view text, int rank) {
     const std::size_t axis = kAxisNames.find(text[0]);
     if (axis < static_cast<std::size_t>(rank)) return axis;
   }
-  throw Error(ErrorCode::unknown_name, fmt::format("boundary: '{}' is not an axis of a grid of rank {} (axes: {})",
-                                                   shown(text), rank, kAxisNames.substr(0, static_cast<std::size_t>(rank))));
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("boundary: '{}' is not an axis of a grid of rank {} (axes: {})", shown(text), rank,
+                          kAxisNames.substr(0, static_cast<std::size_t>(rank))));
 }
 
 }  // namespace
@@ -93,10 +94,13 @@ std::int64_t Box::cells() const noexcept {
 
 std::size_t size_of(ElementType type) noexcept {
   switch (type) {
-    case ElementType::f64: return 8;
-    case ElementType::f32: return 4;
+    case ElementType::f64:
+      return 8;
+    case ElementType::f32:
+      return 4;
     case ElementType::f16:
-    case ElementType::bf16: return 2;
+    case ElementType::bf16:
+      return 2;
   }
   return 0;
 }
@@ -105,21 +109,30 @@ bool is_half(ElementType type) noexcept { return type == ElementType::f16 || typ
 
 std::string_view name(ElementType type) noexcept {
   switch (type) {
-    case ElementType::f64: return "f64";
-    case ElementType::f32: return "f32";
-    case ElementType::f16: return "f16";
-    case ElementType::bf16: return "bf16";
+    case ElementType::f64:
+      return "f64";
+    case ElementType::f32:
+      return "f32";
+    case ElementType::f16:
+      return "f16";
+    case ElementType::bf16:
+      return "bf16";
   }
   return "?";
 }
 
 std::string_view name(Boundary boundary) noexcept {
   switch (boundary) {
-    case Boundary::hold: return "hold";
-    case Boundary::zero: return "zero";
-    case Boundary::clamp: return "clamp";
-    case Boundary::periodic: return "periodic";
-    case Boundary::reflect: return "reflect";
+    case Boundary::hold:
+      return "hold";
+    case Boundary::zero:
+      return "zero";
+    case Boundary::clamp:
+      return "clamp";
+    case Boundary::periodic:
+      return "periodic";
+    case Boundary::reflect:
+      return "reflect";
   }
   return "?";
 }
@@ -154,7 +167,8 @@ Boundaries parse_boundaries(std::string_view text, int rank) {
     if (equals == std::string_view::npos) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("boundary '{}': '{}' names no axis; write one for all axes, such as hold, or "
-                              "x=periodic,y=hold,z=zero", shown(text), shown(part)));
+                              "x=periodic,y=hold,z=zero",
+                              shown(text), shown(part)));
     }
     const std::size_t axis = axis_of(part.substr(0, equals), rank);
     if (given[axis]) {
@@ -173,8 +187,7 @@ Extents parse_extents(std::string_view text, int rank_if_single) {
     reject_dims(text, fmt::format("{} numbers where a grid has at most {} axes", parts.size(), kMaxRank));
   }
   if (rank_if_single < 1 || rank_if_single > kMaxRank) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("rank {} is outside 1 to {}", rank_if_single, kMaxRank));
+    throw Error(ErrorCode::invalid_argument, fmt::format("rank {} is outside 1 to {}", rank_if_single, kMaxRank));
   }
   Extents extents;
   extents.rank = parts.size() == 1 ? rank_if_single : static_cast<int>(parts.size());

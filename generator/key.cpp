@@ -28,8 +28,8 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
     if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
-    hashes.push_back(hash_text(fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","),
-                                           fmt::join(operands, " "))));
+    hashes.push_back(hash_text(
+        fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "))));
   }
   return hashes;
 }
@@ -90,10 +90,14 @@ class CanonicalWriter {
 
   std::string right_side(const Node& node, const std::array<NodeId, 3>& operands) {
     switch (node.op) {
-      case Operation::number: return fmt::format("{}", node.value);
-      case Operation::coefficient: return fmt::format("c{}", number(coefficients_, node.index));
-      case Operation::read: return fmt::format("f{}[{}]", number(fields_, node.index), fmt::join(node.offset, ","));
-      default: break;
+      case Operation::number:
+        return fmt::format("{}", node.value);
+      case Operation::coefficient:
+        return fmt::format("c{}", number(coefficients_, node.index));
+      case Operation::read:
+        return fmt::format("f{}[{}]", number(fields_, node.index), fmt::join(node.offset, ","));
+      default:
+        break;
     }
     std::string text(name(node.op));
     for (int i = 0; i < operand_count(node.op); ++i) text += fmt::format(" t{}", numbers_[at(operands[at(i)])]);

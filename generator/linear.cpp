@@ -107,15 +107,20 @@ Degree degree_of(const Node& node, const std::vector<Degree>& known) {
   if (constant) return Degree::constant;
   const auto is = [](bool linear) { return linear ? Degree::linear : Degree::other; };
   switch (node.op) {
-    case Operation::read: return Degree::linear;
-    case Operation::negate: return of(0);
+    case Operation::read:
+      return Degree::linear;
+    case Operation::negate:
+      return of(0);
     case Operation::add:
-    case Operation::subtract: return is(of(0) == Degree::linear && of(1) == Degree::linear);
+    case Operation::subtract:
+      return is(of(0) == Degree::linear && of(1) == Degree::linear);
     case Operation::multiply:
       return is((of(0) == Degree::linear && of(1) == Degree::constant) ||
                 (of(0) == Degree::constant && of(1) == Degree::linear));
-    case Operation::divide: return is(of(0) == Degree::linear && of(1) == Degree::constant);
-    default: return Degree::other;
+    case Operation::divide:
+      return is(of(0) == Degree::linear && of(1) == Degree::constant);
+    default:
+      return Degree::other;
   }
 }
 

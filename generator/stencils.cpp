@@ -88,8 +88,8 @@ NodeId sum_of_reads(StencilBuilder& builder, int field, const std::vector<Offset
 
 std::string_view name_of(Shape shape) { return shape == Shape::star ? "star" : "box"; }
 
-/// u_next = u + alpha * laplacian(u): explicit Euler for the heat equation, alpha = diffusivity * dt / h^2, stable up to
-/// 1 / (2 * rank). Written out as definitions are, so that corpus/heat3d.toml has the same key.
+/// u_next = u + alpha * laplacian(u): explicit Euler for the heat equation, alpha = diffusivity * dt / h^2, stable up
+/// to 1 / (2 * rank). Written out as definitions are, so that corpus/heat3d.toml has the same key.
 Stencil make_heat(int rank) {
   StencilBuilder builder(fmt::format("heat{}d", rank), rank);
   const int u = builder.field("u");
@@ -184,9 +184,8 @@ Stencil find_builtin(std::string_view name) {
     if (name == fmt::format("jacobi{}d", rank)) return make_jacobi(rank);
   }
   if (std::optional<Stencil> stencil = find_shape(name)) return *std::move(stencil);
-  throw Error(ErrorCode::unknown_name,
-              fmt::format("unknown stencil '{}'{} (stencil-tune stencils lists all)", name.substr(0, 60),
-                          did_you_mean(name, builtin_names())));
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown stencil '{}'{} (stencil-tune stencils lists all)",
+                                                   name.substr(0, 60), did_you_mean(name, builtin_names())));
 }
 
 std::vector<std::string> builtin_names() {

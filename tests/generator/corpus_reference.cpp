@@ -141,7 +141,8 @@ Outputs fdtd_electric(const CellReader& at, const CoefficientReader& c) {
 }
 
 Outputs fdtd_magnetic(const CellReader& at, const CoefficientReader& c) {
-  const double curl = at("ey_next", 1, 0, 0) - at("ey_next", 0, 0, 0) - (at("ex_next", 0, 1, 0) - at("ex_next", 0, 0, 0));
+  const double curl =
+      at("ey_next", 1, 0, 0) - at("ey_next", 0, 0, 0) - (at("ex_next", 0, 1, 0) - at("ex_next", 0, 0, 0));
   return {{"hz_next", at("hz", 0, 0, 0) + c("ch") * curl}};
 }
 
@@ -172,7 +173,8 @@ Outputs flux_divergence(const CellReader& at, const CoefficientReader& c) {
   const std::string inverse[] = {"dx_inverse", "dy_inverse", "dz_inverse"};
   Outputs outputs{{"f_rho", 0}, {"f_mx", 0}, {"f_my", 0}, {"f_mz", 0}, {"f_e", 0}};
   for (int axis = 0; axis < 3; ++axis) {
-    for (const auto& [distance, weight] : std::map<int, double>{{-2, 1.0 / 12}, {-1, -8.0 / 12}, {1, 8.0 / 12}, {2, -1.0 / 12}}) {
+    for (const auto& [distance, weight] :
+         std::map<int, double>{{-2, 1.0 / 12}, {-1, -8.0 / 12}, {1, 8.0 / 12}, {2, -1.0 / 12}}) {
       const int x = axis == 0 ? distance : 0;
       const int y = axis == 1 ? distance : 0;
       const int z = axis == 2 ? distance : 0;

@@ -35,25 +35,57 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       return values[static_cast<std::size_t>(operand)];
     };
     switch (node.op) {
-      case Operation::number: values.push_back(node.value); break;
-      case Operation::coefficient: values.push_back(stencil.coefficients[static_cast<std::size_t>(node.index)].value); break;
+      case Operation::number:
+        values.push_back(node.value);
+        break;
+      case Operation::coefficient:
+        values.push_back(stencil.coefficients[static_cast<std::size_t>(node.index)].value);
+        break;
       case Operation::read:
         values.push_back(value_at(cell, stencil.fields[static_cast<std::size_t>(node.index)], node.offset));
         break;
-      case Operation::negate: values.push_back(-v(0)); break;
-      case Operation::absolute: values.push_back(std::fabs(v(0))); break;
-      case Operation::square_root: values.push_back(std::sqrt(v(0))); break;
-      case Operation::exponential: values.push_back(std::exp(v(0))); break;
-      case Operation::add: values.push_back(v(0) + v(1)); break;
-      case Operation::subtract: values.push_back(v(0) - v(1)); break;
-      case Operation::multiply: values.push_back(v(0) * v(1)); break;
-      case Operation::divide: values.push_back(v(0) / v(1)); break;
-      case Operation::minimum: values.push_back(std::fmin(v(0), v(1))); break;
-      case Operation::maximum: values.push_back(std::fmax(v(0), v(1))); break;
-      case Operation::less: values.push_back(v(0) < v(1)); break;
-      case Operation::less_equal: values.push_back(v(0) <= v(1)); break;
-      case Operation::equal: values.push_back(v(0) == v(1)); break;
-      case Operation::select: values.push_back(v(0) != 0 ? v(1) : v(2)); break;
+      case Operation::negate:
+        values.push_back(-v(0));
+        break;
+      case Operation::absolute:
+        values.push_back(std::fabs(v(0)));
+        break;
+      case Operation::square_root:
+        values.push_back(std::sqrt(v(0)));
+        break;
+      case Operation::exponential:
+        values.push_back(std::exp(v(0)));
+        break;
+      case Operation::add:
+        values.push_back(v(0) + v(1));
+        break;
+      case Operation::subtract:
+        values.push_back(v(0) - v(1));
+        break;
+      case Operation::multiply:
+        values.push_back(v(0) * v(1));
+        break;
+      case Operation::divide:
+        values.push_back(v(0) / v(1));
+        break;
+      case Operation::minimum:
+        values.push_back(std::fmin(v(0), v(1)));
+        break;
+      case Operation::maximum:
+        values.push_back(std::fmax(v(0), v(1)));
+        break;
+      case Operation::less:
+        values.push_back(v(0) < v(1));
+        break;
+      case Operation::less_equal:
+        values.push_back(v(0) <= v(1));
+        break;
+      case Operation::equal:
+        values.push_back(v(0) == v(1));
+        break;
+      case Operation::select:
+        values.push_back(v(0) != 0 ? v(1) : v(2));
+        break;
     }
   }
   return values.back();
@@ -103,9 +135,7 @@ TEST_P(Corpus, LinearWeightsAreTheExpressionsOwn) {
   }
 }
 
-TEST_P(Corpus, IsNamedAfterItsFile) {
-  EXPECT_EQ(load_definition(path_of(GetParam())).name, GetParam());
-}
+TEST_P(Corpus, IsNamedAfterItsFile) { EXPECT_EQ(load_definition(path_of(GetParam())).name, GetParam()); }
 
 std::vector<std::string> names() {
   std::vector<std::string> all;

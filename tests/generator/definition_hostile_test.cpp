@@ -1,3 +1,6 @@
+#include "generator/definition.hpp"
+#include "generator/source.hpp"
+#include "generator/space.hpp"
 #include "tests/generator/hostile_definitions.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 
 namespace stencil_tune {
@@ -34,9 +38,35 @@ TEST(HostileDefinitions, AreRejectedOrHarmlessAsOneLiners) {
 }
 
 TEST(HostileDefinitions, NothingButExpressionsIsTaken) {
-  for (const std::string piece : {"u // comment", "u /* c */", "u; } int f() {", "#include <x>", "__asm(\"x\")", "threadIdx.x",
-                                  "u ? u : u", "u++", "nan*u", "1e999*u", "u\n#define u v", "u ?\?/\n"}) {
+  for (const std::string piece :
+       {"u // comment", "u /* c */", "u; } int f() {", "#include <x>", "__asm(\"x\")", "threadIdx.x", "u ? u : u",
+        "u++", "nan*u", "1e999*u", "u\n#define u v", "u ?\?/\n"}) {
     EXPECT_FALSE(accepts_harmlessly("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = '''" + piece + "'''\n")) << piece;
+  }
+}
+
+TEST(HostileDefinitions, NoNameReachesTheKernelSource) {
+  const Stencil stencil = parse_definition(R"(
+name = "injected-name"
+rank = 2
+description = "injected description"
+fields = ["injected_in", "injected_out"]
+[coefficients]
+injected_weight = 0.5   # injected comment
+[let]
+injected_sum = "injected_in[x-1] + injected_in[x+1]"
+[update]
+injected_out = "injected_weight * injected_sum"
+)",
+                                           "injected.toml");
+  const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
+  const Problem problem = make_problem(stencil, ElementType::f32, hold, {2, {64, 64, 1}});
+  for (const Family family : families()) {
+    const std::optional<Tuning> tuning = default_candidate(family, problem, Limits{});
+    ASSERT_TRUE(tuning) << name(family);
+    const std::string text = generate(problem, *tuning).text;
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find("injected"), std::string::npos) << name(family);
   }
 }
 
@@ -69,18 +99,31 @@ class Mutator {
 
  private:
   void change(std::string& text, const std::string& other) {
-    static const std::array<std::string, 16> words{"(", ")", "[", "]", "\"", "\"\"\"", "^2", "laplacian(", "u", "1e999",
-                                                   "\n", "[[stage]]\n", "= ", "-", "\\", "\xc3\xa9"};
+    static const std::array<std::string, 16> words{"(",  ")",          "[",  "]",       "\"", "\"\"\"",
+                                                   "^2", "laplacian(", "u",  "1e999",   "\n", "[[stage]]\n",
+                                                   "= ", "-",          "\\", "\xc3\xa9"};
     if (text.empty()) text = "u";
     const std::size_t at = below(text.size());
     const std::size_t length = 1 + below(std::min<std::size_t>(20, text.size() - at));
     switch (below(6)) {
-      case 0: text.erase(at, length); break;
-      case 1: text[at] = static_cast<char>(below(256)); break;
-      case 2: text.insert(at, words[below(words.size())]); break;
-      case 3: text.insert(at, text.substr(at, length)); break;
-      case 4: text.replace(at, length, words[below(words.size())]); break;
-      default: text.insert(at, other.substr(below(other.size()), 1 + below(30))); break;
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text[at] = static_cast<char>(below(256));
+        break;
+      case 2:
+        text.insert(at, words[below(words.size())]);
+        break;
+      case 3:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 4:
+        text.replace(at, length, words[below(words.size())]);
+        break;
+      default:
+        text.insert(at, other.substr(below(other.size()), 1 + below(30)));
+        break;
     }
   }
 
@@ -102,9 +145,10 @@ TEST(DefinitionFuzz, MutatedCorpusIsRejectedOrHarmless) {
 }
 
 TEST(DefinitionFuzz, MutatedOneLinersAreRejectedOrHarmless) {
-  const std::array<std::string, 4> expressions{
-      "u_next = u + alpha * laplacian(u, accuracy=4); alpha = 0.1", "select(u[x-1] < v && !w, min(u, v), sqrt(abs(u)))^2",
-      "a = d_x_forward(k*d_x_backward(u)); b = exp(-u/2) >= 1", "0.25*(u[x-1] + u[x+1] + u[-1] + u[1])"};
+  const std::array<std::string, 4> expressions{"u_next = u + alpha * laplacian(u, accuracy=4); alpha = 0.1",
+                                               "select(u[x-1] < v && !w, min(u, v), sqrt(abs(u)))^2",
+                                               "a = d_x_forward(k*d_x_backward(u)); b = exp(-u/2) >= 1",
+                                               "0.25*(u[x-1] + u[x+1] + u[-1] + u[1])"};
   Mutator mutator(6);
   for (int i = 0; i < 20000; ++i) {
     const std::string& text = expressions[mutator.below(expressions.size())];

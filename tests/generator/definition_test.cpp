@@ -93,9 +93,7 @@ TEST(Expression, ConditionsAreNumbers) {
   EXPECT_EQ(key_of("!u"), key_of("select(u, 0, 1)"));
 }
 
-TEST(Expression, MinAndMaxTakeAnyNumberOfArguments) {
-  EXPECT_EQ(key_of("max(u, v, w)"), key_of("max(max(u, v), w)"));
-}
+TEST(Expression, MinAndMaxTakeAnyNumberOfArguments) { EXPECT_EQ(key_of("max(u, v, w)"), key_of("max(max(u, v), w)")); }
 
 TEST(Expression, OperatorsApplyToExpressions) {
   EXPECT_EQ(key_of("d_x_backward(d_x_forward(u))", 1), key_of("u[x+1] - u - (u - u[x-1])", 1));
@@ -164,7 +162,8 @@ TEST(ExpressionErrors, ShowLineColumnCaretAndSuggestion) {
 }
 
 TEST(ExpressionErrors, ColumnsCountCharactersNotBytes) {
-  EXPECT_TRUE(contains(definition_error(with_update("u + \xc2\xb7")), "column 10: U+00B7 has no meaning here; write *"));
+  EXPECT_TRUE(
+      contains(definition_error(with_update("u + \xc2\xb7")), "column 10: U+00B7 has no meaning here; write *"));
 }
 
 TEST(ExpressionErrors, SayWhatToWriteInstead) {
@@ -247,7 +246,8 @@ TEST(Definition, CommentsMayBeInAnyLanguageAndAByteOrderMarkMayStandFirst) {
 }
 
 TEST(Definition, MultiLineExpressionsAreShownAtTheirOwnLine) {
-  const std::string message = definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = \"\"\"\nu +\n  uu\"\"\"\n");
+  const std::string message =
+      definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = \"\"\"\nu +\n  uu\"\"\"\n");
   EXPECT_TRUE(contains(message, "line 6, column 3")) << message;
 }
 

@@ -1,5 +1,5 @@
-#include "generator/definition.hpp"
 #include "generator/describe.hpp"
+#include "generator/definition.hpp"
 
 #include <gtest/gtest.h>
 

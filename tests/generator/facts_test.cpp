@@ -13,22 +13,30 @@ double value_of(const Stencil& stencil, NodeId id) {
   if (id < 0) return 1;
   const Node& node = stencil.nodes[static_cast<std::size_t>(id)];
   switch (node.op) {
-    case Operation::number: return node.value;
-    case Operation::coefficient: return stencil.coefficients[static_cast<std::size_t>(node.index)].value;
-    case Operation::negate: return -value_of(stencil, node.operands[0]);
-    case Operation::add: return value_of(stencil, node.operands[0]) + value_of(stencil, node.operands[1]);
-    case Operation::subtract: return value_of(stencil, node.operands[0]) - value_of(stencil, node.operands[1]);
-    case Operation::multiply: return value_of(stencil, node.operands[0]) * value_of(stencil, node.operands[1]);
-    case Operation::divide: return value_of(stencil, node.operands[0]) / value_of(stencil, node.operands[1]);
-    default: ADD_FAILURE() << "unexpected " << name(node.op); return 0;
+    case Operation::number:
+      return node.value;
+    case Operation::coefficient:
+      return stencil.coefficients[static_cast<std::size_t>(node.index)].value;
+    case Operation::negate:
+      return -value_of(stencil, node.operands[0]);
+    case Operation::add:
+      return value_of(stencil, node.operands[0]) + value_of(stencil, node.operands[1]);
+    case Operation::subtract:
+      return value_of(stencil, node.operands[0]) - value_of(stencil, node.operands[1]);
+    case Operation::multiply:
+      return value_of(stencil, node.operands[0]) * value_of(stencil, node.operands[1]);
+    case Operation::divide:
+      return value_of(stencil, node.operands[0]) / value_of(stencil, node.operands[1]);
+    default:
+      ADD_FAILURE() << "unexpected " << name(node.op);
+      return 0;
   }
 }
 
 std::map<Offset, double> weights_of(const Stencil& stencil) {
   std::map<Offset, double> weights;
   for (const LinearTap& tap : analyse(stencil, 0).linear_taps) {
-    const bool added =
-        weights.emplace(tap.tap.offset, (tap.negative ? -1 : 1) * value_of(stencil, tap.weight)).second;
+    const bool added = weights.emplace(tap.tap.offset, (tap.negative ? -1 : 1) * value_of(stencil, tap.weight)).second;
     EXPECT_TRUE(added) << "a tap is listed twice";
   }
   return weights;
@@ -150,7 +158,8 @@ TEST(Linearity, ProductsOfFieldsConstantsAndFunctionsAreNotLinear) {
     const NodeId expression = make(f);
     return analyse(f.with(expression), 0).linear;
   };
-  EXPECT_TRUE(linear([](OneField& f) { return f.apply(Operation::multiply, f.left, f.apply(Operation::exponential, f.a)); }));
+  EXPECT_TRUE(
+      linear([](OneField& f) { return f.apply(Operation::multiply, f.left, f.apply(Operation::exponential, f.a)); }));
   EXPECT_FALSE(linear([](OneField& f) { return f.apply(Operation::multiply, f.left, f.right); }));
   EXPECT_FALSE(linear([](OneField& f) { return f.apply(Operation::add, f.left, f.a); }));
   EXPECT_FALSE(linear([](OneField& f) { return f.apply(Operation::absolute, f.left); }));

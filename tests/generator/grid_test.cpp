@@ -1,6 +1,6 @@
+#include "stencil_tune/grid.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
-#include "stencil_tune/grid.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,11 +86,10 @@ TEST(Extents, CellsAreCountedIn64Bits) { EXPECT_EQ(parse_extents("4096x2048x1024
 
 TEST(Extents, RejectWhatIsNoGridAndSayWhy) {
   const std::pair<const char*, const char*> cases[] = {
-      {"0", "zero"},        {"-4", "negative"},     {"8x-1", "negative"},     {"abc", "not a whole number"},
-      {"1.5", "whole"},     {"", "missing"},        {"8x", "missing"},        {"x8", "missing"},
-      {"8x8x8x8", "4 num"}, {"8 x8", "whole"},      {"0x10", "zero"},         {"99999999999999999999", "too large"},
-      {"+3", "whole"},      {"8xx8", "missing"},    {"1e3", "whole"},
-      {"3000000000x3000000000x2", "64 bits"},
+      {"0", "zero"},        {"-4", "negative"},  {"8x-1", "negative"}, {"abc", "not a whole number"},
+      {"1.5", "whole"},     {"", "missing"},     {"8x", "missing"},    {"x8", "missing"},
+      {"8x8x8x8", "4 num"}, {"8 x8", "whole"},   {"0x10", "zero"},     {"99999999999999999999", "too large"},
+      {"+3", "whole"},      {"8xx8", "missing"}, {"1e3", "whole"},     {"3000000000x3000000000x2", "64 bits"},
   };
   for (const auto& [text, why] : cases) {
     const Error error = error_of([text = text] { parse_extents(text, 3); });

@@ -99,14 +99,57 @@ std::vector<std::string> injections() {
 }
 
 std::vector<std::string> numbers() {
-  return {"1e999",       "-1e999",     "1e-999",    "1e39 * u",   "nan",       "NaN",         "-nan(ind)",     "inf",
-          "INFINITY",    "0x1p9999",   "0b1",       "1'000",      "1_000",     "1.2.3",       "1..2",          ".",
-          "1e",          "1e+",        "1.f",       "1u",         "00000001x", "1/0",         "u/0",           "0/0",
-          "u/(1-1)",     "sqrt(-1)*u", "exp(1e9)",  "exp(89)^4",  "u^999999",  "u^-999999",   "u^0.5",         "u^u",
-          "2^2^2^2^2*u", "u^(1/0)",    "u^1e30",    "(1e38*10)*u", "u[x-99999999999999999999]", "u[x-1e9]", "u[x--1]",
-          "u[x-0.5]",    "u[x*2]",     "u[2147483647, 0]", "u[-2147483648, 0]", "laplacian(u, accuracy=1e9)",
-          "laplacian(u, accuracy=-2)", "laplacian(u, accuracy=2.0000001)", "laplacian(u, accuracy=nan)",
-          repeated("9", 400), "0." + repeated("0", 400) + "1", "1e" + repeated("9", 400), "." + repeated("9", 5000)};
+  return {"1e999",
+          "-1e999",
+          "1e-999",
+          "1e39 * u",
+          "nan",
+          "NaN",
+          "-nan(ind)",
+          "inf",
+          "INFINITY",
+          "0x1p9999",
+          "0b1",
+          "1'000",
+          "1_000",
+          "1.2.3",
+          "1..2",
+          ".",
+          "1e",
+          "1e+",
+          "1.f",
+          "1u",
+          "00000001x",
+          "1/0",
+          "u/0",
+          "0/0",
+          "u/(1-1)",
+          "sqrt(-1)*u",
+          "exp(1e9)",
+          "exp(89)^4",
+          "u^999999",
+          "u^-999999",
+          "u^0.5",
+          "u^u",
+          "2^2^2^2^2*u",
+          "u^(1/0)",
+          "u^1e30",
+          "(1e38*10)*u",
+          "u[x-99999999999999999999]",
+          "u[x-1e9]",
+          "u[x--1]",
+          "u[x-0.5]",
+          "u[x*2]",
+          "u[2147483647, 0]",
+          "u[-2147483648, 0]",
+          "laplacian(u, accuracy=1e9)",
+          "laplacian(u, accuracy=-2)",
+          "laplacian(u, accuracy=2.0000001)",
+          "laplacian(u, accuracy=nan)",
+          repeated("9", 400),
+          "0." + repeated("0", 400) + "1",
+          "1e" + repeated("9", 400),
+          "." + repeated("9", 5000)};
 }
 
 std::vector<std::string> shapes() {
@@ -164,24 +207,25 @@ std::vector<std::string> shapes() {
 }
 
 std::vector<std::string> unicode() {
-  return {"\xd1\x83",                         // Cyrillic u
-          "u\xe2\x80\x8b",                    // zero-width space
-          "\xe2\x80\xae" "u + v",             // right-to-left override
-          "u\xcc\x88",                        // combining diaeresis
-          "\xf0\x9f\x92\xa5",                 // an emoji
-          "u \xc3\x97 v",                     // multiplication sign
-          "u\xc2\xb2",                        // superscript two
-          "u \xe2\x88\x92 v",                 // minus sign
-          "\xef\xbb\xbfu",                    // byte order mark
-          "\xef\xbd\x95",                     // full-width u
-          "\xff\xfe",                         // no UTF-8
-          "\xc0\xaf",                         // overlong slash
-          "\xed\xa0\x80",                     // a surrogate
-          "u\xe2\x80\xa8+ v",                 // line separator
-          "\xc2\xa0u",                        // no-break space
-          "\xf4\x90\x80\x80",                 // beyond the last code point
-          "u\xf0\x9f",                        // cut short
-          std::string("u\0+ v", 6),           // NUL
+  return {"\xd1\x83",       // Cyrillic u
+          "u\xe2\x80\x8b",  // zero-width space
+          "\xe2\x80\xae"
+          "u + v",                   // right-to-left override
+          "u\xcc\x88",               // combining diaeresis
+          "\xf0\x9f\x92\xa5",        // an emoji
+          "u \xc3\x97 v",            // multiplication sign
+          "u\xc2\xb2",               // superscript two
+          "u \xe2\x88\x92 v",        // minus sign
+          "\xef\xbb\xbfu",           // byte order mark
+          "\xef\xbd\x95",            // full-width u
+          "\xff\xfe",                // no UTF-8
+          "\xc0\xaf",                // overlong slash
+          "\xed\xa0\x80",            // a surrogate
+          "u\xe2\x80\xa8+ v",        // line separator
+          "\xc2\xa0u",               // no-break space
+          "\xf4\x90\x80\x80",        // beyond the last code point
+          "u\xf0\x9f",               // cut short
+          std::string("u\0+ v", 6),  // NUL
           "u\x01",
           "u\x1b[2J",
           "u\x7f",
@@ -191,65 +235,66 @@ std::vector<std::string> unicode() {
 std::vector<std::string> attacks_on_toml() {
   const std::string head = "rank = 2\nfields = [\"u\", \"v\"]\n";
   const std::string update = "[update]\nv = \"u\"\n";
-  return {repeated("[", 60000),
-          "a = " + repeated("[", 60000),
-          "a = " + nested("[", "1", "]", 200),
-          "a = " + repeated("{a=", 20000),
-          repeated("a.", 30000) + "a = 1",
-          "[" + repeated("a.", 30000) + "a]",
-          repeated("0.0 .", 15000) + "0 = 1",
-          repeated("\"#\".", 15000) + "a = 1",
-          repeated("'='.a . ", 7000) + "a = 1",
-          repeated("[" + repeated("a.", 15) + "a]\n" + repeated("b.", 15) + "b = " + repeated("{c.c.c=", 15) + "\n", 300),
-          "a = " + repeated("[{a.a.a.a.a.a.a.a.a.a.a.a.a.a =\n", 2000),
-          repeated("[[stage]]\n", 5000) + "rank = 1",
-          head + repeated("[[stage]]\nv = \"u\"\n", 17),
-          head + update + "[coefficients]\n" + repeated("a", 60000) + " = 1",
-          head + update + "[update]\nv = \"u\"",
-          head + "[update]\n\"\" = \"u\"\n",
-          head + "[update]\n\"v\\u0000\" = \"u\"\n",
-          head + "[update]\nv = [\"u\"]\n",
-          head + "[update]\nv = 1\n",
-          head + "[update.v]\nw = \"u\"\n",
-          head + "[stage]\nv = \"u\"\n",
-          head + "stage = [1, 2]\n",
-          head + "update = \"v\"\n",
-          head + "rotate = 3\n" + update,
-          head + update + "[rotate]\nu = [\"v\"]\n",
-          head + update + "[let]\nu = \"v\"\n",
-          head + update + "[let]\nw = \"w\"\n",
-          head + update + "[let]\na = \"b\"\nb = \"a\"\n",
-          "rank = 99999999999999999999999\n",
-          "rank = -1\n",
-          "rank = 2.0\n",
-          "rank = \"2\"\n",
-          "rank = [2]\n",
-          "rank = 2\nfields = \"u\"\n",
-          "rank = 2\nfields = [1, 2]\n",
-          "rank = 2\nfields = [[\"u\"]]\n",
-          "rank = 2\nfields = []\n" + update,
-          "rank = 2\nrank = 3\n",
-          "name = 5\n" + head + update,
-          "name = \"../../x\"\n" + head + update,
-          "name = \"a\\nb\"\n" + head + update,
-          "name = \"\"\n" + head + update,
-          "element = \"f32; }\"\n" + head + update,
-          "element = 32\n" + head + update,
-          "source = [1]\n" + head + update,
-          "1979-05-27T07:32:00Z = 1",
-          "a = 1979-13-99",
-          std::string(1, '\0'),
-          "\xef\xbb\xbf" + head + update,
-          "\xff\xff\xff",
-          std::string(70000, '#')};
+  return {
+      repeated("[", 60000),
+      "a = " + repeated("[", 60000),
+      "a = " + nested("[", "1", "]", 200),
+      "a = " + repeated("{a=", 20000),
+      repeated("a.", 30000) + "a = 1",
+      "[" + repeated("a.", 30000) + "a]",
+      repeated("0.0 .", 15000) + "0 = 1",
+      repeated("\"#\".", 15000) + "a = 1",
+      repeated("'='.a . ", 7000) + "a = 1",
+      repeated("[" + repeated("a.", 15) + "a]\n" + repeated("b.", 15) + "b = " + repeated("{c.c.c=", 15) + "\n", 300),
+      "a = " + repeated("[{a.a.a.a.a.a.a.a.a.a.a.a.a.a =\n", 2000),
+      repeated("[[stage]]\n", 5000) + "rank = 1",
+      head + repeated("[[stage]]\nv = \"u\"\n", 17),
+      head + update + "[coefficients]\n" + repeated("a", 60000) + " = 1",
+      head + update + "[update]\nv = \"u\"",
+      head + "[update]\n\"\" = \"u\"\n",
+      head + "[update]\n\"v\\u0000\" = \"u\"\n",
+      head + "[update]\nv = [\"u\"]\n",
+      head + "[update]\nv = 1\n",
+      head + "[update.v]\nw = \"u\"\n",
+      head + "[stage]\nv = \"u\"\n",
+      head + "stage = [1, 2]\n",
+      head + "update = \"v\"\n",
+      head + "rotate = 3\n" + update,
+      head + update + "[rotate]\nu = [\"v\"]\n",
+      head + update + "[let]\nu = \"v\"\n",
+      head + update + "[let]\nw = \"w\"\n",
+      head + update + "[let]\na = \"b\"\nb = \"a\"\n",
+      "rank = 99999999999999999999999\n",
+      "rank = -1\n",
+      "rank = 2.0\n",
+      "rank = \"2\"\n",
+      "rank = [2]\n",
+      "rank = 2\nfields = \"u\"\n",
+      "rank = 2\nfields = [1, 2]\n",
+      "rank = 2\nfields = [[\"u\"]]\n",
+      "rank = 2\nfields = []\n" + update,
+      "rank = 2\nrank = 3\n",
+      "name = 5\n" + head + update,
+      "name = \"../../x\"\n" + head + update,
+      "name = \"a\\nb\"\n" + head + update,
+      "name = \"\"\n" + head + update,
+      "element = \"f32; }\"\n" + head + update,
+      "element = 32\n" + head + update,
+      "source = [1]\n" + head + update,
+      "1979-05-27T07:32:00Z = 1",
+      "a = 1979-13-99",
+      std::string(1, '\0'),
+      "\xef\xbb\xbf" + head + update,
+      "\xff\xff\xff",
+      std::string(70000, '#')};
 }
 
 /// Every definition that puts the piece in a place of its own.
 std::vector<std::string> placed(const std::string& piece) {
   const auto whole = [](const std::string& name, const std::string& field, const std::string& coefficient,
                         const std::string& let, const std::string& update) {
-    return name + "rank = 2\nfields = [\"u\", \"v\"" + field + "]\n[coefficients]\nc = 1.0\n" + coefficient + "[let]\nw = \"c*u\"\n" +
-           let + "[update]\nv = " + update + "\n";
+    return name + "rank = 2\nfields = [\"u\", \"v\"" + field + "]\n[coefficients]\nc = 1.0\n" + coefficient +
+           "[let]\nw = \"c*u\"\n" + let + "[update]\nv = " + update + "\n";
   };
   return {whole("", "", "", "", "\"" + piece + "\""),
           whole("", "", "", "", "\"\"\"" + piece + " + w\"\"\""),
@@ -268,7 +313,8 @@ bool within_limits(const Stencil& stencil) {
              return std::abs(distance) <= kDefinitionLimits.offset;
            });
   };
-  return stencil.nodes.size() <= 4 * kDefinitionLimits.nodes && std::all_of(stencil.nodes.begin(), stencil.nodes.end(), finite);
+  return stencil.nodes.size() <= 4 * kDefinitionLimits.nodes &&
+         std::all_of(stencil.nodes.begin(), stencil.nodes.end(), finite);
 }
 
 bool harmless_text(const std::string& text) {
@@ -283,13 +329,15 @@ bool accepts(const std::function<Stencil()>& parse, const std::string& text) {
     EXPECT_TRUE(harmless_text(canonical_text(stencil))) << text.substr(0, 300);
     EXPECT_EQ(stencil.name.find_first_of("\n\"\\/*#{}() "), std::string::npos) << text.substr(0, 300);
     for (const std::string& field : stencil.fields) EXPECT_TRUE(is_identifier(field)) << field;
-    for (const Coefficient& c : stencil.coefficients) EXPECT_TRUE(is_identifier(c.name) && std::isfinite(c.value)) << c.name;
+    for (const Coefficient& c : stencil.coefficients)
+      EXPECT_TRUE(is_identifier(c.name) && std::isfinite(c.value)) << c.name;
     return true;
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::malformed_definition) << error.what() << "\n" << text.substr(0, 300);
     const std::string message = error.what();
     EXPECT_LT(message.size(), 1500u);
-    const bool printable = std::all_of(message.begin(), message.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+    const bool printable =
+        std::all_of(message.begin(), message.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
     EXPECT_TRUE(printable) << text.substr(0, 300);
     return false;
   }
@@ -299,7 +347,8 @@ bool accepts(const std::function<Stencil()>& parse, const std::string& text) {
 
 std::vector<std::string> hostile_pieces() {
   std::vector<std::string> all;
-  for (const auto& group : {injections(), numbers(), shapes(), unicode()}) all.insert(all.end(), group.begin(), group.end());
+  for (const auto& group : {injections(), numbers(), shapes(), unicode()})
+    all.insert(all.end(), group.begin(), group.end());
   return all;
 }
 

@@ -1,5 +1,5 @@
-#include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
+#include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
 
