@@ -39,9 +39,7 @@ std::int64_t allocated_rows(const check::Layout& layout) { return layout.n[1] * 
 
 std::unique_ptr<Compiler> open_check_compiler() {
   const int newest_major = newest_loadable_major();
-  const auto open = [newest_major] {
-    return open_nvrtc(NvrtcSearch::from_environment(), newest_major, check_files());
-  };
+  const auto open = [newest_major] { return open_nvrtc(NvrtcSearch::from_environment(), newest_major, check_files()); };
   const std::filesystem::path folder = default_cache_folder();
   if (folder.empty()) return open();
   try {
@@ -72,8 +70,10 @@ CheckKernels::CheckKernels(Driver& driver, const CompiledKernel& binary, CUstrea
       unchanged_(library_.find("unchanged")) {}
 
 template <class Arguments>
-void CheckKernels::launch(CUfunc_st* function, std::int64_t width, std::int64_t rows, const Arguments& arguments) const {
-  const std::array<unsigned, 3> grid{blocks((width + kThreads - 1) / kThreads, kMostColumns), blocks(rows, kMostRows), 1};
+void CheckKernels::launch(CUfunc_st* function, std::int64_t width, std::int64_t rows,
+                          const Arguments& arguments) const {
+  const std::array<unsigned, 3> grid{blocks((width + kThreads - 1) / kThreads, kMostColumns), blocks(rows, kMostRows),
+                                     1};
   driver_.launch(function, grid, {kThreads, 1, 1}, 0, std::as_bytes(std::span(&arguments, 1)), stream_);
 }
 

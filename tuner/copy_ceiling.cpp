@@ -59,10 +59,11 @@ double CopyCeiling::copy_ms(const Variant& variant, DevicePointer a, DevicePoint
   MeasurePlan plan;
   plan.first_look_ms = 0;
   plan.cap_ms = cap_ms;
-  return measure(plan, [&] {
-           const double elapsed = watch.time([&] { copies(count); });
-           return Sample{elapsed / count, elapsed};
-         })
+  return measure(plan,
+                 [&] {
+                   const double elapsed = watch.time([&] { copies(count); });
+                   return Sample{elapsed / count, elapsed};
+                 })
       .timing.median_ms;
 }
 

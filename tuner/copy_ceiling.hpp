@@ -24,9 +24,9 @@ class CopyCeiling {
  private:
   struct Variant {
     CUfunc_st* function;
-    int vectors;          ///< of 16 bytes, a thread a turn
+    int vectors;  ///< of 16 bytes, a thread a turn
     unsigned threads;
-    unsigned most_blocks; ///< 0: as many as the array needs
+    unsigned most_blocks;  ///< 0: as many as the array needs
   };
 
   void launch(const Variant& variant, DevicePointer from, DevicePointer to, std::size_t bytes) const;

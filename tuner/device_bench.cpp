@@ -33,9 +33,12 @@ std::vector<double> default_coefficients(const Stencil& stencil) {
 Outcome outcome_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::device_lost:
-    case ErrorCode::no_device: return Outcome::device_lost;
-    case ErrorCode::timeout: return Outcome::timeout;
-    default: return Outcome::launch_failed;
+    case ErrorCode::no_device:
+      return Outcome::device_lost;
+    case ErrorCode::timeout:
+      return Outcome::timeout;
+    default:
+      return Outcome::launch_failed;
   }
 }
 
@@ -72,7 +75,8 @@ class Sampler {
 
 }  // namespace
 
-DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem, const WorkerOptions& options)
+DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem,
+                         const WorkerOptions& options)
     : driver_(driver),
       device_(device),
       problem_(problem),
@@ -88,8 +92,8 @@ DeviceSession DeviceBench::measure_session() {
   session.device = device_;
   session.device.free_bytes = driver_.free_memory();
   session.fits_in_l2 = 2 * problem_.field_bytes() <= device_.l2_bytes;
-  const DevicePointer a = fields_.field(problem_.facts.inputs.empty() ? problem_.facts.outputs.front()
-                                                                      : problem_.facts.inputs.front());
+  const DevicePointer a =
+      fields_.field(problem_.facts.inputs.empty() ? problem_.facts.outputs.front() : problem_.facts.inputs.front());
   const DevicePointer b = fields_.field(problem_.facts.outputs.front());
   verification_.fill_for_timing();
   copies_.warm_up(a, b, problem_.field_bytes(), kWarmUpMs);

@@ -11,9 +11,9 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kOpenDeadlineS = 120;    // a driver without persistence mode initialises all GPUs first
-constexpr double kStartDeadlineS = 300;   // references of large grids on GPUs with little f64 take their time
-constexpr int kRestarts = 4;              // a killed worker's memory comes back a little later
+constexpr double kOpenDeadlineS = 120;   // a driver without persistence mode initialises all GPUs first
+constexpr double kStartDeadlineS = 300;  // references of large grids on GPUs with little f64 take their time
+constexpr int kRestarts = 4;             // a killed worker's memory comes back a little later
 constexpr std::chrono::seconds kRestartPause{2};
 
 Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
@@ -54,10 +54,11 @@ void DeviceProxy::restart() {
       why = error.what();
     }
   }
-  throw Error(ErrorCode::device_lost,
-              fmt::format("no device worker can be started on the GPU any more, after {} attempts: {}. Trials so far are "
-                          "kept; check the GPU (nvidia-smi) and run the same command again to go on",
-                          kRestarts, why));
+  throw Error(
+      ErrorCode::device_lost,
+      fmt::format("no device worker can be started on the GPU any more, after {} attempts: {}. Trials so far are "
+                  "kept; check the GPU (nvidia-smi) and run the same command again to go on",
+                  kRestarts, why));
 }
 
 /// A worker that does not answer is gone afterwards.

@@ -67,8 +67,7 @@ void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t 
 }
 
 FieldSet::FieldSet(Driver& driver, const Problem& problem, std::int64_t cells)
-    : fields_(fields_in_use(problem)),
-      guard_cells_(static_cast<std::int64_t>(kGuardBytes / size_of(problem.type))) {
+    : fields_(fields_in_use(problem)), guard_cells_(static_cast<std::int64_t>(kGuardBytes / size_of(problem.type))) {
   const std::size_t bytes = static_cast<std::size_t>(cells) * size_of(problem.type) + 2 * kGuardBytes;
   for (std::size_t i = 0; i < fields_.size(); ++i) buffers_.emplace_back(driver, bytes);
 }

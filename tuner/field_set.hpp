@@ -1,4 +1,5 @@
-// Device memory for the fields of a problem, with guard bands around each, and how the buffers rotate from step to step.
+// Device memory for the fields of a problem, with guard bands around each, and how the buffers rotate from step to
+// step.
 #pragma once
 
 #include "generator/problem.hpp"
@@ -42,11 +43,12 @@ class FieldSet {
 /// Which buffer each field has at a step: phase[field] is the field whose buffer it was at first.
 using Phase = std::vector<int>;
 
-/// The phases that repeated steps go through before the first returns: two for in <-> out, three for a two-level scheme,
-/// one without rotations.
+/// The phases that repeated steps go through before the first returns: two for in <-> out, three for a two-level
+/// scheme, one without rotations.
 std::vector<Phase> phases(const Stencil& stencil);
 
-/// Fields whose buffers come to the same places: their held layers must be equal. Gives each field the least of its class.
+/// Fields whose buffers come to the same places: their held layers must be equal. Gives each field the least of its
+/// class.
 std::vector<int> rotation_classes(const Stencil& stencil);
 
 }  // namespace stencil_tune

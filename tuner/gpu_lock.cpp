@@ -29,7 +29,8 @@ int open_file(const std::filesystem::path& path) {
 
 std::filesystem::path gpu_lock_path(const std::string& uuid) {
   std::string name = uuid;
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '-'; }, '_');
   const char* folder = std::getenv("STENCIL_TUNE_LOCK_DIR");
   return std::filesystem::path(folder != nullptr && *folder != '\0' ? folder : "/tmp") /
          fmt::format("stencil-tune-{}.lock", name);

@@ -76,26 +76,43 @@ class CellEvaluator {
     const auto a = [&]() -> const check::Bounded& { return operand(n, 0); };
     const auto b = [&]() -> const check::Bounded& { return operand(n, 1); };
     switch (n.op) {
-      case Operation::number: return literal(n.value);
-      case Operation::coefficient: return check::exactly(coefficients_[static_cast<std::size_t>(n.index)]);
-      case Operation::read: return check::exactly(read_field(problem_, input(n.index), n.offset, cell));
-      case Operation::negate: return check::negate(a());
-      case Operation::absolute: return check::absolute(a(), rounding_);
-      case Operation::square_root: return check::square_root(a(), rounding_);
-      case Operation::exponential: return check::exponential(a(), rounding_);
-      case Operation::add: return check::add(a(), b());
-      case Operation::subtract: return check::subtract(a(), b());
-      case Operation::multiply: return check::multiply(a(), b());
-      case Operation::divide: return check::divide(a(), b(), rounding_);
-      case Operation::minimum: return check::minimum(a(), b(), rounding_);
-      case Operation::maximum: return check::maximum(a(), b(), rounding_);
-      case Operation::less: return check::compared(a().value < b().value, a(), b(), rounding_);
-      case Operation::less_equal: return check::compared(a().value <= b().value, a(), b(), rounding_);
-      case Operation::equal: return check::compared(a().value == b().value, a(), b(), rounding_);
-      case Operation::select: return check::select(a(), b(), operand(n, 2), rounding_);
+      case Operation::number:
+        return literal(n.value);
+      case Operation::coefficient:
+        return check::exactly(coefficients_[static_cast<std::size_t>(n.index)]);
+      case Operation::read:
+        return check::exactly(read_field(problem_, input(n.index), n.offset, cell));
+      case Operation::negate:
+        return check::negate(a());
+      case Operation::absolute:
+        return check::absolute(a(), rounding_);
+      case Operation::square_root:
+        return check::square_root(a(), rounding_);
+      case Operation::exponential:
+        return check::exponential(a(), rounding_);
+      case Operation::add:
+        return check::add(a(), b());
+      case Operation::subtract:
+        return check::subtract(a(), b());
+      case Operation::multiply:
+        return check::multiply(a(), b());
+      case Operation::divide:
+        return check::divide(a(), b(), rounding_);
+      case Operation::minimum:
+        return check::minimum(a(), b(), rounding_);
+      case Operation::maximum:
+        return check::maximum(a(), b(), rounding_);
+      case Operation::less:
+        return check::compared(a().value < b().value, a(), b(), rounding_);
+      case Operation::less_equal:
+        return check::compared(a().value <= b().value, a(), b(), rounding_);
+      case Operation::equal:
+        return check::compared(a().value == b().value, a(), b(), rounding_);
+      case Operation::select:
+        return check::select(a(), b(), operand(n, 2), rounding_);
     }
-    throw Error(ErrorCode::internal, "the reference does not know operation " +
-                                         std::to_string(static_cast<int>(n.op)) + "; add it to CellEvaluator");
+    throw Error(ErrorCode::internal, "the reference does not know operation " + std::to_string(static_cast<int>(n.op)) +
+                                         "; add it to CellEvaluator");
   }
 
   const Problem& problem_;
@@ -129,8 +146,12 @@ check::Rounding rounding_of(ElementType type, bool exact) {
   rounding.unit = type == ElementType::f64 ? 0x1p-52 : 0x1p-24;
   rounding.tiny = type == ElementType::f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   switch (type) {
-    case ElementType::f64: rounding.largest = std::numeric_limits<double>::max(); break;
-    case ElementType::f32: rounding.largest = std::numeric_limits<float>::max(); break;
+    case ElementType::f64:
+      rounding.largest = std::numeric_limits<double>::max();
+      break;
+    case ElementType::f32:
+      rounding.largest = std::numeric_limits<float>::max();
+      break;
     case ElementType::f16:
       rounding.storage_unit = 0x1p-11;
       rounding.storage_tiny = 0x1p-25;
@@ -152,10 +173,14 @@ double round_to_compute(double value, ElementType type) {
 
 double round_to_storage(double value, ElementType type) {
   switch (type) {
-    case ElementType::f64: return value;
-    case ElementType::f32: return static_cast<float>(value);
-    case ElementType::f16: return check::from_f16(check::to_f16(static_cast<float>(value)));
-    case ElementType::bf16: return check::from_bf16(check::to_bf16(static_cast<float>(value)));
+    case ElementType::f64:
+      return value;
+    case ElementType::f32:
+      return static_cast<float>(value);
+    case ElementType::f16:
+      return check::from_f16(check::to_f16(static_cast<float>(value)));
+    case ElementType::bf16:
+      return check::from_bf16(check::to_bf16(static_cast<float>(value)));
   }
   return value;
 }

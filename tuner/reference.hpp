@@ -17,9 +17,9 @@ check::Rounding rounding_of(ElementType type, bool exact = false);
 
 /// One output field after one step, laid out as the field itself: (z * ny + y) * pitch + x.
 struct ReferenceField {
-  int field = 0;                   ///< index into stencil.fields
-  std::vector<double> value;       ///< 0 where the step writes nothing
-  std::vector<double> tolerance;   ///< |kernel's result - value| may not exceed it; -1 where the step writes nothing
+  int field = 0;                  ///< index into stencil.fields
+  std::vector<double> value;      ///< 0 where the step writes nothing
+  std::vector<double> tolerance;  ///< |kernel's result - value| may not exceed it; -1 where the step writes nothing
 
   /// Is `result`, found at this index, right? An infinite tolerance (a division by what may be 0) accepts anything.
   bool accepts(std::size_t index, double result) const;

@@ -145,17 +145,24 @@ std::optional<Digits> digits_of(double value) {
 std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b, const Digits& c) {
   switch (node.op) {
     case Operation::negate:
-    case Operation::absolute: return a;
+    case Operation::absolute:
+      return a;
     case Operation::add:
-    case Operation::subtract: return Digits{a.most + b.most, std::min(a.unit, b.unit)};
-    case Operation::multiply: return Digits{a.most * b.most, a.unit + b.unit};
+    case Operation::subtract:
+      return Digits{a.most + b.most, std::min(a.unit, b.unit)};
+    case Operation::multiply:
+      return Digits{a.most * b.most, a.unit + b.unit};
     case Operation::minimum:
-    case Operation::maximum: return Digits{std::max(a.most, b.most), std::min(a.unit, b.unit)};
+    case Operation::maximum:
+      return Digits{std::max(a.most, b.most), std::min(a.unit, b.unit)};
     case Operation::less:
     case Operation::less_equal:
-    case Operation::equal: return Digits{1, 0};
-    case Operation::select: return Digits{std::max(b.most, c.most), std::min(b.unit, c.unit)};
-    default: return std::nullopt;
+    case Operation::equal:
+      return Digits{1, 0};
+    case Operation::select:
+      return Digits{std::max(b.most, c.most), std::min(b.unit, c.unit)};
+    default:
+      return std::nullopt;
   }
 }
 

@@ -25,7 +25,8 @@ std::string where(const Problem& problem, std::int64_t place) {
   if (place < 0) return fmt::format("{} cells before the array", -place);
   if (place >= cells) return fmt::format("{} cells after the array", place - cells + 1);
   const std::int64_t row = place / problem.pitch;
-  return fmt::format("cell ({}, {}, {})", place % problem.pitch, row % problem.extents.n[1], row / problem.extents.n[1]);
+  return fmt::format("cell ({}, {}, {})", place % problem.pitch, row % problem.extents.n[1],
+                     row / problem.extents.n[1]);
 }
 
 template <class T>
@@ -37,10 +38,14 @@ T from_bytes(const std::array<std::byte, 8>& bytes) {
 
 double cell_value(const std::array<std::byte, 8>& bytes, ElementType type) {
   switch (type) {
-    case ElementType::f64: return from_bytes<double>(bytes);
-    case ElementType::f32: return from_bytes<float>(bytes);
-    case ElementType::f16: return check::from_f16(from_bytes<unsigned short>(bytes));
-    case ElementType::bf16: return check::from_bf16(from_bytes<unsigned short>(bytes));
+    case ElementType::f64:
+      return from_bytes<double>(bytes);
+    case ElementType::f32:
+      return from_bytes<float>(bytes);
+    case ElementType::f16:
+      return check::from_f16(from_bytes<unsigned short>(bytes));
+    case ElementType::bf16:
+      return check::from_bf16(from_bytes<unsigned short>(bytes));
   }
   return 0;
 }
@@ -86,10 +91,11 @@ void Verification::compute_whole() {
   }
   const std::uint64_t unchecked = whole_->unchecked();
   if (unchecked > static_cast<std::uint64_t>(whole_->capacity()) / 2) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("stencil '{}' cannot be verified: for {} of {} cells the result may be anything (a division "
-                            "by what may be 0, a root of what may be negative, or an overflow)",
-                            problem_.stencil.name, unchecked, whole_->capacity()));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stencil '{}' cannot be verified: for {} of {} cells the result may be anything (a division "
+                    "by what may be 0, a root of what may be negative, or an overflow)",
+                    problem_.stencil.name, unchecked, whole_->capacity()));
   }
 }
 
@@ -117,11 +123,12 @@ void Verification::agree_with_cpu() {
       const double found = scratch_->read(i).first;
       const bool both_nan = std::isnan(found) && std::isnan(expected.value);
       if (std::isinf(tolerance) || both_nan || std::fabs(found - expected.value) <= tolerance) continue;
-      throw Error(ErrorCode::internal,
-                  fmt::format("the reference of stencil '{}' is {:.17g} on the device and {:.17g} +- {:.2g} on the CPU at "
-                              "cell ({}, {}, {}) of {}; please report this",
-                              small.stencil.name, found, expected.value, tolerance, cell[0], cell[1], cell[2],
-                              to_string(extents)));
+      throw Error(
+          ErrorCode::internal,
+          fmt::format("the reference of stencil '{}' is {:.17g} on the device and {:.17g} +- {:.2g} on the CPU at "
+                      "cell ({}, {}, {}) of {}; please report this",
+                      small.stencil.name, found, expected.value, tolerance, cell[0], cell[1], cell[2],
+                      to_string(extents)));
     }
   }
 }
@@ -184,13 +191,11 @@ std::optional<std::string> Verification::check(const Launcher& candidate, const 
 std::string Verification::describe(const Trial& trial, std::size_t output, const check::Report& report) {
   const auto& [problem, fields, how] = trial;
   const auto field = static_cast<std::size_t>(updates_of(problem)[output].output);
-  const std::string what =
-      report.touched > 0
-          ? fmt::format("wrote {} cells that no step may write, first {}", report.touched,
-                        where(problem, report.first_touched))
-      : report.changed > 0
-          ? fmt::format("changed {} cells of its input, first {}", report.changed, where(problem, report.first_changed))
-          : describe_mismatch(trial, output, report);
+  const std::string what = report.touched > 0   ? fmt::format("wrote {} cells that no step may write, first {}",
+                                                              report.touched, where(problem, report.first_touched))
+                           : report.changed > 0 ? fmt::format("changed {} cells of its input, first {}", report.changed,
+                                                              where(problem, report.first_changed))
+                                                : describe_mismatch(trial, output, report);
   return fmt::format("on {} (pitch {}), {}, field '{}': {}", to_string(problem.extents), problem.pitch,
                      how.exact ? "integers" : "random input", problem.stencil.fields[field], what);
 }

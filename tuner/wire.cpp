@@ -10,7 +10,8 @@ namespace {
 /// CBOR binary for the bytes, so that they travel as they are.
 Message binary(const std::vector<std::byte>& bytes) {
   std::vector<std::uint8_t> copy(bytes.size());
-  std::transform(bytes.begin(), bytes.end(), copy.begin(), [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
+  std::transform(bytes.begin(), bytes.end(), copy.begin(),
+                 [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
   return Message::binary(std::move(copy));
 }
 
@@ -57,8 +58,8 @@ Stencil stencil_from(const Message& message) {
   stencil.fields = message.at("fields").get<std::vector<std::string>>();
   for (const Message& c : message.at("coefficients")) stencil.coefficients.push_back({c.at(0), c.at(1)});
   for (const Message& n : message.at("nodes")) {
-    stencil.nodes.push_back({enum_from<Operation>(n.at(0)), n.at(1), n.at(2), n.at(3).get<Offset>(),
-                             n.at(4).get<std::array<NodeId, 3>>()});
+    stencil.nodes.push_back(
+        {enum_from<Operation>(n.at(0)), n.at(1), n.at(2), n.at(3).get<Offset>(), n.at(4).get<std::array<NodeId, 3>>()});
   }
   for (const Message& updates : message.at("stages")) {
     Stage stage;
@@ -75,8 +76,7 @@ Message to_message(const Problem& problem) {
   return {{"stencil", to_message(problem.stencil)},
           {"stage", problem.stage},
           {"type", number(problem.type)},
-          {"boundaries",
-           {number(problem.boundaries[0]), number(problem.boundaries[1]), number(problem.boundaries[2])}},
+          {"boundaries", {number(problem.boundaries[0]), number(problem.boundaries[1]), number(problem.boundaries[2])}},
           {"rank", problem.extents.rank},
           {"extents", problem.extents.n},
           {"pitch", problem.pitch},
@@ -142,12 +142,8 @@ CompileResult compile_result_from(const Message& message) {
 }
 
 Message to_message(const MeasurePlan& plan) {
-  return {{"first_look_ms", plan.first_look_ms},
-          {"drop_factor", plan.drop_factor},
-          {"best_ms", plan.best_ms},
-          {"relative_interval", plan.relative_interval},
-          {"cap_ms", plan.cap_ms},
-          {"verify", plan.verify}};
+  return {{"first_look_ms", plan.first_look_ms},         {"drop_factor", plan.drop_factor}, {"best_ms", plan.best_ms},
+          {"relative_interval", plan.relative_interval}, {"cap_ms", plan.cap_ms},           {"verify", plan.verify}};
 }
 
 MeasurePlan plan_from(const Message& message) {
@@ -216,9 +212,8 @@ DeviceSession session_from(const Message& message) {
 Message to_message(const DeviceResult& result) {
   return {{"outcome", number(result.outcome)},
           {"message", result.message},
-          {"timing",
-           Message::array({result.timing.median_ms, result.timing.low_ms, result.timing.high_ms,
-                           result.timing.samples})},
+          {"timing", Message::array({result.timing.median_ms, result.timing.low_ms, result.timing.high_ms,
+                                     result.timing.samples})},
           {"occupancy", result.occupancy},
           {"dropped", result.dropped}};
 }

@@ -31,17 +31,21 @@ Stencil three_points() {
 /// A kernel for three_points in f32, whatever its launch geometry: `body` sees a (the arguments, laid out as
 /// templates/arguments.cuh says), i (a cell to update) and right (its value).
 KernelSource planted(const std::string& body, const std::string& attributes = "") {
-  return {"struct Arguments { const float* in; float* out; long long low[3], high[3], origin[3], n[3], stride_y,"
-          " stride_z; unsigned tiles[3], reserved; float c[3]; };\n"
-          "extern \"C\" __global__ " + attributes + " void planted(Arguments a) {\n"
-          "  const long long threads = (long long)gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;\n"
+  return {
+      "struct Arguments { const float* in; float* out; long long low[3], high[3], origin[3], n[3], stride_y,"
+      " stride_z; unsigned tiles[3], reserved; float c[3]; };\n"
+      "extern \"C\" __global__ " +
+          attributes +
+          " void planted(Arguments a) {\n"
+          "  const long long threads = (long long)gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * "
+          "blockDim.z;\n"
           "  const long long block = blockIdx.x + gridDim.x * (blockIdx.y + (long long)gridDim.y * blockIdx.z);\n"
           "  const long long thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
           "  const long long size = blockDim.x * blockDim.y * blockDim.z;\n"
           "  for (long long i = a.low[0] + block * size + thread; i < a.high[0]; i += threads) {\n"
           "    const float right = a.c[0] * a.in[i - 1] + a.c[1] * a.in[i] + a.c[2] * a.in[i + 1];\n" +
-              body + "\n  }\n}\n",
-          "planted"};
+          body + "\n  }\n}\n",
+      "planted"};
 }
 
 constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
@@ -107,8 +111,7 @@ TEST_F(DeviceWorkerTest, finds_a_write_into_a_held_layer) {
 
 TEST_F(DeviceWorkerTest, finds_writes_outside_the_array) {
   for (const auto* at : {"-1", "a.n[0]", "a.n[0] + 100000"}) {
-    const DeviceResult result =
-        run_planted(std::string("a.out[i] = right; if (i == 1) a.out[") + at + "] = right;");
+    const DeviceResult result = run_planted(std::string("a.out[i] = right; if (i == 1) a.out[") + at + "] = right;");
     EXPECT_EQ(result.outcome, Outcome::wrong_result) << at;
     EXPECT_NE(result.message.find("the array"), std::string::npos) << result.message;
   }
@@ -172,8 +175,9 @@ TEST_F(DeviceWorkerTest, races_finalists_and_ranks_them_as_they_are) {
   const auto worker = start_device_worker(problem, options_);
   worker->start();
   const CompiledKernel right = compile(generate(problem, tuning));
-  const CompiledKernel slow = compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
-                                              "a.out[i] = s;"));
+  const CompiledKernel slow =
+      compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
+                      "a.out[i] = s;"));
   const auto results = worker->race({{tuning, slow}, {tuning, right}}, 3);
   ASSERT_EQ(results.size(), 2u);
   EXPECT_GT(results[0].timing.median_ms, 1.5 * results[1].timing.median_ms);
@@ -189,8 +193,8 @@ class RealKernels : public GpuTest<testing::TestWithParam<Case>> {};
 
 TEST_P(RealKernels, of_every_family_are_right) {
   const auto [type, boundary] = GetParam();
-  const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), type, {boundary, boundary, boundary},
-                                       {3, {128, 67, 45}});
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 3, 2), type, {boundary, boundary, boundary}, {3, {128, 67, 45}});
   WorkerOptions options;
   options.device = device_.uuid;
   const auto worker = start_device_worker(problem, options);

@@ -54,9 +54,7 @@ TEST(GpuLock, opens_a_file_it_may_only_read) {
   EXPECT_NO_THROW(GpuLock lock(path));
 }
 
-TEST(GpuLock, says_where_it_cannot_be_made) {
-  EXPECT_THROW(GpuLock("/no/such/folder/gpu.lock"), Error);
-}
+TEST(GpuLock, says_where_it_cannot_be_made) { EXPECT_THROW(GpuLock("/no/such/folder/gpu.lock"), Error); }
 
 TEST(GpuLock, a_uuid_cannot_leave_the_folder) {
   ::setenv("STENCIL_TUNE_LOCK_DIR", "/somewhere", 1);

@@ -37,7 +37,8 @@ TEST(Summary, median_of_odd_and_even_counts) {
 
 TEST(Summary, interval_is_the_tabulated_pair_of_order_statistics) {
   // n: rank of the lower limit for 95 % (a standard table, e.g. Conover, Practical Nonparametric Statistics, A3).
-  for (const auto& [n, rank] : {std::pair{6, 1}, {8, 1}, {9, 2}, {11, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}}) {
+  for (const auto& [n, rank] :
+       {std::pair{6, 1}, {8, 1}, {9, 2}, {11, 2}, {12, 3}, {15, 4}, {20, 6}, {25, 8}, {100, 40}}) {
     std::vector<double> samples(static_cast<std::size_t>(n));
     std::iota(samples.begin(), samples.end(), 1.0);
     const Timing timing = summarise(samples);

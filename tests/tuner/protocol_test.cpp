@@ -24,7 +24,8 @@ TEST(Protocol, gives_back_messages_with_binaries_and_special_numbers) {
   const auto received = decoder.next();
   ASSERT_TRUE(received);
   EXPECT_EQ(*received, sent);
-  EXPECT_EQ((*received)["cubin"].get_binary(), cubin);
+  const std::vector<std::uint8_t>& bytes = (*received)["cubin"].get_binary();
+  EXPECT_EQ(bytes, cubin);
 }
 
 TEST(Protocol, waits_for_the_last_byte_of_a_message) {

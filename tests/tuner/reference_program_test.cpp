@@ -15,7 +15,7 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
                          const std::vector<std::vector<double>>& inputs, const check::Rounding& rounding,
                          const std::array<std::int64_t, kMaxRank>& cell) {
   std::vector<check::Bounded> slots(static_cast<std::size_t>(program.slots));
-  const auto read = [&](int input, const int (&offset)[3]) -> double {
+  const auto read = [&](int input, const int(&offset)[3]) -> double {
     std::int64_t at[3];
     for (std::size_t axis = 0; axis < 3; ++axis) {
       at[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
@@ -75,16 +75,16 @@ Stencil every_operation() {
 
 TEST(ReferenceProgram, agrees_with_the_plain_evaluator_on_every_operation) {
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
-    expect_agreement(make_problem(every_operation(), type,
-                                  {Boundary::periodic, Boundary::reflect, Boundary::hold}, {2, {7, 5, 1}}, 9));
+    expect_agreement(make_problem(every_operation(), type, {Boundary::periodic, Boundary::reflect, Boundary::hold},
+                                  {2, {7, 5, 1}}, 9));
   }
 }
 
 TEST(ReferenceProgram, agrees_on_every_boundary) {
   for (const Boundary boundary :
        {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
-    expect_agreement(make_problem(make_builtin(Shape::box, 3, 2), ElementType::f32, {boundary, boundary, boundary},
-                                  {3, {7, 5, 6}}));
+    expect_agreement(
+        make_problem(make_builtin(Shape::box, 3, 2), ElementType::f32, {boundary, boundary, boundary}, {3, {7, 5, 6}}));
   }
 }
 

@@ -22,8 +22,8 @@ Extents line(std::int64_t n) { return {1, {n, 1, 1}}; }
 Stencil shifted_pair() {
   StencilBuilder builder("pair", 1);
   const int in = builder.field("in");
-  const NodeId left =
-      builder.apply(Operation::multiply, builder.coefficient_value(builder.coefficient("c0", 2)), builder.read(in, {-1, 0, 0}));
+  const NodeId left = builder.apply(Operation::multiply, builder.coefficient_value(builder.coefficient("c0", 2)),
+                                    builder.read(in, {-1, 0, 0}));
   builder.update(builder.field("out"), builder.apply(Operation::add, left, builder.read(in, {2, 0, 0})));
   return std::move(builder).build();
 }
@@ -61,8 +61,8 @@ TEST(Reference, hold_writes_only_the_interior) {
 }
 
 TEST(Reference, leaves_row_padding_alone) {
-  const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, all(Boundary::periodic),
-                                       {2, {3, 2, 1}}, 8);
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, all(Boundary::periodic), {2, {3, 2, 1}}, 8);
   const std::vector<std::vector<double>> inputs{std::vector<double>(16, 1.0)};
   std::vector<double> ones(problem.stencil.coefficients.size(), 1.0);
   const ReferenceField out = evaluate_reference(problem, inputs, ones).front();
@@ -103,8 +103,7 @@ float sum_in_f32(const Problem& problem, const std::vector<double>& input, const
 }
 
 TEST(Reference, accepts_every_order_of_summing_and_refuses_a_wrong_term) {
-  const Problem problem =
-      make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32, kHold, {3, {3, 3, 3}});
+  const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32, kHold, {3, {3, 3, 3}});
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> number(-1, 1);
   int told_apart = 0;
@@ -147,8 +146,7 @@ ReferenceField stepped(double input, double coefficient) {
                                       builder.read(builder.field("in"), {0, 0, 0}));
   const NodeId below = builder.apply(Operation::less, scaled, builder.number(0.5));
   builder.update(builder.field("out"), builder.apply(Operation::select, below, builder.number(1), builder.number(2)));
-  const Problem problem =
-      make_problem(std::move(builder).build(), ElementType::f32, all(Boundary::zero), line(1));
+  const Problem problem = make_problem(std::move(builder).build(), ElementType::f32, all(Boundary::zero), line(1));
   const std::vector<std::vector<double>> inputs{{input}};
   return evaluate_reference(problem, inputs, std::vector<double>{coefficient}).front();
 }

@@ -26,10 +26,10 @@ TEST(Storage, known_values) {
 }
 
 TEST(Storage, rounds_to_nearest_and_ties_to_even) {
-  EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f)), 1.0f);                      // tie, even below
-  EXPECT_EQ(from_f16(to_f16(1 + 3 * 0x1p-11f)), 1 + 0x1p-9f);           // tie, even above
-  EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f + 0x1p-20f)), 1 + 0x1p-10f);   // above the tie
-  EXPECT_EQ(from_f16(to_f16(0x1p-25f)), 0.0f);                          // tie with zero
+  EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f)), 1.0f);                     // tie, even below
+  EXPECT_EQ(from_f16(to_f16(1 + 3 * 0x1p-11f)), 1 + 0x1p-9f);          // tie, even above
+  EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f + 0x1p-20f)), 1 + 0x1p-10f);  // above the tie
+  EXPECT_EQ(from_f16(to_f16(0x1p-25f)), 0.0f);                         // tie with zero
   EXPECT_EQ(from_f16(to_f16(0x1.8p-25f)), 0x1p-24f);
   EXPECT_EQ(from_bf16(to_bf16(1 + 0x1p-8f)), 1.0f);
   EXPECT_EQ(from_bf16(to_bf16(1 + 3 * 0x1p-8f)), 1 + 0x1p-6f);
