@@ -14,7 +14,7 @@ unsigned threads_of(const LaunchGeometry& geometry) {
 }  // namespace
 
 Launcher::Launcher(Driver& driver, const Tuning& tuning, const CompiledKernel& kernel)
-    : tuning_(tuning), module_(driver, kernel) {}
+    : driver_(&driver), tuning_(tuning), module_(driver, kernel) {}
 
 std::optional<std::string> Launcher::exceeded_limit(const Problem& problem) {
   const LaunchGeometry geometry = launch_geometry(problem, tuning_, updated_box(problem));
@@ -51,8 +51,13 @@ Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fie
       for (int field : wanted) buffers.push_back(phase[static_cast<std::size_t>(field)]);
       return fields.addresses(buffers);
     };
-    steps.arguments.push_back(pack_arguments(problem, box, tuning_, addresses(problem.facts.inputs),
-                                             addresses(problem.facts.outputs), coefficients));
+    const auto inputs = addresses(problem.facts.inputs);
+    auto arguments =
+        pack_arguments(problem, box, tuning_, inputs, addresses(problem.facts.outputs), coefficients);
+    for (const TensorMapRequest& map : tensor_maps(problem, tuning_, inputs)) {
+      driver_->encode_tensor_map(problem.type, map, std::span(arguments).subspan(map.offset));
+    }
+    steps.arguments.push_back(std::move(arguments));
   }
   return steps;
 }

@@ -41,6 +41,7 @@ class Launcher {
   void launch(const Repeated& steps, int count, CUstream_st* stream) const;
 
  private:
+  Driver* driver_;
   Tuning tuning_;
   Module module_;
 };

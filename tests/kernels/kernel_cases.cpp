@@ -127,6 +127,7 @@ std::vector<Tuning> kernel_forms() {
       streaming(mixed, Halo::shared, Cover::output, Neighbours::cache),
       streaming(mixed, Halo::cache, Cover::output, Neighbours::cache),
       streaming(mixed, Halo::shared, Cover::input, Neighbours::cache),
+      streaming(ring, Halo::shared, Cover::output, Neighbours::cache),
   };
 }
 

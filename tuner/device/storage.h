@@ -2,6 +2,10 @@
 #ifndef STENCIL_TUNE_TUNER_DEVICE_STORAGE_H
 #define STENCIL_TUNE_TUNER_DEVICE_STORAGE_H
 
+#ifndef __CUDACC_RTC__  // NVRTC has memcpy built in and no headers
+#include <cstring>
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define STENCIL_TUNE_BITS __host__ __device__ inline
 #else
@@ -13,7 +17,7 @@ namespace stencil_tune::check {
 /// Bits of an IEEE-like format with `exponent_bits` and `fraction_bits`; overflow gives infinity.
 STENCIL_TUNE_BITS unsigned short narrow(float value, int exponent_bits, int fraction_bits) {
   unsigned bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
+  memcpy(&bits, &value, sizeof bits);
   const unsigned sign = (bits >> 31) << (exponent_bits + fraction_bits);
   const unsigned infinite = ((1u << exponent_bits) - 1) << fraction_bits;
   const unsigned magnitude = bits & 0x7fffffffu;
@@ -58,13 +62,13 @@ STENCIL_TUNE_BITS float widen(unsigned short stored, int exponent_bits, int frac
   } else {
     float scale;
     const unsigned scale_bits = static_cast<unsigned>(127 + 1 - bias - fraction_bits) << 23;
-    __builtin_memcpy(&scale, &scale_bits, sizeof scale);
+    memcpy(&scale, &scale_bits, sizeof scale);
     const float value = static_cast<float>(fraction) * scale;
-    __builtin_memcpy(&result, &value, sizeof result);
+    memcpy(&result, &value, sizeof result);
   }
   result |= sign;
   float value;
-  __builtin_memcpy(&value, &result, sizeof value);
+  memcpy(&value, &result, sizeof value);
   return value;
 }
 

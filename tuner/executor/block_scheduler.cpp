@@ -30,6 +30,29 @@ std::string to_string(host::Site site) {
 
 std::string to_string(host::Index index) { return fmt::format("({},{},{})", index.x, index.y, index.z); }
 
+/// Row by row; cells outside the field are zero.
+void perform_box(const host::TensorMapContent& map, std::byte* to, const std::array<int, 3>& first) {
+  const auto inside = [&](std::size_t axis, std::int64_t i) {
+    return i >= 0 && i < static_cast<std::int64_t>(map.extents[axis]);
+  };
+  for (unsigned k = 0; k < map.box[2]; ++k) {
+    for (unsigned j = 0; j < map.box[1]; ++j) {
+      const std::int64_t y = first[1] + std::int64_t{j};
+      const std::int64_t z = first[2] + std::int64_t{k};
+      for (unsigned i = 0; i < map.box[0]; ++i, to += map.cell_bytes) {
+        const std::int64_t x = first[0] + std::int64_t{i};
+        if (!inside(0, x) || !inside(1, y) || !inside(2, z)) {
+          std::memset(to, 0, map.cell_bytes);
+          continue;
+        }
+        const auto offset = static_cast<std::uint64_t>(x) * map.cell_bytes + static_cast<std::uint64_t>(y) * map.strides[0] +
+                            static_cast<std::uint64_t>(z) * map.strides[1];
+        std::memcpy(to, reinterpret_cast<const void*>(map.address + offset), map.cell_bytes);
+      }
+    }
+  }
+}
+
 void perform(void* to, const void* from, unsigned bytes, unsigned bytes_read) {
   std::memcpy(to, from, bytes_read);
   std::memset(static_cast<char*>(to) + bytes_read, 0, bytes - bytes_read);
@@ -49,6 +72,14 @@ host::Services& BlockScheduler::services() {
       },
       [] { active_scheduler->commit_copies(); },
       [](unsigned groups_left) { active_scheduler->wait_copies(groups_left); },
+      [](const void* map, void* to, void* barrier, int x, int y, int z, host::Site site) {
+        active_scheduler->issue_box_copy({static_cast<const host::TensorMapContent*>(map), static_cast<std::byte*>(to),
+                                          static_cast<host::CopyBarrierContent*>(barrier), {x, y, z}},
+                                         site);
+      },
+      [](void* barrier, int parity, host::Site site) {
+        active_scheduler->wait_phase(static_cast<host::CopyBarrierContent*>(barrier), parity, site);
+      },
       [](host::Rule rule, const void* address, const char* what, host::Site site) {
         active_scheduler->fail(rule, address, what, site);
       },
@@ -97,6 +128,7 @@ std::optional<HostFault> BlockScheduler::run_grid() {
 std::optional<HostFault> BlockScheduler::run_block(host::Index block) {
   begin_block(block);
   while (unfinished_ > 0 && !fault_) {
+    release_ended_phases();
     round_.swap(next_);
     next_.clear();
     order_round();
@@ -119,6 +151,7 @@ void BlockScheduler::begin_block(host::Index block) {
   fault_.reset();
   unfinished_ = static_cast<unsigned>(threads_.size());
   at_barrier_ = 0;
+  box_copies_.clear();
   next_.resize(threads_.size());
   std::iota(next_.begin(), next_.end(), 0U);
   for (Thread& thread : threads_) {
@@ -259,6 +292,55 @@ void BlockScheduler::wait_copies(unsigned groups_left) {
   }
 }
 
+void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
+  constexpr std::size_t kAlignment = 128;
+  if (copy.map->mark != host::kTensorMapMark) {
+    fail(host::Rule::other, copy.map, "tensor copy through what is no tensor map", site);
+  }
+  const std::size_t bytes = std::size_t{copy.map->box[0]} * copy.map->box[1] * copy.map->box[2] * copy.map->cell_bytes;
+  if (copy.to < shared_.data() || copy.to + bytes > shared_.data() + shared_.size()) {
+    fail(host::Rule::shared_range, copy.to, "tensor copy to outside shared memory", site);
+  }
+  if (static_cast<std::size_t>(copy.to - shared_.data()) % kAlignment != 0) {
+    fail(host::Rule::alignment, copy.to, "tensor copy to a misaligned address", site);
+  }
+  box_copies_.push_back(copy);
+  if (options_.async == AsyncCompletion::at_issue) complete_box_copies(copy.barrier);
+}
+
+void BlockScheduler::complete_box_copies(const host::CopyBarrierContent* barrier) {
+  const auto waited_for = std::stable_partition(box_copies_.begin(), box_copies_.end(),
+                                                [&](const BoxCopy& copy) { return copy.barrier != barrier; });
+  for (auto copy = waited_for; copy != box_copies_.end(); ++copy) {
+    const host::TensorMapContent& map = *copy->map;
+    perform_box(map, copy->to, copy->first);
+    copy->barrier->add_bytes(-static_cast<int>(map.box[0] * map.box[1] * map.box[2] * map.cell_bytes));
+    copy->barrier->end_phase_if_complete();
+  }
+  box_copies_.erase(waited_for, box_copies_.end());
+}
+
+void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
+  Thread& thread = current();
+  if (barrier->parity() != parity) return;
+  thread.state = State::at_phase;
+  thread.site = site;
+  thread.phase = {barrier, parity};
+  thread.fiber->wait();
+}
+
+/// Copies that somebody waits for arrive now, if they have not before.
+void BlockScheduler::release_ended_phases() {
+  for (unsigned i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state != State::at_phase) continue;
+    if (thread.phase.barrier->parity() == thread.phase.parity) complete_box_copies(thread.phase.barrier);
+    if (thread.phase.barrier->parity() == thread.phase.parity) continue;
+    thread.state = State::ready;
+    next_.push_back(i);
+  }
+}
+
 void BlockScheduler::fail(host::Rule rule, const void* address, const char* what, host::Site site) {
   const auto kind = rule == host::Rule::alignment      ? HostFault::Kind::misaligned
                     : rule == host::Rule::shared_range ? HostFault::Kind::out_of_bounds
@@ -303,8 +385,11 @@ void BlockScheduler::report_stuck() {
 std::string BlockScheduler::describe_waits() const {
   std::map<std::string, unsigned> waits;
   for (const Thread& thread : threads_) {
-    if (thread.state != State::at_barrier && thread.state != State::at_exchange) continue;
-    ++waits[fmt::format("{} {}", thread.state == State::at_barrier ? "barrier" : "shuffle", to_string(thread.site))];
+    const char* what = thread.state == State::at_barrier    ? "barrier"
+                       : thread.state == State::at_exchange ? "shuffle"
+                       : thread.state == State::at_phase    ? "copy barrier"
+                                                            : nullptr;
+    if (what) ++waits[fmt::format("{} {}", what, to_string(thread.site))];
   }
   std::string text;
   for (const auto& [place, count] : waits) text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, place);

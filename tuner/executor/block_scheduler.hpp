@@ -6,6 +6,8 @@
 #include "tuner/executor/host_interface.hpp"
 #include "tuner/executor/thread_fiber.hpp"
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <random>
@@ -30,13 +32,20 @@ class BlockScheduler {
   static host::Services& services();
 
  private:
-  enum class State { ready, at_barrier, at_exchange, finished };
+  enum class State { ready, at_barrier, at_exchange, at_phase, finished };
 
   struct Copy {
     void* to;
     const void* from;
     unsigned bytes;
     unsigned bytes_read;  ///< the rest of `bytes` becomes zero
+  };
+
+  struct BoxCopy {
+    const host::TensorMapContent* map;
+    std::byte* to;
+    host::CopyBarrierContent* barrier;
+    std::array<int, 3> first;  ///< cell of the field
   };
 
   struct Thread {
@@ -50,6 +59,10 @@ class BlockScheduler {
       unsigned bytes;
       unsigned source;
     } exchange{};
+    struct {
+      host::CopyBarrierContent* barrier;
+      int parity;
+    } phase{};
     std::vector<Copy> open_copies;
     std::vector<std::vector<Copy>> committed_copies;
   };
@@ -70,6 +83,10 @@ class BlockScheduler {
   void issue_copy(const Copy& copy, host::Site site);
   void commit_copies();
   void wait_copies(unsigned groups_left);
+  void issue_box_copy(const BoxCopy& copy, host::Site site);
+  void complete_box_copies(const host::CopyBarrierContent* barrier);
+  void wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site);
+  void release_ended_phases();
   [[noreturn]] void fail(host::Rule rule, const void* address, const char* what, host::Site site);
 
   void report(HostFault::Kind kind, const std::string& what, std::uintptr_t address = 0);
@@ -88,6 +105,7 @@ class BlockScheduler {
   std::vector<Thread> threads_;
   std::vector<unsigned> round_;  ///< threads that run in this round
   std::vector<unsigned> next_;   ///< threads that became ready since it began
+  std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
   unsigned current_ = 0;
   unsigned unfinished_ = 0;
   unsigned at_barrier_ = 0;

@@ -126,6 +126,39 @@ STENCIL_DEVICE void store_word(W* address, W value, STENCIL_TUNE_CALLER) {
   *address = value;
 }
 
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+struct CopyBarrier {
+  host::CopyBarrierContent content;
+};
+static_assert(sizeof(CopyBarrier) == 8);
+
+STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals, STENCIL_TUNE_CALLER) {
+  host::check_alignment(barrier, sizeof(CopyBarrier), "misaligned copy barrier", {file, line});
+  barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
+}
+STENCIL_DEVICE void fence_copy_barriers() {}
+STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
+  barrier->content.arrive();
+  barrier->content.end_phase_if_complete();
+}
+STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
+  barrier->content.add_bytes(bytes);
+  arrive(barrier);
+}
+STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
+  stencil_tune_host_services->wait_phase(barrier, parity, {file, line});
+}
+STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z,
+                             STENCIL_TUNE_CALLER) {
+  stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
+}
+STENCIL_DEVICE void warp_barrier(STENCIL_TUNE_CALLER) {
+  host::exchange(0, static_cast<int>(host::self().lane), {file, line});
+}
+
 /// kBytes (4, 8 or 16) from global to shared memory, which arrive some time before the wait that covers them ends.
 template <int kBytes>
 STENCIL_DEVICE void async_copy(void* shared, const void* global, STENCIL_TUNE_CALLER) {

@@ -4,8 +4,10 @@
 #include "tuner/executor/block_scheduler.hpp"
 #include "tuner/executor/embedded.hpp"
 #include "tuner/executor/host_compiler.hpp"
+#include "tuner/executor/host_interface.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mutex>
@@ -100,6 +102,19 @@ std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::sp
   const std::lock_guard lock(one_launch_at_a_time);
   BlockScheduler scheduler(geometry, entry_, arguments.data(), options);
   return scheduler.run_grid();
+}
+
+void encode_tensor_maps(std::span<const TensorMapRequest> requests, std::size_t cell_bytes,
+                        std::span<std::byte> arguments) {
+  for (const TensorMapRequest& request : requests) {
+    const host::TensorMapContent content{host::kTensorMapMark,
+                                         request.address,
+                                         {request.extents[0], request.extents[1], request.extents[2]},
+                                         {request.strides[0], request.strides[1]},
+                                         {request.box[0], request.box[1], request.box[2]},
+                                         static_cast<unsigned>(cell_bytes)};
+    std::memcpy(arguments.data() + request.offset, &content, sizeof content);
+  }
 }
 
 }  // namespace stencil_tune

@@ -47,6 +47,10 @@ std::string_view name(ThreadOrder order) noexcept;
 
 class HostLibrary;
 
+/// Writes the tensor maps that a kernel's packed arguments lack, in the executor's encoding.
+void encode_tensor_maps(std::span<const TensorMapRequest> requests, std::size_t cell_bytes,
+                        std::span<std::byte> arguments);
+
 /// One kernel of a loaded library; keeps the library loaded.
 class HostKernel {
  public:

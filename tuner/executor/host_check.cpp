@@ -63,8 +63,9 @@ class HostLaunch {
 
   /// What went wrong; nothing when all is right.
   std::optional<std::string> run(const HostKernel& kernel) {
-    const auto arguments =
+    auto arguments =
         pack_arguments(problem_, box_, tuning_, addresses(inputs_), addresses(outputs_), data_.coefficients);
+    encode_tensor_maps(tensor_maps(problem_, tuning_, addresses(inputs_)), size_of(problem_.type), arguments);
     const auto fault = kernel.run(launch_geometry(problem_, tuning_, box_), arguments, scene_.run);
     if (fault) return fmt::format("{}: {}{}", name(fault->kind), fault->message, describe(fault->address));
     for (std::size_t i = 0; i < outputs_.size(); ++i) {

@@ -27,6 +27,33 @@ struct Site {
 /// How a thread was found to break a rule that a GPU enforces, or fails to.
 enum class Rule { alignment, shared_range, other };
 
+/// What stands in a tensor map's 128 bytes instead of the GPU's own encoding.
+struct TensorMapContent {
+  unsigned long long mark;
+  unsigned long long address;
+  unsigned long long extents[3];  ///< cells
+  unsigned long long strides[2];  ///< bytes from one row, plane to the next
+  unsigned box[3];                ///< cells of one copy
+  unsigned cell_bytes;
+};
+inline constexpr unsigned long long kTensorMapMark = 0x70616d726f736e74;
+
+/// What stands in a copy barrier's 8 bytes: a phase ends when no arrivals and no bytes are outstanding.
+struct CopyBarrierContent {
+  unsigned short arrivals;  ///< of every phase
+  unsigned short left;      ///< of this one
+  int phase_and_bytes;      ///< the phase's parity in the last bit, outstanding bytes above it
+
+  int parity() const { return phase_and_bytes & 1; }
+  void add_bytes(int bytes) { phase_and_bytes += 2 * bytes; }
+  void arrive() { --left; }
+  void end_phase_if_complete() {
+    if (left != 0 || phase_and_bytes / 2 != 0) return;
+    left = arrivals;
+    phase_and_bytes ^= 1;
+  }
+};
+
 /// The executor's side: one table, bound to a kernel library when it is loaded.
 struct Services {
   const ThreadView* current;  ///< changes whenever another thread runs
@@ -39,6 +66,11 @@ struct Services {
   void (*commit_copies)();
   /// Completes this thread's committed groups but for the latest `groups_left`.
   void (*wait_copies)(unsigned groups_left);
+
+  /// One box of the field that `map` describes, whose bytes then count towards the barrier's phase.
+  void (*copy_box)(const void* map, void* shared, void* barrier, int x, int y, int z, Site site);
+  /// Until the barrier's phase of that parity has ended.
+  void (*wait_phase)(void* barrier, int parity, Site site);
 
   /// Ends the launch with a fault; does not return.
   void (*fail)(Rule rule, const void* address, const char* what, Site site);
