@@ -4,6 +4,8 @@
 // CUDA runtime API uses (cudaStream_t is CUstream_st*), so that callers pass theirs without a cast.
 #pragma once
 
+#include "generator/source.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -87,6 +89,9 @@ class Driver {
   virtual int function_attribute(CUfunc_st* function, FunctionAttribute attribute) = 0;
   virtual void allow_shared(CUfunc_st* function, std::size_t bytes) = 0;  ///< dynamic shared memory a launch may ask
   virtual int resident_blocks(CUfunc_st* function, int threads, std::size_t shared_bytes) = 0;  ///< per multiprocessor
+
+  /// Host arithmetic only. Throws Error(unsupported_driver) before CUDA 12.0.
+  virtual void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) = 0;
 
   /// One by-value parameter, as generator/source.hpp packs it.
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,

@@ -62,6 +62,7 @@ struct DriverApi {
   STENCIL_TUNE_DRIVER_FUNCTIONS(STENCIL_TUNE_DECLARE)
 #undef STENCIL_TUNE_DECLARE
   CUresult (*context_id)(CUcontext, unsigned long long*) = nullptr;  ///< since CUDA 12.0; null before
+  decltype(&::cuTensorMapEncodeTiled) encode_tensor_map = nullptr;   ///< since CUDA 12.0; null before
 
   /// Opens `path_or_soname` ("libcuda.so.1"). Throws Error(missing_library), Error(unsupported_driver).
   static DriverApi open(const std::string& path_or_soname);

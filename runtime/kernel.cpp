@@ -2,6 +2,7 @@
 
 #include "runtime/field_checks.hpp"
 #include "runtime/kernel_state.hpp"
+#include "runtime/launch_arguments.hpp"
 
 #include <fmt/format.h>
 
@@ -61,15 +62,16 @@ const Module& module_in(const StageKernel& stage, std::uint64_t context_id) {
                     "the GPU it was looked up for");
 }
 
-void launch_checked(const StageKernel& stage, const Module& module, CUstream_st* stream, std::span<void* const> fields,
-                    std::span<const double> coefficients, const std::optional<Box>& box) {
+void launch_checked(Driver& driver, const StageKernel& stage, const Module& module, CUstream_st* stream,
+                    std::span<void* const> fields, std::span<const double> coefficients,
+                    const std::optional<Box>& box) {
   check_fields(stage.problem, stage.alignment, fields);
   if (box) check_box(*box, stage.updated);
   const Addresses inputs(stage.problem.facts.inputs, fields);
   const Addresses outputs(stage.problem.facts.outputs, fields);
   const Box& cells = box ? *box : stage.updated;
   const std::vector<std::byte> argument =
-      pack_arguments(stage.problem, cells, stage.tuning, inputs.get(), outputs.get(), coefficients);
+      launch_arguments(driver, stage.problem, cells, stage.tuning, inputs.get(), outputs.get(), coefficients);
   module.launch(box ? launch_geometry(stage.problem, stage.tuning, cells) : stage.geometry, argument, stream);
 }
 
@@ -115,7 +117,7 @@ void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const>
                           std::span<const double> coefficients, const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
   const Module& module = module_in(kernel, state_->driver->current_context_id());
-  launch_checked(kernel, module, stream, fields, given_or_default(*state_, coefficients), box);
+  launch_checked(*state_->driver, kernel, module, stream, fields, given_or_default(*state_, coefficients), box);
 }
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,

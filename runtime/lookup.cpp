@@ -1,6 +1,7 @@
 #include "runtime/lookup.hpp"
 
 #include "generator/space.hpp"
+#include "generator/tile.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,8 @@ struct Contender {
   bool narrowed = false;     ///< its vectors are narrower than the winner's
 };
 
-constexpr double kNarrowingPenalty = 0.48;  // ln(2)^2: one axis twice or half as long
+constexpr std::size_t kTensorCopyAlignment = 16;  // bytes, of addresses and strides: CUDA's driver API manual
+constexpr double kNarrowingPenalty = 0.48;        // ln(2)^2: one axis twice or half as long
 
 bool serves(const ProblemKey& key, const Problem& problem) {
   const bool boundaries_equal =
@@ -161,7 +163,8 @@ Choice default_choice(const Problem& problem, const Target& target, std::vector<
 }  // namespace
 
 std::size_t required_alignment(ElementType type, const Tuning& tuning) {
-  return size_of(type) * static_cast<std::size_t>(tuning.vector);
+  const std::size_t vector = size_of(type) * static_cast<std::size_t>(tuning.vector);
+  return uses_tensor_maps(tuning) ? std::max(vector, kTensorCopyAlignment) : vector;
 }
 
 double log_distance(const Extents& a, const Extents& b) {

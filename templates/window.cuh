@@ -79,7 +79,7 @@ struct WindowLoader {
 };
 
 /// More cells than this are read where they are used: loaded ahead, they would not fit the registers.
-constexpr int kMostCellsAhead = 160;
+inline constexpr int kMostCellsAhead = 160;
 
 /// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
 template <class S, class T, class Known>

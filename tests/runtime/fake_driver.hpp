@@ -138,6 +138,9 @@ class FakeDriver : public Driver {
   int function_attribute(CUfunc_st*, FunctionAttribute) override { return 32; }
   void allow_shared(CUfunc_st*, std::size_t) override { note("allow_shared"); }
   int resident_blocks(CUfunc_st*, int threads, std::size_t) override { return 2048 / threads; }
+  void encode_tensor_map(ElementType, const TensorMapRequest& map, std::span<std::byte> to) override {
+    std::memcpy(to.data(), &map.address, sizeof(map.address));
+  }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
     note("launch");

@@ -1,0 +1,82 @@
+#include "runtime/export.hpp"
+
+#include "generator/tile.hpp"
+#include "runtime/export_templates.hpp"
+#include "runtime/export_text.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace stencil_tune {
+
+namespace {
+
+void require_identifier(const std::string& name) {
+  if (!name.empty() && export_name(name) == name) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("'{}' cannot name a C function; '{}' could", comment_text(name), export_name(name)));
+}
+
+std::string provenance(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+  std::string text = fmt::format(
+      "// {}: stencil '{}', rank {}, {}, boundary {}\n"
+      "// Candidate {}\n",
+      options.name, comment_text(problem.stencil.name), problem.extents.rank, name(problem.type),
+      to_string(problem.boundaries, problem.extents.rank), code(tuning));
+  for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
+  text += fmt::format(
+      "// Written by stencil-tune (templates {}); needs nothing of it. Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
+      template_signature(), comment_text(options.architecture), options.name);
+  return text;
+}
+
+std::string includes(const Problem& problem, const Tuning& tuning) {
+  std::string text = "#include <cuda_runtime.h>\n";
+  if (uses_tensor_maps(tuning)) text = "#include <cuda.h>\n" + text;
+  if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
+  if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  return text;
+}
+
+std::string header_text(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
+                        const ExportSignature& signature) {
+  return fmt::format(
+      "{}#pragma once\n\n#include <cuda_runtime_api.h>\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}{};\n\n"
+      "#ifdef __cplusplus\n}}\n#endif\n",
+      provenance(problem, tuning, options),
+      problem.type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
+      : problem.type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
+                                          : "",
+      launcher_contract(problem, tuning), signature.declaration());
+}
+
+}  // namespace
+
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+  require_identifier(options.name);
+  const std::string kernel = options.name + "_kernel";
+  const std::string detail = options.name + "_detail";
+  const ExportSignature signature = export_signature(problem, options.name);
+
+  ExportedFiles files;
+  files.source = provenance(problem, tuning, options);
+  files.source += "\n" + includes(problem, tuning) + "\n#include <cstdint>\n#include <cstring>\n";
+  if (options.with_main) files.source += "#include <algorithm>\n";
+  if (options.split_header) {
+    files.header = header_text(problem, tuning, options, signature);
+    files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
+  }
+  files.source += write_out_templates(generate(problem, tuning, kernel).text, detail);
+  files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
+  if (!options.split_header) files.source += launcher_contract(problem, tuning);
+  files.source += "extern \"C\" " + launcher_text(problem, tuning, signature, detail, kernel);
+  if (options.with_main) {
+    files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
+    files.source += main_text(problem, signature);
+  }
+  return files;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,321 @@
+#include "generator/tile.hpp"
+#include "runtime/export.hpp"
+#include "runtime/export_text.hpp"
+#include "runtime/lookup.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+
+namespace {
+
+std::string_view cell_type(ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return "double";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f16:
+      return "__half";
+    case ElementType::bf16:
+      return "__nv_bfloat16";
+  }
+  throw Error(ErrorCode::internal, "an element type without a CUDA name");
+}
+
+/// Parameter names for fields: identifiers, each once.
+class FieldNames {
+ public:
+  std::string add(const std::string& field) {
+    std::string name = export_name(field);
+    while (std::find(used_.begin(), used_.end(), name) != used_.end()) name += "_2";
+    used_.push_back(name);
+    return name;
+  }
+
+ private:
+  std::vector<std::string> used_;
+};
+
+/// "f(a) || f(b)" for each name in the format's place.
+std::string any_of(const std::vector<std::string>& names, std::string_view format) {
+  std::string text;
+  for (const std::string& each : names) {
+    if (!text.empty()) text += " || ";
+    text += fmt::format(fmt::runtime(format), each);
+  }
+  return text;
+}
+
+struct KernelAxisTexts {
+  std::array<std::string, kMaxRank> extent;
+  std::array<std::string, kMaxRank> stride;
+  std::array<int, kMaxRank> held{0, 0, 0};
+};
+
+/// The grid's parameters as the kernel's axes.
+KernelAxisTexts kernel_axis_texts(const Problem& problem, const Tuning& tuning) {
+  constexpr std::array<const char*, kMaxRank> kExtents{"nx", "ny", "nz"};
+  constexpr std::array<const char*, kMaxRank> kStrides{"1", "stride_y", "stride_z"};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  KernelAxisTexts texts;
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    const int grid_axis = axes.grid_axis[a];
+    const auto g = static_cast<std::size_t>(std::max(grid_axis, 0));
+    texts.extent[a] = grid_axis < 0 ? "1" : kExtents[g];
+    texts.stride[a] = grid_axis < 0 ? "0" : kStrides[g];
+    if (grid_axis >= 0 && problem.boundaries[g] == Boundary::hold) texts.held[a] = problem.facts.radius[g];
+  }
+  return texts;
+}
+
+std::string stride_checks(const Problem& problem) {
+  switch (problem.extents.rank) {
+    case 1:
+      return "";
+    case 2:
+      return "  if (stride_y < nx) return cudaErrorInvalidValue;\n";
+    default:
+      return "  if (stride_y < nx || stride_z < stride_y * ny) return cudaErrorInvalidValue;\n";
+  }
+}
+
+std::string last_stride(const Problem& problem) {
+  constexpr std::array<const char*, kMaxRank> kCells{"nx", "stride_y * ny", "stride_z * nz"};
+  return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
+}
+
+/// Cells that one instruction or copy moves: addresses and strides must be multiples of as many.
+std::size_t cells_together(const Problem& problem, const Tuning& tuning) {
+  return required_alignment(problem.type, tuning) / size_of(problem.type);
+}
+
+std::string alignment_checks(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
+  const std::size_t cells = cells_together(problem, tuning);
+  if (cells == 1) return "";
+  std::vector<std::string> names = signature.inputs;
+  names.insert(names.end(), signature.outputs.begin(), signature.outputs.end());
+  const std::string misaligned =
+      fmt::format("reinterpret_cast<std::uintptr_t>({{}}) % {} != 0", cells * size_of(problem.type));
+  std::string text = fmt::format("  // Cells are moved {} at a time.\n", cells);
+  text += fmt::format("  if ({}) return cudaErrorMisalignedAddress;\n", any_of(names, misaligned));
+  if (problem.extents.rank == 2)
+    text += fmt::format("  if (stride_y % {} != 0) return cudaErrorInvalidValue;\n", cells);
+  if (problem.extents.rank == 3) {
+    text += fmt::format("  if (stride_y % {0} != 0 || stride_z % {0} != 0) return cudaErrorInvalidValue;\n", cells);
+  }
+  return text;
+}
+
+std::string coefficient_lines(const Problem& problem, std::string_view plain) {
+  if (problem.stencil.coefficients.empty()) return "";
+  std::string values;
+  for (const Coefficient& c : problem.stencil.coefficients) {
+    values += fmt::format("      {:a},  // {} = {}\n", c.value, comment_text(c.name), c.value);
+  }
+  return fmt::format(
+      "  static const double kDefaults[S::kCoefficients] = {{\n{}  }};\n"
+      "  for (int i = 0; i < S::kCoefficients; ++i) {{\n"
+      "    {}.coefficients[i] = static_cast<S::Value>(coefficients != nullptr ? coefficients[i] : kDefaults[i]);\n"
+      "  }}\n",
+      values, plain);
+}
+
+/// Descriptions of the inputs for the copy engine; the driver's function comes from the runtime library, so that
+/// nothing else needs linking.
+std::string tensor_map_lines(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
+  if (!uses_tensor_maps(tuning)) return "";
+  const SharedTile ring = shared_tile(problem, tuning);
+  const bool has_rows = kernel_axes(problem, tuning).grid_axis[1] >= 0;
+  constexpr std::array<const char*, 4> kTypes{"FLOAT64", "FLOAT32", "FLOAT16", "BFLOAT16"};
+  std::string inputs;
+  for (const std::string& each : signature.inputs) inputs += each + ", ";
+  return fmt::format(
+      R"(  // One map an input: {box_x} x {box_y} x 1 cells a copy, cells outside arrive as 0.
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult query;
+  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query);
+  if (error != cudaSuccess) return error;
+  if (query != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
+  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
+  const {cell}* const fields[] = {{{inputs}}};
+  for (int i = 0; i < S::kInputs; ++i) {{
+    const cuuint64_t extents[3] = {{static_cast<cuuint64_t>(n[0]), static_cast<cuuint64_t>(n[1]),
+                                   static_cast<cuuint64_t>(n[2])}};
+    const cuuint64_t strides[2] = {{static_cast<cuuint64_t>({row_stride}) * sizeof(S::Storage),
+                                   static_cast<cuuint64_t>(stride[2]) * sizeof(S::Storage)}};
+    const cuuint32_t box[3] = {{{box_x}, {box_y}, 1}};
+    const cuuint32_t every_cell[3] = {{1, 1, 1}};
+    alignas(64) CUtensorMap map;
+    if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_{type}, 3, const_cast<{cell}*>(fields[i]), extents, strides, box, every_cell,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {{
+      return cudaErrorInvalidValue;
+    }}
+    static_assert(sizeof(map) == sizeof(arguments.maps[i]), "a tensor map has 128 bytes");
+    std::memcpy(&arguments.maps[i], &map, sizeof(map));
+  }}
+)",
+      fmt::arg("box_x", ring.pitch), fmt::arg("box_y", ring.rows), fmt::arg("cell", signature.cell),
+      fmt::arg("inputs", inputs), fmt::arg("row_stride", has_rows ? "stride[1]" : "stride[2]"),
+      fmt::arg("type", kTypes[static_cast<std::size_t>(problem.type)]));
+}
+
+std::string address_lines(const ExportSignature& signature, std::string_view plain) {
+  std::string text;
+  for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
+    text += fmt::format("  {}.in[{}] = reinterpret_cast<const S::Storage*>({});\n", plain, i, signature.inputs[i]);
+  }
+  for (std::size_t i = 0; i < signature.outputs.size(); ++i) {
+    text += fmt::format("  {}.out[{}] = reinterpret_cast<S::Storage*>({});\n", plain, i, signature.outputs[i]);
+  }
+  return text;
+}
+
+std::string null_and_overlap_checks(const ExportSignature& signature) {
+  std::vector<std::string> all = signature.inputs;
+  all.insert(all.end(), signature.outputs.begin(), signature.outputs.end());
+  std::string same;
+  for (std::size_t o = 0; o < signature.outputs.size(); ++o) {
+    for (std::size_t i = 0; i < signature.inputs.size() + o; ++i) {
+      same += fmt::format("{}{} == {}", same.empty() ? "" : " || ", signature.outputs[o], all[i]);
+    }
+  }
+  return fmt::format("  if ({}) return cudaErrorInvalidValue;\n  if ({}) return cudaErrorInvalidValue;\n",
+                     any_of(all, "{} == nullptr"), same);
+}
+
+}  // namespace
+
+ExportSignature export_signature(const Problem& problem, const std::string& name) {
+  ExportSignature signature{
+      .name = name, .cell = std::string(cell_type(problem.type)), .inputs = {}, .outputs = {}, .parameters = {}};
+  FieldNames names;
+  for (const int field : problem.facts.inputs) {
+    signature.inputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
+    signature.parameters.push_back({"const " + signature.cell + "*", signature.inputs.back()});
+  }
+  for (const int field : problem.facts.outputs) {
+    signature.outputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
+    signature.parameters.push_back({signature.cell + "*", signature.outputs.back()});
+  }
+  signature.parameters.push_back({"long long", "nx"});
+  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "ny"});
+  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
+  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "nz"});
+  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "stride_z"});
+  if (!problem.stencil.coefficients.empty()) signature.parameters.push_back({"const double*", "coefficients"});
+  signature.parameters.push_back({"cudaStream_t", "stream"});
+  return signature;
+}
+
+std::string ExportSignature::declaration() const {
+  const std::string opening = fmt::format("cudaError_t {}(", name);
+  std::string text = opening;
+  std::size_t column = opening.size();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string each =
+        fmt::format("{} {}{}", parameters[i].type, parameters[i].name, i + 1 < parameters.size() ? ", " : ")");
+    if (column + each.size() > 118) {
+      text.pop_back();
+      text += "\n" + std::string(opening.size(), ' ');
+      column = opening.size();
+    }
+    text += each;
+    column += each.size();
+  }
+  return text;
+}
+
+std::string launcher_contract(const Problem& problem, const Tuning& tuning) {
+  std::string text =
+      "// One step of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; allocates "
+      "nothing.\n";
+  constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
+  text += fmt::format("//   pointers      device memory; a cell stands at [{}]; inputs and outputs must not overlap\n",
+                      kPlaces[static_cast<std::size_t>(problem.extents.rank - 1)]);
+  text += "//   nx, ny, nz    extents of the whole arrays in cells, x fastest in memory\n";
+  if (problem.extents.rank > 1) text += "//   stride_y, _z  cells from one row, one plane to the next\n";
+  if (!problem.stencil.coefficients.empty()) {
+    text += fmt::format("//   coefficients  {} numbers in host memory, or nullptr for the defaults below\n",
+                        problem.stencil.coefficients.size());
+  }
+  text += fmt::format("//   boundary      {}\n", to_string(problem.boundaries, problem.extents.rank));
+  const std::size_t cells = cells_together(problem, tuning);
+  if (cells > 1) {
+    text += fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells,
+                        cells * size_of(problem.type));
+  }
+  text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
+  return text;
+}
+
+std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
+                          const std::string& detail, const std::string& kernel) {
+  const KernelAxisTexts axes = kernel_axis_texts(problem, tuning);
+  const std::size_t shared = shared_tile(problem, tuning).bytes;
+  const std::string plain = uses_tensor_maps(tuning) ? "arguments.plain" : "arguments";
+  return fmt::format(
+      R"({declaration} {{
+  using S = {kernel}_candidate::Stencil;
+  using T = {kernel}_candidate::Tuning;
+{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
+  const long long n[3] = {{{n0}, {n1}, {n2}}};
+  const long long stride[3] = {{{s0}, {s1}, {s2}}};
+  const long long held[3] = {{{h0}, {h1}, {h2}}};  // layers on each side that boundary hold keeps
+  const int tile[3] = {{T::kTileX, T::kTileY, T::kTileZ}};
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
+{stride_checks}  if (sizeof(S::Index) == 4 && {cells} > 0x7fffffff) return cudaErrorInvalidValue;
+{alignment_checks}
+  {detail}::{arguments}<S> arguments = {{}};
+{addresses}  unsigned tiles[3];
+  for (int a = 0; a < 3; ++a) {{
+    const long long low = held[a] < n[a] ? held[a] : n[a];
+    const long long high = n[a] - held[a];
+    if (high <= low) return cudaSuccess;  // nothing inside
+    // Tiles start on a 128-byte line along x.
+    const long long line = a == 0 ? static_cast<long long>(128 / sizeof(S::Storage)) : 1;
+    {plain}.low[a] = low;
+    {plain}.high[a] = high;
+    {plain}.origin[a] = low / line * line;
+    {plain}.n[a] = n[a];
+    tiles[a] = static_cast<unsigned>((high - {plain}.origin[a] + tile[a] - 1) / tile[a]);
+    {plain}.tiles[a] = tiles[a];
+  }}
+  {plain}.stride_y = stride[1];
+  {plain}.stride_z = stride[2];
+{coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
+  const dim3 block({bx}, {by}, {bz});
+  {kernel}<<<grid, block, {shared_bytes}, stream>>>(arguments);
+  return cudaGetLastError();
+}}
+)",
+      fmt::arg("declaration", signature.declaration()), fmt::arg("kernel", kernel), fmt::arg("detail", detail),
+      fmt::arg("pointer_checks", null_and_overlap_checks(signature)), fmt::arg("n0", axes.extent[0]),
+      fmt::arg("n1", axes.extent[1]), fmt::arg("n2", axes.extent[2]), fmt::arg("s0", axes.stride[0]),
+      fmt::arg("s1", axes.stride[1]), fmt::arg("s2", axes.stride[2]), fmt::arg("h0", axes.held[0]),
+      fmt::arg("h1", axes.held[1]), fmt::arg("h2", axes.held[2]), fmt::arg("stride_checks", stride_checks(problem)),
+      fmt::arg("cells", last_stride(problem)),
+      fmt::arg("alignment_checks", alignment_checks(problem, tuning, signature)),
+      fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
+      fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
+      fmt::arg("coefficients", coefficient_lines(problem, plain)),
+      fmt::arg("tensor_maps", tensor_map_lines(problem, tuning, signature)),
+      fmt::arg("shared", shared <= 48 * 1024
+                             ? std::string()
+                             : fmt::format("  const cudaError_t allowed = cudaFuncSetAttribute(\n"
+                                           "      {}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
+                                           "  if (allowed != cudaSuccess) return allowed;\n",
+                                           kernel, shared)),
+      fmt::arg("grid", tuning.order == BlockOrder::natural ? "(tiles[0], tiles[1], tiles[2])"
+                                                           : "(tiles[0] * tiles[1] * tiles[2])"),
+      fmt::arg("bx", launch_geometry(problem, tuning, updated_box(problem)).block[0]),
+      fmt::arg("by", launch_geometry(problem, tuning, updated_box(problem)).block[1]),
+      fmt::arg("bz", launch_geometry(problem, tuning, updated_box(problem)).block[2]),
+      fmt::arg("shared_bytes", shared));
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,130 @@
+#include "runtime/export.hpp"
+
+#include "expect_error.hpp"
+#include "generator/space.hpp"
+#include "temporary_folder.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace stencil_tune {
+namespace {
+
+Problem cube(Stencil stencil = make_builtin(Shape::star, 3, 1), ElementType type = ElementType::f32,
+             Boundaries boundaries = {}) {
+  const int rank = stencil.rank;
+  Extents extents{.rank = rank, .n = {1, 1, 1}};
+  for (int axis = 0; axis < rank; ++axis) extents.n[static_cast<std::size_t>(axis)] = 128;
+  return make_problem(std::move(stencil), type, boundaries, extents);
+}
+
+const Tuning kPlain = parse_code("direct.bx32.by4.bz1.rx1.ry1.rz1.v1");
+
+std::size_t count(std::string_view text, std::string_view what) {
+  std::size_t number = 0;
+  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++number;
+  return number;
+}
+
+TEST(Export, IsOneSelfContainedFile) {
+  const ExportedFiles files = export_kernel(cube(), kPlain, {.name = "heat"});
+  EXPECT_TRUE(files.header.empty());
+  EXPECT_EQ(count(files.source, "#include \""), 0U);
+  EXPECT_EQ(count(files.source, "#pragma once"), 0U);
+  EXPECT_EQ(count(files.source, "stencil_tune::"), 0U) << "several exports must link into one program";
+  EXPECT_EQ(count(files.source, "// ---- device.cuh "), 1U) << "each template once";
+  EXPECT_LT(files.source.find("// ---- device.cuh "), files.source.find("// ---- direct.cuh ")) << "in order of need";
+  EXPECT_EQ(count(files.source, "extern \"C\" cudaError_t heat(const float* in, float* out"), 1U);
+  EXPECT_EQ(count(files.source, "int main()"), 0U);
+}
+
+TEST(Export, SaysWhereItComesFrom) {
+  const ExportedFiles files =
+      export_kernel(cube(), kPlain, {.name = "heat", .provenance = {"tuned on NVIDIA H200: 475.0 GStencil/s"}});
+  EXPECT_NE(files.source.find("// tuned on NVIDIA H200: 475.0 GStencil/s\n"), std::string::npos);
+  EXPECT_NE(files.source.find(code(kPlain)), std::string::npos);
+  EXPECT_NE(files.source.find("nvcc"), std::string::npos);
+}
+
+TEST(Export, TheHeaderHoldsTheDeclarationWhenSplit) {
+  const ExportedFiles files = export_kernel(cube(), kPlain, {.name = "heat", .split_header = true});
+  EXPECT_NE(files.source.find("#include \"heat.h\""), std::string::npos);
+  EXPECT_NE(files.header.find("cudaError_t heat(const float* in"), std::string::npos);
+}
+
+TEST(Export, NamesBecomeIdentifiers) {
+  EXPECT_EQ(export_name("3D heat!"), "s3D_heat_");
+  EXPECT_EQ(export_name("double"), "double_");
+  EXPECT_EQ(export_name(""), "stencil");
+  EXPECT_EQ(export_name("../../etc/passwd"), "etc_passwd");
+  EXPECT_EQ(export_name("a\nb\";system(\"x\")"), "a_b_system_x_");
+  EXPECT_ERROR(export_kernel(cube(), kPlain, {.name = "heat(); evil"}), ErrorCode::invalid_argument, "heat_evil");
+  EXPECT_ERROR(export_kernel(cube(), kPlain, {.name = "int"}), ErrorCode::invalid_argument, "int_");
+  EXPECT_ERROR(export_kernel(cube(), kPlain, {.name = ""}), ErrorCode::invalid_argument, "stencil");
+}
+
+TEST(Export, CommentsAndNamesCannotBreakOut) {
+  Stencil stencil = make_builtin(Shape::star, 3, 1);
+  stencil.name = "x\n#error broke out\\";
+  stencil.fields[0] = "in; int evil";
+  stencil.fields[1] = "in; int evil";
+  stencil.coefficients[0].name = "c\n#error broke out";
+  const ExportedFiles files = export_kernel(
+      cube(std::move(stencil)), kPlain, {.name = "heat", .provenance = {"a\r\n#error broke out\\"}, .with_main = true});
+  EXPECT_EQ(count(files.source, "\n#error"), 0U);
+  EXPECT_EQ(count(files.source, "\\\n"), 0U) << "no comment continues on the next line";
+  EXPECT_NE(files.source.find("const float* in_int_evil, float* in_int_evil_2"), std::string::npos);
+}
+
+/// Exports that together use every template file, in one translation unit.
+std::string exports_of_every_family(bool with_main) {
+  const Limits limits = limits_of_architecture("sm_90");
+  std::string all;
+  int number = 0;
+  const auto add = [&](const Problem& problem, const Tuning& tuning) {
+    const auto violation = first_violation(problem, limits, tuning);
+    EXPECT_FALSE(violation) << code(tuning) << ": " << violation->message;
+    const bool last = with_main && number == 0;
+    all += export_kernel(problem, tuning, {.name = "export" + std::to_string(number++), .with_main = last}).source;
+  };
+  StencilBuilder builder("several", 2);
+  const int u = builder.field("u");
+  const int k = builder.field("k");
+  const NodeId product = builder.apply(Operation::multiply, builder.read(u, {1, 0, 0}), builder.read(k, {0, -1, 0}));
+  builder.update(builder.field("double"), builder.apply(Operation::square_root, product));
+  builder.update(builder.field("n"),
+                 builder.apply(Operation::less, product, builder.coefficient_value(builder.coefficient("limit", 0.3))));
+  add(cube(std::move(builder).build(), ElementType::f64, {Boundary::reflect, Boundary::zero, Boundary::hold}),
+      parse_code("direct.bx32.by4.bz1.rx1.ry1.rz1.v1"));
+  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (const Family family : families()) {
+      const Problem problem =
+          cube(make_builtin(Shape::star, 3, 2), type, {Boundary::periodic, Boundary::hold, Boundary::clamp});
+      if (const auto tuning = default_candidate(family, problem, limits)) add(problem, *tuning);
+    }
+  }
+  for (const char* candidate : {"shared", "mixed", "ring"}) {
+    const Problem problem = cube(make_builtin(Shape::star, 3, 1));
+    Tuning tuning = *default_candidate(Family::streaming, problem, limits);
+    const std::string text = candidate;
+    tuning.planes = text == "shared" ? Planes::shared : text == "mixed" ? Planes::mixed : Planes::ring;
+    if (first_violation(problem, limits, tuning)) continue;
+    add(problem, tuning);
+  }
+  return all;
+}
+
+TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) {
+  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "all.cu") << exports_of_every_family(true);
+  const std::string command = "cd " + folder.path().string() +
+                              " && nvcc -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c all.cu "
+                              "-o all.o > log 2>&1";
+  const int status = std::system(command.c_str());
+  std::ifstream log(folder.path() / "log");
+  EXPECT_EQ(status, 0) << std::string(std::istreambuf_iterator<char>(log), {});
+}
+
+}  // namespace
+}  // namespace stencil_tune
