@@ -2,6 +2,9 @@
 # exported targets nor a project that embeds this one inherit them.
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-restrict) # GCC bug 105651: false alarms on std::string at -O1 and above
+endif()
 if(STENCIL_TUNE_WERROR)
   add_compile_options(-Werror)
 endif()
