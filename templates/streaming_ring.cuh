@@ -11,7 +11,7 @@
 // No barrier joins all threads after the start: warps drift apart by up to two steps. (A warp of its own for the copies
 // costs more than it brings: registers are handed out to four warps at a time.)
 //
-// Rows of the box start on a 128-byte line (kTileLeft): the copy engine then moves whole lines. Cells outside the grid
+// Rows of the box start on a 32-byte sector (kTileLeft). Cells outside the grid
 // arrive as zeros, which serves hold and zero; planes beyond an end of the walk are fetched from where the boundary
 // says, whichever it is.
 #pragma once
