@@ -135,8 +135,15 @@ TEST(ExactCase, is_refused_where_results_round) {
   EXPECT_TRUE(of(Operation::minimum, 3));
   EXPECT_FALSE(of(Operation::multiply, 0.1));
   EXPECT_FALSE(of(Operation::multiply, 1e30));
-  EXPECT_FALSE(of(Operation::divide, 2));
   EXPECT_FALSE(of(Operation::square_root, 0));
+}
+
+TEST(ExactCase, is_refused_for_quotients) {
+  StencilBuilder b("s", 1);
+  const int in = b.field("in");
+  b.update(b.field("out"), b.apply(Operation::divide, b.read(in, {0, 0, 0}), b.read(in, {1, 0, 0})));
+  EXPECT_FALSE(exact_coefficients(make_problem(std::move(b).build(), ElementType::f32,
+                                               {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}})));
 }
 
 TEST(HostInput, stays_in_its_range_and_differs_from_cell_to_cell) {

@@ -7,12 +7,29 @@
 #endif
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#define STENCIL_TUNE_BITS __host__ __device__ inline
+#define STENCIL_TUNE_BITS __device__ inline
 #else
+#include <cstring>
 #define STENCIL_TUNE_BITS inline
 #endif
 
 namespace stencil_tune::check {
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+__device__ inline unsigned bits_of(float value) { return __float_as_uint(value); }
+__device__ inline float float_of(unsigned bits) { return __uint_as_float(bits); }
+#else
+inline unsigned bits_of(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline float float_of(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+#endif
 
 /// Bits of an IEEE-like format with `exponent_bits` and `fraction_bits`; overflow gives infinity.
 STENCIL_TUNE_BITS unsigned short narrow(float value, int exponent_bits, int fraction_bits) {
