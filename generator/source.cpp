@@ -69,7 +69,7 @@ class TapTable {
   std::string text() const {
     std::string lines;
     for (std::size_t i = 0; i < low_.size(); ++i) {
-      lines += fmt::format("{}{{{}, {}}},", i % rows() == 0 ? "\n        " : " ", low_[i], high_[i]);
+      lines += fmt::format("{}{{{}, {}}},", i % rows() == 0 ? "\n      " : " ", low_[i], high_[i]);
     }
     return lines;
   }
@@ -122,9 +122,9 @@ std::string stencil_text(const Problem& problem, const KernelAxes& axes) {
   static constexpr stencil_tune::Boundary kBoundaryZ = {bz};
 
   // The x offsets read from input f in row (dy, dz); low > high: none.
+  static constexpr int kRows = kLowY + 1 + kHighY, kPlanes = kLowZ + 1 + kHighZ;
+  static constexpr stencil_tune::Range kTaps[kInputs * kPlanes * kRows] = {{{taps}}};
   STENCIL_DEVICE static constexpr stencil_tune::Range taps(int f, int dy, int dz) {{
-    constexpr int kRows = kLowY + 1 + kHighY, kPlanes = kLowZ + 1 + kHighZ;
-    constexpr stencil_tune::Range kTaps[kInputs * kPlanes * kRows] = {{{taps}}};
     if (dy < -kLowY || dy > kHighY || dz < -kLowZ || dz > kHighZ) return {{1, 0}};
     return kTaps[(f * kPlanes + dz + kLowZ) * kRows + dy + kLowY];
   }}

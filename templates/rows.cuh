@@ -21,6 +21,12 @@ struct CountDown<0, kAll...> {
 template <int kCount>
 using IndicesBelow = typename CountDown<kCount>::Type;
 
+/// A table that is computed once, by the compiler: Computed<Table>::kTable.
+template <class Table>
+struct Computed {
+  static constexpr Table kTable{};
+};
+
 /// x offsets low..high; empty when low > high.
 struct Range {
   int low;
@@ -94,10 +100,9 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo> {
 
  private:
   STENCIL_DEVICE constexpr void hold(int f, int p, int r) {
-    const Tile tile;
     RowUse below{0, 0, false}, above{0, 0, false};
-    for (int q = 0; q < p; ++q) below = larger(below, tile.use[f][q][r]);
-    for (int q = p + 1; q < Tile::kPlanes; ++q) above = larger(above, tile.use[f][q][r]);
+    for (int q = 0; q < p; ++q) below = larger(below, this->use[f][q][r]);
+    for (int q = p + 1; q < Tile::kPlanes; ++q) above = larger(above, this->use[f][q][r]);
     this->use[f][p][r] = larger(this->use[f][p][r], {below.left < above.left ? below.left : above.left,
                                                      below.right < above.right ? below.right : above.right,
                                                      below.body && above.body});
@@ -115,11 +120,10 @@ struct CellPlaces {
   int count;
 
   STENCIL_DEVICE constexpr CellPlaces() : body{}, count(0) {
-    constexpr Reads kReads;
     for (int f = 0; f < Reads::kInputs; ++f) {
       for (int p = 0; p < Reads::kPlanes; ++p) {
         for (int r = 0; r < Reads::kRows; ++r) {
-          const RowUse& use = kReads.use[f][p][r];
+          const RowUse use = Computed<Reads>::kTable.use[f][p][r];
           body[f][p][r] = count + use.left;
           count += use.left + use.right + (is_used(use) ? kX : 0);
         }
@@ -128,10 +132,10 @@ struct CellPlaces {
   }
 
   STENCIL_DEVICE static constexpr int at(int f, int p, int r) {
-    constexpr CellPlaces kPlaces;
+    constexpr CellPlaces kPlaces = Computed<CellPlaces>::kTable;
     return kPlaces.body[f][p][r];
   }
-  STENCIL_DEVICE static constexpr int total() { return CellPlaces().count; }
+  STENCIL_DEVICE static constexpr int total() { return Computed<CellPlaces>::kTable.count; }
 };
 
 /// While a thread walks along z, a plane first enters its reach at the highest plane offset and leaves at the lowest.
@@ -161,10 +165,9 @@ struct RowLives {
   RowLife life[Reads::kInputs][Reads::kRows];
 
   STENCIL_DEVICE constexpr RowLives() : life{} {
-    constexpr Reads kReads;
     for (int f = 0; f < Reads::kInputs; ++f) {
       for (int r = 0; r < Reads::kRows; ++r) {
-        for (int p = Reads::kPlanes - 1; p >= 0; --p) add(life[f][r], kReads.use[f][p][r], p);
+        for (int p = Reads::kPlanes - 1; p >= 0; --p) add(life[f][r], Computed<Reads>::kTable.use[f][p][r], p);
       }
     }
   }

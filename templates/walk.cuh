@@ -50,8 +50,8 @@ struct Walk {
 
   template <int kRow>
   STENCIL_DEVICE static constexpr RowLife life() {
-    constexpr Lives kLives;
-    return kLives.life[kRow / Reads::kRows][kRow % Reads::kRows];
+    constexpr RowLife kLife = Computed<Lives>::kTable.life[kRow / Reads::kRows][kRow % Reads::kRows];
+    return kLife;
   }
 
   template <class Source, int... kP>

@@ -70,8 +70,7 @@ struct WindowLoader {
   }
   template <int kF, int kP, int kR, class Source>
   STENCIL_DEVICE static void load_row(const Source& source, Window<S, T, Reads>& window) {
-    constexpr Reads kReads;
-    constexpr RowUse kUse = kReads.use[kF][kP][kR];
+    constexpr RowUse kUse = Computed<Reads>::kTable.use[kF][kP][kR];
     if constexpr (is_used(kUse)) {
       source.template load_row<kUse.left, kUse.body, kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
     }
