@@ -68,7 +68,9 @@ TEST(Reference, leaves_row_padding_alone) {
   const ReferenceField out = evaluate_reference(problem, inputs, ones).front();
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_EQ(out.tolerance[i] >= 0, i % 8 < 3) << i;
-    if (i % 8 < 3) EXPECT_EQ(out.value[i], 5) << i;
+    if (i % 8 < 3) {
+      EXPECT_EQ(out.value[i], 5) << i;
+    }
   }
 }
 

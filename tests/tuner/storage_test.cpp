@@ -11,8 +11,12 @@ namespace {
 TEST(Storage, every_f16_and_bf16_survives_the_way_to_float_and_back) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const auto stored = static_cast<unsigned short>(bits);
-    if (!std::isnan(from_f16(stored))) EXPECT_EQ(to_f16(from_f16(stored)), stored);
-    if (!std::isnan(from_bf16(stored))) EXPECT_EQ(to_bf16(from_bf16(stored)), stored);
+    if (!std::isnan(from_f16(stored))) {
+      EXPECT_EQ(to_f16(from_f16(stored)), stored);
+    }
+    if (!std::isnan(from_bf16(stored))) {
+      EXPECT_EQ(to_bf16(from_bf16(stored)), stored);
+    }
   }
 }
 
