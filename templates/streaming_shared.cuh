@@ -27,7 +27,7 @@ STENCIL_DEVICE void load_ring_plane(const SharedTile<S, T>& tile, const Field<S,
 
 /// A WindowLoader source: rows of the planes in the ring, for the thread at `place` while the walk is at z.
 template <class S, class T>
-struct RingRows {
+struct SlotRows {
   const SharedTile<S, T>& tile;
   const Field<S, T> (&in)[S::kInputs];
   const ThreadPlace<S, T>& place;
@@ -74,7 +74,7 @@ STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
     barrier();
     if (place.computes) {
       update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, z,
-                               RingRows<S, T>{tile, in, place, oldest, z});
+                               SlotRows<S, T>{tile, in, place, oldest, z});
     }
     barrier();
     oldest = oldest + 1 < kSlots ? oldest + 1 : 0;
