@@ -117,6 +117,11 @@ Verdict ring_architecture(const Problem&, const Limits& limits, const Tuning& tu
                      kFirstWithTensorCopies);
 }
 
+Verdict ring_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
+  if (!uses_tensor_maps(tuning) || tuning.prefetch > 0) return {};
+  return "no plane is on its way while others are in use; a ring needs pf1 at least";
+}
+
 Verdict ring_warps(const Problem&, const Limits&, const Tuning& tuning) {
   if (!uses_tensor_maps(tuning) || threads_per_block(tuning) % kWarp == 0) return {};
   return fmt::format("{} threads leave the last warp incomplete; slots are given back by whole warps",
@@ -300,10 +305,12 @@ constexpr std::array kConstraints{
                streaming_needs_rank_2},
     Constraint{"unused_axis", "Threads and register tiles extend only along axes that the kernel has.", unused_axis},
     Constraint{"ring_architecture", "The copy engine brings planes on sm_90 and newer.", ring_architecture},
+    Constraint{"ring_prefetch", "A ring has at least one plane on its way.", ring_prefetch},
     Constraint{"ring_warps", "A ring's slots are given back by whole warps.", ring_warps},
     Constraint{"ring_rows", "Tensor copies need rows that start on multiples of 16 bytes.", ring_rows},
     Constraint{"ring_box", "A plane with its halo is one tensor copy of at most 256 cells along an axis.", ring_box},
-    Constraint{"ring_edges", "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk.",
+    Constraint{"ring_edges",
+               "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk.",
                ring_edges},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",
                tile_not_empty},

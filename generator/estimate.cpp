@@ -20,10 +20,11 @@ std::int64_t input_window(const Problem& problem, const Tuning& tuning, const Re
   const bool walks = tuning.family == Family::streaming;
   if (!walks || tuning.planes == Planes::shared) return row;
 
-  const std::int64_t planes = span(2) + 1;
+  const std::int64_t ahead = tuning.planes == Planes::registers ? tuning.prefetch : 0;
+  const std::int64_t planes = span(2) + 1 + ahead;
   const std::int64_t column = saturating_product({tile.x, tile.y, planes});
   if (tuning.planes == Planes::mixed) return column + row;  // registers and ring keep what they load once
-  if (problem.facts.star) return column + span(1) * tile.x + span(0) * tile.y;
+  if (problem.facts.star) return column + (1 + ahead) * (span(1) * tile.x + span(0) * tile.y);
   return saturating_product({row, tile.y + span(1), planes});
 }
 

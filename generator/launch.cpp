@@ -3,9 +3,9 @@
 #include "generator/tile.hpp"
 #include "stencil_tune/error.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 
 namespace stencil_tune {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kTensorMapBytes = 128;
 constexpr std::size_t kTensorMapAlignment = 64;
 
 struct TileGrid {
-  std::array<std::int64_t, kMaxRank> low{};     ///< of the box, kernel axes
+  std::array<std::int64_t, kMaxRank> low{};  ///< of the box, kernel axes
   std::array<std::int64_t, kMaxRank> high{};
   std::array<std::int64_t, kMaxRank> origin{};  ///< first output of the first tile
   std::array<std::int64_t, kMaxRank> tiles{};

@@ -25,8 +25,8 @@ struct Problem {
   bool wide_index() const noexcept { return allocated_cells() >= (std::int64_t{1} << 31); }
 };
 
-/// Derives the facts and fills pitch (0: dense rows). Throws Error(invalid_argument) when rank, pitch or steps do not fit.
-/// A grid with nothing to update is legal here; updated_box() is then empty.
+/// Derives the facts and fills pitch (0: dense rows). Throws Error(invalid_argument) when rank, pitch or steps do not
+/// fit. A grid with nothing to update is legal here; updated_box() is then empty.
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch = 0, int steps = 1, int stage = 0);
 

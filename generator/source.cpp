@@ -4,11 +4,11 @@
 #include "generator/update_text.hpp"
 #include "stencil_tune/error.hpp"
 
+#include <fmt/format.h>
+#include <xxhash.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fmt/format.h>
-#include <xxhash.h>
 
 namespace stencil_tune {
 namespace {
@@ -18,10 +18,14 @@ constexpr std::string_view kGeneratorVersion = "1";
 
 std::string_view storage_type(ElementType type) {
   switch (type) {
-    case ElementType::f64: return "double";
-    case ElementType::f32: return "float";
-    case ElementType::f16: return "stencil_tune::F16";
-    case ElementType::bf16: return "stencil_tune::BF16";
+    case ElementType::f64:
+      return "double";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f16:
+      return "stencil_tune::F16";
+    case ElementType::bf16:
+      return "stencil_tune::BF16";
   }
   return {};
 }
@@ -34,15 +38,22 @@ struct FamilyTemplate {
 /// Which template a candidate instantiates. A new family is a new row here.
 FamilyTemplate family_template(const Tuning& tuning) {
   switch (tuning.family) {
-    case Family::direct: return {"direct.cuh", "direct"};
-    case Family::tiled: return {"tiled.cuh", "tiled"};
-    case Family::streaming: break;
+    case Family::direct:
+      return {"direct.cuh", "direct"};
+    case Family::tiled:
+      return {"tiled.cuh", "tiled"};
+    case Family::streaming:
+      break;
   }
   switch (tuning.planes) {
-    case Planes::shared: return {"streaming_shared.cuh", "streaming_shared"};
-    case Planes::mixed: return {"streaming_mixed.cuh", "streaming_mixed"};
-    case Planes::ring: return {"streaming_ring.cuh", "streaming_ring"};
-    case Planes::registers: break;
+    case Planes::shared:
+      return {"streaming_shared.cuh", "streaming_shared"};
+    case Planes::mixed:
+      return {"streaming_mixed.cuh", "streaming_mixed"};
+    case Planes::ring:
+      return {"streaming_ring.cuh", "streaming_ring"};
+    case Planes::registers:
+      break;
   }
   return {"streaming.cuh", "streaming"};
 }
@@ -55,8 +66,9 @@ class TapTable {
     low_.assign(inputs * rows() * planes(), 1);
     high_.assign(inputs * rows() * planes(), 0);
     for (const Tap& tap : problem.facts.taps) {
-      const auto f = static_cast<std::size_t>(
-          std::find(problem.facts.inputs.begin(), problem.facts.inputs.end(), tap.field) - problem.facts.inputs.begin());
+      const auto f =
+          static_cast<std::size_t>(std::find(problem.facts.inputs.begin(), problem.facts.inputs.end(), tap.field) -
+                                   problem.facts.inputs.begin());
       Offset offset{0, 0, 0};
       for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.stencil.rank); ++axis) {
         offset[static_cast<std::size_t>(axis_map[axis])] = tap.offset[axis];
@@ -156,7 +168,8 @@ std::string_view load_hint(LoadHint hint) {
 
 std::string tile_text(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   const auto tile = kernel_tile(problem, tuning);
-  std::string text = fmt::format("  static constexpr int kTileX = {}, kTileY = {}, kTileZ = {};\n", tile[0], tile[1], tile[2]);
+  std::string text =
+      fmt::format("  static constexpr int kTileX = {}, kTileY = {}, kTileZ = {};\n", tile[0], tile[1], tile[2]);
   const SharedTile shared = shared_tile(problem, tuning);
   const bool has_halo = tuning.halo == Halo::shared;
   if (shared.bytes > 0) {
@@ -168,9 +181,10 @@ std::string tile_text(const Problem& problem, const Tuning& tuning, const Kernel
         tuning.family == Family::tiled && has_halo ? -axes.reach[2].low : 0);
   }
   if (uses_tensor_maps(tuning)) {
-    text += fmt::format("  // The lowest plane in reach of which a step loads something.\n"
-                        "  static constexpr int kFirstLoaded = {};\n",
-                        first_loaded_plane(problem, tuning));
+    text += fmt::format(
+        "  // The lowest plane in reach of which a step loads something.\n"
+        "  static constexpr int kFirstLoaded = {};\n",
+        first_loaded_plane(problem, tuning));
   }
   return text;
 }
@@ -185,6 +199,7 @@ struct Tuning {{
   static constexpr int kVector = {v};
   static constexpr int kDepth = {cz};
   static constexpr int kUnroll = {u};
+  static constexpr int kPrefetch = {pf};
   static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
   static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::{load};
   static constexpr stencil_tune::StoreHint kStore = stencil_tune::StoreHint::{store};
@@ -194,8 +209,8 @@ struct Tuning {{
       fmt::arg("code", code(tuning)), fmt::arg("bx", tuning.block_x), fmt::arg("by", tuning.block_y),
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
-      fmt::arg("u", tuning.unroll), fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]),
-      fmt::arg("load", load_hint(tuning.load)),
+      fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
+      fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours", tuning.neighbours == Neighbours::shuffle ? "shuffle" : "cache"),
       fmt::arg("shared_modes",
@@ -211,8 +226,9 @@ struct Tuning {{
 }  // namespace
 
 KernelSource generate(const Problem& problem, const Tuning& tuning, std::string_view entry) {
-  const bool identifier = !entry.empty() && std::isdigit(static_cast<unsigned char>(entry[0])) == 0 &&
-                          std::all_of(entry.begin(), entry.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const bool identifier =
+      !entry.empty() && std::isdigit(static_cast<unsigned char>(entry[0])) == 0 &&
+      std::all_of(entry.begin(), entry.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!identifier) {
     throw Error(ErrorCode::invalid_argument, fmt::format("kernel name '{}' is not a C identifier", entry));
   }

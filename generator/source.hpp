@@ -50,11 +50,11 @@ std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuni
 /// A tensor map that the kernel's parameter holds: what the host must encode (cuTensorMapEncodeTiled) before a launch.
 /// Three axes, x contiguous; no interleave, no swizzle, cells outside filled with zero.
 struct TensorMapRequest {
-  std::size_t offset = 0;                     ///< in the packed arguments, 128 bytes
-  std::uint64_t address = 0;                  ///< of the field; a multiple of 16
-  std::array<std::uint64_t, 3> extents{};     ///< cells
-  std::array<std::uint64_t, 2> strides{};     ///< bytes from one row, plane to the next
-  std::array<std::uint32_t, 3> box{};         ///< cells of one copy
+  std::size_t offset = 0;                  ///< in the packed arguments, 128 bytes
+  std::uint64_t address = 0;               ///< of the field; a multiple of 16
+  std::array<std::uint64_t, 3> extents{};  ///< cells
+  std::array<std::uint64_t, 2> strides{};  ///< bytes from one row, plane to the next
+  std::array<std::uint32_t, 3> box{};      ///< cells of one copy
 };
 
 /// The maps of a candidate, one an input; empty for kernels without tensor copies.

@@ -73,7 +73,7 @@ std::vector<Parameter> make_table() {
   const std::vector<Planes> any_planes{};
   const std::vector<Planes> planes_in_shared{Planes::shared, Planes::mixed};
   const std::vector<Planes> planes_in_registers{Planes::registers};
-  const std::vector<Planes> planes_in_ring{Planes::ring};
+  const std::vector<Planes> planes_ahead{Planes::registers, Planes::ring};
   const std::vector<Planes> planes_by_threads{Planes::shared, Planes::mixed, Planes::registers};
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
@@ -97,8 +97,8 @@ std::vector<Parameter> make_table() {
             {"regs", "a thread's own rows in registers, neighbouring rows through the cache"},
             {"ring", "planes brought to shared memory by the copy engine ahead of the walk, own column in registers"}},
            always, streaming, any_planes, "where the planes within reach live during the walk"),
-      number("prefetch distance", "pf", &Tuning::prefetch, {1, 2, 3, 4, 6, 8}, when_not_default, streaming,
-             "planes on their way to shared memory beyond those in use", planes_in_ring),
+      number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, streaming,
+             "planes on their way beyond those in use: to registers, or to the ring in shared memory", planes_ahead),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
            tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
       word("cover", &Tuning::cover,

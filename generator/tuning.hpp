@@ -56,7 +56,7 @@ struct Tuning {
   int vector = 1;      ///< cells a global load or store moves; divides register_x
   int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
   Planes planes = Planes::registers;
-  int prefetch = 1;    ///< ring: planes on their way beyond those in use
+  int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

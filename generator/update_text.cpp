@@ -1,8 +1,8 @@
 #include "generator/update_text.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <vector>
 
 namespace stencil_tune {
@@ -29,7 +29,8 @@ class UpdateWriter {
       if (uses_[static_cast<std::size_t>(id)] > 0) texts[static_cast<std::size_t>(id)] = expression(id, texts);
     }
     for (std::size_t o = 0; o < stage_.updates.size(); ++o) {
-      lines_ += fmt::format("    out[{}] = {};\n", o, texts[static_cast<std::size_t>(stage_.updates[o].expression)].text);
+      lines_ +=
+          fmt::format("    out[{}] = {};\n", o, texts[static_cast<std::size_t>(stage_.updates[o].expression)].text);
     }
     return lines_;
   }
@@ -60,23 +61,40 @@ class UpdateWriter {
 
   std::string operation(const Node& node, const std::array<std::string, 3>& a) const {
     switch (node.op) {
-      case Operation::number: return number(node.value);
-      case Operation::coefficient: return fmt::format("c[{}]", node.index);
-      case Operation::read: return read(node);
-      case Operation::negate: return fmt::format("(-{})", a[0]);
-      case Operation::absolute: return fmt::format("absolute({})", a[0]);
-      case Operation::square_root: return fmt::format("square_root({})", a[0]);
-      case Operation::exponential: return fmt::format("exponential({})", a[0]);
-      case Operation::add: return fmt::format("({} + {})", a[0], a[1]);
-      case Operation::subtract: return fmt::format("({} - {})", a[0], a[1]);
-      case Operation::multiply: return fmt::format("{} * {}", a[0], a[1]);
-      case Operation::divide: return fmt::format("({} / ({}))", a[0], a[1]);
-      case Operation::minimum: return fmt::format("minimum({}, {})", a[0], a[1]);
-      case Operation::maximum: return fmt::format("maximum({}, {})", a[0], a[1]);
-      case Operation::less: return fmt::format("Value({} < {})", a[0], a[1]);
-      case Operation::less_equal: return fmt::format("Value({} <= {})", a[0], a[1]);
-      case Operation::equal: return fmt::format("Value({} == {})", a[0], a[1]);
-      case Operation::select: return fmt::format("({} != Value(0) ? {} : {})", a[0], a[1], a[2]);
+      case Operation::number:
+        return number(node.value);
+      case Operation::coefficient:
+        return fmt::format("c[{}]", node.index);
+      case Operation::read:
+        return read(node);
+      case Operation::negate:
+        return fmt::format("(-{})", a[0]);
+      case Operation::absolute:
+        return fmt::format("absolute({})", a[0]);
+      case Operation::square_root:
+        return fmt::format("square_root({})", a[0]);
+      case Operation::exponential:
+        return fmt::format("exponential({})", a[0]);
+      case Operation::add:
+        return fmt::format("({} + {})", a[0], a[1]);
+      case Operation::subtract:
+        return fmt::format("({} - {})", a[0], a[1]);
+      case Operation::multiply:
+        return fmt::format("{} * {}", a[0], a[1]);
+      case Operation::divide:
+        return fmt::format("({} / ({}))", a[0], a[1]);
+      case Operation::minimum:
+        return fmt::format("minimum({}, {})", a[0], a[1]);
+      case Operation::maximum:
+        return fmt::format("maximum({}, {})", a[0], a[1]);
+      case Operation::less:
+        return fmt::format("Value({} < {})", a[0], a[1]);
+      case Operation::less_equal:
+        return fmt::format("Value({} <= {})", a[0], a[1]);
+      case Operation::equal:
+        return fmt::format("Value({} == {})", a[0], a[1]);
+      case Operation::select:
+        return fmt::format("({} != Value(0) ? {} : {})", a[0], a[1], a[2]);
     }
     return {};
   }

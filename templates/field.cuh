@@ -22,7 +22,8 @@ struct KnownReads {
   static constexpr bool kOnlyWriters = T::kNeighbours == Neighbours::cache;
   static constexpr bool kInsideX = kOnlyWriters && S::kBoundaryX == Boundary::hold && T::kRegisterX == 1;
   static constexpr bool kInsideY = kOnlyWriters && S::kBoundaryY == Boundary::hold && T::kRegisterY == 1;
-  static constexpr bool kInsideZ = kOnlyWriters && S::kBoundaryZ == Boundary::hold && T::kRegisterZ == 1;
+  static constexpr bool kInsideZ =
+      kOnlyWriters && S::kBoundaryZ == Boundary::hold && T::kRegisterZ == 1 && T::kPrefetch == 0;
 };
 
 /// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours). Known: see AnywhereRead.

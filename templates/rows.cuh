@@ -58,10 +58,11 @@ STENCIL_DEVICE constexpr RowUse row_use(Range range, int body_cells, bool body_f
 STENCIL_DEVICE constexpr bool is_used(const RowUse& use) { return use.body || use.left > 0 || use.right > 0; }
 
 /// Every row that a tile of kX x kY x kZ outputs reads, and where its cells stand in a thread's registers.
-template <class S, int kX, int kY, int kZ, bool kBodyForHalo = false>
+/// kAhead: planes above those, which a walk loads early.
+template <class S, int kX, int kY, int kZ, bool kBodyForHalo = false, int kAhead = 0>
 struct TileReads {
   static constexpr int kInputs = S::kInputs;
-  static constexpr int kPlanes = kZ + S::kLowZ + S::kHighZ;
+  static constexpr int kPlanes = kZ + S::kLowZ + S::kHighZ + kAhead;
   static constexpr int kRows = kY + S::kLowY + S::kHighY;
 
   RowUse use[kInputs][kPlanes][kRows];
@@ -85,15 +86,16 @@ struct TileReads {
 };
 
 /// The same for a thread that walks along z with one plane of outputs at a time: a row that is read at two planes is
-/// held at all planes between them.
-template <class S, int kX, int kY, bool kBodyForHalo>
-struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo> {
-  using Tile = TileReads<S, kX, kY, 1, kBodyForHalo>;
+/// held at all planes between them, and in the kAhead planes above them, being loaded that much before its first use.
+template <class S, int kX, int kY, bool kBodyForHalo, int kAhead = 0>
+struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
+  using Tile = TileReads<S, kX, kY, 1, kBodyForHalo, kAhead>;
 
   STENCIL_DEVICE constexpr WalkReads() {
     for (int f = 0; f < Tile::kInputs; ++f) {
       for (int r = 0; r < Tile::kRows; ++r) {
         for (int p = 1; p + 1 < Tile::kPlanes; ++p) hold(f, p, r);
+        for (int p = Tile::kPlanes - 1; p > 0; --p) load_early(f, p, r);
       }
     }
   }
@@ -106,6 +108,11 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo> {
     this->use[f][p][r] = larger(this->use[f][p][r], {below.left < above.left ? below.left : above.left,
                                                      below.right < above.right ? below.right : above.right,
                                                      below.body && above.body});
+  }
+  STENCIL_DEVICE constexpr void load_early(int f, int p, int r) {
+    for (int ahead = 1; ahead <= kAhead && ahead <= p; ++ahead) {
+      this->use[f][p][r] = larger(this->use[f][p][r], this->use[f][p - ahead][r]);
+    }
   }
   STENCIL_DEVICE static constexpr RowUse larger(const RowUse& a, const RowUse& b) {
     return {a.left > b.left ? a.left : b.left, a.right > b.right ? a.right : b.right, a.body || b.body};

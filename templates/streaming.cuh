@@ -1,6 +1,6 @@
 // streaming, planes in registers: a block walks kDepth planes along z; each thread keeps its own cells of the planes in
 // reach (walk.cuh) and takes neighbouring rows from global memory, through the cache, when their plane is current.
-// No shared memory, no barrier.
+// Loads may run kPrefetch planes ahead of their use. No shared memory, no barrier.
 #pragma once
 
 #include "stencil_tune/walk.cuh"
@@ -28,7 +28,7 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
 
-  Walk<S, T> walk;
+  Walk<S, T, T::kPrefetch> walk;
   walk.fill(Rows{in, x, y, first_z});
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {

@@ -144,7 +144,7 @@ struct RingWalk {
   const Ring<S, T>& ring;
   PlaneCopies<S, T>& copies;
   int thread, tile_x, tile_y;
-  Walk<S, T> walk;
+  Walk<S, T, 0> walk;
   RingPosition<kSlots> newest;  ///< next plane to wait for
   int lowest;                   ///< slot of plane z - low
   int oldest;                   ///< slot of the next plane to give back

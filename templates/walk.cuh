@@ -15,10 +15,11 @@
 
 namespace stencil_tune {
 
-/// Sources of rows (see WindowLoader) are made anew for each z.
-template <class S, class T>
+/// Sources of rows (see WindowLoader) are made anew for each z. kAhead: everything is loaded that many planes before
+/// its first use.
+template <class S, class T, int kAhead>
 struct Walk {
-  using Reads = WalkReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle>;
+  using Reads = WalkReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle, kAhead>;
   using Lives = RowLives<Reads>;
 
   Window<S, T, Reads> window;

@@ -29,8 +29,9 @@ std::optional<std::string> Launcher::exceeded_limit(const Problem& problem) {
     return fmt::format("the device refuses {} bytes of shared memory a block: {}", geometry.shared_bytes, error.what());
   }
   if (module_.resident_blocks(geometry) < 1) {
-    return fmt::format("not even one block of {} threads, {} registers a thread and {} bytes of shared memory fits an SM",
-                       threads_of(geometry), module_.attribute(FunctionAttribute::registers), geometry.shared_bytes);
+    return fmt::format(
+        "not even one block of {} threads, {} registers a thread and {} bytes of shared memory fits an SM",
+        threads_of(geometry), module_.attribute(FunctionAttribute::registers), geometry.shared_bytes);
   }
   return std::nullopt;
 }
@@ -52,8 +53,7 @@ Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fie
       return fields.addresses(buffers);
     };
     const auto inputs = addresses(problem.facts.inputs);
-    auto arguments =
-        pack_arguments(problem, box, tuning_, inputs, addresses(problem.facts.outputs), coefficients);
+    auto arguments = pack_arguments(problem, box, tuning_, inputs, addresses(problem.facts.outputs), coefficients);
     for (const TensorMapRequest& map : tensor_maps(problem, tuning_, inputs)) {
       driver_->encode_tensor_map(problem.type, map, std::span(arguments).subspan(map.offset));
     }

@@ -146,6 +146,21 @@ TEST(Constraints, ParametersThatThePlanesDoNotUseKeepTheirDefault) {
   EXPECT_EQ(first_violation(star(3, 1), kSm90, direct)->constraint, "parameter_unused");
 }
 
+TEST(Constraints, RingsNeedWhatTheCopyEngineDoes) {
+  const char* ring = "streaming.bx32.by4.rx4.v4.cz16.ring.pf2";
+  EXPECT_EQ(broken(star(3, 1), ring), kNone);
+  EXPECT_EQ(broken(star(3, 1), ring, limits_of_architecture("sm_80")), Names{"ring_architecture"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.rx4.v4.cz16.ring"), Names{"ring_prefetch"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx8.by5.rx4.v4.cz16.ring.pf2"), Names{"ring_warps"});
+  EXPECT_EQ(broken(star(3, 1, ElementType::f32, 510), "streaming.bx32.by4.cz16.ring.pf2"), Names{"ring_rows"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx64.by4.rx4.v4.cz16.ring.pf1"), Names{"ring_box"}) << "256 cells and a halo";
+  Problem problem = star(3, 1);
+  problem.boundaries = {Boundary::hold, Boundary::zero, Boundary::periodic};
+  EXPECT_EQ(broken(problem, ring), kNone) << "the walk's own axis may have any boundary";
+  problem.boundaries[0] = Boundary::clamp;
+  EXPECT_EQ(broken(problem, ring), Names{"ring_edges"});
+}
+
 TEST(Constraints, UnrollStaysWithinTheWalk) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz2.regs.u4"), Names{"unroll_within_depth"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.u4"), kNone);
@@ -203,7 +218,9 @@ TEST(Constraints, JudgeAbsurdNumbersWithoutOverflow) {
 TEST(Constraints, EveryOneForbidsSomething) {
   // A constraint that nothing breaks would be a check that cannot fail: each has a case above.
   Names seen;
-  const auto add = [&](const Problem& problem, std::string_view code) { seen.merge(broken(problem, code)); };
+  const auto add = [&](const Problem& problem, std::string_view code, const Limits& limits = kSm90) {
+    seen.merge(broken(problem, code, limits));
+  };
   add(star(3, 1), "direct.bx8.by2");
   add(star(3, 1), "direct.bx32.by4.rx2.v4");
   add(star(3, 1, ElementType::f64), "direct.bx32.by4.rx4.v4");
@@ -216,6 +233,10 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(star(3, 2), "direct.bx32.by4.shfl");
   add(star(3, 8), "tiled.bx512.by1.rx8.ry8.rz4.mb16");
   add(box(3, 8, ElementType::f64, 1 << 16), "direct.bx32.by1.ry1");
+  Problem periodic = star(3, 1, ElementType::f32, 510);
+  periodic.boundaries[0] = Boundary::periodic;
+  add(periodic, "streaming.bx64.by4.rx4.cz16.ring.pf1", limits_of_architecture("sm_80"));
+  add(star(3, 1), "streaming.bx8.by5.cz16.ring");
   for (const Constraint& constraint : constraints()) EXPECT_TRUE(seen.count(constraint.name)) << constraint.name;
 }
 

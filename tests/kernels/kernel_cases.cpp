@@ -1,11 +1,12 @@
 #include "tests/kernels/kernel_cases.hpp"
 
 #include "generator/constraints.hpp"
+#include "generator/tile.hpp"
 #include "tests/kernels/covering_array.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 
 namespace stencil_tune {
@@ -21,7 +22,7 @@ struct Block {
 };
 // The plainest first. Those with 16 x 16 and 8 x 8 x 8 threads leave an output tile when threads cover the input tile.
 constexpr Block kBlocks[]{{32, 1, 1}, {32, 4, 1}, {8, 8, 1},   {16, 2, 2}, {64, 1, 1},
-                          {8, 4, 4},  {8, 8, 8}, {16, 16, 1}, {256, 1, 1}};
+                          {8, 4, 4},  {8, 8, 8},  {16, 16, 1}, {256, 1, 1}};
 
 struct Tile {
   int x, y, z, vector;
@@ -30,9 +31,9 @@ constexpr Tile kTiles[]{{1, 1, 1, 1}, {2, 1, 1, 2}, {4, 2, 1, 4}, {4, 1, 2, 2}, 
                         {2, 2, 2, 1}, {8, 1, 1, 8}, {3, 1, 1, 1}, {8, 1, 1, 1}};
 
 struct Walk {
-  int depth, unroll;
+  int depth, unroll, prefetch;
 };
-constexpr Walk kWalks[]{{1, 1}, {4, 1}, {3, 2}, {8, 4}, {64, 1}};
+constexpr Walk kWalks[]{{1, 1, 1}, {4, 1, 2}, {3, 2, 0}, {8, 4, 1}, {64, 1, 3}};
 
 const Limits& limits() {
   static const Limits value = limits_of_architecture("sm_90");
@@ -62,9 +63,15 @@ Problem problem_of(const Stencil& stencil, ElementType type, const Boundaries& b
   return make_problem(stencil, type, boundaries, extents);
 }
 
-/// A tuning from one value of each factor. Values that mean nothing for the family stay at their default.
+/// What means nothing to this candidate goes back to its default.
+Tuning without_unused(Tuning tuning) {
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
+  }
+  return tuning;
+}
+
 Tuning with_values(Tuning tuning, const Block& block, const Tile& tile, const Walk& walk) {
-  const bool walks = tuning.family == Family::streaming;
   tuning.block_x = block.x;
   tuning.block_y = block.y;
   tuning.block_z = block.z;
@@ -72,16 +79,20 @@ Tuning with_values(Tuning tuning, const Block& block, const Tile& tile, const Wa
   tuning.register_y = tile.y;
   tuning.register_z = tile.z;
   tuning.vector = tile.vector;
-  tuning.depth = walks ? walk.depth : 1;
-  tuning.unroll = walks ? walk.unroll : 1;
-  return tuning;
+  tuning.depth = walk.depth;
+  tuning.unroll = walk.unroll;
+  tuning.prefetch = walk.prefetch;
+  return without_unused(tuning);
 }
 
 constexpr std::array<std::array<std::int64_t, kMaxRank>, 4> awkward_extents(int rank) {
   switch (rank) {
-    case 1: return {{{1, 1, 1}, {2, 1, 1}, {67, 1, 1}, {1031, 1, 1}}};
-    case 2: return {{{1, 1, 1}, {67, 13, 1}, {5, 41, 1}, {128, 16, 1}}};
-    default: return {{{1, 1, 1}, {37, 11, 5}, {3, 18, 7}, {64, 8, 4}}};
+    case 1:
+      return {{{1, 1, 1}, {2, 1, 1}, {67, 1, 1}, {1031, 1, 1}}};
+    case 2:
+      return {{{1, 1, 1}, {67, 13, 1}, {5, 41, 1}, {128, 16, 1}}};
+    default:
+      return {{{1, 1, 1}, {37, 11, 5}, {3, 18, 7}, {64, 8, 4}}};
   }
 }
 
@@ -90,7 +101,7 @@ std::optional<Tuning> plainest(const Tuning& form_of_family, const Problem& prob
   constexpr Block kPlain[]{{32, 4, 1}, {64, 1, 1}, {16, 16, 1}, {8, 8, 8}, {32, 32, 1}, {16, 8, 8}};
   for (const Block& block : kPlain) {
     for (const Tile& tile : {kTiles[0], kTiles[1], Tile{8, 1, 1, 1}}) {
-      const Tuning tuning = with_values(form_of_family, block, tile, {4, 1});
+      const Tuning tuning = with_values(form_of_family, block, tile, {4, 1, 1});
       if (is_legal(problem, limits(), tuning)) return tuning;
     }
   }
@@ -205,20 +216,22 @@ std::vector<Stencil> covering_stencils() {
 
 std::vector<Boundaries> covering_boundaries() {
   using enum Boundary;
-  return {{hold, hold, hold},          {zero, zero, zero},          {clamp, clamp, clamp},
-          {periodic, periodic, periodic}, {reflect, reflect, reflect}, {periodic, hold, zero},
-          {clamp, periodic, hold},     {hold, reflect, clamp}};
+  return {{hold, hold, hold},          {zero, zero, zero},     {clamp, clamp, clamp},   {periodic, periodic, periodic},
+          {reflect, reflect, reflect}, {periodic, hold, zero}, {clamp, periodic, hold}, {hold, reflect, clamp}};
 }
 
 std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning) {
+  // Rows must start where vectors may, and where the copy engine can find them.
+  const auto cell_bytes = static_cast<std::int64_t>(size_of(problem.type));
+  const std::int64_t unit = uses_tensor_maps(tuning) ? 16 / cell_bytes : tuning.vector;
   std::vector<Problem> grids;
   bool padded = false;
   for (auto n : awkward_extents(problem.extents.rank)) {
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
       if (problem.boundaries[axis] == Boundary::hold) n[axis] += 2 * problem.facts.radius[axis];
     }
-    const std::int64_t dense = (n[0] + tuning.vector - 1) / tuning.vector * tuning.vector;
-    const Problem grid = on_grid(problem, n, padded ? dense + 3 * tuning.vector : dense);
+    const std::int64_t dense = (n[0] + unit - 1) / unit * unit;
+    const Problem grid = on_grid(problem, n, padded ? dense + 3 * unit : dense);
     if (is_legal(grid, limits(), tuning)) grids.push_back(grid);
     padded = !padded;
   }
@@ -247,15 +260,25 @@ std::vector<HostCase> pairwise_cases() {
   };
   enum { kForm, kStencil, kBlock, kTile, kWalk, kType, kBoundary, kOrder, kLoad, kStore, kIndex };
   const auto count = [](const auto& values) { return static_cast<int>(std::size(values)); };
-  const std::vector<int> sizes{count(forms),      count(stencils), count(kBlocks), count(kTiles), count(kWalks),
-                               count(kTypes),     count(boundaries), count(kOrders), count(kLoads), count(kStores), 2};
+  const std::vector<int> sizes{count(forms),
+                               count(stencils),
+                               count(kBlocks),
+                               count(kTiles),
+                               count(kWalks),
+                               count(kTypes),
+                               count(boundaries),
+                               count(kOrders),
+                               count(kLoads),
+                               count(kStores),
+                               2};
   const auto tuning_of = [&](const Row& row) {
     const auto value = [&](int factor) { return static_cast<std::size_t>(row[static_cast<std::size_t>(factor)]); };
-    Tuning tuning = with_values(forms[value(kForm)], kBlocks[value(kBlock)], kTiles[value(kTile)], kWalks[value(kWalk)]);
+    Tuning tuning =
+        with_values(forms[value(kForm)], kBlocks[value(kBlock)], kTiles[value(kTile)], kWalks[value(kWalk)]);
     tuning.order = kOrders[value(kOrder)];
     tuning.load = kLoads[value(kLoad)];
     tuning.store = kStores[value(kStore)];
-    return tuning;
+    return without_unused(tuning);
   };
   const auto legal = [&](const Row& row) {
     return is_legal(problem_at(row[kStencil], row[kType], row[kBoundary]), limits(), tuning_of(row));

@@ -2,10 +2,10 @@
 
 #include "stencil_tune/error.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <fmt/format.h>
 #include <map>
 #include <numeric>
 
@@ -45,7 +45,8 @@ void perform_box(const host::TensorMapContent& map, std::byte* to, const std::ar
           std::memset(to, 0, map.cell_bytes);
           continue;
         }
-        const auto offset = static_cast<std::uint64_t>(x) * map.cell_bytes + static_cast<std::uint64_t>(y) * map.strides[0] +
+        const auto offset = static_cast<std::uint64_t>(x) * map.cell_bytes +
+                            static_cast<std::uint64_t>(y) * map.strides[0] +
                             static_cast<std::uint64_t>(z) * map.strides[1];
         std::memcpy(to, reinterpret_cast<const void*>(map.address + offset), map.cell_bytes);
       }
@@ -73,8 +74,10 @@ host::Services& BlockScheduler::services() {
       [] { active_scheduler->commit_copies(); },
       [](unsigned groups_left) { active_scheduler->wait_copies(groups_left); },
       [](const void* map, void* to, void* barrier, int x, int y, int z, host::Site site) {
-        active_scheduler->issue_box_copy({static_cast<const host::TensorMapContent*>(map), static_cast<std::byte*>(to),
-                                          static_cast<host::CopyBarrierContent*>(barrier), {x, y, z}},
+        active_scheduler->issue_box_copy({static_cast<const host::TensorMapContent*>(map),
+                                          static_cast<std::byte*>(to),
+                                          static_cast<host::CopyBarrierContent*>(barrier),
+                                          {x, y, z}},
                                          site);
       },
       [](void* barrier, int parity, host::Site site) {
@@ -165,9 +168,15 @@ void BlockScheduler::begin_block(host::Index block) {
 
 void BlockScheduler::order_round() {
   switch (options_.order) {
-    case ThreadOrder::ascending: std::sort(round_.begin(), round_.end()); break;
-    case ThreadOrder::descending: std::sort(round_.begin(), round_.end(), std::greater<>()); break;
-    case ThreadOrder::random: std::shuffle(round_.begin(), round_.end(), random_); break;
+    case ThreadOrder::ascending:
+      std::sort(round_.begin(), round_.end());
+      break;
+    case ThreadOrder::descending:
+      std::sort(round_.begin(), round_.end(), std::greater<>());
+      break;
+    case ThreadOrder::random:
+      std::shuffle(round_.begin(), round_.end(), random_);
+      break;
   }
 }
 
@@ -210,8 +219,8 @@ void BlockScheduler::release_barrier_if_complete() {
     if (thread.state != State::at_barrier) continue;
     if (!first) first = &thread;
     if (!same_site(first->site, thread.site)) {
-      report(HostFault::Kind::mismatched_wait, "the threads of the block meet at different barriers: " +
-                                                   describe_waits());
+      report(HostFault::Kind::mismatched_wait,
+             "the threads of the block meet at different barriers: " + describe_waits());
       return;
     }
     thread.state = State::ready;
@@ -352,8 +361,8 @@ void BlockScheduler::fail(host::Rule rule, const void* address, const char* what
 
 void BlockScheduler::report(HostFault::Kind kind, const std::string& what, std::uintptr_t address) {
   const host::ThreadView& view = current().view;
-  fault_ = HostFault{kind, fmt::format("thread {} of block {}: {}", to_string(view.thread), to_string(view.block), what),
-                     address};
+  fault_ = HostFault{
+      kind, fmt::format("thread {} of block {}: {}", to_string(view.thread), to_string(view.block), what), address};
 }
 
 void BlockScheduler::report_trap(const Thread& thread) {

@@ -103,8 +103,8 @@ class BlockScheduler {
   std::mt19937_64 random_;
   GuardedArray shared_;
   std::vector<Thread> threads_;
-  std::vector<unsigned> round_;  ///< threads that run in this round
-  std::vector<unsigned> next_;   ///< threads that became ready since it began
+  std::vector<unsigned> round_;      ///< threads that run in this round
+  std::vector<unsigned> next_;       ///< threads that became ready since it began
   std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
   unsigned current_ = 0;
   unsigned unfinished_ = 0;

@@ -6,10 +6,10 @@
 #include "tuner/executor/host_compiler.hpp"
 #include "tuner/executor/host_interface.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -43,20 +43,28 @@ T* find_symbol(void* library, const std::string& name) {
 
 std::string_view name(HostFault::Kind kind) noexcept {
   switch (kind) {
-    case HostFault::Kind::out_of_bounds: return "out_of_bounds";
-    case HostFault::Kind::misaligned: return "misaligned";
-    case HostFault::Kind::mismatched_wait: return "mismatched_wait";
-    case HostFault::Kind::arithmetic: return "arithmetic";
-    case HostFault::Kind::rule: return "rule";
+    case HostFault::Kind::out_of_bounds:
+      return "out_of_bounds";
+    case HostFault::Kind::misaligned:
+      return "misaligned";
+    case HostFault::Kind::mismatched_wait:
+      return "mismatched_wait";
+    case HostFault::Kind::arithmetic:
+      return "arithmetic";
+    case HostFault::Kind::rule:
+      return "rule";
   }
   return "unknown";
 }
 
 std::string_view name(ThreadOrder order) noexcept {
   switch (order) {
-    case ThreadOrder::ascending: return "ascending";
-    case ThreadOrder::descending: return "descending";
-    case ThreadOrder::random: return "random";
+    case ThreadOrder::ascending:
+      return "ascending";
+    case ThreadOrder::descending:
+      return "descending";
+    case ThreadOrder::random:
+      return "random";
   }
   return "unknown";
 }
@@ -68,7 +76,8 @@ HostLibrary::HostLibrary(std::span<const KernelSource> sources, std::span<const 
   handle_ = std::shared_ptr<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* library) {
     if (library) ::dlclose(library);
   });
-  if (!handle_) throw Error(ErrorCode::internal, fmt::format("cannot load kernels compiled for the host: {}", ::dlerror()));
+  if (!handle_)
+    throw Error(ErrorCode::internal, fmt::format("cannot load kernels compiled for the host: {}", ::dlerror()));
   *find_symbol<host::Services*>(handle_.get(), "stencil_tune_host_services") = &BlockScheduler::services();
 }
 
@@ -87,8 +96,8 @@ HostKernel HostLibrary::kernel(std::string_view entry) const {
 std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
                                          const HostRunOptions& options) const {
   if (arguments.size() != argument_bytes_) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("the kernel takes {} bytes of arguments, got {}",
-                                                         argument_bytes_, arguments.size()));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the kernel takes {} bytes of arguments, got {}", argument_bytes_, arguments.size()));
   }
   const auto cells = [](const std::array<unsigned, 3>& extent) {
     return std::uint64_t{extent[0]} * extent[1] * extent[2];

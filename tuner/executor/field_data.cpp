@@ -49,7 +49,8 @@ bool has_exact_data(const Problem& problem) {
          std::all_of(problem.stencil.nodes.begin(), problem.stencil.nodes.end(), [](const Node& node) {
            const bool rounds = node.op != number && node.op != coefficient && node.op != read && node.op != negate &&
                                node.op != add && node.op != subtract && node.op != multiply;
-           return !rounds && (node.op != number || (std::fabs(node.value) <= 8 && node.value == std::round(node.value)));
+           return !rounds &&
+                  (node.op != number || (std::fabs(node.value) <= 8 && node.value == std::round(node.value)));
          });
 }
 
@@ -77,10 +78,20 @@ void store_field(const Problem& problem, const std::vector<double>& values, Guar
     const auto narrow = static_cast<float>(values[i]);
     unsigned short half = 0;
     switch (problem.type) {
-      case ElementType::f64: std::memcpy(cell, &values[i], cell_bytes); break;
-      case ElementType::f32: std::memcpy(cell, &narrow, cell_bytes); break;
-      case ElementType::f16: half = check::to_f16(narrow); std::memcpy(cell, &half, cell_bytes); break;
-      case ElementType::bf16: half = check::to_bf16(narrow); std::memcpy(cell, &half, cell_bytes); break;
+      case ElementType::f64:
+        std::memcpy(cell, &values[i], cell_bytes);
+        break;
+      case ElementType::f32:
+        std::memcpy(cell, &narrow, cell_bytes);
+        break;
+      case ElementType::f16:
+        half = check::to_f16(narrow);
+        std::memcpy(cell, &half, cell_bytes);
+        break;
+      case ElementType::bf16:
+        half = check::to_bf16(narrow);
+        std::memcpy(cell, &half, cell_bytes);
+        break;
     }
   }
 }
@@ -90,10 +101,18 @@ double load_cell(ElementType type, const std::byte* cell) {
   float narrow = 0;
   unsigned short half = 0;
   switch (type) {
-    case ElementType::f64: std::memcpy(&wide, cell, sizeof wide); return wide;
-    case ElementType::f32: std::memcpy(&narrow, cell, sizeof narrow); return narrow;
-    case ElementType::f16: std::memcpy(&half, cell, sizeof half); return check::from_f16(half);
-    case ElementType::bf16: std::memcpy(&half, cell, sizeof half); return check::from_bf16(half);
+    case ElementType::f64:
+      std::memcpy(&wide, cell, sizeof wide);
+      return wide;
+    case ElementType::f32:
+      std::memcpy(&narrow, cell, sizeof narrow);
+      return narrow;
+    case ElementType::f16:
+      std::memcpy(&half, cell, sizeof half);
+      return check::from_f16(half);
+    case ElementType::bf16:
+      std::memcpy(&half, cell, sizeof half);
+      return check::from_bf16(half);
   }
   return wide;
 }

@@ -2,11 +2,11 @@
 
 #include "stencil_tune/error.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace stencil_tune {

@@ -1,11 +1,12 @@
 #include "tuner/executor/host_check.hpp"
 
+#include "generator/tile.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/executor/guarded_array.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <optional>
 
 namespace stencil_tune {
@@ -50,8 +51,8 @@ class HostLaunch {
       : problem_(problem), tuning_(tuning), data_(data), scene_(scene), box_(updated_box(problem)) {
     if (scene.part_of_box) box_ = part_of(box_, problem.extents.rank);
     // Arrays start where the candidate's vectors may, and no better: slack would hide what a guard page shows.
-    const std::size_t alignment =
-        std::min<std::size_t>(16, size_of(problem.type) * static_cast<std::size_t>(tuning.vector));
+    const std::size_t vector_bytes = size_of(problem.type) * static_cast<std::size_t>(tuning.vector);
+    const std::size_t alignment = uses_tensor_maps(tuning) ? 16 : std::min<std::size_t>(16, vector_bytes);
     for (const std::vector<double>& values : data.inputs) {
       store_field(problem, values, inputs_.emplace_back(problem.field_bytes(), alignment, scene.placement));
       inputs_.back().make_read_only();
@@ -107,7 +108,8 @@ class HostLaunch {
       const auto index = static_cast<std::size_t>(i);
       const std::byte* found = outputs_[output].data() + index * cell_bytes;
       const bool in_box = holds(box_, cell);
-      const bool right = in_box ? expected.accepts(index, load_cell(problem_.type, found)) : is_poison(found, cell_bytes);
+      const bool right =
+          in_box ? expected.accepts(index, load_cell(problem_.type, found)) : is_poison(found, cell_bytes);
       if (right || wrong++ > 0) continue;
       first = fmt::format("cell ({},{},{}) of output {} ", cell[0], cell[1], cell[2], output);
       *first += in_box ? fmt::format("is {:.9g}, should be {:.9g} within {:.3g}", load_cell(problem_.type, found),
@@ -135,19 +137,18 @@ class HostLaunch {
 void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const FieldData any = random_data(problem, 1);
-  const std::optional<FieldData> exact =
-      has_exact_data(problem) ? std::optional(exact_data(problem, 2)) : std::nullopt;
+  const std::optional<FieldData> exact = has_exact_data(problem) ? std::optional(exact_data(problem, 2)) : std::nullopt;
   for (const Scene& scene : kScenes) {
     const FieldData& data = scene.exact && exact ? *exact : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);
     const auto wrong = launch.run(kernel);
     if (wrong) {
       verdict.right = false;
-      verdict.message = fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong,
-                                    to_string(problem.extents), problem.pitch, problem.stencil.name, name(problem.type),
-                                    to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
-                                    scene.part_of_box ? ", part of the box" : "",
-                                    scene.exact && exact ? ", exact numbers" : "");
+      verdict.message =
+          fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong, to_string(problem.extents),
+                      problem.pitch, problem.stencil.name, name(problem.type),
+                      to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
+                      scene.part_of_box ? ", part of the box" : "", scene.exact && exact ? ", exact numbers" : "");
       return;
     }
     verdict.cells_checked += launch.cells();

@@ -3,16 +3,16 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 
-#include <cerrno>
-#include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <spawn.h>
-#include <sstream>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <system_error>
 #include <vector>
 
 extern char** environ;
@@ -44,8 +44,8 @@ bool on_path(const std::string& program) {
 /// CXX may hold a launcher too ("ccache g++"): its words, each an argument of its own.
 std::vector<std::string> compiler_command() {
   const char* chosen = std::getenv("CXX");
-  for (const std::string& command : {std::string(chosen ? chosen : ""), std::string("c++"), std::string("g++"),
-                                     std::string("clang++")}) {
+  for (const std::string& command :
+       {std::string(chosen ? chosen : ""), std::string("c++"), std::string("g++"), std::string("clang++")}) {
     auto words = split_words(command);
     if (!words.empty() && on_path(words.front())) return words;
   }
@@ -80,8 +80,8 @@ int run_command(const std::vector<std::string>& command, const fs::path& log) {
   const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed) {
-    throw Error(ErrorCode::missing_library,
-                fmt::format("cannot start the host compiler {}: {}", command[0], std::generic_category().message(failed)));
+    throw Error(ErrorCode::missing_library, fmt::format("cannot start the host compiler {}: {}", command[0],
+                                                        std::generic_category().message(failed)));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -94,8 +94,8 @@ int run_command(const std::vector<std::string>& command, const fs::path& log) {
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (fs::temp_directory_path() / "stencil-tune-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) {
-    throw Error(ErrorCode::file_io, fmt::format("cannot make a temporary folder {}: {}", pattern,
-                                                std::generic_category().message(errno)));
+    throw Error(ErrorCode::file_io,
+                fmt::format("cannot make a temporary folder {}: {}", pattern, std::generic_category().message(errno)));
   }
   path_ = pattern;
 }

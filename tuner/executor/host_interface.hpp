@@ -48,7 +48,7 @@ struct CopyBarrierContent {
   void add_bytes(int bytes) { phase_and_bytes += 2 * bytes; }
   void arrive() { --left; }
   void end_phase_if_complete() {
-    if (left != 0 || phase_and_bytes / 2 != 0) return;
+    if (left != 0 || phase_and_bytes >> 1 != 0) return;
     left = arrivals;
     phase_and_bytes ^= 1;
   }

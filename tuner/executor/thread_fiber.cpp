@@ -4,10 +4,10 @@
 
 #include <boost/context/protected_fixedsize_stack.hpp>
 
+#include <unistd.h>
 #include <array>
 #include <csignal>
 #include <memory>
-#include <unistd.h>
 #include <utility>
 
 namespace stencil_tune {
@@ -77,10 +77,9 @@ ThreadFiber::ThreadFiber() {
   SignalTrap::prepare_this_thread();
   boost::context::protected_fixedsize_stack allocator(kStackBytes);
   stack_ = allocator.allocate();
-  fiber_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_),
-                                 allocator, [this](boost::context::fiber&& scheduler) {
-                                   return run(std::move(scheduler));
-                                 });
+  fiber_ =
+      boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_), allocator,
+                            [this](boost::context::fiber&& scheduler) { return run(std::move(scheduler)); });
 }
 
 ThreadFiber::~ThreadFiber() {

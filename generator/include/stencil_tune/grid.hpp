@@ -48,7 +48,7 @@ bool is_half(ElementType type) noexcept;         ///< f16 or bf16
 
 std::string_view name(ElementType type) noexcept;
 std::string_view name(Boundary boundary) noexcept;
-std::string to_string(const Extents& extents);        ///< "512x512x512"
+std::string to_string(const Extents& extents);         ///< "512x512x512"
 std::string to_string(const Boundaries& b, int rank);  ///< "hold" or "x=periodic,y=hold,z=zero"
 
 /// Parse what the functions above print. Throw Error: unknown_name (with the nearest name) or invalid_argument.

@@ -49,9 +49,9 @@ using NodeId = int;
 
 struct Node {
   Operation op = Operation::number;
-  double value = 0;                          ///< number
-  int index = 0;                             ///< coefficient or field
-  Offset offset{0, 0, 0};                    ///< read
+  double value = 0;        ///< number
+  int index = 0;           ///< coefficient or field
+  Offset offset{0, 0, 0};  ///< read
   std::array<NodeId, 3> operands{-1, -1, -1};
 
   bool operator==(const Node&) const = default;
@@ -87,7 +87,8 @@ struct Stencil {
   std::vector<Node> nodes;
   std::vector<Stage> stages;  ///< run in order; built-ins have one
   std::vector<Rotation> rotations;
-  std::optional<ElementType> element;  ///< what its definition asks for where the user does not say; never part of the key
+  std::optional<ElementType>
+      element;  ///< what its definition asks for where the user does not say; never part of the key
 };
 
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
@@ -96,7 +97,7 @@ class StencilBuilder {
   StencilBuilder(std::string name, int rank);
   explicit StencilBuilder(Stencil stencil);  ///< goes on from a stencil that a builder made: ids stay as they are
 
-  int field(std::string_view name);                            ///< index of the field, added at first use
+  int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
 
   NodeId number(double value);
@@ -129,7 +130,7 @@ class StencilBuilder {
   NodeId simplify(Operation op, NodeId a, NodeId b, NodeId c);  ///< -1 when nothing is simpler
 
   Stencil stencil_;
-  std::vector<bool> reads_field_;                           ///< of each node
+  std::vector<bool> reads_field_;  ///< of each node
   std::unordered_multimap<std::size_t, NodeId> by_hash_;
   std::unordered_map<std::string, int> coefficient_index_;
 };
@@ -176,15 +177,15 @@ struct LinearTap {
 
 /// What the expression graph of one stage says, derived once.
 struct StageFacts {
-  std::vector<int> inputs;   ///< fields read, in order of index
-  std::vector<int> outputs;  ///< fields written, in order of update
-  std::vector<Tap> taps;     ///< distinct reads, sorted by field, then z, y, x
+  std::vector<int> inputs;                         ///< fields read, in order of index
+  std::vector<int> outputs;                        ///< fields written, in order of update
+  std::vector<Tap> taps;                           ///< distinct reads, sorted by field, then z, y, x
   std::vector<std::array<Reach, kMaxRank>> reach;  ///< [input][axis]
   std::array<int, kMaxRank> radius{0, 0, 0};       ///< max |offset| over all inputs: the layers that hold keeps
   bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
   std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
   int operations = 0;  ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
-  bool star = false;  ///< every tap lies on an axis
+  bool star = false;   ///< every tap lies on an axis
 };
 
 StageFacts analyse(const Stencil& stencil, int stage);
