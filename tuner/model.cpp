@@ -129,7 +129,8 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   // What is resident together overlaps; within one of them trips, transfers and instructions follow each other.
   const double block_ns = kBlockStartNs + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
   const double overlapping = work.barriers > 0 ? p.occupancy.blocks : std::max(1.0, p.occupancy.warps / kWarpsAlike);
-  const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms + std::max(p.dram_ms, p.l2_ms);
+  const double transfers_ms = work.asynchronous ? 0 : std::max(p.dram_ms, p.l2_ms);
+  const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms + transfers_ms;
   p.latency_ms = waves * block_ns / 1e6 + own_ms / overlapping;
 
   const std::array<std::pair<double, std::string_view>, 6> parts{{{p.dram_ms, "DRAM"},

@@ -24,7 +24,9 @@ struct Layout {
   bool streaming;
   double steps;       // planes a block walks
   bool in_shared;     // inputs pass through shared memory
+  bool ring = false;  // of them by the copy engine
   bool whole_halo;    // halo cells are loaded with the tile, corners too
+  double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
   double register_z;  // outputs of a thread along z in one step
 
   Layout(const Problem& p, const Tuning& t)
@@ -41,7 +43,9 @@ struct Layout {
     streaming = t.family == Family::streaming;
     steps = streaming ? tile[2] : 1;
     in_shared = t.family == Family::tiled || (streaming && t.planes != Planes::registers);
-    whole_halo = in_shared && t.halo == Halo::shared;
+    ring = streaming && t.planes == Planes::ring;
+    whole_halo = in_shared && (ring || t.halo == Halo::shared);
+    if (ring) ring_row = static_cast<double>(shared_tile(p, t).pitch);
     register_z = streaming ? 1 : t.register_z;
   }
 
@@ -75,7 +79,7 @@ struct Halos {
 
 // Distinct sectors a block reads of one input: a star needs no corners, so its halo rows have no ends.
 double block_read_sectors(const Layout& s, const Halos& h) {
-  const double with_ends = s.row_sectors(h.left, s.tile[0] + h.x);
+  const double with_ends = s.ring ? s.ring_row * s.bytes / kSectorBytes : s.row_sectors(h.left, s.tile[0] + h.x);
   if (s.whole_halo || !s.problem.facts.star) return (s.tile[1] + h.y) * (s.tile[2] + h.z) * with_ends;
   const double halo_rows = s.tile[2] * h.y + s.tile[1] * h.z;
   return s.tile[1] * s.tile[2] * with_ends + halo_rows * s.row_sectors(0, s.tile[0]);
@@ -104,16 +108,18 @@ double wavefronts(const Layout& s, double cells) {
 // An input whose tile passes through shared memory.
 void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work& work) {
   const Tuning& t = s.tuning;
-  const bool z_held = s.streaming && t.planes == Planes::mixed;
+  const bool z_held = s.streaming && t.planes != Planes::shared;
   const ThreadReads reads = thread_reads(s, h, z_held);
   const double plane_rows = s.whole_halo ? s.tile[1] + h.y : s.tile[1];
   const double planes = s.streaming ? 1 : s.whole_halo ? s.tile[2] + h.z : s.tile[2];
   const double loaded = (s.tile[0] + (s.whole_halo ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
-  work.l1_wavefronts += warp_steps * loaded / t.vector * wavefronts(s, t.vector);
+  const double issued = s.ring ? 0 : loaded;                 // the copy engine's loads are nobody's instructions
+
+  work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
-  work.instructions += warp_steps * (loaded * (3 + 1.0 / t.vector) + reads.row_cells + reads.side_cells);
+  work.instructions += warp_steps * (issued * (3 + 1.0 / t.vector) + reads.row_cells + reads.side_cells);
   work.live_values += reads.row_cells / 2 + (z_held ? (1 + h.z) * t.register_x * t.register_y : 0);
 }
 
@@ -155,6 +161,11 @@ void count_rounds(const Layout& s, Work& work) {
   if (!s.in_shared) {
     // Nothing orders the loads of an unrolled walk: they leave together.
     work.rounds = std::ceil(s.steps / s.tuning.unroll) + (s.streaming ? 0.5 : 0);
+    return;
+  }
+  if (s.ring) {
+    work.asynchronous = true;
+    work.rounds = 1 + s.steps / (1 + s.tuning.prefetch);  // planes are on their way while others are used; no barrier
     return;
   }
   work.barriers = s.steps * (s.streaming ? 2 : 1);

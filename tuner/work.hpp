@@ -34,6 +34,7 @@ struct Work {
   double arithmetic = 0;         ///< of them: in the lanes of the compute type
   double rounds = 0;             ///< trips to memory that a block makes one after the other
   double barriers = 0;           ///< of a block
+  bool asynchronous = false;     ///< inputs arrive while threads compute: they wait for no transfer of their own
   double live_values = 0;        ///< that a thread holds at once
 };
 

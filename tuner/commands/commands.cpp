@@ -7,10 +7,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<Command, 10> kCommands{{
+constexpr std::array<Command, 11> kCommands{{
     {"tune", "find the fastest kernel for a stencil and a grid (what runs when no verb is given)", run_tune},
     {"list", "winners found so far, a line each", run_list},
     {"show", "one winner in depth: parameters, evidence, its trials", run_show},
+    {"export", "the winner as a plain CUDA source file", run_export},
     {"bench", "copy ceiling, naive, textbook kernels and the winner side by side", run_bench},
     {"explain", "why a candidate is legal or not, and what it costs", run_explain},
     {"stencils", "stencils known by name, or what one of them is", run_stencils},

@@ -1,7 +1,9 @@
 #include "tuner/commands/problem_options.hpp"
 
+#include "generator/definition.hpp"
 #include "generator/space.hpp"
 #include "stencil_tune/error.hpp"
+#include "stencil_tune/library.hpp"
 #include "tuner/report.hpp"
 
 #include <fmt/format.h>
@@ -56,9 +58,18 @@ int requested_rank(const po::variables_map& values, const std::string& dims) {
 }
 
 Stencil stencil_from(const po::variables_map& values, int rank) {
-  if (values.count("stencil") > 0) return find_builtin(values["stencil"].as<std::string>());
+  if (values.count("stencil") > 0) return load_stencil(values["stencil"].as<std::string>());
+  if (values.count("expr") > 0) return parse_expression_stencil(values["expr"].as<std::string>(), rank);
   return make_builtin(parse_shape(value_or<std::string>(values, "shape", "star")), rank, value_or(values, "order", 1),
                       parse_sharing(value_or<std::string>(values, "coefficients", "distinct")));
+}
+
+int requested_stage(const po::variables_map& values, const Stencil& stencil) {
+  const int stage = value_or(values, "stage", 0);
+  const int stages = static_cast<int>(stencil.stages.size());
+  if (stage >= 0 && stage < stages) return stage;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("--stage {}: {} has {} stage{}, counted from 0", stage, stencil.name, stages, stages == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -68,7 +79,10 @@ void add_problem_options(CommandLine& line) {
       ("dims", po::value<std::string>()->value_name("N|NXxNY|NXxNYxNZ"),
        "cells along each axis, x fastest in memory; one number means that on each axis")
       ("rank", po::value<int>()->value_name("1|2|3"), "axes of the grid when --dims is one number (default 3)")
-      ("stencil", po::value<std::string>()->value_name("NAME"), "a stencil by name (see `stencil-tune stencils`)")
+      ("stencil", po::value<std::string>()->value_name("NAME|FILE"),
+       "a stencil by name (see `stencil-tune stencils`) or from a definition file (TOML)")
+      ("expr", po::value<std::string>()->value_name("TEXT"), "a stencil in one line: \"u + alpha*laplacian(u); alpha = 0.1\"")
+      ("stage", po::value<int>()->value_name("N"), "of a stencil with several stages (default 0, the first)")
       ("shape", po::value<std::string>()->value_name("star|box"), "star: neighbours along the axes; box: the full cube")
       ("order", po::value<int>()->value_name("R"), "points on each side of the centre (default 1)")
       ("coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
@@ -84,7 +98,8 @@ Problem problem_from(const po::variables_map& values) {
   if (values.count("dims") == 0) {
     throw Error(ErrorCode::invalid_argument, "which grid? Give --dims, such as --dims 512 or --dims 1024x512x256");
   }
-  reject_together(values, "stencil", {"shape", "order", "coefficients"});
+  reject_together(values, "stencil", {"expr", "shape", "order", "coefficients"});
+  reject_together(values, "expr", {"shape", "order", "coefficients"});
   const auto dims = values["dims"].as<std::string>();
   Stencil stencil = stencil_from(values, requested_rank(values, dims));
   const Extents extents = parse_extents(dims, stencil.rank);
@@ -104,7 +119,8 @@ Problem problem_from(const po::variables_map& values) {
   }
   const ElementType type = parse_element_type(value_or<std::string>(values, "type", "f32"));
   const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
-  return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps);
+  const int stage = requested_stage(values, stencil);
+  return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps, stage);
 }
 
 void require_tunable(const Problem& problem, const Limits& limits) {

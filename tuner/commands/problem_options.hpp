@@ -1,9 +1,11 @@
 // The options that say what is to be tuned, shared by all verbs that need a problem.
 #pragma once
 
-#include "generator/problem.hpp"
 #include "generator/constraints.hpp"
+#include "generator/problem.hpp"
 #include "tuner/commands/command_line.hpp"
+
+#include <string_view>
 
 namespace stencil_tune {
 

@@ -7,6 +7,7 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/winner_lookup.hpp"
 #include "tuner/report.hpp"
 #include "tuner/trial_record.hpp"
 
@@ -14,33 +15,12 @@
 
 #include <charconv>
 #include <map>
+#include <optional>
 
 namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kTrialsShown = 15;
-
-bool same_grid(const ProblemKey& a, const ProblemKey& b) {
-  return a.extents == b.extents && a.pitch == b.pitch && a.steps == b.steps && a.stage == b.stage;
-}
-
-// Measured ones before predicted ones, as the store orders them otherwise.
-WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const po::variables_map& values) {
-  WinnerQuery query;
-  query.stencil_key = key.stencil_key;
-  query.type = key.type;
-  query.boundaries = key.boundaries;
-  if (values.count("gpu") > 0) query.gpu = values["gpu"].as<std::string>();
-  const auto winners = WinnerStore(database).list(query);
-  const WinnerRecord* found = nullptr;
-  for (const WinnerRecord& winner : winners) {
-    if (!same_grid(winner.trial.problem, key)) continue;
-    if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
-  }
-  if (found) return *found;
-  throw Error(ErrorCode::unknown_name, "no winner for this problem yet; `stencil-tune list` shows what there is, "
-                                       "`stencil-tune tune` with the same options finds one");
-}
 
 WinnerRecord winner_by_id(Database& database, const std::string& text) {
   std::int64_t id = 0;
@@ -57,11 +37,13 @@ WinnerRecord winner_by_id(Database& database, const std::string& text) {
 void print_parameters(const Tuning& tuning) {
   fmt::print("\nparameters:\n  {:<20} {:<10}\n", "family", name(tuning.family));
   for (const Parameter& parameter : parameters()) {
-    if (!parameter.used_by(tuning.family)) continue;
-    const int value = parameter.get(tuning);
-    const bool word = static_cast<std::size_t>(value) < parameter.words.size();
-    fmt::print("  {:<20} {:<10} {}\n", parameter.name, word ? std::string(parameter.words[static_cast<std::size_t>(value)]) : std::to_string(value),
-               parameter.meaning);
+    if (!parameter.used_by(tuning)) continue;
+    const auto value = static_cast<std::size_t>(parameter.get(tuning));
+    if (value < parameter.words.size()) {
+      fmt::print("  {:<20} {:<10} {}\n", parameter.name, parameter.words[value], parameter.word_meanings[value]);
+    } else {
+      fmt::print("  {:<20} {:<10} {}\n", parameter.name, value, parameter.meaning);
+    }
   }
 }
 
@@ -124,10 +106,12 @@ int run_show(const Arguments& arguments) {
   if (!values) return 0;
 
   const bool by_id = values->count("id") > 0;
+  std::optional<std::string> gpu;
+  if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
   const ProblemKey key = by_id ? ProblemKey{} : problem_key(problem_from(*values));
   Database database = open_database_for(*values, Access::read);
   const WinnerRecord winner = by_id ? winner_by_id(database, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_problem(database, key, *values);
+                                    : winner_of_problem(database, key, gpu);
   const TrialRecord& trial = winner.trial;
   TrialQuery query;
   query.problem = trial.problem;

@@ -18,7 +18,7 @@ Correction::Features Correction::features(const Tuning& tuning) {
   Features result{term(-1, static_cast<int>(tuning.family))};
   int index = 0;
   for (const Parameter& parameter : parameters()) {
-    if (parameter.used_by(tuning.family)) result.push_back(term(index, parameter.get(tuning)));
+    if (parameter.used_by(tuning)) result.push_back(term(index, parameter.get(tuning)));
     ++index;
   }
   return result;

@@ -1,0 +1,216 @@
+#include "session_fakes.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tuner/device_model.hpp"
+#include "tuner/model.hpp"
+#include "tuner/occupancy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+constexpr ElementType kF32 = ElementType::f32, kF64 = ElementType::f64;
+
+double best_rate(int order, ElementType type, const std::vector<std::string>& codes) {
+  const Problem problem = testing::star(order, 512, type);
+  const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+  double best = 0;
+  for (const std::string& candidate : codes) best = std::max(best, model.predict(parse_code(candidate)).gstencils);
+  return best;
+}
+
+const std::vector<std::string> kNaive{"direct.bx32.by8", "direct.bx32.by4.bz4", "direct.bx64.by4.bz4",
+                                      "direct.bx32.by8.bz4", "direct.bx64.by4", "direct.bx256.by1"};
+const std::vector<std::string> kShallow{"streaming.bx32.by4.rx4.v4.cz4.regs", "streaming.bx32.by8.rx4.v4.cz4.regs"};
+const std::vector<std::string> kShallowF64{"streaming.bx32.by8.rx2.v2.cz4.regs", "streaming.bx32.by8.rx2.ry2.v2.cz4.regs"};
+
+struct Anchor {
+  const char* what;
+  int order;
+  ElementType type;
+  std::vector<std::string> codes;
+  double measured;  // GStencil/s
+};
+
+// One NVIDIA H200, 512^3, boundary hold, 2026-11-21 (throwaway kernels of the same geometry).
+const std::vector<Anchor> kAnchors{
+    {"naive", 1, kF32, kNaive, 290},
+    {"naive", 2, kF32, kNaive, 238},
+    {"naive", 4, kF32, kNaive, 178},
+    {"naive", 1, kF64, kNaive, 213},
+    {"naive", 2, kF64, kNaive, 180},
+    {"naive", 4, kF64, kNaive, 124},
+    {"tiled 8^3", 1, kF32, {"tiled.bx8.by8.bz8.cin"}, 96},
+    {"tiled 8^3", 1, kF64, {"tiled.bx8.by8.bz8.cin"}, 82},
+    {"register tiling", 1, kF32, {"streaming.bx32.by32.cz30.mixed.cin"}, 225},
+    {"register tiling", 1, kF64, {"streaming.bx32.by32.cz30.mixed.cin"}, 169},
+    {"streaming", 1, kF32, kShallow, 475},
+    {"streaming", 2, kF32, kShallow, 424},
+    {"streaming", 1, kF64, kShallowF64, 235},
+    {"streaming", 2, kF64, kShallowF64, 219},
+};
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<double> result;
+  for (const double value : values) {
+    result.push_back(static_cast<double>(std::count_if(values.begin(), values.end(), [&](double v) { return v < value; })));
+  }
+  return result;
+}
+
+double spearman(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto ra = ranks(a), rb = ranks(b);
+  double squares = 0;
+  for (std::size_t i = 0; i < ra.size(); ++i) squares += (ra[i] - rb[i]) * (ra[i] - rb[i]);
+  const auto n = static_cast<double>(a.size());
+  return 1 - 6 * squares / (n * (n * n - 1));
+}
+
+TEST(Model, IsWithinAThirdOfEveryMeasuredAnchor) {
+  for (const Anchor& anchor : kAnchors) {
+    const double ratio = best_rate(anchor.order, anchor.type, anchor.codes) / anchor.measured;
+    EXPECT_GT(ratio, 0.70) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
+    EXPECT_LT(ratio, 1.33) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
+  }
+}
+
+TEST(Model, RanksTheAnchorsAsTheMeasurementsDo) {
+  std::vector<double> predicted, measured;
+  for (const Anchor& anchor : kAnchors) {
+    predicted.push_back(best_rate(anchor.order, anchor.type, anchor.codes));
+    measured.push_back(anchor.measured);
+  }
+  EXPECT_GT(spearman(predicted, measured), 0.9);
+}
+
+TEST(Model, ThePlainCopyReachesTheMeasuredCeiling) {
+  const Problem problem = testing::star(1, 512);
+  const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+  EXPECT_NEAR(model.copy_ceiling_gbs(), 4240, 130);
+}
+
+class ModelTest : public ::testing::Test {
+ protected:
+  Prediction predict(const std::string& candidate, const std::string& device = "h200", int registers = 40, int spills = 0) {
+    const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model(device));
+    return model.predict(parse_code(candidate), KernelResources{registers, spills, 0, 0});
+  }
+
+  Problem problem = testing::star(1, 512);
+  std::string candidate = "streaming.bx32.by4.rx4.v4.cz4.regs";
+};
+
+TEST_F(ModelTest, NothingBeatsTheCopyCeiling) {
+  const Limits limits = limits_of_architecture("sm_90");
+  const Space space(problem, limits);
+  const PerformanceModel model(problem, limits, find_device_model("h200"));
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 500; ++i) {
+    const Tuning tuning = *space.sample(random);
+    EXPECT_LT(model.predict(tuning).share, 1.0) << tuning;
+    EXPECT_GT(model.predict(tuning).time_ms, 0) << tuning;
+  }
+}
+
+TEST_F(ModelTest, MoreRegistersAreNeverFaster) {
+  double last = 0;
+  for (const int registers : {32, 64, 96, 128, 168, 255}) {
+    const double time = predict(candidate, "h200", registers).time_ms;
+    EXPECT_GE(time, last) << registers;
+    last = time;
+  }
+}
+
+TEST_F(ModelTest, SpillsCost) { EXPECT_GT(predict(candidate, "h200", 64, 512).time_ms, predict(candidate, "h200", 64).time_ms); }
+
+TEST_F(ModelTest, AFasterMemoryIsFaster) {
+  EXPECT_LT(predict(candidate, "h200").time_ms, predict(candidate, "h100").time_ms);
+}
+
+TEST_F(ModelTest, HigherOrdersAndWiderTypesTakeLonger) {
+  for (const char* kernel : {"direct.bx32.by8", "streaming.bx32.by4.rx2.v2.cz4.regs"}) {
+    double last = 0;
+    for (const int order : {1, 2, 4}) {
+      const double time = 1 / best_rate(order, kF32, {kernel});
+      EXPECT_GT(time, last) << kernel << " order " << order;
+      EXPECT_GT(1 / best_rate(order, kF64, {kernel}), time) << kernel << " order " << order;
+      last = time;
+    }
+  }
+}
+
+TEST_F(ModelTest, ABlockThatFitsNoSmTakesForever) {
+  EXPECT_TRUE(std::isinf(predict("direct.bx1024.by1", "h200", 255).time_ms));
+}
+
+TEST_F(ModelTest, AHalfEmptyLastWaveCosts) {
+  // 133 blocks that each fill an SM against 132 of them: one more block, one more wave.
+  const auto line = [](std::int64_t blocks) {
+    const Problem wide = make_problem(make_builtin(Shape::star, 1, 1), kF32, {Boundary::zero, Boundary::zero, Boundary::zero},
+                                      Extents{1, {blocks * 1024, 1, 1}});
+    const PerformanceModel model(wide, limits_of_architecture("sm_90"), find_device_model("h200"));
+    return model.predict(parse_code("direct.bx1024.by1"), KernelResources{64, 0, 0, 0}).time_ms;
+  };
+  EXPECT_GT(line(133), 1.3 * line(132));
+}
+
+TEST(Occupancy, FollowsTheCalculator) {
+  const Limits h200 = limits_of_architecture("sm_90");
+  EXPECT_EQ(occupancy_of(h200, {256, 32, 0}).blocks, 8);
+  EXPECT_DOUBLE_EQ(occupancy_of(h200, {256, 32, 0}).share, 1.0);
+  EXPECT_EQ(occupancy_of(h200, {256, 33, 0}).blocks, 6);  // 40 a thread after rounding: 48 warps
+  EXPECT_EQ(occupancy_of(h200, {256, 64, 0}).blocks, 4);
+  EXPECT_EQ(occupancy_of(h200, {256, 255, 0}).blocks, 1);
+  EXPECT_EQ(occupancy_of(h200, {32, 16, 0}).blocks, 32);
+  EXPECT_EQ(occupancy_of(h200, {32, 16, 0}).limited_by, "blocks");
+  EXPECT_EQ(occupancy_of(h200, {128, 32, 100 * 1024}).blocks, 2);
+  EXPECT_EQ(occupancy_of(h200, {128, 32, 100 * 1024}).limited_by, "shared memory");
+  EXPECT_EQ(occupancy_of(h200, {128, 32, 232448}).blocks, 1);
+}
+
+TEST(Occupancy, IsZeroWhenABlockDoesNotFit) {
+  const Limits h200 = limits_of_architecture("sm_90");
+  EXPECT_EQ(occupancy_of(h200, {1024, 65, 0}).blocks, 0);
+  EXPECT_EQ(occupancy_of(h200, {128, 32, 232449}).blocks, 0);
+  EXPECT_EQ(occupancy_of(h200, {1025, 32, 0}).blocks, 0);
+}
+
+TEST(DeviceModel, IsFoundByNameInAnyCase) { EXPECT_EQ(find_device_model("H200").gpu, "NVIDIA H200"); }
+
+TEST(DeviceModel, AnUnknownNameSuggestsTheNearest) {
+  try {
+    find_device_model("h20");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unknown_name);
+    EXPECT_NE(std::string(error.what()).find("h200"), std::string::npos);
+  }
+}
+
+TEST(DeviceModel, AnArchitectureWithoutOneTakesTheNearestOlder) {
+  EXPECT_EQ(model_of_architecture("sm_90").name, "h200");
+  EXPECT_EQ(model_of_architecture("sm_80").name, "a100");
+  EXPECT_EQ(model_of_architecture("sm_87").name, "rtx3090");
+}
+
+TEST(DeviceModel, AGpuThatIsPresentKeepsItsOwnFacts) {
+  DeviceFacts facts;
+  facts.name = "NVIDIA Something";
+  facts.architecture = "sm_90";
+  facts.multiprocessors = 66;
+  facts.memory_bytes = 40'000'000'000;
+  facts.l2_bytes = 30 << 20;
+  const DeviceModel model = model_of(facts);
+  EXPECT_EQ(model.gpu, "NVIDIA Something");
+  EXPECT_EQ(model.multiprocessors, 66);
+  EXPECT_DOUBLE_EQ(model.l2_mb, 30);
+  EXPECT_DOUBLE_EQ(model.dram_gbs, find_device_model("h200").dram_gbs / 2);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,164 @@
+#include "session_fakes.hpp"
+
+#include "tuner/model.hpp"
+#include "tuner/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class StrategyTest : public ::testing::Test {
+ protected:
+  std::vector<std::pair<std::string, std::function<std::unique_ptr<Strategy>(std::uint64_t)>>> all() {
+    return {{"exhaustive", [this](std::uint64_t) { return make_exhaustive(space); }},
+            {"random", [this](std::uint64_t seed) { return make_random(space, seed); }},
+            {"local", [this](std::uint64_t seed) { return make_local(space, model, seed); }}};
+  }
+
+  // What a GPU might say: the model, wrong by a factor for some parameter values and by noise for each candidate.
+  double truth(const Tuning& tuning) const {
+    double time = model.cost(tuning);
+    if (tuning.store == StoreHint::streaming) time *= 1.07;
+    if (tuning.neighbours == Neighbours::shuffle) time *= 0.93;
+    if (tuning.order == BlockOrder::raster) time *= 0.96;
+    if (tuning.family == Family::tiled) time *= 1.2;
+    if (tuning.block_y == 8) time *= 0.97;
+    if (tuning.unroll == 2) time *= 0.96;
+    if (tuning.load == LoadHint::read_only) time *= 0.98;
+    if (std::hash<std::string>{}(code(tuning)) % 11 == 0) return kInfinity;
+    return time * (1 + static_cast<double>(std::hash<std::string>{}("n" + code(tuning)) % 100) / 5000);
+  }
+
+  // The best of `trials` candidates when `ahead` of them are always being compiled.
+  double search(Strategy& strategy, int trials, std::size_t ahead = 1) const {
+    std::deque<Tuning> pending;
+    double best = kInfinity;
+    for (int done = 0; done < trials; ++done) {
+      while (pending.size() < ahead) {
+        const auto proposed = strategy.propose();
+        if (!proposed) break;
+        pending.push_back(*proposed);
+      }
+      if (pending.empty()) break;
+      const double time = truth(pending.front());
+      best = std::min(best, time);
+      strategy.report(pending.front(), time);
+      pending.pop_front();
+    }
+    return best;
+  }
+
+  Problem problem = testing::star(1, 512);
+  Limits limits = limits_of_architecture("sm_90");
+  Space space{problem, limits};
+  PerformanceModel model{problem, limits, find_device_model("h200")};
+};
+
+TEST_F(StrategyTest, ProposesLegalCandidatesAndNoneTwice) {
+  for (const auto& [name, make] : all()) {
+    const auto strategy = make(1);
+    std::set<std::string> seen;
+    for (int i = 0; i < 300; ++i) {
+      const auto tuning = strategy->propose();
+      ASSERT_TRUE(tuning) << name;
+      EXPECT_TRUE(space.legal(*tuning)) << name << " " << code(*tuning);
+      EXPECT_TRUE(seen.insert(code(*tuning)).second) << name << " " << code(*tuning);
+      if (i % 3 == 0) strategy->report(*tuning, truth(*tuning));
+    }
+  }
+}
+
+TEST_F(StrategyTest, NeverProposesWhatIsKnown) {
+  for (const auto& [name, make] : all()) {
+    std::set<std::string> known;
+    const auto first = make(1);
+    const auto second = make(1);
+    for (int i = 0; i < 60; ++i) {
+      const Tuning tuning = *first->propose();
+      first->report(tuning, truth(tuning));
+      second->report(tuning, truth(tuning));
+      known.insert(code(tuning));
+    }
+    for (int i = 0; i < 200; ++i) EXPECT_EQ(known.count(code(*second->propose())), 0u) << name;
+  }
+}
+
+TEST_F(StrategyTest, TheSameSeedAndReportsGiveTheSameProposals) {
+  for (const auto& [name, make] : all()) {
+    const auto a = make(7), b = make(7);
+    for (int i = 0; i < 150; ++i) {
+      const Tuning tuning = *a->propose();
+      ASSERT_EQ(code(tuning), code(*b->propose())) << name << " at " << i;
+      a->report(tuning, truth(tuning));
+      b->report(tuning, truth(tuning));
+    }
+  }
+}
+
+TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore) {
+  const Problem line = testing::star(1, 64, ElementType::f64, 1);
+  const Space small(line, limits);
+  const PerformanceModel small_model(line, limits, find_device_model("h200"));
+  std::set<std::string> legal;
+  for (std::uint64_t point = 0; point < small.size(); ++point) {
+    if (const auto tuning = small.at(point)) legal.insert(code(*tuning));
+  }
+  ASSERT_GT(legal.size(), 10u);
+  std::unique_ptr<Strategy> strategies[] = {make_exhaustive(small), make_random(small, 1),
+                                            make_local(small, small_model, 1)};
+  for (const auto& strategy : strategies) {
+    std::set<std::string> proposed;
+    while (const auto tuning = strategy->propose()) {
+      proposed.insert(code(*tuning));
+      strategy->report(*tuning, small_model.cost(*tuning));
+    }
+    EXPECT_EQ(proposed, legal) << strategy->name();
+  }
+}
+
+TEST_F(StrategyTest, LocalSearchComesNearTheBestThatRandomSearchFindsInAHundredTimesTheTrials) {
+  const double reference = search(*make_random(space, 99), 15000);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_LT(search(*make_local(space, model, seed), 150), 1.02 * reference) << "seed " << seed;
+  }
+}
+
+TEST_F(StrategyTest, LocalSearchWorksWithProposalsFarAheadOfReports) {
+  const double reference = search(*make_random(space, 99), 15000);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_LT(search(*make_local(space, model, seed), 200, 18), 1.02 * reference) << "seed " << seed;
+  }
+}
+
+// A model that knows nothing: all the search has are the reports.
+class Flat : public CostModel {
+ public:
+  double cost(const Tuning&) const override { return 1; }
+};
+
+TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing) {
+  const Flat flat;
+  double local = 0, random = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    local += search(*make_local(space, flat, seed), 200);
+    random += search(*make_random(space, seed), 200);
+  }
+  EXPECT_LT(local, random);
+}
+
+TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryFamily) {
+  const auto strategy = make_local(space, model, 1);
+  std::set<Family> seen;
+  for (int i = 0; i < 3; ++i) seen.insert(strategy->propose()->family);
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,131 @@
+// stencil-tune export --dims 512 -o heat.cu
+#include "runtime/export.hpp"
+
+#include "db/winner_choice.hpp"
+#include "generator/source.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/database_option.hpp"
+#include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/winner_lookup.hpp"
+#include "tuner/report.hpp"
+#include "tuner/trial_record.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kExamples =
+    "  stencil-tune export --dims 512 -o heat.cu               the winner as one file\n"
+    "  stencil-tune export --dims 512 -o heat.cu --with-main   with a self-check and a benchmark\n"
+    "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n";
+
+CommandLine export_command_line() {
+  CommandLine line("stencil-tune export --dims N [options] -o FILE.cu",
+                   "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with\n"
+                   "nvcc alone and owes this project nothing.\n",
+                   kExamples);
+  add_problem_options(line);
+  line.group("which").add_options()
+      ("gpu", po::value<std::string>()->value_name("NAME"), "the winner on this GPU model")
+      ("code", po::value<std::string>()->value_name("CODE"), "this candidate instead of the winner")
+      ("arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
+  line.group("output").add_options()
+      ("output,o", po::value<std::string>()->value_name("FILE.cu"), "where to (default: standard output)")
+      ("name", po::value<std::string>()->value_name("NAME"), "of the launcher (default: the file's name)")
+      ("with-main", "adds a self-check against a plain CPU loop, and a benchmark")
+      ("header", "declares the launcher in a header beside the file");
+  add_database_option(line);
+  return line;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.flush();
+  if (!out) throw Error(ErrorCode::file_io, fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+}
+
+std::vector<std::string> provenance(const WinnerRecord& winner) {
+  const TrialRecord& trial = winner.trial;
+  std::vector<std::string> lines;
+  if (trial.predicted) {
+    lines.push_back(fmt::format("predicted for {}: never measured", trial.platform.gpu));
+  } else {
+    lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.gstencils,
+                                100 * trial.share, trial.platform.gpu, trial.platform.driver));
+  }
+  lines.push_back(fmt::format("best of {} trials, {}", winner.trials_seen, trial.created_at));
+  return lines;
+}
+
+// The candidate to write and what is said of it.
+struct Choice {
+  Tuning tuning;
+  std::string architecture;
+  std::vector<std::string> provenance;
+};
+
+Choice choose(const po::variables_map& values, const Problem& problem) {
+  if (values.count("code") > 0) {
+    const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
+    limits_of_architecture(arch);
+    return {parse_code(values["code"].as<std::string>()), arch, {"chosen by hand: not measured"}};
+  }
+  std::optional<std::string> gpu;
+  if (values.count("gpu") > 0) gpu = values["gpu"].as<std::string>();
+  Database database = open_database_for(values, Access::read);
+  const WinnerRecord winner = winner_of_problem(database, problem_key(problem), gpu);
+  if (is_stale(winner.trial, template_signature())) {
+    fmt::print(stderr, "this winner was found with older templates: tune again to be sure of its rate\n");
+  }
+  return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
+}
+
+}  // namespace
+
+int run_export(const Arguments& arguments) {
+  CommandLine line = export_command_line();
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+  const Problem problem = problem_from(*values);
+  const bool to_file = values->count("output") > 0;
+  const std::filesystem::path path = to_file ? (*values)["output"].as<std::string>() : "";
+
+  ExportOptions options;
+  options.split_header = values->count("header") > 0;
+  options.with_main = values->count("with-main") > 0;
+  if (options.split_header && !to_file) {
+    throw Error(ErrorCode::invalid_argument, "--header writes two files: say where with -o FILE.cu");
+  }
+  if (values->count("name") > 0) {
+    options.name = (*values)["name"].as<std::string>();
+  } else {
+    options.name = export_name(to_file ? path.stem().string() : problem.stencil.name);
+  }
+  if (options.split_header && path.stem().string() != options.name) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the source includes {}.h: with --header name the file {}.cu, or choose another --name",
+                            options.name, options.name));
+  }
+  Choice choice = choose(*values, problem);
+  options.architecture = choice.architecture;
+  options.provenance = std::move(choice.provenance);
+  const ExportedFiles files = export_kernel(problem, choice.tuning, options);
+  if (!to_file) {
+    fmt::print("{}", files.source);
+    return 0;
+  }
+  write_file(path, files.source);
+  if (options.split_header) write_file(std::filesystem::path(path).replace_extension(".h"), files.header);
+  fmt::print("{} written: {} for {}, launcher {}\n", path.string(), code(choice.tuning), describe(problem), options.name);
+  return 0;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,15 @@
+// The stored winner of a problem, as `show` and `export` ask for it.
+#pragma once
+
+#include "db/winner_store.hpp"
+
+#include <optional>
+#include <string>
+
+namespace stencil_tune {
+
+/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one.
+/// Throws Error(unknown_name) when there is none, saying how to get one.
+WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu);
+
+}  // namespace stencil_tune
