@@ -2,6 +2,7 @@
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
+#include "tuner/commit.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ int run(Arguments arguments) {
     return 0;
   }
   if (first == "--version") {
-    fmt::print("stencil-tune {}\n", STENCIL_TUNE_VERSION);
+    fmt::print("stencil-tune {} ({})\n", STENCIL_TUNE_VERSION, built_from_commit());
     return 0;
   }
   if (first.starts_with('-')) return run_tune(arguments);
@@ -53,8 +54,8 @@ int run(Arguments arguments) {
     if (command.name == first) return command.run(arguments);
     if (!command.summary.empty()) names.emplace_back(command.name);
   }
-  throw Error(ErrorCode::unknown_name,
-              fmt::format("unknown verb '{}'{} (verbs: {})", first, did_you_mean(first, names), fmt::join(names, ", ")));
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown verb '{}'{} (verbs: {})", first, did_you_mean(first, names),
+                                                   fmt::join(names, ", ")));
 }
 
 }  // namespace

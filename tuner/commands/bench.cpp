@@ -7,6 +7,7 @@
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/side_by_side.hpp"
 #include "tuner/commands/suites.hpp"
+#include "tuner/commit.hpp"
 #include "tuner/progress.hpp"
 
 #include <fmt/format.h>
@@ -21,13 +22,14 @@ constexpr const char* kExamples =
     "  stencil-tune bench --suite main --json\n";
 
 CommandLine bench_command_line() {
-  CommandLine line("stencil-tune bench --dims N [options] | --suite NAME",
-                   "Times a plain copy, the naive kernel with its best block, the textbook's kernels and the winner side\n"
-                   "by side in one run. Tunes first where there is no winner yet. Needs a GPU.\n",
-                   kExamples);
+  CommandLine line(
+      "stencil-tune bench --dims N [options] | --suite NAME",
+      "Times a plain copy, the naive kernel with its best block, the textbook's kernels and the winner side\n"
+      "by side in one run. Tunes first where there is no winner yet. Needs a GPU.\n",
+      kExamples);
   add_problem_options(line);
-  line.group("several at once").add_options()("suite", po::value<std::string>()->value_name("NAME"),
-                                              "a named list of problems: main");
+  line.group("several at once")
+      .add_options()("suite", po::value<std::string>()->value_name("NAME"), "a named list of problems: main");
   add_tuning_options(line);
   add_device_option(line);
   add_database_option(line);
@@ -67,18 +69,17 @@ int run_bench(const Arguments& arguments) {
   }
   Database database = open_database_for(*values, Access::write);
 
-  nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}};
+  nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
   for (const Problem& problem : problems) {
     Report report;
     {
       ConsoleProgress progress(stderr, false);
       report = run_side_by_side(problem, target, settings, database, progress);
     }
-    if (values->count("json") > 0) {
-      json["cases"].push_back(report_json(report));
-    } else {
-      fmt::print("{}\n", format_report(report));
-    }
+    // The tables go to people as they come, also while the JSON gathers.
+    const bool as_json = values->count("json") > 0;
+    if (as_json) json["cases"].push_back(report_json(report));
+    fmt::print(as_json ? stderr : stdout, "{}\n", format_report(report));
   }
   if (values->count("json") > 0) fmt::print("{}\n", json.dump(2));
   return 0;
