@@ -25,6 +25,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(STENCIL_TUNE_CCACHE ccache)
   mark_as_advanced(STENCIL_TUNE_CCACHE)
   if(STENCIL_TUNE_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${STENCIL_TUNE_CCACHE})
+    # Paths relative to the source folder let all checkouts and presets share what was compiled once.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${STENCIL_TUNE_CCACHE})
   endif()
 endif()
