@@ -1,0 +1,127 @@
+// Would the checks notice? Each test breaks a template on purpose, and the check of a kernel made from it must fail.
+#include "generator/constraints.hpp"
+#include "tests/kernels/kernel_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
+constexpr Boundaries kZero{Boundary::zero, Boundary::zero, Boundary::zero};
+constexpr Boundaries kPeriodic{Boundary::periodic, Boundary::periodic, Boundary::periodic};
+constexpr Boundaries kReflect{Boundary::reflect, Boundary::reflect, Boundary::reflect};
+
+struct Mutation {
+  std::string_view name;
+  std::string_view file;
+  std::string_view before;  ///< stands in the file exactly once
+  std::string_view after;
+  std::string_view code;  ///< of a candidate that the change breaks
+  Boundaries boundaries;
+  std::string_view noticed_as;  ///< part of the verdict's message
+};
+
+void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
+
+constexpr std::string_view kWrongCell = "should be";
+constexpr std::string_view kStrayWrite = "was written";
+constexpr std::string_view kFault = "out_of_bounds";
+
+constexpr Mutation kMutations[]{
+    {"TiledWithoutBarrier", "tiled.cuh", "  barrier();\n  if (!place.computes) return;", "  if (!place.computes) return;",
+     "tiled.bx16.by4", kZero, kWrongCell},
+    {"SharedPlanesReadBeforeTheyArrive", "streaming_shared.cuh", "    barrier();\n    if (place.computes) {",
+     "    if (place.computes) {", "streaming.bx16.by4.cz4.shared", kZero, kWrongCell},
+    {"SharedPlanesOverwrittenWhileRead", "streaming_shared.cuh", "    }\n    barrier();\n    oldest", "    }\n    oldest",
+     "streaming.bx16.by4.cz4.shared", kZero, kWrongCell},
+    {"CurrentPlaneReadBeforeItArrives", "streaming_mixed.cuh", "    barrier();\n    if (place.computes) {",
+     "    if (place.computes) {", "streaming.bx16.by4.cz4.mixed", kZero, kWrongCell},
+    {"CurrentPlaneOverwrittenWhileRead", "streaming_mixed.cuh", "    }\n    barrier();\n    column.shift();",
+     "    }\n    column.shift();", "streaming.bx16.by4.cz4.mixed", kZero, kWrongCell},
+    {"RingPlaneReadBeforeItArrives", "streaming_ring.cuh", "wait_phase(ring.full(newest.slot), newest.parity);", "",
+     "streaming.bx32.by4.cz4.ring", kZero, kWrongCell},
+    {"BarrierThatHalfTheBlockSkips", "tiled.cuh", "  barrier();\n  if (!place.computes) return;",
+     "  if (thread_x() < 8) barrier(); else barrier();", "tiled.bx16.by4", kZero, "mismatched_wait"},
+
+    {"ReadBeyondTheEdge", "boundary.cuh", "return i < 0 ? Index(0) : (i >= n ? n - 1 : i);", "return i;",
+     "tiled.bx16.by4", kHold, kFault},
+    {"ReadBeforeThePeriod", "boundary.cuh", "      if (i < 0) i += n;\n", "", "direct.bx32.by4", kPeriodic, kFault},
+    {"ReflectionRepeatsTheEdge", "boundary.cuh", "2 * (n - 1)", "2 * n - 1", "direct.bx32.by4", kReflect, kWrongCell},
+    {"ZeroBeginsOneCellLate", "boundary.cuh", "return i < 0 || i >= n;", "return i < 0 || i > n;", "direct.bx32.by4",
+     kZero, kWrongCell},
+
+    {"WriteBeyondTheArray", "output.cuh", "store_cells<T::kStore, kVector>(row + first, cells + i);",
+     "store_cells<T::kStore, kVector>(row + first + 1, cells + i);", "direct.bx32.by4", kZero, kFault},
+    {"WriteOneColumnTooMany", "output.cuh", "first + kVector <= box.high_x)", "first + kVector <= box.high_x + 1)",
+     "direct.bx32.by4", kHold, kStrayWrite},
+    {"WriteOneRowTooMany", "output.cuh", "y < high_y", "y <= high_y", "streaming.bx32.by4.cz4.regs", kHold,
+     kStrayWrite},
+    {"VectorWritesTheHeldColumn", "output.cuh", "if (first + e >= box.low_x && first + e < box.high_x)",
+     "if (first + e < box.high_x)", "direct.bx32.by4.rx4.v4", kHold, kStrayWrite},
+
+    {"HaloOffByOneRow", "shared_tile.cuh", "in.row(y + (r - T::kTileTop), z)", "in.row(y + (r - T::kTileTop) + 1, z)",
+     "tiled.bx16.by4", kPeriodic, kWrongCell},
+    {"HaloOneCellShort", "rows.cuh", "range.low < 0 ? -range.low : 0", "range.low < 0 ? -range.low - 1 : 0",
+     "direct.bx32.by4.rx2", kZero, ""},
+    {"KeptOnePlaneTooShort", "rows.cuh", "return oldest <= p && p < newest;", "return oldest < p && p < newest;",
+     "streaming.bx32.by4.cz4.regs", kZero, kWrongCell},
+    {"ShuffleFromTheLaneAfterNext", "field.cuh", "shuffle_up(body[kBody - i], 1, kLanesInRow)",
+     "shuffle_up(body[kBody - i], 2, kLanesInRow)", "direct.bx32.by4.rx2.v2.shfl", kPeriodic, kWrongCell},
+    {"MisalignedVectors", "field.cuh", "vector(row, x - kSkip + v * kVector", "vector(row, x - kSkip + 1 + v * kVector",
+     "direct.bx32.by4.rx4.v4", kZero, "misaligned"},
+    {"VectorsNotPatchedAtTheFarEdge", "field.cuh", "if (x < 0 || x + kVector > nx) {", "if (x < 0) {",
+     "direct.bx32.by4.rx4.v4", kPeriodic, kWrongCell},
+    {"LastStripOfRasterTooHigh", "arguments.cuh", "tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip",
+     "kStrip", "direct.bx8.by4.raster", kZero, kWrongCell},
+};
+
+HostCase case_of(const Mutation& mutation) {
+  const Tuning tuning = parse_code(mutation.code);
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, mutation.boundaries, Extents{3, {64, 64, 64}});
+  return {tuning, awkward_grids(problem, tuning), {}};
+}
+
+class MutatedTemplates : public testing::TestWithParam<Mutation> {};
+
+TEST_P(MutatedTemplates, FailTheirCheck) {
+  const Mutation& mutation = GetParam();
+  std::vector<TemplateFile> files(template_files().begin(), template_files().end());
+  std::string mutated;
+  for (TemplateFile& file : files) {
+    if (file.name != "stencil_tune/" + std::string(mutation.file)) continue;
+    mutated = file.text;
+    const std::size_t place = mutated.find(mutation.before);
+    ASSERT_NE(place, std::string::npos) << "the template no longer has this text; mutate what replaced it";
+    ASSERT_EQ(mutated.find(mutation.before, place + 1), std::string::npos) << "more than one place has this text";
+    mutated.replace(place, mutation.before.size(), mutation.after);
+    file.text = mutated;
+  }
+  ASSERT_FALSE(mutated.empty()) << "no template " << mutation.file;
+  const HostCase broken = case_of(mutation);
+  const auto verdicts = check_cases_on_host(std::span(&broken, 1), files);
+  EXPECT_FALSE(verdicts.front().right);
+  EXPECT_NE(verdicts.front().message.find(mutation.noticed_as), std::string::npos) << verdicts.front().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(, MutatedTemplates, testing::ValuesIn(kMutations),
+                         [](const auto& mutation) { return std::string(mutation.param.name); });
+
+TEST(UnmutatedTemplates, PassTheSameChecks) {
+  std::vector<HostCase> cases;
+  for (const Mutation& mutation : kMutations) cases.push_back(case_of(mutation));
+  const auto verdicts = check_cases_on_host(cases);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    EXPECT_TRUE(verdicts[i].right) << describe(cases[i]) << "\n" << verdicts[i].message;
+    EXPECT_GT(verdicts[i].cells_checked, 0);
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune
