@@ -71,7 +71,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   files.source += write_out_templates(generate(problem, tuning, kernel).text, detail);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(problem, tuning);
-  files.source += "extern \"C\" " + launcher_text(problem, tuning, signature, detail, kernel);
+  files.source += launcher_text(problem, tuning, signature, detail, kernel);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
     files.source += main_text(problem, signature);

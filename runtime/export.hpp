@@ -25,7 +25,7 @@ struct ExportedFiles {
 
 /// The kernel, its templates written out once, and
 ///
-///     cudaError_t NAME(inputs..., outputs..., nx[, ny, stride_y[, nz, stride_z]], coefficients, stream)
+///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
 ///
 /// for any extents and strides the candidate can serve; it returns cudaErrorInvalidValue for others.
 /// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate).

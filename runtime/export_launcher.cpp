@@ -204,16 +204,16 @@ ExportSignature export_signature(const Problem& problem, const std::string& name
   }
   signature.parameters.push_back({"long long", "nx"});
   if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "ny"});
-  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
   if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "nz"});
+  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
   if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "stride_z"});
   if (!problem.stencil.coefficients.empty()) signature.parameters.push_back({"const double*", "coefficients"});
   signature.parameters.push_back({"cudaStream_t", "stream"});
   return signature;
 }
 
-std::string ExportSignature::declaration() const {
-  const std::string opening = fmt::format("cudaError_t {}(", name);
+std::string ExportSignature::declaration(std::string_view linkage) const {
+  const std::string opening = fmt::format("{}cudaError_t {}(", linkage, name);
   std::string text = opening;
   std::size_t column = opening.size();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -293,12 +293,12 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
   return cudaGetLastError();
 }}
 )",
-      fmt::arg("declaration", signature.declaration()), fmt::arg("kernel", kernel), fmt::arg("detail", detail),
-      fmt::arg("pointer_checks", null_and_overlap_checks(signature)), fmt::arg("n0", axes.extent[0]),
-      fmt::arg("n1", axes.extent[1]), fmt::arg("n2", axes.extent[2]), fmt::arg("s0", axes.stride[0]),
-      fmt::arg("s1", axes.stride[1]), fmt::arg("s2", axes.stride[2]), fmt::arg("h0", axes.held[0]),
-      fmt::arg("h1", axes.held[1]), fmt::arg("h2", axes.held[2]), fmt::arg("stride_checks", stride_checks(problem)),
-      fmt::arg("cells", last_stride(problem)),
+      fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
+      fmt::arg("detail", detail), fmt::arg("pointer_checks", null_and_overlap_checks(signature)),
+      fmt::arg("n0", axes.extent[0]), fmt::arg("n1", axes.extent[1]), fmt::arg("n2", axes.extent[2]),
+      fmt::arg("s0", axes.stride[0]), fmt::arg("s1", axes.stride[1]), fmt::arg("s2", axes.stride[2]),
+      fmt::arg("h0", axes.held[0]), fmt::arg("h1", axes.held[1]), fmt::arg("h2", axes.held[2]),
+      fmt::arg("stride_checks", stride_checks(problem)), fmt::arg("cells", last_stride(problem)),
       fmt::arg("alignment_checks", alignment_checks(problem, tuning, signature)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),

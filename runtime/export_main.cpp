@@ -89,8 +89,10 @@ std::string call(const Problem& problem, const ExportSignature& signature) {
   for (std::size_t i = 0; i < signature.inputs.size(); ++i) arguments += fmt::format("in[{}]->data, ", i);
   for (std::size_t i = 0; i < signature.outputs.size(); ++i) arguments += fmt::format("out[{}]->data, ", i);
   arguments += "n[0], ";
-  if (problem.extents.rank >= 2) arguments += "n[1], pitch, ";
-  if (problem.extents.rank >= 3) arguments += "n[2], pitch * n[1], ";
+  if (problem.extents.rank >= 2) arguments += "n[1], ";
+  if (problem.extents.rank >= 3) arguments += "n[2], ";
+  if (problem.extents.rank >= 2) arguments += "pitch, ";
+  if (problem.extents.rank >= 3) arguments += "pitch * n[1], ";
   if (!problem.stencil.coefficients.empty()) arguments += "nullptr, ";
   return fmt::format("{}({}nullptr)", signature.name, arguments);
 }
@@ -218,32 +220,45 @@ long long check(const long long (&n)[3], long long pitch) {{
   return wrong;
 }}
 
-// Median milliseconds of one launch, after 100 ms of warming up.
+// Median milliseconds of one launch, after 100 ms of warming up. Launches are timed in batches, so that the time between
+// two of them does not count, and take turns in what they write where that is possible, as in a time loop.
 double measure(const long long (&n)[3], long long pitch) {{
   const long long cells = pitch * n[1] * n[2];
   const Arrays in = make_arrays(kInputs, cells);
   const Arrays out = make_arrays(kOutputs, cells);
-  for (const auto& array : in) require(cudaMemset(array->data, 0, static_cast<std::size_t>(cells) * sizeof(Cell)), "cudaMemset");
+  for (const Arrays* arrays : {{&in, &out}}) {{
+    for (const auto& array : *arrays) {{
+      require(cudaMemset(array->data, 0x3e, static_cast<std::size_t>(cells) * sizeof(Cell)), "cudaMemset");
+    }}
+  }}
   cudaEvent_t start, stop;
   require(cudaEventCreate(&start), "cudaEventCreate");
   require(cudaEventCreate(&stop), "cudaEventCreate");
-  std::vector<float> times;
-  float total = 0;
-  while (total < 300 && times.size() < 20000) {{
+  const auto batch = [&](int launches) {{
     float ms = 0;
     require(cudaEventRecord(start), "cudaEventRecord");
-    require(launch(in, out, n, pitch), "launch");
+    for (int i = 0; i < launches; ++i) {{
+      const bool back = kInputs == kOutputs && i % 2 == 1;
+      require(launch(back ? out : in, back ? in : out, n, pitch), "launch");
+    }}
     require(cudaEventRecord(stop), "cudaEventRecord");
     require(cudaEventSynchronize(stop), "cudaEventSynchronize");
     require(cudaEventElapsedTime(&ms, start, stop), "cudaEventElapsedTime");
-    total += ms;
-    if (total > 100) times.push_back(ms);
+    return ms;
+  }};
+  int launches = 1;
+  float warm = 0;
+  while (warm < 100) {{
+    const float ms = batch(launches);
+    warm += ms;
+    if (ms < 5) launches *= 2;
   }}
+  std::vector<double> times;
+  for (int i = 0; i < 31; ++i) times.push_back(static_cast<double>(batch(launches)) / launches);
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
-  std::vector<float> sorted(times);
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
 }}
 
 }}  // namespace

@@ -23,7 +23,7 @@ struct ExportSignature {
   std::vector<std::string> outputs;
   std::vector<ExportParameter> parameters;  ///< all of them
 
-  std::string declaration() const;  ///< cudaError_t name(...), without a semicolon
+  std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon
 };
 
 ExportSignature export_signature(const Problem& problem, const std::string& name);

@@ -34,7 +34,10 @@ TEST(Export, IsOneSelfContainedFile) {
   EXPECT_EQ(count(files.source, "stencil_tune::"), 0U) << "several exports must link into one program";
   EXPECT_EQ(count(files.source, "// ---- device.cuh "), 1U) << "each template once";
   EXPECT_LT(files.source.find("// ---- device.cuh "), files.source.find("// ---- direct.cuh ")) << "in order of need";
-  EXPECT_EQ(count(files.source, "extern \"C\" cudaError_t heat(const float* in, float* out"), 1U);
+  EXPECT_EQ(
+      count(files.source,
+            "extern \"C\" cudaError_t heat(const float* in, float* out, long long nx, long long ny, long long nz,"),
+      1U);
   EXPECT_EQ(count(files.source, "int main()"), 0U);
 }
 

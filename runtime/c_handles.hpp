@@ -1,0 +1,25 @@
+// What the C interface's handles stand for.
+#pragma once
+
+#include "stencil_tune/library.hpp"
+
+#include <string>
+
+struct stencil_tune_library {
+  stencil_tune::Library library;
+};
+
+struct stencil_tune_kernel {
+  stencil_tune::Kernel kernel;
+  std::string evidence;
+  int fields;
+  int coefficients;
+};
+
+namespace stencil_tune {
+
+/// Owned by the caller: stencil_tune_close(), stencil_tune_release().
+stencil_tune_library* make_c_handle(Library library);
+stencil_tune_kernel* make_c_handle(Kernel kernel, int fields, int coefficients);
+
+}  // namespace stencil_tune

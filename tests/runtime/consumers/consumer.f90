@@ -1,0 +1,63 @@
+! A Fortran program on the Fortran module: three Jacobi steps on the GPU where there is one, errors where there is none.
+program consumer
+  use, intrinsic :: iso_c_binding
+  use stencil_tune
+  implicit none
+  type(stencil_tune_library) :: library
+  integer :: status
+
+  call stencil_tune_open(library, "/no/such/folder/winners.db", status)
+  call expect(status /= stencil_tune_ok, "a missing database is an error")
+  call expect(index(stencil_tune_message(), "/no/such/folder/winners.db") > 0, "the message names the file")
+  call expect(stencil_tune_padded_pitch(509_c_int64_t, "f64") == 512, "padded pitch")
+
+  call stencil_tune_use_device(0, status)
+  if (status == stencil_tune_ok) then
+    call steps_on_the_gpu()
+  else
+    print '(2a)', "no GPU: ", stencil_tune_message()
+  end if
+
+contains
+
+  ! The average of a linear function over a symmetric star is its value at the centre.
+  subroutine steps_on_the_gpu()
+    integer, parameter :: n = 40
+    real(c_double), target :: host(n, n), res(n, n)
+    real(c_double) :: weights(5)
+    type(stencil_tune_kernel) :: kernel
+    type(c_ptr) :: fields(2)
+    integer :: i, j
+
+    do j = 1, n
+      do i = 1, n
+        host(i, j) = i + 2 * j
+      end do
+    end do
+    weights = 0.2_c_double
+    call stencil_tune_open(library)
+    call stencil_tune_lookup(library, "star2d1r", [int(n, c_int64_t), int(n, c_int64_t)], kernel, element_type="f64")
+    call stencil_tune_prepare(kernel)
+    call stencil_tune_allocate(c_sizeof(host), fields(1))
+    call stencil_tune_allocate(c_sizeof(host), fields(2))
+    call stencil_tune_copy_to_device(fields(1), c_loc(host), c_sizeof(host))
+    call stencil_tune_advance(kernel, fields, 3_c_int64_t, coefficients=weights)
+    call stencil_tune_copy_to_host(c_loc(res), fields(1), c_sizeof(host))
+    call expect(maxval(abs(res - host)) < 1e-12_c_double, "linear functions are kept")
+    print '(2a)', "one GPU: ", stencil_tune_evidence(kernel)
+    call stencil_tune_free(fields(1))
+    call stencil_tune_free(fields(2))
+    call stencil_tune_release(kernel)
+    call stencil_tune_close(library)
+  end subroutine
+
+  subroutine expect(truth, what)
+    logical, intent(in) :: truth
+    character(*), intent(in) :: what
+
+    if (truth) return
+    print '(2a)', "failed: ", what
+    error stop 1
+  end subroutine
+
+end program consumer
