@@ -1,0 +1,190 @@
+// Every form of kernel on a real GPU, every pair of settings, on awkward grids, against the CPU's reference: what the
+// host executor cannot show is how the GPU's own compiler, warps, barriers and copy engine run them.
+#include "generator/constraints.hpp"
+#include "generator/textbook.hpp"
+#include "runtime/caching_compiler.hpp"
+#include "runtime/module.hpp"
+#include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/kernel_check.hpp"
+#include "tests/gpu/watchdog.hpp"
+#include "tests/kernels/kernel_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::chrono::seconds kLongestCase{120};  // a memory checker makes milliseconds into seconds
+
+/// STENCIL_TUNE_GPU_KERNELS=N: at most N kernels a test, spread over all of them, for tools that make kernels slow.
+std::vector<HostCase> thinned(std::vector<HostCase> cases) {
+  const char* text = std::getenv("STENCIL_TUNE_GPU_KERNELS");
+  const std::size_t most = text == nullptr ? 0 : std::strtoul(text, nullptr, 10);
+  if (most == 0 || cases.size() <= most) return cases;
+  std::vector<HostCase> kept;
+  for (std::size_t i = 0; i < most; ++i) kept.push_back(std::move(cases[i * cases.size() / most]));
+  return kept;
+}
+
+struct Compiled {
+  CompiledKernel kernel;
+  std::string error;
+};
+
+/// On all cores, each thread with a compiler of its own. Later runs find the binaries in the user's cache.
+std::vector<Compiled> compile_all(const std::vector<HostCase>& cases, const std::string& architecture) {
+  std::vector<Compiled> compiled(cases.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    const auto compiler = open_cached_nvrtc();
+    for (std::size_t i = next++; i < cases.size(); i = next++) {
+      const HostCase& one = cases[i];
+      const Problem& problem = one.generated_for ? *one.generated_for : one.problems.front();
+      try {
+        compiled[i].kernel = compiler->compile(generate(problem, one.tuning), architecture);
+      } catch (const Error& error) {
+        compiled[i].error = error.what();
+      }
+    }
+  };
+  open_cached_nvrtc();  // throws here, not on a thread, where there is no compiler
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  threads.clear();
+  return compiled;
+}
+
+class DeviceKernels : public GpuTest<> {
+ protected:
+  /// Compiles, runs and compares all cases that this GPU serves; each that is wrong is a failure with its name.
+  void expect_right(std::vector<HostCase> cases) {
+    std::erase_if(cases, [&](const HostCase& one) { return !served(one); });
+    cases = thinned(std::move(cases));
+    ASSERT_FALSE(cases.empty()) << "no kernel of the selection is legal on " << device_.architecture;
+    const std::vector<Compiled> compiled = compile_all(cases, device_.architecture);
+    Driver& driver = cuda_driver();
+    const Context context(driver, device_.ordinal);
+    std::size_t ran = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (check(driver, cases[i], compiled[i])) ++ran;
+      ASSERT_TRUE(usable(driver)) << describe(cases[i]) << " broke the context; " << cases.size() - i - 1
+                                  << " kernels after it were not run";
+    }
+    EXPECT_GE(2 * ran, cases.size()) << "most kernels could not be run on " << device_.name;
+    std::cout << ran << " of " << cases.size() << " kernels ran\n";
+  }
+
+ private:
+  bool served(const HostCase& one) const {
+    return !one.problems.empty() && std::all_of(one.problems.begin(), one.problems.end(), [&](const Problem& problem) {
+      return is_legal(problem, device_.limits, one.tuning);
+    });
+  }
+
+  /// Whether the kernel ran, right or wrong.
+  static bool check(Driver& driver, const HostCase& one, const Compiled& compiled) {
+    const std::string name = describe(one);
+    if (!compiled.error.empty()) {
+      ADD_FAILURE() << name << "\n" << compiled.error;
+      return false;
+    }
+    try {
+      const Watchdog watchdog(name, kLongestCase);
+      const DeviceVerdict verdict = check_on_device(driver, one, compiled.kernel);
+      EXPECT_EQ(verdict.wrong, "") << name;
+      if (!verdict.not_run.empty()) {
+        std::cout << "not run: " << name << ": " << verdict.not_run << "\n";
+        return false;
+      }
+      EXPECT_GT(verdict.cells_checked, 0) << name;
+    } catch (const Error& error) {
+      ADD_FAILURE() << name << "\n" << error.what();
+    }
+    return true;
+  }
+
+  static bool usable(Driver& driver) {
+    try {
+      driver.synchronize_context();
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+};
+
+// ---- pairs ----------------------------------------------------------------------------------------------------------
+
+/// What of a tuning makes its form.
+auto form_of(const Tuning& tuning) {
+  return std::tuple(tuning.family, tuning.planes, tuning.halo, tuning.cover, tuning.neighbours);
+}
+
+const std::vector<HostCase>& all_pairs() {
+  static const std::vector<HostCase> cases = pairwise_cases();
+  return cases;
+}
+
+class DeviceKernelForms : public DeviceKernels, public testing::WithParamInterface<Tuning> {};
+
+TEST_P(DeviceKernelForms, agree_with_the_reference_in_every_cell) {
+  std::vector<HostCase> cases;
+  std::copy_if(all_pairs().begin(), all_pairs().end(), std::back_inserter(cases),
+               [](const HostCase& one) { return form_of(one.tuning) == form_of(GetParam()); });
+  if (GetParam().planes == Planes::ring && device_.limits.compute_capability < 90) {
+    GTEST_SKIP() << "no tensor copies on " << device_.architecture;
+  }
+  expect_right(std::move(cases));
+}
+
+/// "streaming_shared_hcache": the words of the form that are not at their default.
+std::string form_name(const testing::TestParamInfo<Tuning>& info) {
+  std::string result(name(info.param.family));
+  for (const Parameter& parameter : parameters()) {
+    const int value = parameter.get(info.param);
+    if (!parameter.is_word() || !parameter.used_by(info.param)) continue;
+    if (parameter.always_coded || value != parameter.default_value) result += "_" + part(parameter, value);
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, DeviceKernelForms, testing::ValuesIn(kernel_forms()), form_name);
+
+// ---- the textbook's kernels -----------------------------------------------------------------------------------------
+
+class DeviceTextbookKernels : public DeviceKernels, public testing::WithParamInterface<int> {};
+
+TEST_P(DeviceTextbookKernels, agree_with_the_reference) {
+  const int rank = GetParam();
+  constexpr std::array<std::tuple<Shape, int, ElementType>, 4> kStencils{{{Shape::star, 1, ElementType::f32},
+                                                                          {Shape::star, 2, ElementType::f64},
+                                                                          {Shape::star, 4, ElementType::f32},
+                                                                          {Shape::box, 1, ElementType::f16}}};
+  std::vector<HostCase> cases;
+  for (const auto& [shape, order, type] : kStencils) {
+    const Extents extents{rank, {64, rank > 1 ? 64 : 1, rank > 2 ? 64 : 1}};
+    const Problem problem =
+        make_problem(make_builtin(shape, rank, order), type, {Boundary::hold, Boundary::hold, Boundary::hold}, extents);
+    for (const Baseline& baseline : textbook_baselines(problem, device_.limits)) {
+      if (baseline.tuning) cases.push_back({*baseline.tuning, awkward_grids(problem, *baseline.tuning), {}});
+    }
+  }
+  expect_right(std::move(cases));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rank, DeviceTextbookKernels, testing::Values(1, 2, 3));
+
+}  // namespace
+}  // namespace stencil_tune
