@@ -38,10 +38,11 @@ class Session {
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {
-    result_.device = parts_.device.start();
-    context_.ceiling_gbs = result_.device.ceiling_gbs;
     recall_known_trials();
     queue_baselines();
+    submit_ahead();  // compiling goes on while the device makes ready
+    result_.device = parts_.device.start();
+    context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     result_.stopped = search();
     if (result_.stopped != StopReason::interrupted) race();

@@ -1,12 +1,14 @@
 // stencil-tune [tune] --dims 512
-#include "db/location.hpp"
+#include "db/trial_store.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/tuning_run.hpp"
+#include "tuner/model_agreement.hpp"
 #include "tuner/progress.hpp"
 #include "tuner/report.hpp"
+#include "tuner/trial_record.hpp"
 
 #include <fmt/format.h>
 
@@ -49,15 +51,28 @@ std::string search_note(const SessionResult& result) {
   return note;
 }
 
-std::vector<std::string> notes(const TuningOutcome& outcome, const Target& target, const Database& database) {
+std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform, Database& database) {
+  TrialQuery query;
+  query.problem = problem_key(problem);
+  query.gpu = platform.gpu;
+  query.template_signature = platform.template_signature;
+  const PerformanceModel model(problem, target.limits, target.model);
+  const Agreement agreement = model_agreement(model, TrialStore(database).find(query));
+  return fmt::format("the performance model ranks these {} trials with a correlation of {:.2f} (Spearman)",
+                     agreement.trials, agreement.spearman);
+}
+
+std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
+                               Database& database) {
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines{search_note(result)};
   if (target.predicted()) {
     lines.push_back("model: " + target.model.source + ". Run the same command on a machine with the GPU to measure.");
     lines.push_back(outcome.check_note.empty() ? "the finalists were run on the host executor at a small grid: all right"
                                                : outcome.check_note);
-  } else if (result.seconds > 0) {
+  } else {
     lines.push_back(fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
+    lines.push_back(agreement_note(problem, target, outcome.platform, database));
   }
   lines.push_back(fmt::format("stored in {}", database.path().string()));
   return lines;
@@ -85,7 +100,7 @@ int run_tune(const Arguments& arguments) {
     outcome = run_tuning(problem, target, settings, database, progress);
   }
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
-  report.notes = notes(outcome, target, database);
+  report.notes = notes(problem, outcome, target, database);
   if (values->count("json") > 0) {
     fmt::print("{}\n", report_json(report).dump(2));
   } else {
