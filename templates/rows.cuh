@@ -85,8 +85,9 @@ struct TileReads {
   }
 };
 
-/// The same for a thread that walks along z with one plane of outputs at a time: a row that is read at two planes is
-/// held at all planes between them, and in the kAhead planes above them, being loaded that much before its first use.
+/// The same for a thread that walks along z with one plane of outputs at a time: what is read at two planes is held at
+/// all planes between them, as wide at each as at the widest, and in the kAhead planes above them, being loaded that
+/// much before its first use.
 template <class S, int kX, int kY, bool kBodyForHalo, int kAhead = 0>
 struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
   using Tile = TileReads<S, kX, kY, 1, kBodyForHalo, kAhead>;
@@ -94,7 +95,7 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
   STENCIL_DEVICE constexpr WalkReads() {
     for (int f = 0; f < Tile::kInputs; ++f) {
       for (int r = 0; r < Tile::kRows; ++r) {
-        for (int p = 1; p + 1 < Tile::kPlanes; ++p) hold(f, p, r);
+        for (int p = 0; p < Tile::kPlanes; ++p) hold(f, p, r);
         for (int p = Tile::kPlanes - 1; p > 0; --p) load_early(f, p, r);
       }
     }
@@ -103,11 +104,11 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
  private:
   STENCIL_DEVICE constexpr void hold(int f, int p, int r) {
     RowUse below{0, 0, false}, above{0, 0, false};
-    for (int q = 0; q < p; ++q) below = larger(below, this->use[f][q][r]);
-    for (int q = p + 1; q < Tile::kPlanes; ++q) above = larger(above, this->use[f][q][r]);
-    this->use[f][p][r] = larger(this->use[f][p][r], {below.left < above.left ? below.left : above.left,
-                                                     below.right < above.right ? below.right : above.right,
-                                                     below.body && above.body});
+    for (int q = 0; q <= p; ++q) below = larger(below, this->use[f][q][r]);
+    for (int q = p; q < Tile::kPlanes; ++q) above = larger(above, this->use[f][q][r]);
+    const RowUse widest = larger(below, above);
+    this->use[f][p][r] = {below.left > 0 && above.left > 0 ? widest.left : 0,
+                          below.right > 0 && above.right > 0 ? widest.right : 0, below.body && above.body};
   }
   STENCIL_DEVICE constexpr void load_early(int f, int p, int r) {
     for (int ahead = 1; ahead <= kAhead && ahead <= p; ++ahead) {
