@@ -169,7 +169,8 @@ class ExecutorTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     std::vector<KernelSource> sources;
-    for (const auto entry : kEntries) sources.push_back({sources.empty() ? std::string(kKernels) : "", std::string(entry)});
+    for (const auto entry : kEntries)
+      sources.push_back({sources.empty() ? std::string(kKernels) : "", std::string(entry)});
     library_ = new HostLibrary(sources, {});
   }
   static void TearDownTestSuite() { delete std::exchange(library_, nullptr); }
@@ -223,8 +224,8 @@ TEST_F(ExecutorTest, AShuffleFromALaneThatIsGoneIsPoison) {
 }
 
 TEST_F(ExecutorTest, ReadsBeyondEitherEndAreCaught) {
-  for (const auto& [placement, n] : {std::pair{GuardedArray::Placement::against_end, 10},
-                                    std::pair{GuardedArray::Placement::against_start, -1}}) {
+  for (const auto& [placement, n] :
+       {std::pair{GuardedArray::Placement::against_end, 10}, std::pair{GuardedArray::Placement::against_start, -1}}) {
     const GuardedArray array(10 * sizeof(float), 4, placement);
     const auto* in = reinterpret_cast<const float*>(array.data());
     EXPECT_FALSE(run("read_at_n", {in, out_.data(), 0}, 1));
@@ -326,8 +327,8 @@ TEST_F(ExecutorTest, AsynchronousCopiesArriveAsLateAsTheirWait) {
   }
   ASSERT_FALSE(run("copy_and_wait_too_little", {in_.data(), out_.data(), 0}, 64, {}, 1, 512));
   EXPECT_EQ(out_[0], 63) << "at issue, the error is hidden";
-  ASSERT_FALSE(run("copy_and_wait_too_little", {in_.data(), out_.data(), 0}, 64, {.async = AsyncCompletion::at_wait}, 1,
-                   512));
+  ASSERT_FALSE(
+      run("copy_and_wait_too_little", {in_.data(), out_.data(), 0}, 64, {.async = AsyncCompletion::at_wait}, 1, 512));
   EXPECT_TRUE(std::isnan(out_[0])) << "at wait, it shows";
 }
 

@@ -57,12 +57,6 @@ Problem on_grid(const Problem& problem, std::array<std::int64_t, kMaxRank> n, st
   return result;
 }
 
-Problem problem_of(const Stencil& stencil, ElementType type, const Boundaries& boundaries) {
-  Extents extents{stencil.rank, {64, 1, 1}};
-  for (int axis = 1; axis < stencil.rank; ++axis) extents.n[static_cast<std::size_t>(axis)] = 64;
-  return make_problem(stencil, type, boundaries, extents);
-}
-
 /// What means nothing to this candidate goes back to its default.
 Tuning without_unused(Tuning tuning) {
   for (const Parameter& parameter : parameters()) {
@@ -96,18 +90,6 @@ constexpr std::array<std::array<std::int64_t, kMaxRank>, 4> awkward_extents(int 
   }
 }
 
-/// The first block of the list that gives this problem a legal candidate with one output a thread; nothing if none.
-std::optional<Tuning> plainest(const Tuning& form_of_family, const Problem& problem) {
-  constexpr Block kPlain[]{{32, 4, 1}, {64, 1, 1}, {16, 16, 1}, {8, 8, 8}, {32, 32, 1}, {16, 8, 8}};
-  for (const Block& block : kPlain) {
-    for (const Tile& tile : {kTiles[0], kTiles[1], Tile{8, 1, 1, 1}}) {
-      const Tuning tuning = with_values(form_of_family, block, tile, {4, 1, 1});
-      if (is_legal(problem, limits(), tuning)) return tuning;
-    }
-  }
-  return std::nullopt;
-}
-
 std::vector<Stencil> all_builtins() {
   std::vector<Stencil> stencils;
   for (int rank = 1; rank <= kMaxRank; ++rank) {
@@ -118,6 +100,23 @@ std::vector<Stencil> all_builtins() {
 }
 
 }  // namespace
+
+Problem problem_of(const Stencil& stencil, ElementType type, const Boundaries& boundaries) {
+  Extents extents{stencil.rank, {64, 1, 1}};
+  for (int axis = 1; axis < stencil.rank; ++axis) extents.n[static_cast<std::size_t>(axis)] = 64;
+  return make_problem(stencil, type, boundaries, extents);
+}
+
+std::optional<Tuning> plainest(const Tuning& form_of_family, const Problem& problem) {
+  constexpr Block kPlain[]{{32, 4, 1}, {64, 1, 1}, {16, 16, 1}, {8, 8, 8}, {32, 32, 1}, {16, 8, 8}};
+  for (const Block& block : kPlain) {
+    for (const Tile& tile : {kTiles[0], kTiles[1], Tile{8, 1, 1, 1}}) {
+      const Tuning tuning = with_values(form_of_family, block, tile, {4, 1, 1});
+      if (is_legal(problem, limits(), tuning)) return tuning;
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<Tuning> kernel_forms() {
   using enum Planes;

@@ -5,6 +5,7 @@
 #include "generator/tuning.hpp"
 #include "tuner/executor/host_check.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,17 @@ namespace stencil_tune {
 /// How a family moves its cells.
 std::vector<Tuning> kernel_forms();
 
+/// A candidate of that form with one output a thread, or few; nothing when none is legal.
+std::optional<Tuning> plainest(const Tuning& form, const Problem& problem);
+
+/// The stencil on a grid of 64 cells along each axis.
+Problem problem_of(const Stencil& stencil, ElementType type, const Boundaries& boundaries);
+
 /// Built-ins of every rank and shape, and what built-ins never are: lopsided, of several fields, nonlinear.
 std::vector<Stencil> covering_stencils();
-Stencil lopsided_stencil();    ///< taps reach further to one side, off the axes too
-Stencil two_field_stencil();   ///< two inputs with different reach, two outputs
-Stencil nonlinear_stencil();   ///< select, minimum, maximum, absolute, square root
+Stencil lopsided_stencil();   ///< taps reach further to one side, off the axes too
+Stencil two_field_stencil();  ///< two inputs with different reach, two outputs
+Stencil nonlinear_stencil();  ///< select, minimum, maximum, absolute, square root
 
 /// Uniform ones first, then mixed ones.
 std::vector<Boundaries> covering_boundaries();

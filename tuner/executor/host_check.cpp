@@ -1,6 +1,7 @@
 #include "tuner/executor/host_check.hpp"
 
 #include "generator/tile.hpp"
+#include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/executor/guarded_array.hpp"
@@ -160,6 +161,9 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
 std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files) {
   std::vector<KernelSource> sources;
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].problems.empty()) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("no grid to try {} on", code(cases[i].tuning)));
+    }
     const Problem& problem = cases[i].generated_for ? *cases[i].generated_for : cases[i].problems.front();
     sources.push_back(generate(problem, cases[i].tuning, fmt::format("candidate_{}", i)));
   }
