@@ -82,16 +82,16 @@ class NvrtcCompiler final : public Compiler {
   CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
     require_architecture(arch);
     const auto start = std::chrono::steady_clock::now();
-    Program program(api_, source, text_pointers_, name_pointers_);
-    const nvrtcResult result = program.compile(nvrtc_options(arch));
-    const std::string log = program.log();
-    if (result != NVRTC_SUCCESS) {
-      throw Error(ErrorCode::compile_failed,
-                  fmt::format("NVRTC {} cannot compile kernel '{}' for {}: {}\n{}", version(), source.entry, arch,
-                              api_.error_string(result), log));
+    std::vector<std::string> options = nvrtc_options(arch);
+    Compiled compiled = compile(source, arch, options);
+    if (compiled.log.find(source.entry) == std::string::npos) {
+      // NVRTC 13 may answer from a cache of its own, which keeps the binary and forgets what the assembler said.
+      options.emplace_back("--no-cache");
+      compiled = compile(source, arch, options);
     }
-    CompiledKernel kernel{
-        .cubin = program.cubin(), .entry = source.entry, .resources = read_ptxas_log(log, source.entry)};
+    CompiledKernel kernel{.cubin = std::move(compiled.cubin),
+                          .entry = source.entry,
+                          .resources = read_ptxas_log(compiled.log, source.entry)};
     kernel.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return kernel;
   }
@@ -99,6 +99,23 @@ class NvrtcCompiler final : public Compiler {
   std::string version() const override { return fmt::format("{}.{}", api_.major, api_.minor); }
 
  private:
+  struct Compiled {
+    std::vector<std::byte> cubin;
+    std::string log;
+  };
+
+  Compiled compile(const KernelSource& source, std::string_view arch, const std::vector<std::string>& options) {
+    Program program(api_, source, text_pointers_, name_pointers_);
+    const nvrtcResult result = program.compile(options);
+    std::string log = program.log();
+    if (result != NVRTC_SUCCESS) {
+      throw Error(ErrorCode::compile_failed,
+                  fmt::format("NVRTC {} cannot compile kernel '{}' for {}: {}\n{}", version(), source.entry, arch,
+                              api_.error_string(result), log));
+    }
+    return {program.cubin(), std::move(log)};
+  }
+
   NvrtcApi api_;
   std::vector<std::string> names_;
   std::vector<std::string> texts_;
