@@ -2,7 +2,6 @@
 
 #include "runtime/field_checks.hpp"
 #include "runtime/kernel_state.hpp"
-#include "runtime/launch_arguments.hpp"
 
 #include <fmt/format.h>
 
@@ -42,13 +41,10 @@ const StageKernel& stage_at(const Kernel::State& state, int stage) {
   return state.stages[static_cast<std::size_t>(stage)];
 }
 
-std::span<const double> given_or_default(const Kernel::State& state, std::span<const double> coefficients) {
-  if (coefficients.empty()) return state.coefficients;
-  if (coefficients.size() != state.coefficients.size()) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("the stencil has {} coefficients, {} were given",
-                                                         state.coefficients.size(), coefficients.size()));
-  }
-  return coefficients;
+void check_coefficients(const Stencil& stencil, std::span<const double> coefficients) {
+  if (coefficients.empty() || coefficients.size() == stencil.coefficients.size()) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} coefficients, {} were given", stencil.name,
+                                                       stencil.coefficients.size(), coefficients.size()));
 }
 
 const Module& module_in(const StageKernel& stage, std::uint64_t context_id) {
@@ -66,13 +62,12 @@ void launch_checked(Driver& driver, const StageKernel& stage, const Module& modu
                     std::span<void* const> fields, std::span<const double> coefficients,
                     const std::optional<Box>& box) {
   check_fields(stage.problem, stage.alignment, fields);
+  check_coefficients(stage.problem.stencil, coefficients);
   if (box) check_box(*box, stage.updated);
+  const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
   const Addresses inputs(stage.problem.facts.inputs, fields);
   const Addresses outputs(stage.problem.facts.outputs, fields);
-  const Box& cells = box ? *box : stage.updated;
-  const std::vector<std::byte> argument =
-      launch_arguments(driver, stage.problem, cells, stage.tuning, inputs.get(), outputs.get(), coefficients);
-  module.launch(box ? launch_geometry(stage.problem, stage.tuning, cells) : stage.geometry, argument, stream);
+  module.launch(launch->geometry(), launch->argument(driver, inputs.get(), outputs.get(), coefficients), stream);
 }
 
 }  // namespace
@@ -110,14 +105,14 @@ void Kernel::prepare() {
                     "that one too",
                     state_->device, device));
   }
-  for (const StageKernel& stage : state_->stages) stage.loaded->prepare(stage.geometry.shared_bytes);
+  for (const StageKernel& stage : state_->stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
 }
 
 void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
                           std::span<const double> coefficients, const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
   const Module& module = module_in(kernel, state_->driver->current_context_id());
-  launch_checked(*state_->driver, kernel, module, stream, fields, given_or_default(*state_, coefficients), box);
+  launch_checked(*state_->driver, kernel, module, stream, fields, coefficients, box);
 }
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <bit>
 #include <utility>
 
 namespace stencil_tune {
@@ -16,46 +17,41 @@ namespace {
 /// Kernels kept for callers who ask again; beyond it, those that nobody holds are forgotten.
 constexpr std::size_t kRememberedKernels = 1024;
 
+/// 64-bit words, hashed at once: a lookup that was made before should cost microseconds, whatever the stencil.
 class Digest {
  public:
-  template <class Type>
-  requires(std::is_arithmetic_v<Type> || std::is_enum_v<Type>) void add(Type value) {
-    const auto* bytes = reinterpret_cast<const char*>(&value);
-    bytes_.append(bytes, sizeof(value));
-  }
+  explicit Digest(std::size_t words) { words_.reserve(words); }
+
+  void add(std::uint64_t word) { words_.push_back(word); }
+  void add(std::uint64_t high, std::uint64_t low) { words_.push_back(high << 32 ^ (low & 0xffff'ffff)); }
 
   std::string finish() const {
-    const XXH128_hash_t hash = XXH3_128bits(bytes_.data(), bytes_.size());
+    const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(std::uint64_t));
     return {reinterpret_cast<const char*>(&hash), sizeof(hash)};
   }
 
  private:
-  std::string bytes_;
+  std::vector<std::uint64_t> words_;
 };
 
 void add_stencil(Digest& digest, const Stencil& stencil) {
-  digest.add(stencil.rank);
-  digest.add(stencil.fields.size());
-  for (const Coefficient& coefficient : stencil.coefficients) digest.add(coefficient.value);
-  digest.add(stencil.nodes.size());
+  digest.add(static_cast<std::uint64_t>(stencil.rank), stencil.fields.size());
+  digest.add(stencil.coefficients.size(), stencil.nodes.size());
+  for (const Coefficient& coefficient : stencil.coefficients)
+    digest.add(std::bit_cast<std::uint64_t>(coefficient.value));
+  const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
   for (const Node& node : stencil.nodes) {
-    digest.add(node.op);
-    digest.add(node.value);
-    digest.add(node.index);
-    for (const int offset : node.offset) digest.add(offset);
-    for (const NodeId operand : node.operands) digest.add(operand);
+    digest.add(static_cast<std::uint64_t>(node.op), word(node.index));
+    digest.add(std::bit_cast<std::uint64_t>(node.value));
+    digest.add(word(node.offset[0]), word(node.offset[1]));
+    digest.add(word(node.offset[2]), word(node.operands[0]));
+    digest.add(word(node.operands[1]), word(node.operands[2]));
   }
   for (const Stage& stage : stencil.stages) {
     digest.add(stage.updates.size());
-    for (const Update& update : stage.updates) {
-      digest.add(update.output);
-      digest.add(update.expression);
-    }
+    for (const Update& update : stage.updates) digest.add(word(update.output), word(update.expression));
   }
-  for (const Rotation& rotation : stencil.rotations) {
-    digest.add(rotation.from);
-    digest.add(rotation.to);
-  }
+  for (const Rotation& rotation : stencil.rotations) digest.add(word(rotation.from), word(rotation.to));
 }
 
 void check_alignment(const Request& request) {
@@ -70,15 +66,15 @@ void check_alignment(const Request& request) {
 }  // namespace
 
 std::string request_digest(const Request& request, int device) {
-  Digest digest;
-  digest.add(device);
-  digest.add(request.type);
-  for (const std::int64_t extent : request.extents.n) digest.add(extent);
-  digest.add(request.extents.rank);
-  for (const Boundary boundary : request.boundaries) digest.add(boundary);
-  digest.add(request.pitch);
+  const Stencil& stencil = request.stencil;
+  Digest digest(64 + 5 * stencil.nodes.size() + stencil.coefficients.size());
+  digest.add(static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(request.type));
+  for (const std::int64_t extent : request.extents.n) digest.add(static_cast<std::uint64_t>(extent));
+  digest.add(static_cast<std::uint64_t>(request.extents.rank));
+  for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
+  digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.alignment);
-  add_stencil(digest, request.stencil);
+  add_stencil(digest, stencil);
   return digest.finish();
 }
 
@@ -129,7 +125,6 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   auto state = std::make_shared<Kernel::State>();
   state->driver = driver_;
   state->device = facts.ordinal;
-  for (const Coefficient& coefficient : request.stencil.coefficients) state->coefficients.push_back(coefficient.value);
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
     state->stages.push_back(make_stage(request, stage, facts));
   }
@@ -154,7 +149,8 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
   kernel.evidence = std::move(choice.evidence);
   kernel.alignment = required_alignment(request.type, kernel.tuning);
   kernel.updated = stencil_tune::updated_box(kernel.problem);
-  kernel.geometry = launch_geometry(kernel.problem, kernel.tuning, kernel.updated);
+  kernel.whole = std::make_shared<const PackedLaunch>(kernel.problem, kernel.tuning, kernel.updated);
+  kernel.boxes = std::make_unique<BoxLaunches>();
   kernel.loaded = share_loaded(generate(kernel.problem, kernel.tuning), facts);
   return kernel;
 }
