@@ -1,12 +1,13 @@
 # How this project's own code is compiled. The options hold for the directories below the top one, so that neither the
 # exported targets nor a project that embeds this one inherit them.
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra>
+                    $<$<COMPILE_LANGUAGE:C,CXX>:-Wpedantic> $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-restrict) # GCC bug 105651: false alarms on std::string at -O1 and above
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>) # GCC bug 105651: false alarms on std::string at -O1 and above
 endif()
 if(STENCIL_TUNE_WERROR)
-  add_compile_options(-Werror)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
 
 if(STENCIL_TUNE_SANITIZE)
