@@ -31,3 +31,11 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${STENCIL_TUNE_CCACHE})
   endif()
 endif()
+
+# {fmt} compiled into each file doubles the time a build takes; the program then needs no libfmt.
+find_package(fmt REQUIRED)
+if(STENCIL_TUNE_COMPILED_FMT)
+  set(STENCIL_TUNE_FMT fmt::fmt)
+else()
+  set(STENCIL_TUNE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)
+endif()
