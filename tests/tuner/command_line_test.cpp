@@ -4,9 +4,11 @@
 #include "db/winner_store.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,7 +17,7 @@
 namespace stencil_tune {
 namespace {
 
-struct Run {
+struct ProgramRun {
   int status = -1;
   std::string out;
   std::string err;
@@ -23,7 +25,7 @@ struct Run {
 
 class CommandLineTest : public ::testing::Test {
  protected:
-  Run run(const std::string& arguments) const {
+  ProgramRun run(const std::string& arguments) const {
     const auto out = folder.path() / "out", err = folder.path() / "err";
     const std::string command = "STENCIL_TUNE_DB='" + database + "' '" STENCIL_TUNE_PROGRAM "' " + arguments + " >'" +
                                 out.string() + "' 2>'" + err.string() + "' </dev/null";
@@ -38,7 +40,7 @@ class CommandLineTest : public ::testing::Test {
 
   // Exits with `status`, says nothing on standard output and `message` on standard error.
   void expect_error(const std::string& arguments, int status, const std::string& message) const {
-    const Run result = run(arguments);
+    const ProgramRun result = run(arguments);
     EXPECT_EQ(result.status, status) << arguments << "\n" << result.err;
     EXPECT_EQ(result.out, "") << arguments;
     EXPECT_NE(result.err.find(message), std::string::npos) << arguments << "\n" << result.err;
@@ -50,7 +52,7 @@ class CommandLineTest : public ::testing::Test {
 
 TEST_F(CommandLineTest, DimsThatAreNoGridAreRejected) {
   for (const char* dims : {"0", "-5", "512x0", "abc", "512x", "1x2x3x4", "12.5", "''", "99999999999999999999"}) {
-    const Run result = run(std::string("--dims=") + dims);
+    const ProgramRun result = run(std::string("--dims=") + dims);
     EXPECT_EQ(result.status, 2) << dims << "\n" << result.err;
     EXPECT_EQ(result.out, "") << dims;
     EXPECT_NE(result.err, "") << dims;
@@ -58,7 +60,7 @@ TEST_F(CommandLineTest, DimsThatAreNoGridAreRejected) {
 }
 
 TEST_F(CommandLineTest, AGridLargerThanTheDeviceSaysHowMuchIsNeededAndThere) {
-  const Run result = run("--dims 8192 --arch sm_90");
+  const ProgramRun result = run("--dims 8192 --arch sm_90");
   EXPECT_EQ(result.status, 1);
   EXPECT_NE(result.err.find("4.4 TB"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("150.0 GB"), std::string::npos) << result.err;
@@ -104,26 +106,27 @@ TEST_F(CommandLineTest, AMalformedCodeIsNamed) {
 }
 
 TEST_F(CommandLineTest, ExplainSaysWhatForbidsACandidate) {
-  const Run result = run("explain tiled.bx8.by8.bz8.cin --dims 512 --order 4 --arch sm_90");
+  const ProgramRun result = run("explain tiled.bx8.by8.bz8.cin --dims 512 --order 4 --arch sm_90");
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("tile"), std::string::npos) << result.out;
 }
 
 TEST_F(CommandLineTest, AForeignDatabaseIsRefusedAndLeftAsItIs) {
   std::ofstream(database) << "my holiday diary";
-  const Run result = run("list");
+  const ProgramRun result = run("list");
   EXPECT_EQ(result.status, 1);
   EXPECT_NE(result.err, "");
   EXPECT_EQ(read(database), "my holiday diary");
 }
 
 TEST_F(CommandLineTest, ADatabaseInAMissingFolderIsAnError) {
-  expect_error("--dims 64 --arch sm_90 --max-trials 1 --db " + (folder.path() / "no/such/place.db").string(), 1, "no/such");
+  expect_error("--dims 64 --arch sm_90 --max-trials 1 --db " + (folder.path() / "no/such/place.db").string(), 1,
+               "no/such");
 }
 
 TEST_F(CommandLineTest, EveryVerbExplainsItselfWithExamples) {
   for (const char* verb : {"", "tune", "list", "show", "bench", "explain", "stencils", "devices", "db"}) {
-    const Run result = run(std::string(verb) + " --help");
+    const ProgramRun result = run(std::string(verb) + " --help");
     EXPECT_EQ(result.status, 0) << verb;
     EXPECT_NE(result.out.find("examples:"), std::string::npos) << verb;
     EXPECT_NE(result.out.find("stencil-tune"), std::string::npos) << verb;
@@ -134,7 +137,7 @@ TEST_F(CommandLineTest, TheVersionIsPrinted) { EXPECT_EQ(run("--version").out.rf
 
 TEST_F(CommandLineTest, StencilsAreListedAndShown) {
   EXPECT_NE(run("stencils").out.find("heat3d"), std::string::npos);
-  const Run shown = run("stencils show star2d1r");
+  const ProgramRun shown = run("stencils show star2d1r");
   EXPECT_NE(shown.out.find("5"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("O"), std::string::npos) << shown.out;
 }
@@ -142,9 +145,7 @@ TEST_F(CommandLineTest, StencilsAreListedAndShown) {
 TEST_F(CommandLineTest, TheDatabaseSaysWhereItIs) { EXPECT_EQ(run("db path").out, database + "\n"); }
 
 TEST_F(CommandLineTest, WinnersTravelAsText) {
-  {
-    Database made = Database::open(database);
-  }
+  { Database made = Database::open(database); }
   const std::string text = (folder.path() / "winners.json").string();
   EXPECT_EQ(run("db export " + text).status, 0);
   EXPECT_NE(read(text).find("stencil-tune winners"), std::string::npos);
@@ -161,17 +162,15 @@ TEST_F(CommandLineTest, DevicesListsModelsWithOrWithoutAGpu) {
 }
 
 TEST_F(CommandLineTest, AnEmptyListSaysHowToStart) {
-  {
-    Database made = Database::open(database);
-  }
+  { Database made = Database::open(database); }
   EXPECT_NE(run("list").out.find("stencil-tune --dims 512"), std::string::npos);
 }
 
 // Needs NVRTC; the prediction itself is the same code everywhere.
 class PredictionTest : public CommandLineTest {
  protected:
-  Run predict(const std::string& more) {
-    const Run result = run("--dims 64 --device-model h200 --max-trials 8 --budget 120s " + more);
+  ProgramRun predict(const std::string& more) {
+    const ProgramRun result = run("--dims 64 --device-model h200 --max-trials 8 --budget 120s " + more);
     if (result.status != 0 && result.err.find("NVRTC") != std::string::npos) missing_ = result.err;
     return result;
   }
@@ -179,7 +178,7 @@ class PredictionTest : public CommandLineTest {
 };
 
 TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
-  const Run first = predict("");
+  const ProgramRun first = predict("");
   if (!missing_.empty()) GTEST_SKIP() << missing_;
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_NE(first.out.find("PREDICTED"), std::string::npos) << first.out;
@@ -189,7 +188,7 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto listed = nlohmann::json::parse(run("list --json").out);
   ASSERT_EQ(listed.size(), 1u);
   EXPECT_EQ(listed[0]["predicted"], true);
-  const Run shown = run("show " + std::to_string(listed[0]["id"].get<int>()));
+  const ProgramRun shown = run("show " + std::to_string(listed[0]["id"].get<int>()));
   EXPECT_EQ(shown.status, 0) << shown.err;
   EXPECT_NE(shown.out.find("never measured"), std::string::npos) << shown.out;
   EXPECT_EQ(run("show --dims 64").out, shown.out);
@@ -197,6 +196,34 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);
   EXPECT_NE(again["notes"][0].get<std::string>().find("8 more known"), std::string::npos) << again["notes"][0];
+}
+
+TEST_F(PredictionTest, CtrlCKeepsWhatWasFound) {
+  const auto out = (folder.path() / "out").string(), err = (folder.path() / "err").string();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(99);
+    execl(STENCIL_TUNE_PROGRAM, "stencil-tune", "--dims", "64", "--device-model", "h200", "--budget", "1h",
+          "--max-trials", "100000", "--db", database.c_str(), static_cast<char*>(nullptr));
+    _exit(98);
+  }
+  // However slow the machine: wait for the first result, then interrupt.
+  int status = 0;
+  while (read(err).find("best ") == std::string::npos) {
+    if (waitpid(child, &status, WNOHANG) == child) {
+      const std::string said = read(err);
+      if (said.find("NVRTC") != std::string::npos) GTEST_SKIP() << said;
+      FAIL() << "ended by itself: " << said;
+    }
+    usleep(20000);
+  }
+  ASSERT_EQ(kill(child, SIGINT), 0);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << read(err);
+  EXPECT_NE(read(out).find("interrupted"), std::string::npos) << read(out);
+  EXPECT_EQ(nlohmann::json::parse(run("list --json").out).size(), 1u);
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/device_model.hpp"
 #include "tuner/model.hpp"
+#include "tuner/model_agreement.hpp"
 #include "tuner/occupancy.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace stencil_tune {
 namespace {
@@ -24,10 +24,11 @@ double best_rate(int order, ElementType type, const std::vector<std::string>& co
   return best;
 }
 
-const std::vector<std::string> kNaive{"direct.bx32.by8", "direct.bx32.by4.bz4", "direct.bx64.by4.bz4",
-                                      "direct.bx32.by8.bz4", "direct.bx64.by4", "direct.bx256.by1"};
+const std::vector<std::string> kNaive{"direct.bx32.by8",     "direct.bx32.by4.bz4", "direct.bx64.by4.bz4",
+                                      "direct.bx32.by8.bz4", "direct.bx64.by4",     "direct.bx256.by1"};
 const std::vector<std::string> kShallow{"streaming.bx32.by4.rx4.v4.cz4.regs", "streaming.bx32.by8.rx4.v4.cz4.regs"};
-const std::vector<std::string> kShallowF64{"streaming.bx32.by8.rx2.v2.cz4.regs", "streaming.bx32.by8.rx2.ry2.v2.cz4.regs"};
+const std::vector<std::string> kShallowF64{"streaming.bx32.by8.rx2.v2.cz4.regs",
+                                           "streaming.bx32.by8.rx2.ry2.v2.cz4.regs"};
 
 struct Anchor {
   const char* what;
@@ -49,27 +50,14 @@ const std::vector<Anchor> kAnchors{
     {"tiled 8^3", 1, kF64, {"tiled.bx8.by8.bz8.cin"}, 82},
     {"register tiling", 1, kF32, {"streaming.bx32.by32.cz30.mixed.cin"}, 225},
     {"register tiling", 1, kF64, {"streaming.bx32.by32.cz30.mixed.cin"}, 169},
+    {"ring", 2, kF32, {"streaming.bx32.by8.rx4.ry4.v4.cz64.ring.pf2"}, 454},
+    {"ring", 4, kF32, {"streaming.bx32.by8.rx4.ry4.v4.cz128.ring.pf2"}, 435},
+    {"ring", 4, kF64, {"streaming.bx32.by8.rx2.ry4.v2.cz128.ring.pf2"}, 217},
     {"streaming", 1, kF32, kShallow, 475},
     {"streaming", 2, kF32, kShallow, 424},
     {"streaming", 1, kF64, kShallowF64, 235},
     {"streaming", 2, kF64, kShallowF64, 219},
 };
-
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<double> result;
-  for (const double value : values) {
-    result.push_back(static_cast<double>(std::count_if(values.begin(), values.end(), [&](double v) { return v < value; })));
-  }
-  return result;
-}
-
-double spearman(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto ra = ranks(a), rb = ranks(b);
-  double squares = 0;
-  for (std::size_t i = 0; i < ra.size(); ++i) squares += (ra[i] - rb[i]) * (ra[i] - rb[i]);
-  const auto n = static_cast<double>(a.size());
-  return 1 - 6 * squares / (n * (n * n - 1));
-}
 
 TEST(Model, IsWithinAThirdOfEveryMeasuredAnchor) {
   for (const Anchor& anchor : kAnchors) {
@@ -85,7 +73,37 @@ TEST(Model, RanksTheAnchorsAsTheMeasurementsDo) {
     predicted.push_back(best_rate(anchor.order, anchor.type, anchor.codes));
     measured.push_back(anchor.measured);
   }
-  EXPECT_GT(spearman(predicted, measured), 0.9);
+  EXPECT_GT(rank_correlation(predicted, measured), 0.9);
+}
+
+TEST(RankCorrelation, IsOneForTheSameOrderMinusOneForTheReverseAndSharesTies) {
+  const std::vector<double> up{1, 2, 3, 4}, squares{1, 4, 9, 16}, down{4, 3, 2, 1}, ties{1, 1, 2, 2};
+  EXPECT_DOUBLE_EQ(rank_correlation(up, squares), 1);
+  EXPECT_DOUBLE_EQ(rank_correlation(up, down), -1);
+  EXPECT_NEAR(rank_correlation(up, ties), 0.894, 0.001);
+}
+
+TEST(Model, AgreementCountsMeasuredTrialsOnceACode) {
+  const Problem problem = testing::star(1, 512);
+  const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+  std::vector<TrialRecord> trials;
+  for (const char* candidate : {"direct.bx32.by8", "streaming.bx32.by4.rx4.v4.cz4.regs", "tiled.bx8.by8.bz8.cin"}) {
+    TrialRecord trial;
+    trial.code = candidate;
+    trial.registers = 40;
+    trial.timing.median_ms = model.predict(parse_code(candidate), KernelResources{40, 0, 0, 0}).time_ms;
+    trials.push_back(trial);
+  }
+  trials.push_back(trials.back());
+  TrialRecord failed = trials.back(), predicted = trials.back();
+  failed.outcome = Outcome::timeout;
+  predicted.predicted = true;
+  predicted.code = failed.code = "direct.bx64.by4";
+  trials.push_back(failed);
+  trials.push_back(predicted);
+  const Agreement agreement = model_agreement(model, trials);
+  EXPECT_EQ(agreement.trials, 3);
+  EXPECT_DOUBLE_EQ(agreement.spearman, 1);
 }
 
 TEST(Model, ThePlainCopyReachesTheMeasuredCeiling) {
@@ -96,9 +114,9 @@ TEST(Model, ThePlainCopyReachesTheMeasuredCeiling) {
 
 class ModelTest : public ::testing::Test {
  protected:
-  Prediction predict(const std::string& candidate, const std::string& device = "h200", int registers = 40, int spills = 0) {
+  Prediction predict(const std::string& code, const std::string& device = "h200", int registers = 40, int spills = 0) {
     const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model(device));
-    return model.predict(parse_code(candidate), KernelResources{registers, spills, 0, 0});
+    return model.predict(parse_code(code), KernelResources{registers, spills, 0, 0});
   }
 
   Problem problem = testing::star(1, 512);
@@ -126,7 +144,9 @@ TEST_F(ModelTest, MoreRegistersAreNeverFaster) {
   }
 }
 
-TEST_F(ModelTest, SpillsCost) { EXPECT_GT(predict(candidate, "h200", 64, 512).time_ms, predict(candidate, "h200", 64).time_ms); }
+TEST_F(ModelTest, SpillsCost) {
+  EXPECT_GT(predict(candidate, "h200", 64, 512).time_ms, predict(candidate, "h200", 64).time_ms);
+}
 
 TEST_F(ModelTest, AFasterMemoryIsFaster) {
   EXPECT_LT(predict(candidate, "h200").time_ms, predict(candidate, "h100").time_ms);
@@ -151,8 +171,9 @@ TEST_F(ModelTest, ABlockThatFitsNoSmTakesForever) {
 TEST_F(ModelTest, AHalfEmptyLastWaveCosts) {
   // 133 blocks that each fill an SM against 132 of them: one more block, one more wave.
   const auto line = [](std::int64_t blocks) {
-    const Problem wide = make_problem(make_builtin(Shape::star, 1, 1), kF32, {Boundary::zero, Boundary::zero, Boundary::zero},
-                                      Extents{1, {blocks * 1024, 1, 1}});
+    const Problem wide =
+        make_problem(make_builtin(Shape::star, 1, 1), kF32, {Boundary::zero, Boundary::zero, Boundary::zero},
+                     Extents{1, {blocks * 1024, 1, 1}});
     const PerformanceModel model(wide, limits_of_architecture("sm_90"), find_device_model("h200"));
     return model.predict(parse_code("direct.bx1024.by1"), KernelResources{64, 0, 0, 0}).time_ms;
   };

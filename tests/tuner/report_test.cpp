@@ -42,9 +42,9 @@ class ReportTest : public ::testing::Test {
 
 TEST_F(ReportTest, TheTableHoldsWhatAPersonAsks) {
   const std::string text = format_report(report(false));
-  for (const char* part : {"7 points, order 1, f32, 512x512x512, boundary hold", "NVIDIA H200", "driver 13.0", "475.0",
-                           "1.90 x", "40", "2.0 KB", "75 %", "streaming.bx32.by4.regs",
-                           "n/a: threads_per_block: too many", "a note"}) {
+  for (const char* part :
+       {"7 points, order 1, f32, 512x512x512, boundary hold", "NVIDIA H200", "driver 13.0", "475.0", "1.90 x", "40",
+        "2.0 KB", "75 %", "streaming.bx32.by4.regs", "n/a: threads_per_block: too many", "a note"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find('~'), std::string::npos);
@@ -83,8 +83,8 @@ TEST(ProgressLine, ShowsTimeCountsAndTheBest) {
   progress.failed = 3;
   progress.best = trial("direct.bx32.by8", 265);
   const std::string line = progress_line(progress, 200);
-  for (const char* part : {"##########----------", "30 s left", "212 tried, 3 failed", "265.0 GStencil/s (50 % of copy)",
-                           "direct.bx32.by8"}) {
+  for (const char* part : {"##########----------", "30 s left", "212 tried, 3 failed",
+                           "265.0 GStencil/s (50 % of copy)", "direct.bx32.by8"}) {
     EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << line;
   }
 }

@@ -62,8 +62,8 @@ class FakeCompilers : public CompileWorkers {
 /// Times candidates by a function; every run takes 0.1 s of the fake clock.
 class FakeDevice : public DeviceWorker {
  public:
-  FakeDevice(FakeClock& clock, std::function<double(const Tuning&)> time_ms)
-      : time_ms(std::move(time_ms)), clock_(clock) {}
+  FakeDevice(FakeClock& clock, std::function<double(const Tuning&)> time_of)
+      : time_ms(std::move(time_of)), clock_(clock) {}
 
   DeviceSession start() override {
     DeviceSession session;

@@ -95,7 +95,8 @@ TEST_F(SessionTest, ASlowCandidateThatWasDroppedDoesNotRace) {
   device.time_ms = [](const Tuning& tuning) { return tuning.family == Family::direct ? landscape(tuning) : 100.0; };
   run(trials(60));
   ASSERT_FALSE(device.raced.empty());
-  for (const std::string& candidate : device.raced) EXPECT_EQ(parse_code(candidate).family, Family::direct) << candidate;
+  for (const std::string& candidate : device.raced)
+    EXPECT_EQ(parse_code(candidate).family, Family::direct) << candidate;
 }
 
 TEST_F(SessionTest, RunningAgainRepeatsNothing) {
