@@ -1,8 +1,8 @@
 // The fastest candidates so far with their binaries: the finalists of the race.
 #pragma once
 
-#include "runtime/compiler.hpp"
 #include "generator/tuning.hpp"
+#include "runtime/compiler.hpp"
 
 #include <algorithm>
 #include <cstddef>

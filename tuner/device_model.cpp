@@ -68,8 +68,8 @@ const DeviceModel& model_of_architecture(std::string_view architecture) {
 }
 
 DeviceModel model_of(const DeviceFacts& device) {
-  const auto by_name = std::find_if(kModels.begin(), kModels.end(),
-                                    [&](const DeviceModel& model) { return model.gpu == device.name; });
+  const auto by_name =
+      std::find_if(kModels.begin(), kModels.end(), [&](const DeviceModel& model) { return model.gpu == device.name; });
   DeviceModel result = by_name != kModels.end() ? *by_name : model_of_architecture(device.architecture);
   result.gpu = device.name;
   result.architecture = device.architecture;

@@ -15,15 +15,15 @@ struct DeviceModel {
   std::string gpu;           ///< "NVIDIA H200": the model name the driver reports
   std::string architecture;  ///< "sm_90"
   int multiprocessors = 0;
-  double clock_ghz = 0;      ///< SM clock under load
-  double dram_gbs = 0;       ///< peak of the data sheet, 1e9 bytes/s
-  double l2_gbs = 0;         ///< sustained reads + writes between SMs and L2, 1e9 bytes/s
-  double l2_mb = 0;          ///< 2^20 bytes
-  double l1_kb = 0;          ///< L1 and shared memory of an SM together, 2^10 bytes
-  double memory_gb = 0;      ///< 1e9 bytes
-  int f32_lanes = 0;         ///< FMAs an SM starts per clock
+  double clock_ghz = 0;  ///< SM clock under load
+  double dram_gbs = 0;   ///< peak of the data sheet, 1e9 bytes/s
+  double l2_gbs = 0;     ///< sustained reads + writes between SMs and L2, 1e9 bytes/s
+  double l2_mb = 0;      ///< 2^20 bytes
+  double l1_kb = 0;      ///< L1 and shared memory of an SM together, 2^10 bytes
+  double memory_gb = 0;  ///< 1e9 bytes
+  int f32_lanes = 0;     ///< FMAs an SM starts per clock
   int f64_lanes = 0;
-  std::string source;        ///< where the figures come from
+  std::string source;  ///< where the figures come from
 };
 
 /// All models known by name.

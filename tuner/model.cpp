@@ -17,8 +17,8 @@ constexpr double kDramEfficiency = 0.92;  // of the data sheet's peak, refresh a
 constexpr double kLatencyNs = 600;        // of a load from DRAM while DRAM is busy
 constexpr double kBlockStartNs = 150;     // from a free slot to the first load, and from the last store to a free slot
 constexpr double kBarrierNs = 40;
-constexpr double kRereadCost = 0.5;       // of a sector read again by another block: half are near, in the own partition
-constexpr double kWarpsAlike = 6;         // warps without barriers that are in the same phase of their walk
+constexpr double kRereadCost = 0.5;  // of a sector read again by another block: half are near, in the own partition
+constexpr double kWarpsAlike = 6;    // warps without barriers that are in the same phase of their walk
 constexpr double kSchedulers = 4;
 constexpr double kBaseRegisters = 18;
 constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
@@ -37,9 +37,12 @@ double access_order_efficiency(double depth) { return 1 - 0.01 * std::log2(std::
 std::array<double, kMaxRank> block_distances(const Work& work, BlockOrder order) {
   const auto [x, y, z] = work.tiles;
   switch (order) {
-    case BlockOrder::z_first: return {z, z * x, 1};
-    case BlockOrder::raster: return {1, x, x * std::min(y, kStripRows)};
-    case BlockOrder::natural: break;
+    case BlockOrder::z_first:
+      return {z, z * x, 1};
+    case BlockOrder::raster:
+      return {1, x, x * std::min(y, kStripRows)};
+    case BlockOrder::natural:
+      break;
   }
   return {1, x, x * y};
 }

@@ -1,6 +1,5 @@
 #include "tuner/model_agreement.hpp"
 
-
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -10,8 +10,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kChecked = 4;        // finalists that run on the host executor
-constexpr std::int64_t kPitchUnit = 16;    // cells: whole vectors of any type
+constexpr std::size_t kChecked = 4;      // finalists that run on the host executor
+constexpr std::int64_t kPitchUnit = 16;  // cells: whole vectors of any type
 
 }  // namespace
 

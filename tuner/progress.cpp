@@ -12,7 +12,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kBarCells = 20;
-constexpr double kPlainEveryS = 10;   // without a terminal: at least this often
+constexpr double kPlainEveryS = 10;  // without a terminal: at least this often
 constexpr double kBetterWorthSaying = 1.005;
 
 int terminal_columns(std::FILE* out) {

@@ -10,8 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 8> kHeader{"kernel", "GStencil/s", "% of copy", "winner is", "registers",
-                                             "shared", "occupancy",  "code"};
+constexpr std::array<const char*, 8> kHeader{"kernel",    "GStencil/s", "% of copy", "winner is",
+                                             "registers", "shared",     "occupancy", "code"};
 using Cells = std::array<std::string, kHeader.size()>;
 
 std::string shared_text(std::int64_t bytes) {

@@ -18,13 +18,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kRaceShare = 0.12;   // of the budget is kept for the race
+constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
-constexpr int kAhead = 2;             // candidates beyond one a compile process that are compiled or wait for the device
+constexpr int kAhead = 2;  // candidates beyond one a compile process that are compiled or wait for the device
 constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
-constexpr int kMostLostInARow = 3;    // a device that is lost for candidate after candidate is gone
+constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
 
 class Session {
  public:
@@ -54,8 +54,8 @@ class Session {
 
   // Stale trials are not among them: the templates' signature is part of the question.
   void recall_known_trials() {
-    const auto known = trials_.known(context_key(), parts_.platform.gpu, parts_.platform.template_signature,
-                                     options_.predicted);
+    const auto known =
+        trials_.known(context_key(), parts_.platform.gpu, parts_.platform.template_signature, options_.predicted);
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
       parts_.strategy.report(parse_code(trial.code), trial.outcome == Outcome::ok ? trial.timing.median_ms : kInfinity);
@@ -180,7 +180,8 @@ class Session {
     if (lost_in_a_row_ >= kMostLostInARow) {
       throw Error(ErrorCode::device_lost, "the GPU was lost for " + std::to_string(lost_in_a_row_) +
                                               " candidates in a row; all trials are kept, run the same command again "
-                                              "when it is back (last: " + trial.message + ")");
+                                              "when it is back (last: " +
+                                              trial.message + ")");
     }
   }
 
@@ -275,13 +276,13 @@ class Session {
   Contenders contenders_;
   double start_;
   SessionResult result_;
-  std::optional<TrialRecord> best_;            // timed to the end, of this and earlier sessions
-  std::map<std::string, TrialRecord> seen_;    // the trial that speaks for each code
-  std::deque<Tuning> first_;                   // incumbents and baselines, before the strategy is asked
-  std::set<std::string> incumbents_;           // known codes that are being compiled again
+  std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
+  std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
+  std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
+  std::set<std::string> incumbents_;         // known codes that are being compiled again
   std::set<std::string> baseline_codes_;
-  std::deque<CompileResult> ready_;            // compiled, waiting for the device
-  int submitted_ = 0;                          // new candidates handed to the compile processes
+  std::deque<CompileResult> ready_;  // compiled, waiting for the device
+  int submitted_ = 0;                // new candidates handed to the compile processes
   bool strategy_is_done_ = false;
   int lost_in_a_row_ = 0;
 };
@@ -290,10 +291,14 @@ class Session {
 
 std::string_view name(StopReason reason) noexcept {
   switch (reason) {
-    case StopReason::budget: return "budget spent";
-    case StopReason::max_trials: return "all trials made";
-    case StopReason::exhausted: return "every candidate tried";
-    case StopReason::interrupted: return "interrupted";
+    case StopReason::budget:
+      return "budget spent";
+    case StopReason::max_trials:
+      return "all trials made";
+    case StopReason::exhausted:
+      return "every candidate tried";
+    case StopReason::interrupted:
+      return "interrupted";
   }
   return "";
 }

@@ -19,8 +19,8 @@
 namespace stencil_tune {
 
 struct SessionOptions {
-  double budget_s = 60;    ///< of the whole session, race included; infinity: until the strategy has no more
-  int max_trials = 0;      ///< new trials of this session; 0: no limit
+  double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
+  int max_trials = 0;    ///< new trials of this session; 0: no limit
   int finalists = 6;
   int race_rounds = 5;
   bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
@@ -39,7 +39,7 @@ struct Progress {
   int trials = 0;  ///< finished in this session
   int max_trials = 0;
   int failed = 0;
-  int known = 0;   ///< from earlier sessions
+  int known = 0;  ///< from earlier sessions
   double ceiling_gbs = 0;
   std::optional<TrialRecord> best;  ///< of this and earlier sessions
 };

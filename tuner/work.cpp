@@ -22,12 +22,12 @@ struct Layout {
   std::array<double, kMaxRank> updated{1, 1, 1};  // cells
   double bytes;                                   // of an element in memory
   bool streaming;
-  double steps;       // planes a block walks
-  bool in_shared;     // inputs pass through shared memory
-  bool ring = false;  // of them by the copy engine
-  bool whole_halo;    // halo cells are loaded with the tile, corners too
+  double steps;         // planes a block walks
+  bool in_shared;       // inputs pass through shared memory
+  bool ring = false;    // of them by the copy engine
+  bool whole_halo;      // halo cells are loaded with the tile, corners too
   double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
-  double register_z;  // outputs of a thread along z in one step
+  double register_z;    // outputs of a thread along z in one step
 
   Layout(const Problem& p, const Tuning& t)
       : problem(p), tuning(t), axes(kernel_axes(p, t)), bytes(static_cast<double>(size_of(p.type))) {
@@ -52,7 +52,8 @@ struct Layout {
   // Tiles of the grid; the last ones on an axis count by the part of them that is inside.
   double tile_count() const { return updated[0] / tile[0] * (updated[1] / tile[1]) * (updated[2] / tile[2]); }
 
-  // Sectors of a run of `width` cells that starts `before` cells left of a tile's first column; tiles start at column 0.
+  // Sectors of a run of `width` cells that starts `before` cells left of a tile's first column; tiles start at column
+  // 0.
   double row_sectors(double before, double width) const {
     const bool fixed_phase = std::fmod(tile[0] * bytes, kSectorBytes) == 0 &&
                              std::fmod(static_cast<double>(problem.pitch) * bytes, kSectorBytes) == 0;
@@ -115,7 +116,7 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
   const double loaded = (s.tile[0] + (s.whole_halo ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
-  const double issued = s.ring ? 0 : loaded;                 // the copy engine's loads are nobody's instructions
+  const double issued = s.ring ? 0 : loaded;  // the copy engine's loads are nobody's instructions
 
   work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
@@ -133,8 +134,8 @@ void count_cached_input(const Layout& s, const Halos& h, double warp_steps, Work
   const double side_loads = shuffled ? reads.side_cells / 4 : reads.side_cells;  // only lanes at the warp's ends load
 
   // A load one cell off its line takes a second wavefront.
-  work.l1_wavefronts += warp_steps * (rows * wavefronts(s, t.vector) +
-                                      side_loads * (wavefronts(s, 1) + (shuffled ? 0 : 1)));
+  work.l1_wavefronts +=
+      warp_steps * (rows * wavefronts(s, t.vector) + side_loads * (wavefronts(s, 1) + (shuffled ? 0 : 1)));
   work.instructions += warp_steps * (rows + reads.side_cells + (shuffled ? reads.side_cells : 0));
   work.live_values += (reads.row_cells + reads.side_cells) / 2 + (z_held ? h.z * t.register_x * t.register_y : 0);
 }

@@ -40,12 +40,12 @@ class CompileWorkers {
 
 /// How long and how carefully to time.
 struct MeasurePlan {
-  double first_look_ms = 3;       ///< first timing; drop the candidate when it is drop_factor slower than `best_ms`
+  double first_look_ms = 3;  ///< first timing; drop the candidate when it is drop_factor slower than `best_ms`
   double drop_factor = 1.5;
-  double best_ms = 0;             ///< best median so far; 0: none
+  double best_ms = 0;                ///< best median so far; 0: none
   double relative_interval = 0.005;  ///< stop when the median's confidence interval is narrower
-  double cap_ms = 400;            ///< stop in any case
-  bool verify = true;             ///< finalists that were verified in this session may skip it
+  double cap_ms = 400;               ///< stop in any case
+  bool verify = true;                ///< finalists that were verified in this session may skip it
 };
 
 struct DeviceResult {
@@ -59,11 +59,11 @@ struct DeviceResult {
 /// What the device worker measured before the first candidate.
 struct DeviceSession {
   DeviceFacts device;
-  double ceiling_gbs = 0;     ///< best plain copy with buffers of the problem's size
-  bool fits_in_l2 = false;    ///< both buffers together
-  int sm_clock_mhz = 0;       ///< under load, 0 without NVML
+  double ceiling_gbs = 0;   ///< best plain copy with buffers of the problem's size
+  bool fits_in_l2 = false;  ///< both buffers together
+  int sm_clock_mhz = 0;     ///< under load, 0 without NVML
   int memory_clock_mhz = 0;
-  std::string throttle;       ///< reasons while measuring, empty when none or unknown
+  std::string throttle;  ///< reasons while measuring, empty when none or unknown
 };
 
 /// Loads, verifies and times candidates on one GPU.
@@ -78,16 +78,17 @@ class DeviceWorker {
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
   /// Times all of them in turn, `rounds` times round robin, so that drift hits them alike. Results in the same order.
-  virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) = 0;
+  virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                         int rounds) = 0;
 };
 
 struct WorkerOptions {
-  std::string device = "0";       ///< ordinal or UUID
-  std::string architecture;       ///< "sm_90"; empty: the device's
-  int compile_width = 0;          ///< 0: one per core
+  std::string device = "0";  ///< ordinal or UUID
+  std::string architecture;  ///< "sm_90"; empty: the device's
+  int compile_width = 0;     ///< 0: one per core
   double compile_deadline_s = 60;
   double run_deadline_s = 20;
-  std::uint64_t seed = 1;         ///< of the random input
+  std::uint64_t seed = 1;  ///< of the random input
 };
 
 /// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).

@@ -12,7 +12,7 @@ using Arguments = std::vector<std::string>;  ///< what follows the verb
 
 struct Command {
   std::string_view name;
-  std::string_view summary;  ///< one line of `stencil-tune --help`; empty: not listed
+  std::string_view summary;      ///< one line of `stencil-tune --help`; empty: not listed
   int (*run)(const Arguments&);  ///< returns the exit status; throws Error
 };
 

@@ -79,8 +79,9 @@ double parse_duration(std::string_view text) {
     if (!std::isfinite(value) || value <= 0) break;
     return value * unit.seconds;
   }
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("'{}' is no time to spend: give a number above 0 with ms, s, m or h, such as 60s", text));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("a budget of '{}' is no time to spend: give a number above 0 with ms, s, m or h, such as 60s", text));
 }
 
 }  // namespace stencil_tune

@@ -9,8 +9,9 @@
 namespace stencil_tune {
 
 void add_database_option(CommandLine& line) {
-  line.group("database").add_options()("db", po::value<std::string>()->default_value("")->value_name("FILE"),
-                                       "default: STENCIL_TUNE_DB, else the XDG data folder");
+  line.group("database")
+      .add_options()("db", po::value<std::string>()->default_value("")->value_name("FILE"),
+                     "default: STENCIL_TUNE_DB, else the XDG data folder");
 }
 
 Database open_database_for(const po::variables_map& values, Access access) {

@@ -37,7 +37,8 @@ int path(const po::variables_map& values) {
 int check(const po::variables_map& values) {
   const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path, template_signature());
   fmt::print("{}: schema {}, {}, {} trials, {} winners ({} made with older templates)\n", result.path.string(),
-             result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners, result.stale);
+             result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
+             result.stale);
   for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
   fmt::print("{}\n", result.ok() ? "all is well" : "damaged: the next tune moves the file aside and starts a new one");
   return result.ok() ? 0 : 1;
@@ -84,16 +85,17 @@ int import_from(const po::variables_map& values, const std::string& file) {
 }  // namespace
 
 int run_db(const Arguments& arguments) {
-  CommandLine line(kUsage, "path: where the database is; check: every page, row and checksum, changing nothing;\n"
-                           "merge: take in another database; export, import: winners as text.\n",
+  CommandLine line(kUsage,
+                   "path: where the database is; check: every page, row and checksum, changing nothing;\n"
+                   "merge: take in another database; export, import: winners as text.\n",
                    "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db merge other.db\n"
                    "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n");
   line.positional("words", 2);
   add_database_option(line);
   const auto values = line.parse(arguments);
   if (!values) return 0;
-  const auto words = values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>()
-                                                : std::vector<std::string>{};
+  const auto words =
+      values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>() : std::vector<std::string>{};
   if (words.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db what? usage: {}", kUsage));
   const std::string& verb = words[0];
   const std::string file = words.size() > 1 ? words[1] : "";

@@ -33,8 +33,8 @@ void print_devices(const Present& present) {
   fmt::print("GPUs of this machine:\n");
   if (!present.note.empty()) fmt::print("  none: {}\n", present.note);
   for (const DeviceFacts& device : present.devices) {
-    fmt::print("  {}  {} ({}), {} SMs, {} memory, {} L2, {} shared memory a block, driver {}\n     {}\n", device.ordinal,
-               device.name, device.architecture, device.multiprocessors,
+    fmt::print("  {}  {} ({}), {} SMs, {} memory, {} L2, {} shared memory a block, driver {}\n     {}\n",
+               device.ordinal, device.name, device.architecture, device.multiprocessors,
                bytes_text(static_cast<double>(device.memory_bytes)), bytes_text(static_cast<double>(device.l2_bytes)),
                bytes_text(static_cast<double>(device.limits.shared_per_block)), device.driver, device.uuid);
   }
@@ -74,7 +74,8 @@ Json devices_json(const Present& present) {
 }  // namespace
 
 int run_devices(const Arguments& arguments) {
-  CommandLine line("stencil-tune devices [--json]", "GPUs of this machine, and models that predictions can be made for.\n",
+  CommandLine line("stencil-tune devices [--json]",
+                   "GPUs of this machine, and models that predictions can be made for.\n",
                    "  stencil-tune devices\n  stencil-tune devices --json\n");
   line.group("output").add_options()("json", "as JSON");
   const auto values = line.parse(arguments);

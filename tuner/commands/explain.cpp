@@ -27,11 +27,12 @@ std::string prediction_text(const PerformanceModel& model, const Tuning& tuning)
 }  // namespace
 
 int run_explain(const Arguments& arguments) {
-  CommandLine line("stencil-tune explain CODE --dims N [options]",
-                   "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by\n"
-                   "the textbook's formulas, and what the performance model expects.\n",
-                   "  stencil-tune explain streaming.bx32.by4.rx4.v4.cz4.regs --dims 512\n"
-                   "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n");
+  CommandLine line(
+      "stencil-tune explain CODE --dims N [options]",
+      "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by\n"
+      "the textbook's formulas, and what the performance model expects.\n",
+      "  stencil-tune explain streaming.bx32.by4.rx4.v4.cz4.regs --dims 512\n"
+      "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n");
   line.positional("code", 1);
   add_problem_options(line);
   add_prediction_options(line);

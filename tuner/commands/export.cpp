@@ -27,20 +27,21 @@ constexpr const char* kExamples =
     "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n";
 
 CommandLine export_command_line() {
-  CommandLine line("stencil-tune export --dims N [options] -o FILE.cu",
-                   "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with\n"
-                   "nvcc alone and owes this project nothing.\n",
-                   kExamples);
+  CommandLine line(
+      "stencil-tune export --dims N [options] -o FILE.cu",
+      "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with\n"
+      "nvcc alone and owes this project nothing.\n",
+      kExamples);
   add_problem_options(line);
-  line.group("which").add_options()
-      ("gpu", po::value<std::string>()->value_name("NAME"), "the winner on this GPU model")
-      ("code", po::value<std::string>()->value_name("CODE"), "this candidate instead of the winner")
-      ("arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
-  line.group("output").add_options()
-      ("output,o", po::value<std::string>()->value_name("FILE.cu"), "where to (default: standard output)")
-      ("name", po::value<std::string>()->value_name("NAME"), "of the launcher (default: the file's name)")
-      ("with-main", "adds a self-check against a plain CPU loop, and a benchmark")
-      ("header", "declares the launcher in a header beside the file");
+  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"),
+                                    "the winner on this GPU model")(
+      "code", po::value<std::string>()->value_name("CODE"), "this candidate instead of the winner")(
+      "arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
+  line.group("output").add_options()("output,o", po::value<std::string>()->value_name("FILE.cu"),
+                                     "where to (default: standard output)")(
+      "name", po::value<std::string>()->value_name("NAME"), "of the launcher (default: the file's name)")(
+      "with-main", "adds a self-check against a plain CPU loop, and a benchmark")(
+      "header", "declares the launcher in a header beside the file");
   add_database_option(line);
   return line;
 }
@@ -124,7 +125,8 @@ int run_export(const Arguments& arguments) {
   }
   write_file(path, files.source);
   if (options.split_header) write_file(std::filesystem::path(path).replace_extension(".h"), files.header);
-  fmt::print("{} written: {} for {}, launcher {}\n", path.string(), code(choice.tuning), describe(problem), options.name);
+  fmt::print("{} written: {} for {}, launcher {}\n", path.string(), code(choice.tuning), describe(problem),
+             options.name);
   return 0;
 }
 

@@ -50,9 +50,8 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
 int run_list(const Arguments& arguments) {
   CommandLine line("stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
                    "  stencil-tune list\n  stencil-tune list --gpu \"NVIDIA H200\" --json\n");
-  line.group("which").add_options()
-      ("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model only")
-      ("type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "of this element type only");
+  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model only")(
+      "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "of this element type only");
   add_database_option(line);
   line.group("output").add_options()("json", "as JSON");
   const auto values = line.parse(arguments);

@@ -68,30 +68,33 @@ int requested_stage(const po::variables_map& values, const Stencil& stencil) {
   const int stage = value_or(values, "stage", 0);
   const int stages = static_cast<int>(stencil.stages.size());
   if (stage >= 0 && stage < stages) return stage;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("--stage {}: {} has {} stage{}, counted from 0", stage, stencil.name, stages, stages == 1 ? "" : "s"));
+  throw Error(ErrorCode::invalid_argument, fmt::format("--stage {}: {} has {} stage{}, counted from 0", stage,
+                                                       stencil.name, stages, stages == 1 ? "" : "s"));
 }
 
 }  // namespace
 
 void add_problem_options(CommandLine& line) {
-  line.group("what to tune").add_options()
-      ("dims", po::value<std::string>()->value_name("N|NXxNY|NXxNYxNZ"),
-       "cells along each axis, x fastest in memory; one number means that on each axis")
-      ("rank", po::value<int>()->value_name("1|2|3"), "axes of the grid when --dims is one number (default 3)")
-      ("stencil", po::value<std::string>()->value_name("NAME|FILE"),
-       "a stencil by name (see `stencil-tune stencils`) or from a definition file (TOML)")
-      ("expr", po::value<std::string>()->value_name("TEXT"), "a stencil in one line: \"u + alpha*laplacian(u); alpha = 0.1\"")
-      ("stage", po::value<int>()->value_name("N"), "of a stencil with several stages (default 0, the first)")
-      ("shape", po::value<std::string>()->value_name("star|box"), "star: neighbours along the axes; box: the full cube")
-      ("order", po::value<int>()->value_name("R"), "points on each side of the centre (default 1)")
-      ("coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
-       "one coefficient a point (default), or one a distance")
-      ("type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "what a cell holds (default f32)")
-      ("boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
-       "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")
-      ("pitch", po::value<std::int64_t>()->value_name("CELLS"), "from one row to the next (default: NX, dense rows)")
-      ("steps", po::value<int>()->value_name("N"), "time steps in one launch (1 for now)");
+  line.group("what to tune")
+      .add_options()("dims", po::value<std::string>()->value_name("N|NXxNY|NXxNYxNZ"),
+                     "cells along each axis, x fastest in memory; one number means that on each axis")(
+          "rank", po::value<int>()->value_name("1|2|3"), "axes of the grid when --dims is one number (default 3)")(
+          "stencil", po::value<std::string>()->value_name("NAME|FILE"),
+          "a stencil by name (see `stencil-tune stencils`) or from a definition file (TOML)")(
+          "expr", po::value<std::string>()->value_name("TEXT"),
+          "a stencil in one line: \"u + alpha*laplacian(u); alpha = 0.1\"")(
+          "stage", po::value<int>()->value_name("N"), "of a stencil with several stages (default 0, the first)")(
+          "shape", po::value<std::string>()->value_name("star|box"),
+          "star: neighbours along the axes; box: the full cube")("order", po::value<int>()->value_name("R"),
+                                                                 "points on each side of the centre (default 1)")(
+          "coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
+          "one coefficient a point (default), or one a distance")(
+          "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "what a cell holds (default f32)")(
+          "boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
+          "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
+          "pitch", po::value<std::int64_t>()->value_name("CELLS"),
+          "from one row to the next (default: NX, dense rows)")("steps", po::value<int>()->value_name("N"),
+                                                                "time steps in one launch (1 for now)");
 }
 
 Problem problem_from(const po::variables_map& values) {
@@ -105,8 +108,8 @@ Problem problem_from(const po::variables_map& values) {
   const Extents extents = parse_extents(dims, stencil.rank);
   if (extents.rank != stencil.rank || (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank)) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one", dims,
-                            extents.rank, stencil.name, stencil.rank));
+                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one",
+                            dims, extents.rank, stencil.name, stencil.rank));
   }
   const int steps = value_or(values, "steps", 1);
   if (steps != 1) {
@@ -125,10 +128,11 @@ Problem problem_from(const po::variables_map& values) {
 
 void require_tunable(const Problem& problem, const Limits& limits) {
   if (updated_box(problem).cells() == 0) {
-    throw Error(ErrorCode::nothing_to_update,
-                fmt::format("{}: nothing to update, boundary hold keeps {} layers on each side and the grid has no more; "
-                            "take a larger grid or another --boundary",
-                            describe(problem), *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end())));
+    throw Error(
+        ErrorCode::nothing_to_update,
+        fmt::format("{}: nothing to update, boundary hold keeps {} layers on each side and the grid has no more; "
+                    "take a larger grid or another --boundary",
+                    describe(problem), *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end())));
   }
   for (const Family family : families()) {
     if (default_candidate(family, problem, limits)) return;
@@ -142,7 +146,8 @@ void require_tunable(const Problem& problem, const Limits& limits) {
     const auto violation = first_violation(problem, limits, tuning);
     if (violation) why += fmt::format("\n  {}: {}: {}", name(family), violation->constraint, violation->message);
   }
-  throw Error(ErrorCode::illegal_candidate, fmt::format("{}: too large for every kernel family{}", describe(problem), why));
+  throw Error(ErrorCode::illegal_candidate,
+              fmt::format("{}: too large for every kernel family{}", describe(problem), why));
 }
 
 void require_fits(const Problem& problem, std::size_t device_bytes, std::string_view device) {

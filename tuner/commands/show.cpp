@@ -30,8 +30,9 @@ WinnerRecord winner_by_id(Database& database, const std::string& text) {
       if (winner.trial.id == id) return winner;
     }
   }
-  throw Error(ErrorCode::unknown_name,
-              fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
+  throw Error(
+      ErrorCode::unknown_name,
+      fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
 }
 
 void print_parameters(const Tuning& tuning) {
@@ -50,8 +51,8 @@ void print_parameters(const Tuning& tuning) {
 void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  fmt::print("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark, trial.gstencils, mark,
-             100 * trial.share, trial.ceiling_gbs);
+  fmt::print("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark, trial.gstencils,
+             mark, 100 * trial.share, trial.ceiling_gbs);
   if (trial.predicted) {
     fmt::print("  predicted by the performance model: never measured\n");
   } else {
@@ -60,14 +61,15 @@ void print_evidence(const WinnerRecord& winner) {
                trial.raced ? ", raced against the other finalists" : "");
   }
   if (winner.naive_gstencils > 0) {
-    fmt::print("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark, trial.gstencils / winner.naive_gstencils, mark,
-               winner.naive_gstencils);
+    fmt::print("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark, trial.gstencils / winner.naive_gstencils,
+               mark, winner.naive_gstencils);
   }
-  fmt::print("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers, trial.spill_bytes,
-             trial.shared_bytes, 100 * trial.occupancy);
+  fmt::print("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
+             trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
   fmt::print("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
              trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
-  if (is_stale(trial, template_signature())) fmt::print("  made with older templates: tune again before you trust it\n");
+  if (is_stale(trial, template_signature()))
+    fmt::print("  made with older templates: tune again before you trust it\n");
 }
 
 void print_trials(const std::vector<TrialRecord>& trials, const std::string& signature) {

@@ -41,7 +41,8 @@ TrialRecord winner_of(const Problem& problem, const Target& target, const Tuning
     return known->trial;
   }
   const TuningOutcome outcome = run_tuning(problem, target, settings, database, observer);
-  if (!outcome.result.winner) throw Error(ErrorCode::launch_failed, "no candidate succeeded: there is no winner to bench");
+  if (!outcome.result.winner)
+    throw Error(ErrorCode::launch_failed, "no candidate succeeded: there is no winner to bench");
   return *outcome.result.winner;
 }
 

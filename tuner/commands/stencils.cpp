@@ -18,8 +18,8 @@ void list_stencils() {
   for (const std::string& stencil_name : builtin_names()) {
     const Stencil stencil = find_builtin(stencil_name);
     const StageFacts facts = analyse(stencil, 0);
-    fmt::print("{:<14} {}D, {} points, order {}, {} operations an update\n", stencil_name, stencil.rank, facts.taps.size(),
-               *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+    fmt::print("{:<14} {}D, {} points, order {}, {} operations an update\n", stencil_name, stencil.rank,
+               facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
   }
   fmt::print("\nany star or box also as --shape star|box --order R --rank 1|2|3\n");
 }
@@ -27,14 +27,16 @@ void list_stencils() {
 }  // namespace
 
 int run_stencils(const Arguments& arguments) {
-  CommandLine line("stencil-tune stencils [list | show NAME|FILE]",
-                   "Stencils known by name, or what was understood of one or of a definition file: points, radius, linearity,\noperations, bytes, its shape.\n",
-                   "  stencil-tune stencils\n  stencil-tune stencils show heat3d\n  stencil-tune stencils show my_stencil.toml\n");
+  CommandLine line(
+      "stencil-tune stencils [list | show NAME|FILE]",
+      "Stencils known by name, or what was understood of one or of a definition file: points, radius, "
+      "linearity,\noperations, bytes, its shape.\n",
+      "  stencil-tune stencils\n  stencil-tune stencils show heat3d\n  stencil-tune stencils show my_stencil.toml\n");
   line.positional("words", 2);
   const auto values = line.parse(arguments);
   if (!values) return 0;
-  const auto words = values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>()
-                                                : std::vector<std::string>{"list"};
+  const auto words =
+      values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>() : std::vector<std::string>{"list"};
   if (words[0] == "list" && words.size() == 1) {
     list_stencils();
   } else if (words[0] == "show" && words.size() == 2) {

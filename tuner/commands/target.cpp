@@ -45,9 +45,10 @@ void add_device_option(CommandLine& line) {
 }
 
 void add_prediction_options(CommandLine& line) {
-  line.group("without a GPU").add_options()
-      ("arch", po::value<std::string>()->value_name("sm_NN"), "predict for an architecture (default sm_90)")
-      ("device-model", po::value<std::string>()->value_name("NAME"), "predict for a GPU: h200, h100, a100 ...");
+  line.group("without a GPU")
+      .add_options()("arch", po::value<std::string>()->value_name("sm_NN"),
+                     "predict for an architecture (default sm_90)")(
+          "device-model", po::value<std::string>()->value_name("NAME"), "predict for a GPU: h200, h100, a100 ...");
 }
 
 Target choose_target(const po::variables_map& values) {

@@ -51,7 +51,8 @@ std::string search_note(const SessionResult& result) {
   return note;
 }
 
-std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform, Database& database) {
+std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
+                           Database& database) {
   TrialQuery query;
   query.problem = problem_key(problem);
   query.gpu = platform.gpu;
@@ -68,10 +69,12 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   std::vector<std::string> lines{search_note(result)};
   if (target.predicted()) {
     lines.push_back("model: " + target.model.source + ". Run the same command on a machine with the GPU to measure.");
-    lines.push_back(outcome.check_note.empty() ? "the finalists were run on the host executor at a small grid: all right"
-                                               : outcome.check_note);
+    lines.push_back(outcome.check_note.empty()
+                        ? "the finalists were run on the host executor at a small grid: all right"
+                        : outcome.check_note);
   } else {
-    lines.push_back(fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
+    lines.push_back(
+        fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
     lines.push_back(agreement_note(problem, target, outcome.platform, database));
   }
   lines.push_back(fmt::format("stored in {}", database.path().string()));
@@ -89,7 +92,8 @@ int run_tune(const Arguments& arguments) {
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
   require_tunable(problem, target.limits);
-  require_fits(problem, target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
+  require_fits(problem,
+               target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                target.gpu());
   Database database = open_database_for(*values, Access::write);
   if (!target.note.empty()) fmt::print(stderr, "{}: predicting for {} instead\n", target.note, target.gpu());

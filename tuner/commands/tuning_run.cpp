@@ -55,12 +55,13 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
 }  // namespace
 
 void add_tuning_options(CommandLine& line) {
-  line.group("how long and how hard").add_options()
-      ("budget", po::value<std::string>()->value_name("TIME"), "stop after this time, such as 60s, 5m (default 60s)")
-      ("effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
-       "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")
-      ("max-trials", po::value<int>()->value_name("N"), "stop after this many new trials")
-      ("seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)");
+  line.group("how long and how hard")
+      .add_options()("budget", po::value<std::string>()->value_name("TIME"),
+                     "stop after this time, such as 60s, 5m (default 60s)")(
+          "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
+          "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
+          "max-trials", po::value<int>()->value_name("N"), "stop after this many new trials")(
+          "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)");
 }
 
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted) {
@@ -108,7 +109,9 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSet
   if (target.device) {
     device = start_device_worker(problem, workers);
   } else {
-    const auto checker = [](const Problem& small, std::span<const Tuning> tunings) { return check_on_host(small, tunings); };
+    const auto checker = [](const Problem& small, std::span<const Tuning> tunings) {
+      return check_on_host(small, tunings);
+    };
     auto predicted = std::make_unique<PredictedDevice>(problem, target.limits, target.model, checker);
     prediction = predicted.get();
     device = std::move(predicted);

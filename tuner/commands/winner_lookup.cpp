@@ -25,8 +25,9 @@ WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const 
     if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
   }
   if (found) return *found;
-  throw Error(ErrorCode::unknown_name, "no winner for this problem yet: `stencil-tune list` shows what there is, "
-                                       "`stencil-tune tune` with the same options finds one");
+  throw Error(ErrorCode::unknown_name,
+              "no winner for this problem yet: `stencil-tune list` shows what there is, "
+              "`stencil-tune tune` with the same options finds one");
 }
 
 }  // namespace stencil_tune

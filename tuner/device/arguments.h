@@ -33,9 +33,12 @@ STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long
   h ^= h >> 31;
   const int bits = static_cast<int>(h >> 41);  // 23 bits: sums with a power of two stay exact
   switch (kind) {
-    case Input::positive: return 0.25 + 0.75 * (bits >> 1) / (1 << 22);
-    case Input::integers: return static_cast<double>(static_cast<int>(h % 17u) - 8);
-    default: return static_cast<double>(bits) / (1 << 22) - 1;
+    case Input::positive:
+      return 0.25 + 0.75 * (bits >> 1) / (1 << 22);
+    case Input::integers:
+      return static_cast<double>(static_cast<int>(h % 17u) - 8);
+    default:
+      return static_cast<double>(bits) / (1 << 22) - 1;
   }
 }
 
@@ -56,7 +59,7 @@ struct PoisonArguments {
 struct ReferenceArguments {
   const Instruction* program;
   const void* inputs[kMaxInputs];
-  double* values;      ///< of cells first_row * row length ...
+  double* values;  ///< of cells first_row * row length ...
   float* tolerances;
   unsigned long long* unchecked;  ///< counts cells with no finite tolerance
   Layout layout;

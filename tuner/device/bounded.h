@@ -33,7 +33,7 @@ struct Rounding {
   double tiny = 0;          ///< absolute error of an operation that underflows
   double storage_unit = 0;  ///< unit roundoff of storing; 0 when stored as computed
   double storage_tiny = 0;
-  double largest = 0;       ///< largest finite stored value
+  double largest = 0;  ///< largest finite stored value
 };
 
 struct Bounded {
@@ -148,15 +148,18 @@ STENCIL_TUNE_BOTH Bounded select(const Bounded& condition, const Bounded& yes, c
 STENCIL_TUNE_BOTH long long mapped_index(long long i, long long n, int boundary) {
   if (i >= 0 && i < n) return i;
   switch (boundary) {
-    case 2: return i < 0 ? 0 : n - 1;
-    case 3: return ((i % n) + n) % n;
+    case 2:
+      return i < 0 ? 0 : n - 1;
+    case 3:
+      return ((i % n) + n) % n;
     case 4: {
       if (n == 1) return 0;
       const long long period = 2 * (n - 1);
       const long long place = ((i % period) + period) % period;
       return place < n ? place : period - place;
     }
-    default: return -1;
+    default:
+      return -1;
   }
 }
 

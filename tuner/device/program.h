@@ -52,22 +52,54 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         result = exactly(now.value);
         result.factors = now.inexact;
         break;
-      case Code::coefficient: result = exactly(now.value); break;
-      case Code::read: result = exactly(read(now.input, now.offset)); break;
-      case Code::negate: result = negate(a); break;
-      case Code::absolute: result = absolute(a, rounding); break;
-      case Code::square_root: result = square_root(a, rounding); break;
-      case Code::exponential: result = exponential(a, rounding); break;
-      case Code::add: result = add(a, b); break;
-      case Code::subtract: result = subtract(a, b); break;
-      case Code::multiply: result = multiply(a, b); break;
-      case Code::divide: result = divide(a, b, rounding); break;
-      case Code::minimum: result = minimum(a, b, rounding); break;
-      case Code::maximum: result = maximum(a, b, rounding); break;
-      case Code::less: result = compared(a.value < b.value, a, b, rounding); break;
-      case Code::less_equal: result = compared(a.value <= b.value, a, b, rounding); break;
-      case Code::equal: result = compared(a.value == b.value, a, b, rounding); break;
-      case Code::select: result = select(a, b, c, rounding); break;
+      case Code::coefficient:
+        result = exactly(now.value);
+        break;
+      case Code::read:
+        result = exactly(read(now.input, now.offset));
+        break;
+      case Code::negate:
+        result = negate(a);
+        break;
+      case Code::absolute:
+        result = absolute(a, rounding);
+        break;
+      case Code::square_root:
+        result = square_root(a, rounding);
+        break;
+      case Code::exponential:
+        result = exponential(a, rounding);
+        break;
+      case Code::add:
+        result = add(a, b);
+        break;
+      case Code::subtract:
+        result = subtract(a, b);
+        break;
+      case Code::multiply:
+        result = multiply(a, b);
+        break;
+      case Code::divide:
+        result = divide(a, b, rounding);
+        break;
+      case Code::minimum:
+        result = minimum(a, b, rounding);
+        break;
+      case Code::maximum:
+        result = maximum(a, b, rounding);
+        break;
+      case Code::less:
+        result = compared(a.value < b.value, a, b, rounding);
+        break;
+      case Code::less_equal:
+        result = compared(a.value <= b.value, a, b, rounding);
+        break;
+      case Code::equal:
+        result = compared(a.value == b.value, a, b, rounding);
+        break;
+      case Code::select:
+        result = select(a, b, c, rounding);
+        break;
     }
     slots[now.target] = result;
   }

@@ -45,8 +45,10 @@ STENCIL_TUNE_BITS unsigned short narrow(float value, int exponent_bits, int frac
   const int bias = (1 << (exponent_bits - 1)) - 1;
   int exponent = static_cast<int>(magnitude >> 23) - 127;
   unsigned fraction = magnitude & 0x7fffffu;
-  if (magnitude >> 23) fraction |= 0x800000u;
-  else exponent = -126;
+  if (magnitude >> 23)
+    fraction |= 0x800000u;
+  else
+    exponent = -126;
   int drop = 23 - fraction_bits;
   int target = exponent + bias;
   if (target < 1) {

@@ -24,13 +24,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 3000;
 constexpr int kStartsPerFamily = 3;
 constexpr int kStartsOverall = 6;
-constexpr int kPoolEvery = 4;            // every fourth proposal comes from the pool
-constexpr int kHopSteps = 4;             // most random steps of a hop
+constexpr int kPoolEvery = 4;  // every fourth proposal comes from the pool
+constexpr int kHopSteps = 4;   // most random steps of a hop
 constexpr int kHopTries = 50;
-constexpr double kAcceptSlower = 1.02;   // a basin may be this much slower than the best and still become home
-constexpr double kHopelessAfter = 8;     // trials of a basin before it may be given up
-constexpr double kHopelessFactor = 1.25; // slower than the best: given up
-constexpr double kWorthTrying = 1.5;     // neighbours beyond this times the centre's corrected cost are left alone
+constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than the best and still become home
+constexpr double kHopelessAfter = 8;      // trials of a basin before it may be given up
+constexpr double kHopelessFactor = 1.25;  // slower than the best: given up
+constexpr double kWorthTrying = 1.5;      // neighbours beyond this times the centre's corrected cost are left alone
 
 class Local : public Strategy {
  public:
@@ -166,8 +166,8 @@ class Local : public Strategy {
   // left costs more than the limit.
   std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
     while (!list.empty()) {
-      const auto best = std::min_element(
-          list.begin(), list.end(), [&](const Ranked& a, const Ranked& b) { return corrected(a) < corrected(b); });
+      const auto best = std::min_element(list.begin(), list.end(),
+                                         [&](const Ranked& a, const Ranked& b) { return corrected(a) < corrected(b); });
       if (corrected(*best) > limit) return std::nullopt;
       const Tuning tuning = best->tuning;
       list.erase(best);
@@ -216,7 +216,7 @@ class Local : public Strategy {
   std::deque<Tuning> starts_;
   std::vector<Ranked> pool_;
   Basin basin_;
-  double centre_cost_ = kInfinity;  // corrected, of the basin's centre
+  double centre_cost_ = kInfinity;             // corrected, of the basin's centre
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
   Tuning home_;

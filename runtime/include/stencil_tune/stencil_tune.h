@@ -2,9 +2,9 @@
  *
  * Every function that can fail returns a stencil_tune_status; on anything but STENCIL_TUNE_OK,
  * stencil_tune_error_message() says on the same thread what was asked, what was found and what to do.
- * Handles may be used from several threads at once, but not while they are being closed or released. Kernels may outlive
- * the library they came from. The ABI is stable: functions are only added, and stencil_tune_request only grows at its
- * end, which its first member tells apart.
+ * Handles may be used from several threads at once, but not while they are being closed or released. Kernels may
+ * outlive the library they came from. The ABI is stable: functions are only added, and stencil_tune_request only grows
+ * at its end, which its first member tells apart.
  */
 #ifndef STENCIL_TUNE_H
 #define STENCIL_TUNE_H
@@ -95,7 +95,8 @@ int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel)
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
 
-/* Compiles (or takes from the cache) and loads into the current context. Once a context; then launches allocate nothing. */
+/* Compiles (or takes from the cache) and loads into the current context. Once a context; then launches allocate
+ * nothing. */
 stencil_tune_status stencil_tune_prepare(stencil_tune_kernel* kernel);
 
 /* One step, asynchronous on the stream. fields: field_count device addresses in the stencil's order. coefficients:
