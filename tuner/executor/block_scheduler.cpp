@@ -54,11 +54,6 @@ void perform_box(const host::TensorMapContent& map, std::byte* to, const std::ar
   }
 }
 
-/// A barrier releases its threads in order already.
-void sort_ascending(std::vector<unsigned>& threads) {
-  if (!std::is_sorted(threads.begin(), threads.end())) std::sort(threads.begin(), threads.end());
-}
-
 void perform(void* to, const void* from, unsigned bytes, unsigned bytes_read) {
   std::memcpy(to, from, bytes_read);
   std::memset(static_cast<char*>(to) + bytes_read, 0, bytes - bytes_read);

@@ -10,40 +10,8 @@
 #include <memory>
 #include <utility>
 
-// AddressSanitizer wants to be told which stack runs.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STENCIL_TUNE_ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define STENCIL_TUNE_ADDRESS_SANITIZER
-#endif
-#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace stencil_tune {
 namespace {
-
-#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
-/// Before a switch to `to`; what it returns goes to arrive() when the switch has come back.
-void* leave_for(const StackBounds& to) {
-  void* frames = nullptr;
-  __sanitizer_start_switch_fiber(&frames, to.bottom, to.bytes);
-  return frames;
-}
-/// Before a switch that never comes back.
-void leave_for_good(const StackBounds& to) { __sanitizer_start_switch_fiber(nullptr, to.bottom, to.bytes); }
-StackBounds arrive(void* frames) {
-  StackBounds from;
-  __sanitizer_finish_switch_fiber(frames, &from.bottom, &from.bytes);
-  return from;
-}
-#else
-void* leave_for(const StackBounds&) { return nullptr; }
-void leave_for_good(const StackBounds&) {}
-StackBounds arrive(void*) { return {}; }
-#endif
 
 // Unoptimised kernels keep their register tiles, and every copy of them, on the stack.
 constexpr std::size_t kStackBytes = 128 * 1024;
@@ -116,7 +84,7 @@ ThreadFiber::ThreadFiber() {
 
 ThreadFiber::~ThreadFiber() {
   closing_ = true;
-  if (fiber_) switch_to_fiber();
+  if (fiber_) fiber_ = std::move(fiber_).resume();
 }
 
 void ThreadFiber::start(Entry entry, const void* arguments) {
@@ -130,34 +98,19 @@ void ThreadFiber::start(Entry entry, const void* arguments) {
 
 // No object with a destructor may live in this frame: escape() jumps into it.
 boost::context::fiber ThreadFiber::run(boost::context::fiber&& scheduler) {
-  scheduler_stack_ = arrive(nullptr);
   scheduler_ = std::move(scheduler);
   while (!closing_) {
     if (sigsetjmp(escape_, 0) == 0) entry_(arguments_);
     finished_ = true;
-    switch_to_scheduler();
+    scheduler_ = std::move(scheduler_).resume();
   }
-  leave_for_good(scheduler_stack_);
   return std::move(scheduler_);
-}
-
-void ThreadFiber::switch_to_fiber() {
-  const StackBounds own{static_cast<const char*>(stack_.sp) - stack_.size, stack_.size};
-  void* frames = leave_for(own);
-  fiber_ = std::move(fiber_).resume();
-  arrive(frames);
-}
-
-void ThreadFiber::switch_to_scheduler() {
-  void* frames = leave_for(scheduler_stack_);
-  scheduler_ = std::move(scheduler_).resume();
-  scheduler_stack_ = arrive(frames);
 }
 
 void ThreadFiber::resume() {
   begun_ = true;
   running_fiber = this;
-  switch_to_fiber();
+  fiber_ = std::move(fiber_).resume();
   running_fiber = nullptr;
 }
 
@@ -170,7 +123,7 @@ void ThreadFiber::cancel() {
 }
 
 void ThreadFiber::wait() {
-  switch_to_scheduler();
+  scheduler_ = std::move(scheduler_).resume();
   if (cancelled_) escape();
 }
 

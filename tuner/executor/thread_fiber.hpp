@@ -16,11 +16,6 @@ struct Trap {
   std::uintptr_t address = 0;
 };
 
-struct StackBounds {
-  const void* bottom = nullptr;
-  std::size_t bytes = 0;
-};
-
 /// Reusable: one fiber runs many kernels, one after another. Used by one OS thread only. While a fiber runs, signals
 /// for bad accesses and bad arithmetic abandon its kernel and are kept as its trap.
 class ThreadFiber {
@@ -54,13 +49,10 @@ class ThreadFiber {
   friend class SignalTrap;
 
   boost::context::fiber run(boost::context::fiber&& scheduler);
-  void switch_to_fiber();
-  void switch_to_scheduler();
 
   boost::context::stack_context stack_;
   boost::context::fiber fiber_;      ///< this fiber, while it is suspended
   boost::context::fiber scheduler_;  ///< the scheduler, while this fiber runs
-  StackBounds scheduler_stack_;
   Entry entry_ = nullptr;
   const void* arguments_ = nullptr;
   std::optional<Trap> trap_;
