@@ -27,6 +27,11 @@ std::string system_reason(sqlite3* connection) {
 void throw_sqlite_error(sqlite3* connection, int code, std::string_view doing) {
   const std::string file = file_of(connection);
   const std::string detail = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+  if (code == SQLITE_READONLY_DBMOVED) {
+    // Another process found it damaged and moved it while this one had it open: opening it again finds the new one.
+    throw Error(ErrorCode::database_corrupt,
+                fmt::format("{}: cannot {}: another process moved it aside meanwhile; try again", file, doing));
+  }
   switch (code & 0xff) {  // the low byte is the primary code, the rest refines it
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
