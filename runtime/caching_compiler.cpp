@@ -58,7 +58,7 @@ auto CachingCompiler::with_key(const KernelSource& source, std::string_view arch
                        .compiler = compiler_version});
 }
 
-std::optional<CompiledKernel> CachingCompiler::find(const KernelSource& source, std::string_view arch) const {
+std::optional<CompiledKernel> CachingCompiler::find_compiled(const KernelSource& source, std::string_view arch) const {
   return with_key(source, arch, [&](const BinaryKey& key) { return cache_.load(key); });
 }
 

@@ -21,10 +21,8 @@ class CachingCompiler final : public Compiler {
   CachingCompiler(BinaryCache cache, Opener open, std::string version = "");
 
   CompiledKernel compile(const KernelSource& source, std::string_view arch) override;
+  std::optional<CompiledKernel> find_compiled(const KernelSource& source, std::string_view arch) const override;
   std::string version() const override;
-
-  /// The cached binary, or nothing; never compiles.
-  std::optional<CompiledKernel> find(const KernelSource& source, std::string_view arch) const;
 
  private:
   template <class Use>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,11 @@ class Compiler {
 
   /// arch: "sm_90". Throws Error(compile_failed) with the compiler's log, Error(missing_library) without NVRTC.
   virtual CompiledKernel compile(const KernelSource& source, std::string_view arch) = 0;
+
+  /// What compile() would give where that takes no compiling; nothing otherwise.
+  virtual std::optional<CompiledKernel> find_compiled(const KernelSource& /*source*/, std::string_view /*arch*/) const {
+    return std::nullopt;
+  }
 
   /// "13.0"
   virtual std::string version() const = 0;

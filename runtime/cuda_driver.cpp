@@ -174,6 +174,20 @@ class CudaDriver final : public Driver {
 
   void free(DevicePointer pointer) noexcept override { api_.free(pointer); }
 
+  bool reaches(int device, DevicePointer pointer) override {
+    int ordinal = -1;
+    const CUresult result = api_.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer);
+    if (result == CUDA_SUCCESS && ordinal == device) return true;
+    if (result == CUDA_ERROR_INVALID_VALUE) return reaches_all_host_memory(device);
+    api_.check(result, "ask which GPU a pointer belongs to");
+    CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+    unsigned managed = 0;
+    api_.check(api_.pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer),
+               "ask what a pointer points to");
+    api_.check(api_.pointer_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, pointer), "ask if memory is managed");
+    return type == CU_MEMORYTYPE_HOST || managed != 0;
+  }
+
   int device_of(DevicePointer pointer) override {
     int ordinal = -1;
     const CUresult result = api_.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer);
@@ -279,6 +293,11 @@ class CudaDriver final : public Driver {
                "launch the kernel");
   }
 
+  void ignore_captures() override {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    api_.check(api_.exchange_capture_mode(&mode), "stay apart from stream captures");
+  }
+
   CUstream_st* create_stream() override {
     CUstream stream = nullptr;
     api_.check(api_.stream_create(&stream, CU_STREAM_NON_BLOCKING), "create a stream");
@@ -316,6 +335,14 @@ class CudaDriver final : public Driver {
   CUresult initialise() {
     static const CUresult result = api_.init(0);
     return result;
+  }
+
+  /// Without a call of the driver before: as on GPUs that share the CPU's page tables.
+  bool reaches_all_host_memory(int device) {
+    int pageable = 0;
+    api_.check(api_.device_attribute(&pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, handle(device)),
+               "ask if the GPU reaches the host's memory");
+    return pageable != 0;
   }
 
   CUdevice handle(int device) {

@@ -74,6 +74,9 @@ class Driver {
 
   virtual DevicePointer allocate(std::size_t bytes) = 0;
   virtual void free(DevicePointer pointer) noexcept = 0;
+  /// Whether kernels on the GPU can use what stands there: memory of its own, managed, or the host's where the GPU
+  /// reaches it.
+  virtual bool reaches(int device, DevicePointer pointer) = 0;
   virtual int device_of(DevicePointer pointer) = 0;  ///< -1 for memory the driver does not know
   virtual void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st* stream) = 0;
   virtual void copy_to_host(void* to, DevicePointer from, std::size_t bytes, CUstream_st* stream) = 0;
@@ -96,6 +99,9 @@ class Driver {
   /// One by-value parameter, as generator/source.hpp packs it.
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) = 0;
+
+  /// Lets this thread load and allocate while other threads capture streams into graphs.
+  virtual void ignore_captures() = 0;
 
   virtual CUstream_st* create_stream() = 0;
   virtual void destroy_stream(CUstream_st* stream) noexcept = 0;

@@ -44,6 +44,7 @@
   X(function_set_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")                                            \
   X(resident_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \
   X(launch, cuLaunchKernel, "cuLaunchKernel")                                                                    \
+  X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode")               \
   X(stream_create, cuStreamCreate, "cuStreamCreate")                                                             \
   X(stream_destroy, cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
   X(stream_synchronize, cuStreamSynchronize, "cuStreamSynchronize")                                              \

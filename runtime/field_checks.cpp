@@ -52,6 +52,20 @@ void check_fields(const Problem& problem, std::size_t alignment, std::span<void*
   }
 }
 
+void check_reach(Driver& driver, int device, const Problem& problem, std::span<void* const> fields) {
+  const auto check = [&](int field) {
+    const auto index = static_cast<std::size_t>(field);
+    const std::uintptr_t where = address(fields[index]);
+    if (driver.reaches(device, where)) return;
+    const int owner = driver.device_of(where);
+    refuse(fmt::format("field '{}' at {:#x} is {}, which GPU {} does not reach; allocate it on that GPU",
+                       problem.stencil.fields[index], where,
+                       owner < 0 ? "no device memory" : fmt::format("memory of GPU {}", owner), device));
+  };
+  for (const int field : problem.facts.inputs) check(field);
+  for (const int field : problem.facts.outputs) check(field);
+}
+
 void check_box(const Box& box, const Box& updated) {
   if (box.cells() == 0) return;
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {

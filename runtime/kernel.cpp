@@ -13,6 +13,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kFieldsOnStack = 8;
+constexpr std::size_t kArgumentOnStack = 2048;
 
 /// Addresses of some fields, in the order the kernel wants; on the stack for all but unusual stencils.
 class Addresses {
@@ -33,12 +34,27 @@ class Addresses {
   std::vector<std::uint64_t> many_;
 };
 
-const StageKernel& stage_at(const Kernel::State& state, int stage) {
-  if (stage < 0 || static_cast<std::size_t>(stage) >= state.stages.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("stage {}: the stencil has {}, numbered from 0", stage, state.stages.size()));
+/// A launch's parameter; on the stack for all but stencils with hundreds of coefficients.
+class ArgumentBytes {
+ public:
+  explicit ArgumentBytes(std::size_t size) : size_(size) {
+    if (size_ > few_.size()) many_.resize(size_);
   }
-  return state.stages[static_cast<std::size_t>(stage)];
+
+  std::span<std::byte> get() { return {size_ > few_.size() ? many_.data() : few_.data(), size_}; }
+
+ private:
+  std::size_t size_;
+  alignas(64) std::array<std::byte, kArgumentOnStack> few_;  // written whole before it is read
+  std::vector<std::byte> many_;
+};
+
+const StageKernel& stage_at(const Kernel::State& state, int stage) {
+  if (stage < 0 || static_cast<std::size_t>(stage) >= state.stages().size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stage {}: the stencil has {}, numbered from 0", stage, state.stages().size()));
+  }
+  return state.stages()[static_cast<std::size_t>(stage)];
 }
 
 void check_coefficients(const Stencil& stencil, std::span<const double> coefficients) {
@@ -47,48 +63,101 @@ void check_coefficients(const Stencil& stencil, std::span<const double> coeffici
                                                        stencil.coefficients.size(), coefficients.size()));
 }
 
-const Module& module_in(const StageKernel& stage, std::uint64_t context_id) {
-  const Module* module = stage.loaded->find(context_id);
-  if (module != nullptr) return *module;
+[[noreturn]] void refuse_context(bool is_current) {
   throw Error(ErrorCode::invalid_argument,
-              context_id == 0
-                  ? "no CUDA context is current on this thread: call cudaSetDevice, cuCtxSetCurrent or make a "
-                    "DeviceContext, then Kernel::prepare"
-                  : "the kernel was not prepared in the current CUDA context: call Kernel::prepare there, on "
-                    "the GPU it was looked up for");
+              is_current ? "the kernel was not prepared in the current CUDA context: call Kernel::prepare there, on "
+                           "the GPU it was looked up for"
+                         : "no CUDA context is current on this thread: call cudaSetDevice, cuCtxSetCurrent or make a "
+                           "DeviceContext, then Kernel::prepare");
 }
 
-void launch_checked(Driver& driver, const StageKernel& stage, const Module& module, CUstream_st* stream,
-                    std::span<void* const> fields, std::span<const double> coefficients,
-                    const std::optional<Box>& box) {
+/// One launch of some cells. Everything given was checked.
+struct StageLaunch {
+  Driver& driver;
+  const StageKernel& stage;
+  CUstream_st* stream;
+  std::span<void* const> fields;
+  std::span<const double> coefficients;
+  const std::optional<Box>& box;
+
+  void run() const {
+    const std::uint64_t context = driver.current_context_id();
+    const Module* module = stage.loaded->find(context);
+    if (module == nullptr) return run_meanwhile(context);
+    const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
+    ArgumentBytes argument(launch->argument_bytes());
+    launch->write_argument(driver, inputs().get(), outputs().get(), coefficients, argument.get());
+    module->launch(launch->geometry(), argument.get(), stream);
+  }
+
+ private:
+  void run_meanwhile(std::uint64_t context) const {
+    const Module* module = stage.meanwhile ? stage.meanwhile->loaded->find(context) : nullptr;
+    if (module == nullptr) refuse_context(context != 0);
+    const Box& cells = box ? *box : stage.updated;
+    module->launch(TapLaunch::geometry(cells),
+                   stage.meanwhile->launch.argument(cells, inputs().get(), outputs().get(), coefficients), stream);
+  }
+
+  Addresses inputs() const { return {stage.problem.facts.inputs, fields}; }
+  Addresses outputs() const { return {stage.problem.facts.outputs, fields}; }
+};
+
+void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
+                  std::span<const double> coefficients) {
   check_fields(stage.problem, stage.alignment, fields);
+  check_reach(*state.driver, state.device, stage.problem, fields);
   check_coefficients(stage.problem.stencil, coefficients);
-  if (box) check_box(*box, stage.updated);
-  const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
-  const Addresses inputs(stage.problem.facts.inputs, fields);
-  const Addresses outputs(stage.problem.facts.outputs, fields);
-  module.launch(launch->geometry(), launch->argument(driver, inputs.get(), outputs.get(), coefficients), stream);
+}
+
+/// The cells that no step writes go from the current fields to the buffers that these will rotate with.
+void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> fields) {
+  // The layers of the stage that reaches furthest hold those of all others.
+  std::vector<CopyRegion> layers;
+  for (const StageKernel& stage : state.stages()) {
+    const std::vector<CopyRegion> held = held_layers(stage.problem);
+    layers.insert(layers.end(), held.begin(), held.end());
+  }
+  const auto address = [&](int field) {
+    return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+  };
+  for (const LayerCopy& copy : layer_copies(state.stages().front().problem.stencil)) {
+    for (const CopyRegion& layer : layers) {
+      state.driver->copy_region(address(copy.to), address(copy.from), layer, stream);
+    }
+  }
+}
+
+/// Loads the kernel of choice, or what runs until it is compiled.
+void prepare_stage(const StageKernel& stage) {
+  const std::size_t shared_bytes = stage.whole->geometry().shared_bytes;
+  if (!stage.meanwhile) return stage.loaded->prepare(shared_bytes);
+  if (stage.loaded->prepare_without_compiling(shared_bytes)) return;
+  stage.loaded->prepare_in_background(shared_bytes);
+  stage.meanwhile->loaded->prepare(0);
 }
 
 }  // namespace
 
 Match Kernel::match() const noexcept {
   Match worst = Match::exact;
-  for (const StageKernel& stage : state_->stages) worst = std::max(worst, stage.evidence.match);
+  for (const StageKernel& stage : state_->stages()) worst = std::max(worst, stage.evidence.match);
   return worst;
 }
 
-int Kernel::stages() const noexcept { return static_cast<int>(state_->stages.size()); }
+int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().size()); }
 
 const Evidence& Kernel::evidence(int stage) const { return stage_at(*state_, stage).evidence; }
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;
-  for (const StageKernel& stage : state_->stages) alignment = std::max(alignment, stage.alignment);
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) alignment = std::max(alignment, stage.alignment);
+  }
   return alignment;
 }
 
-std::size_t Kernel::field_bytes() const noexcept { return state_->stages.front().problem.field_bytes(); }
+std::size_t Kernel::field_bytes() const noexcept { return state_->stages().front().problem.field_bytes(); }
 
 std::size_t Kernel::workspace_bytes() const noexcept { return 0; }
 
@@ -96,7 +165,7 @@ Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updat
 
 void Kernel::prepare() {
   Driver& driver = *state_->driver;
-  if (driver.current_context() == nullptr) module_in(state_->stages.front(), 0);
+  if (driver.current_context() == nullptr) refuse_context(false);
   const int device = driver.current_device();
   if (device != state_->device) {
     throw Error(
@@ -105,30 +174,50 @@ void Kernel::prepare() {
                     "that one too",
                     state_->device, device));
   }
-  for (const StageKernel& stage : state_->stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) prepare_stage(stage);
+  }
+}
+
+bool Kernel::ready() const {
+  const std::uint64_t context = state_->driver->current_context_id();
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) {
+      if (stage.loaded->find(context) == nullptr) return false;
+    }
+  }
+  return true;
+}
+
+void Kernel::wait() {
+  prepare();
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+  }
 }
 
 void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
                           std::span<const double> coefficients, const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
-  const Module& module = module_in(kernel, state_->driver->current_context_id());
-  launch_checked(*state_->driver, kernel, module, stream, fields, coefficients, box);
+  check_launch(*state_, kernel, fields, coefficients);
+  if (box) check_box(*box, kernel.updated);
+  StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box}.run();
 }
 
 void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
                     const std::optional<Box>& box) const {
-  if (box && state_->stages.size() > 1) {
+  if (box && state_->stages().size() > 1) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
-                    state_->stages.size()));
+                    state_->stages().size()));
   }
   for (int stage = 0; stage < stages(); ++stage) launch_stage(stage, stream, fields, coefficients, box);
 }
 
 void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients,
                     const std::optional<Box>& box) const {
-  const Problem& problem = state_->stages.front().problem;
+  const Problem& problem = state_->stages().front().problem;
   const StageFacts& facts = problem.facts;
   if (problem.stencil.fields.size() != 2 || facts.inputs.size() != 1 || facts.outputs.size() != 1) {
     throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} fields; give the address of each",
@@ -143,31 +232,23 @@ void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<co
 void Kernel::advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
                      std::span<const double> coefficients) const {
   if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
-  const Stencil& stencil = state_->stages.front().problem.stencil;
-  const std::vector<int> next = buffer_rotation(stencil);
-  for (const StageKernel& stage : state_->stages) check_fields(stage.problem, stage.alignment, fields);
+  const std::vector<int> next = buffer_rotation(state_->stages().front().problem.stencil);
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) check_launch(*state_, stage, fields, coefficients);
+  }
   if (steps == 0) return;
-
-  // The layers of the stage that reaches furthest hold those of all others.
-  std::vector<CopyRegion> layers;
-  for (const StageKernel& stage : state_->stages) {
-    const std::vector<CopyRegion> held = held_layers(stage.problem);
-    layers.insert(layers.end(), held.begin(), held.end());
-  }
-  const auto address = [&](int field) {
-    return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
-  };
-  for (const LayerCopy& copy : layer_copies(stencil)) {
-    for (const CopyRegion& layer : layers)
-      state_->driver->copy_region(address(copy.to), address(copy.from), layer, stream);
-  }
+  copy_held_layers(*state_, stream, fields);
 
   std::vector<void*> rotated(fields.size());
-  for (std::int64_t step = 0; step < steps; ++step) {
-    launch(stream, fields, coefficients);
-    for (std::size_t field = 0; field < fields.size(); ++field)
-      rotated[field] = fields[static_cast<std::size_t>(next[field])];
-    std::copy(rotated.begin(), rotated.end(), fields.begin());
+  for (const Sweep& sweep : state_->plan) {
+    for (; steps >= sweep.steps; steps -= sweep.steps) {
+      for (const StageKernel& stage : sweep.stages) {
+        StageLaunch{*state_->driver, stage, stream, fields, coefficients, std::nullopt}.run();
+      }
+      for (std::size_t field = 0; field < fields.size(); ++field)
+        rotated[field] = fields[static_cast<std::size_t>(next[field])];
+      std::copy(rotated.begin(), rotated.end(), fields.begin());
+    }
   }
 }
 

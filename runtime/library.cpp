@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -17,41 +19,53 @@ namespace {
 /// Kernels kept for callers who ask again; beyond it, those that nobody holds are forgotten.
 constexpr std::size_t kRememberedKernels = 1024;
 
-/// 64-bit words, hashed at once: a lookup that was made before should cost microseconds, whatever the stencil.
+/// Hashes 64-bit words in lanes that do not wait for each other: a lookup that was made before costs microseconds,
+/// also for stencils with thousands of nodes. In each lane every step can be undone, so that a difference in one word
+/// stays one; those in more meet by chance alone.
 class Digest {
  public:
-  explicit Digest(std::size_t words) { words_.reserve(words); }
+  static constexpr std::size_t kLanes = 5;
 
-  void add(std::uint64_t word) { words_.push_back(word); }
-  void add(std::uint64_t high, std::uint64_t low) { words_.push_back(high << 32 ^ (low & 0xffff'ffff)); }
+  void add(std::size_t lane, std::uint64_t word) {
+    constexpr std::array<std::uint64_t, kLanes> kOdd{0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
+                                                     0xd6e8feb86659fd93, 0xa0761d6478bd642f};
+    lanes_[lane] = (std::rotl(lanes_[lane], 29) ^ word) * kOdd[lane];
+  }
+  void add(std::uint64_t word) { add(next_++ % kLanes, word); }
 
-  std::string finish() const {
-    const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(std::uint64_t));
-    return {reinterpret_cast<const char*>(&hash), sizeof(hash)};
+  RequestDigest finish() const {
+    const XXH128_hash_t hash = XXH3_128bits(lanes_.data(), sizeof(lanes_));
+    return {hash.high64, hash.low64};
   }
 
  private:
-  std::vector<std::uint64_t> words_;
+  std::array<std::uint64_t, kLanes> lanes_{1, 2, 3, 4, 5};
+  std::size_t next_ = 0;
 };
 
+std::uint64_t pair(int high, int low) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 | static_cast<std::uint32_t>(low);
+}
+
 void add_stencil(Digest& digest, const Stencil& stencil) {
-  digest.add(static_cast<std::uint64_t>(stencil.rank), stencil.fields.size());
-  digest.add(stencil.coefficients.size(), stencil.nodes.size());
-  for (const Coefficient& coefficient : stencil.coefficients)
+  digest.add(pair(stencil.rank, static_cast<int>(stencil.fields.size())));
+  digest.add(stencil.coefficients.size());
+  digest.add(stencil.nodes.size());
+  for (const Coefficient& coefficient : stencil.coefficients) {
     digest.add(std::bit_cast<std::uint64_t>(coefficient.value));
-  const auto word = [](int value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  }
   for (const Node& node : stencil.nodes) {
-    digest.add(static_cast<std::uint64_t>(node.op), word(node.index));
-    digest.add(std::bit_cast<std::uint64_t>(node.value));
-    digest.add(word(node.offset[0]), word(node.offset[1]));
-    digest.add(word(node.offset[2]), word(node.operands[0]));
-    digest.add(word(node.operands[1]), word(node.operands[2]));
+    digest.add(0, pair(static_cast<int>(node.op), node.index));
+    digest.add(1, std::bit_cast<std::uint64_t>(node.value));
+    digest.add(2, pair(node.offset[0], node.offset[1]));
+    digest.add(3, pair(node.offset[2], node.operands[0]));
+    digest.add(4, pair(node.operands[1], node.operands[2]));
   }
   for (const Stage& stage : stencil.stages) {
     digest.add(stage.updates.size());
-    for (const Update& update : stage.updates) digest.add(word(update.output), word(update.expression));
+    for (const Update& update : stage.updates) digest.add(pair(update.output, update.expression));
   }
-  for (const Rotation& rotation : stencil.rotations) digest.add(word(rotation.from), word(rotation.to));
+  for (const Rotation& rotation : stencil.rotations) digest.add(pair(rotation.from, rotation.to));
 }
 
 void check_alignment(const Request& request) {
@@ -65,16 +79,15 @@ void check_alignment(const Request& request) {
 
 }  // namespace
 
-std::string request_digest(const Request& request, int device) {
-  const Stencil& stencil = request.stencil;
-  Digest digest(64 + 5 * stencil.nodes.size() + stencil.coefficients.size());
-  digest.add(static_cast<std::uint64_t>(device), static_cast<std::uint64_t>(request.type));
+RequestDigest request_digest(const Request& request, int device) {
+  Digest digest;
+  digest.add(pair(device, static_cast<int>(request.type)));
   for (const std::int64_t extent : request.extents.n) digest.add(static_cast<std::uint64_t>(extent));
   digest.add(static_cast<std::uint64_t>(request.extents.rank));
   for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
   digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.alignment);
-  add_stencil(digest, stencil);
+  add_stencil(digest, request.stencil);
   return digest.finish();
 }
 
@@ -89,20 +102,37 @@ Kernel Library::lookup(const Request& request) { return Kernel(impl_->find_or_ma
 void Library::reload() { impl_->reload(); }
 
 void Library::Impl::reload() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock making(making_);
   parts.reload();
+  const std::unique_lock lock(mutex_);
   kernels_.clear();
 }
 
-std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
-  const std::scoped_lock lock(mutex_);
-  if (driver_ == nullptr) driver_ = &parts.driver();
-  int device = request.device;
-  if (device < 0) device = driver_->current_context() == nullptr ? 0 : driver_->current_device();
+Driver& Library::Impl::driver() {
+  std::call_once(driver_opened_, [this] { driver_ = &parts.driver(); });
+  return *driver_;
+}
 
-  const std::string digest = request_digest(request, device);
-  if (const auto known = kernels_.find(digest); known != kernels_.end()) return known->second;
+std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) const {
+  const std::shared_lock lock(mutex_);
+  const auto known = kernels_.find(digest);
+  return known == kernels_.end() ? nullptr : known->second;
+}
+
+std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
+  int device = request.device;
+  if (device < 0) device = driver().current_context() == nullptr ? 0 : driver().current_device();
+  const RequestDigest digest = request_digest(request, device);
+  if (auto known = find(digest)) return known;
+
+  const std::scoped_lock making(making_);
+  if (auto known = find(digest)) return known;
   auto state = make(request, facts_of(device));
+  if (parts.tune && !is_tuned(*state) && parts.tune(tuning_job(*state))) {
+    parts.reload();
+    state = make(request, facts_of(device));
+  }
+  const std::unique_lock lock(mutex_);
   if (kernels_.size() >= kRememberedKernels) drop_unused();
   kernels_.emplace(digest, state);
   return state;
@@ -111,24 +141,25 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
 const DeviceFacts& Library::Impl::facts_of(int device) {
   const auto known = devices_.find(device);
   if (known != devices_.end()) return known->second;
-  const int count = driver_->device_count();
+  const int count = driver().device_count();
   if (device >= count) {
     throw Error(ErrorCode::no_device,
                 count == 0 ? "no GPU: the CUDA driver sees none; check nvidia-smi and CUDA_VISIBLE_DEVICES"
                            : fmt::format("no GPU {}: this process sees {}", device, count));
   }
-  return devices_.emplace(device, read_device(*driver_, device)).first->second;
+  return devices_.emplace(device, read_device(driver(), device)).first->second;
 }
 
 std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts) {
   check_alignment(request);
   auto state = std::make_shared<Kernel::State>();
-  state->driver = driver_;
+  state->driver = &driver();
   state->device = facts.ordinal;
+  Sweep& sweep = state->plan.emplace_back();
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
-    state->stages.push_back(make_stage(request, stage, facts));
+    sweep.stages.push_back(make_stage(request, stage, facts));
   }
-  if (state->stages.empty())
+  if (sweep.stages.empty())
     throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
   return state;
 }
@@ -137,14 +168,14 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
   StageKernel kernel;
   kernel.problem =
       make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, 1, stage);
-  const Target target{.gpu = facts.name,
-                      .architecture = facts.architecture,
-                      .driver = facts.driver,
-                      .limits = facts.limits,
-                      .template_signature = template_signature(),
-                      .alignment = request.alignment};
+  const LookupTarget target{.gpu = facts.name,
+                            .architecture = facts.architecture,
+                            .driver = facts.driver,
+                            .limits = facts.limits,
+                            .template_signature = template_signature(),
+                            .alignment = request.alignment};
   Choice choice = choose(kernel.problem, target, parts.winners(kernel.problem, facts.architecture));
-  if (!parts.note.empty()) choice.evidence.notes.push_back(parts.note);
+  if (const std::string note = parts.note(); !note.empty()) choice.evidence.notes.push_back(note);
   kernel.tuning = choice.tuning;
   kernel.evidence = std::move(choice.evidence);
   kernel.alignment = required_alignment(request.type, kernel.tuning);
@@ -152,6 +183,10 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
   kernel.whole = std::make_shared<const PackedLaunch>(kernel.problem, kernel.tuning, kernel.updated);
   kernel.boxes = std::make_unique<BoxLaunches>();
   kernel.loaded = share_loaded(generate(kernel.problem, kernel.tuning), facts);
+  if (parts.compile_in_background && has_tap_table(kernel.problem)) {
+    kernel.meanwhile = std::make_unique<Meanwhile>(
+        Meanwhile{TapLaunch(kernel.problem), share_loaded(tap_kernel_source(kernel.problem), facts)});
+  }
   return kernel;
 }
 
@@ -160,9 +195,22 @@ std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, c
   const std::string key = fmt::format("{}:{}", facts.ordinal, source.text);
   auto& loaded = loaded_[key];
   if (!loaded) {
-    loaded = std::make_shared<LoadedKernel>(*driver_, compiler_, std::move(source), facts.architecture, facts.driver);
+    loaded = std::make_shared<LoadedKernel>(driver(), compiler_, std::move(source), facts.architecture, facts.driver);
   }
   return loaded;
+}
+
+bool Library::Impl::is_tuned(const Kernel::State& state) {
+  return std::all_of(state.stages().begin(), state.stages().end(),
+                     [](const StageKernel& stage) { return stage.evidence.match == Match::exact; });
+}
+
+TuningJob Library::Impl::tuning_job(const Kernel::State& state) const {
+  TuningJob job{.device = devices_.at(state.device).uuid, .problems = {}};
+  for (const StageKernel& stage : state.stages()) {
+    if (stage.evidence.match != Match::exact) job.problems.push_back(stage.problem);
+  }
+  return job;
 }
 
 void Library::Impl::drop_unused() {

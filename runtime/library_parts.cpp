@@ -3,6 +3,7 @@
 #include "db/location.hpp"
 #include "db/winner_store.hpp"
 #include "runtime/caching_compiler.hpp"
+#include "runtime/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -13,25 +14,39 @@ namespace stencil_tune {
 
 namespace {
 
-/// The database of winners; without a file at the default place, one that knows nothing.
+/// What was tuned here, and what ships with the library. Where there need be no database and is none, nothing was.
 class Winners {
  public:
-  explicit Winners(std::string option) : option_(std::move(option)) { open(); }
+  Winners(std::string option, bool may_be_missing) : option_(std::move(option)), may_be_missing_(may_be_missing) {
+    open();
+  }
 
   void open() {
     const DatabaseLocation location = locate_database(option_);
-    const bool optional = location.by_default && !std::filesystem::exists(location.path);
+    const bool optional = location.by_default || may_be_missing_;
+    const bool missing = optional && !std::filesystem::exists(location.path);
+    path_ = location.path;
     database_.reset();
-    note_ = optional ? fmt::format("nothing was tuned yet: there is no {}", location.path.string()) : "";
-    if (!optional) database_ = std::make_unique<Database>(open_database(option_, Access::read));
+    note_ = missing ? fmt::format("nothing was tuned here yet: there is no {}", location.path.string()) : "";
+    if (!missing) database_ = std::make_unique<Database>(open_database(option_, Access::read));
   }
 
   std::vector<WinnerRecord> find(const Problem& problem, const std::string& architecture) {
+    const std::string key = stencil_key(problem.stencil);
+    return with_pretuned(tuned_here(problem, key, architecture), key);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& note() const { return note_; }
+
+ private:
+  std::vector<WinnerRecord> tuned_here(const Problem& problem, const std::string& key,
+                                       const std::string& architecture) {
     if (!database_) return {};
     Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
     std::copy_n(problem.boundaries.begin(), problem.extents.rank, boundaries.begin());
     return WinnerStore(*database_)
-        .list({.stencil_key = stencil_key(problem.stencil),
+        .list({.stencil_key = key,
                .stage = problem.stage,
                .type = problem.type,
                .boundaries = boundaries,
@@ -39,18 +54,30 @@ class Winners {
                .architecture = architecture});
   }
 
-  const std::string& note() const { return note_; }
-
- private:
   std::string option_;
+  bool may_be_missing_;
+  std::filesystem::path path_;
   std::unique_ptr<Database> database_;
   std::string note_;
 };
 
+/// Tunes by the installed program into the database.
+std::function<bool(const TuningJob&)> tune_into(const std::shared_ptr<Winners>& winners, double seconds) {
+  if (!(seconds >= 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("LibraryOptions::tune_on_miss_s is {}: give seconds, or 0 to never tune", seconds));
+  }
+  if (seconds == 0) return {};
+  return [winners, seconds](const TuningJob& job) {
+    run_tuner({.program = tuner_program(), .seconds = seconds, .database = winners->path()}, job);
+    return true;
+  };
+}
+
 }  // namespace
 
 LibraryParts open_parts(const LibraryOptions& options) {
-  auto winners = std::make_shared<Winners>(options.database.string());
+  auto winners = std::make_shared<Winners>(options.database.string(), options.tune_on_miss_s > 0);
   LibraryParts parts;
   parts.driver = []() -> Driver& { return cuda_driver(); };
   parts.compiler = [] { return std::shared_ptr<Compiler>(open_cached_nvrtc()); };
@@ -58,7 +85,9 @@ LibraryParts open_parts(const LibraryOptions& options) {
     return winners->find(problem, architecture);
   };
   parts.reload = [winners] { winners->open(); };
-  parts.note = winners->note();
+  parts.note = [winners] { return winners->note(); };
+  parts.tune = tune_into(winners, options.tune_on_miss_s);
+  parts.compile_in_background = options.compile_in_background;
   return parts;
 }
 

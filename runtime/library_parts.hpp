@@ -8,12 +8,15 @@
 #include "runtime/kernel_state.hpp"
 #include "runtime/loaded_kernel.hpp"
 #include "runtime/lookup.hpp"
+#include "runtime/tuning_job.hpp"
 #include "stencil_tune/library.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,11 +29,24 @@ struct LibraryParts {
   /// Winners that may serve a problem on an architecture; choose() judges them.
   std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
   std::function<void()> reload = [] {};
-  std::string note{};  ///< for all evidence: why nothing is known, or nothing is cached
+  /// Tunes what was not found, and says whether winners may have come by; empty: lookups never tune.
+  std::function<bool(const TuningJob&)> tune{};
+  bool compile_in_background = false;
+  /// For the evidence of what was not tuned here: why nothing is known.
+  std::function<std::string()> note = [] { return std::string(); };
 };
 
 /// The parts of the machine itself. Opens the database.
 LibraryParts open_parts(const LibraryOptions& options);
+
+/// Equal for requests that have the same kernel: everything in them but names.
+struct RequestDigest {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  bool operator==(const RequestDigest&) const = default;
+};
+
+RequestDigest request_digest(const Request& request, int device);
 
 struct Library::Impl {
   explicit Impl(LibraryParts library_parts) : parts(std::move(library_parts)) {}
@@ -43,18 +59,27 @@ struct Library::Impl {
   StageKernel make_stage(const Request& request, int stage, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(int device);
+  Driver& driver();
+  std::shared_ptr<Kernel::State> find(const RequestDigest& digest) const;
+  static bool is_tuned(const Kernel::State& state);  ///< here, for just this
+  TuningJob tuning_job(const Kernel::State& state) const;
   void drop_unused();
 
+  struct DigestHash {
+    std::size_t operator()(const RequestDigest& digest) const noexcept { return digest.low; }
+  };
+
   LibraryParts parts;
-  std::mutex mutex_;
+  std::once_flag driver_opened_;
   Driver* driver_ = nullptr;
+
+  mutable std::shared_mutex mutex_;  ///< guards kernels_
+  std::unordered_map<RequestDigest, std::shared_ptr<Kernel::State>, DigestHash> kernels_;
+
+  std::mutex making_;  ///< guards what follows; lookups of known kernels do not wait for it
   std::shared_ptr<Compiler> compiler_;
   std::map<int, DeviceFacts> devices_;
-  std::unordered_map<std::string, std::shared_ptr<Kernel::State>> kernels_;  ///< by request_digest()
-  std::unordered_map<std::string, std::shared_ptr<LoadedKernel>> loaded_;    ///< by device and source text
+  std::unordered_map<std::string, std::shared_ptr<LoadedKernel>> loaded_;  ///< by device and source text
 };
-
-/// Equal for requests that have the same kernel: everything in them but names.
-std::string request_digest(const Request& request, int device);
 
 }  // namespace stencil_tune

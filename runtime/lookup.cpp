@@ -37,7 +37,7 @@ bool serves(const ProblemKey& key, const Problem& problem) {
          key.extents.rank == problem.extents.rank;
 }
 
-Source source_of(const TrialRecord& trial, const Target& target) {
+Source source_of(const TrialRecord& trial, const LookupTarget& target) {
   if (trial.predicted) return Source::prediction;
   if (trial.platform.gpu != target.gpu) return Source::other_gpu;
   return trial.platform.template_signature == target.template_signature ? Source::this_gpu : Source::this_gpu_stale;
@@ -46,7 +46,7 @@ Source source_of(const TrialRecord& trial, const Target& target) {
 std::int64_t pitch_of(const ProblemKey& key) { return key.pitch == 0 ? key.extents.n[0] : key.pitch; }
 
 /// What forbids the candidate here; nothing when it may run.
-std::optional<std::string> objection(const Problem& problem, const Target& target, const Tuning& tuning) {
+std::optional<std::string> objection(const Problem& problem, const LookupTarget& target, const Tuning& tuning) {
   if (const auto violation = first_violation(problem, target.limits, tuning)) {
     return fmt::format("{}: {}", violation->constraint, violation->message);
   }
@@ -59,7 +59,7 @@ std::optional<std::string> objection(const Problem& problem, const Target& targe
 }
 
 /// The candidate with the widest vectors that are legal here.
-std::optional<Tuning> narrowed(const Problem& problem, const Target& target, Tuning tuning) {
+std::optional<Tuning> narrowed(const Problem& problem, const LookupTarget& target, Tuning tuning) {
   for (tuning.vector /= 2; tuning.vector >= 1; tuning.vector /= 2) {
     if (!objection(problem, target, tuning)) return tuning;
   }
@@ -67,7 +67,7 @@ std::optional<Tuning> narrowed(const Problem& problem, const Target& target, Tun
 }
 
 /// The winner as it can run here; nothing, with a note, when it cannot.
-std::optional<Contender> contend(const Problem& problem, const Target& target, const WinnerRecord& winner,
+std::optional<Contender> contend(const Problem& problem, const LookupTarget& target, const WinnerRecord& winner,
                                  std::vector<std::string>& notes) {
   const TrialRecord& trial = winner.trial;
   Contender contender{.winner = &winner, .source = source_of(trial, target), .tuning = {}};
@@ -114,7 +114,7 @@ Match match_of(const Contender& contender, const Problem& problem) {
   return Match::predicted;
 }
 
-Evidence evidence_of(const Contender& contender, const Problem& problem, const Target& target,
+Evidence evidence_of(const Contender& contender, const Problem& problem, const LookupTarget& target,
                      std::vector<std::string> notes) {
   const TrialRecord& trial = contender.winner->trial;
   Evidence evidence{.match = match_of(contender, problem),
@@ -132,6 +132,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const T
   if (contender.narrowed) {
     evidence.notes.push_back(fmt::format("{} is too wide for this grid: its vectors were narrowed", trial.code));
   }
+  if (trial.session == kPretunedSession) evidence.notes.push_back("it ships with stencil-tune and was not tuned here");
   if (!trial.predicted && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
   }
@@ -141,7 +142,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const T
   return evidence;
 }
 
-Choice default_choice(const Problem& problem, const Target& target, std::vector<std::string> notes) {
+Choice default_choice(const Problem& problem, const LookupTarget& target, std::vector<std::string> notes) {
   std::string reasons;
   for (const Family family : {Family::streaming, Family::direct, Family::tiled}) {
     const auto tuning = default_candidate(family, problem, target.limits);
@@ -176,7 +177,7 @@ double log_distance(const Extents& a, const Extents& b) {
   return sum;
 }
 
-Choice choose(const Problem& problem, const Target& target, std::span<const WinnerRecord> winners) {
+Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners) {
   const std::string key = stencil_key(problem.stencil);
   std::vector<std::string> notes;
   std::optional<Contender> best;

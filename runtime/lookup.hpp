@@ -7,12 +7,13 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
 
 /// Where the kernel will run, and what can be promised of its fields.
-struct Target {
+struct LookupTarget {
   std::string gpu;           ///< model
   std::string architecture;  ///< "sm_90"
   std::string driver;
@@ -25,6 +26,9 @@ struct Choice {
   Tuning tuning;
   Evidence evidence;
 };
+
+/// The session of winners that ship with the library.
+inline constexpr std::string_view kPretunedSession = "pretuned";
 
 /// Bytes that field addresses must be multiples of for this candidate.
 std::size_t required_alignment(ElementType type, const Tuning& tuning);
@@ -41,6 +45,6 @@ double log_distance(const Extents& a, const Extents& b);
 /// ones, as if its grid were one axis-doubling further away.
 ///
 /// Throws Error(illegal_candidate) when not even a default candidate is legal.
-Choice choose(const Problem& problem, const Target& target, std::span<const WinnerRecord> winners);
+Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners);
 
 }  // namespace stencil_tune

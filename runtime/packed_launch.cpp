@@ -73,21 +73,19 @@ PackedLaunch::PackedLaunch(const Problem& problem, const Tuning& tuning, const B
   write_coefficients(type_, coefficients, packed_.data() + coefficients_);
 }
 
-std::vector<std::byte> PackedLaunch::argument(Driver& driver, std::span<const std::uint64_t> inputs,
-                                              std::span<const std::uint64_t> outputs,
-                                              std::span<const double> coefficients) const {
-  std::vector<std::byte> bytes = packed_;
-  for (std::size_t i = 0; i < inputs.size(); ++i) std::memcpy(bytes.data() + inputs_[i], &inputs[i], sizeof(inputs[i]));
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    std::memcpy(bytes.data() + outputs_[i], &outputs[i], sizeof(outputs[i]));
-  }
-  write_coefficients(type_, coefficients, bytes.data() + coefficients_);
+void PackedLaunch::write_argument(Driver& driver, std::span<const std::uint64_t> inputs,
+                                  std::span<const std::uint64_t> outputs, std::span<const double> coefficients,
+                                  std::span<std::byte> to) const {
+  std::memcpy(to.data(), packed_.data(), packed_.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) std::memcpy(to.data() + inputs_[i], &inputs[i], sizeof(inputs[i]));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    std::memcpy(to.data() + outputs_[i], &outputs[i], sizeof(outputs[i]));
+  write_coefficients(type_, coefficients, to.data() + coefficients_);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     TensorMapRequest map = maps_[i];
     map.address = inputs[i];
-    driver.encode_tensor_map(type_, map, std::span(bytes).subspan(map.offset, kTensorMapBytes));
+    driver.encode_tensor_map(type_, map, to.subspan(map.offset, kTensorMapBytes));
   }
-  return bytes;
 }
 
 }  // namespace stencil_tune

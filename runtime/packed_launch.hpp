@@ -18,9 +18,12 @@ class PackedLaunch {
 
   const LaunchGeometry& geometry() const noexcept { return geometry_; }
 
+  /// Of the launch's parameter.
+  std::size_t argument_bytes() const noexcept { return packed_.size(); }
+
   /// The launch's parameter, tensor maps included. coefficients: empty for the stencil's own values.
-  std::vector<std::byte> argument(Driver& driver, std::span<const std::uint64_t> inputs,
-                                  std::span<const std::uint64_t> outputs, std::span<const double> coefficients) const;
+  void write_argument(Driver& driver, std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
+                      std::span<const double> coefficients, std::span<std::byte> to) const;
 
  private:
   LaunchGeometry geometry_;

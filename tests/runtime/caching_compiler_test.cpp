@@ -28,12 +28,12 @@ class CachingCompilerTest : public testing::Test {
 };
 
 TEST_F(CachingCompilerTest, CompilesOnceAndServesTheNextRunWithoutOpeningTheCompiler) {
-  EXPECT_FALSE(make().find(kSource, "sm_90"));
+  EXPECT_FALSE(make().find_compiled(kSource, "sm_90"));
   const CompiledKernel first = make().compile(kSource, "sm_90");
   EXPECT_EQ(compiled_, 1);
   EXPECT_EQ(opened_, 1);
   EXPECT_EQ(make().compile(kSource, "sm_90").cubin, first.cubin);
-  EXPECT_TRUE(make().find(kSource, "sm_90"));
+  EXPECT_TRUE(make().find_compiled(kSource, "sm_90"));
   EXPECT_EQ(compiled_, 1);
   EXPECT_EQ(opened_, 1);
 }

@@ -112,6 +112,7 @@ class FakeDriver : public Driver {
     return pointer;
   }
   void free(DevicePointer) noexcept override { note_quietly("free"); }
+  bool reaches(int device, DevicePointer pointer) override { return owners.empty() || device_of(pointer) == device; }
   int device_of(DevicePointer pointer) override {
     const auto found = owners.find(pointer);
     return found == owners.end() ? 0 : found->second;
@@ -147,6 +148,8 @@ class FakeDriver : public Driver {
     const std::scoped_lock lock(mutex_);
     launches.push_back({function, grid, block, shared_bytes, {argument.begin(), argument.end()}, stream});
   }
+
+  void ignore_captures() override { note("ignore_captures"); }
 
   CUstream_st* create_stream() override { return handle<CUstream_st>(next_handle_++); }
   void destroy_stream(CUstream_st*) noexcept override { note_quietly("destroy_stream"); }

@@ -6,6 +6,7 @@
 #include "runtime/library_parts.hpp"
 
 #include <cstring>
+#include <future>
 #include <thread>
 
 namespace stencil_tune {
@@ -25,11 +26,26 @@ std::pair<std::uint64_t, std::uint64_t> addresses(const RecordedLaunch& launch) 
   return pair;
 }
 
+/// Compiles what the test lets through.
+class GatedCompiler : public FakeCompiler {
+ public:
+  GatedCompiler(std::atomic<int>& compiled, std::shared_future<void> gate)
+      : FakeCompiler(compiled), gate_(std::move(gate)) {}
+
+  CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
+    if (source.entry == "stencil_kernel") gate_.get();
+    return FakeCompiler::compile(source, arch);
+  }
+
+ private:
+  std::shared_future<void> gate_;
+};
+
 class LibraryTest : public testing::Test {
  protected:
   LibraryTest() : library_(make_library()) {}
 
-  Library make_library() {
+  LibraryParts make_parts() {
     LibraryParts parts;
     parts.driver = [this]() -> Driver& { return driver_; };
     parts.compiler = [this] { return std::make_shared<FakeCompiler>(compiled_); };
@@ -37,7 +53,18 @@ class LibraryTest : public testing::Test {
       ++asked_;
       return winners_;
     };
-    return Library(std::make_unique<Library::Impl>(std::move(parts)));
+    return parts;
+  }
+
+  static Library make_library(LibraryParts parts) { return Library(std::make_unique<Library::Impl>(std::move(parts))); }
+  Library make_library() { return make_library(make_parts()); }
+
+  /// Compiles in the background, once the gate is open.
+  Library background_library(std::shared_future<void> gate) {
+    LibraryParts parts = make_parts();
+    parts.compile_in_background = true;
+    parts.compiler = [this, gate] { return std::make_shared<GatedCompiler>(compiled_, gate); };
+    return make_library(std::move(parts));
   }
 
   static Request heat(std::int64_t n = 64) {
@@ -133,6 +160,17 @@ TEST_F(LibraryTest, BadPointersHaveNamedErrorsAndAreNotLaunched) {
   const std::array<void*, 1> one{at(kIn)};
   EXPECT_ERROR(kernel.launch(nullptr, std::span<void* const>(one)), ErrorCode::invalid_argument, "2 fields");
   EXPECT_EQ(driver_.launches.size(), 1U);
+}
+
+TEST_F(LibraryTest, MemoryThatTheGpuDoesNotReachIsNamed) {
+  const Kernel kernel = prepared(heat());
+  driver_.owners = {{kOut, 1}, {kThird, -1}};
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "memory of GPU 1");
+  EXPECT_ERROR(kernel.launch(nullptr, at(kThird), at(kIn)), ErrorCode::invalid_argument, "no device memory");
+  std::array<void*, 2> fields{at(kIn), at(kOut)};
+  EXPECT_ERROR(kernel.advance(nullptr, fields, 2), ErrorCode::invalid_argument, "memory of GPU 1");
+  EXPECT_TRUE(driver_.launches.empty());
+  EXPECT_TRUE(driver_.copies.empty());
 }
 
 TEST_F(LibraryTest, BadRequestsHaveNamedErrors) {
@@ -243,6 +281,77 @@ TEST_F(LibraryTest, AdvanceTurnsThreeBuffersOfATwoLevelScheme) {
   kernel.advance(nullptr, fields, 2);
   EXPECT_EQ(fields, (std::array<void*, 3>{at(kThird), at(kOut), at(kIn)}));
   EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "3 fields");
+}
+
+TEST_F(LibraryTest, WhatIsNotYetCompiledRunsOnTheTapTableAndChangesOver) {
+  std::promise<void> gate;
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup(heat());
+  kernel.prepare();
+  EXPECT_FALSE(kernel.ready());
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  gate.set_value();
+  kernel.wait();
+  EXPECT_TRUE(kernel.ready());
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  ASSERT_EQ(driver_.launches.size(), 2U);
+  EXPECT_NE(driver_.launches[0].function, driver_.launches[1].function);
+  EXPECT_NE(driver_.launches[0].argument.size(), driver_.launches[1].argument.size());
+  EXPECT_EQ(compiled_, 2) << "the table's kernel and the one looked up";
+}
+
+TEST_F(LibraryTest, AFailedBackgroundCompileIsToldToWhoWaits) {
+  std::promise<void> gate;
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup(heat());
+  kernel.prepare();
+  gate.set_exception(std::make_exception_ptr(Error(ErrorCode::compile_failed, "no such instruction")));
+  EXPECT_ERROR(kernel.wait(), ErrorCode::compile_failed, "no such instruction");
+  EXPECT_NO_THROW(kernel.launch(nullptr, at(kIn), at(kOut))) << "the table goes on serving";
+}
+
+TEST_F(LibraryTest, StencilsThatAreNoWeightedSumWaitForTheCompiler) {
+  std::promise<void> gate;
+  gate.set_value();
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup({.stencil = load_stencil("corpus/life.toml"), .extents = {2, {64, 64, 1}}});
+  kernel.prepare();
+  EXPECT_TRUE(kernel.ready());
+  EXPECT_EQ(compiled_, 1);
+}
+
+TEST_F(LibraryTest, AMissIsTunedOnceAndThenLookedUpAnew) {
+  std::vector<TuningJob> jobs;
+  LibraryParts parts = make_parts();
+  parts.tune = [&](const TuningJob& job) {
+    jobs.push_back(job);
+    return true;
+  };
+  Library library = make_library(std::move(parts));
+  library.lookup(heat());
+  library.lookup(heat());
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(asked_, 2) << "before and after";
+  ASSERT_EQ(jobs[0].problems.size(), 1U);
+  EXPECT_EQ(jobs[0].problems[0].extents, heat().extents);
+  EXPECT_TRUE(jobs[0].device.starts_with("GPU-10111213")) << jobs[0].device;
+}
+
+TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
+  const RequestDigest digest = request_digest(heat(), 0);
+  EXPECT_EQ(request_digest(heat(), 0), digest);
+  Request renamed = heat();
+  renamed.stencil.name = "another";
+  EXPECT_EQ(request_digest(renamed, 0), digest) << "names say nothing";
+  std::vector<Request> others(6, heat());
+  others[0].pitch = 72;
+  others[1].boundaries[2] = Boundary::zero;
+  others[2].alignment = 16;
+  others[3].stencil.coefficients.front().value += 1;
+  others[4].stencil.nodes.back().operands[0] ^= 1;
+  others[5].type = ElementType::f64;
+  for (const Request& other : others) EXPECT_NE(request_digest(other, 0), digest);
+  EXPECT_NE(request_digest(heat(), 1), digest);
 }
 
 TEST_F(LibraryTest, ManyThreadsPrepareAndLaunchOneKernel) {

@@ -14,7 +14,7 @@ Problem cube(std::int64_t n, std::int64_t pitch = 0, ElementType type = ElementT
   return make_problem(make_builtin(Shape::star, 3, 1), type, {}, {.rank = 3, .n = {n, n, n}}, pitch);
 }
 
-Target here() {
+LookupTarget here() {
   return {.gpu = "H200", .architecture = "sm_90", .driver = "13.0", .limits = {}, .template_signature = "now"};
 }
 
@@ -110,7 +110,7 @@ TEST(Lookup, AWinnerThatFitsAsItIsIsPreferredToOneThatMustBeNarrowedNearby) {
 }
 
 TEST(Lookup, VectorsWiderThanThePromisedAlignmentAreNotLaunched) {
-  Target target = here();
+  LookupTarget target = here();
   target.alignment = 8;
   const std::vector winners{winner(512, kWide)};
   const Choice choice = choose(cube(512), target, winners);
@@ -120,7 +120,7 @@ TEST(Lookup, VectorsWiderThanThePromisedAlignmentAreNotLaunched) {
 }
 
 TEST(Lookup, AWinnerBeyondTheDevicesLimitsIsPassedOverWithTheReason) {
-  Target target = here();
+  LookupTarget target = here();
   target.limits.max_threads_per_block = 128;
   const std::vector winners{winner(512, kWide), winner(400, "direct.bx32.by4.bz1.rx1.ry1.rz1.v1")};
   const Choice choice = choose(cube(512), target, winners);
@@ -164,7 +164,7 @@ TEST(Lookup, DefaultsAreLegalForEveryTypeRankAndOddGrid) {
     for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
       Extents extents{.rank = rank, .n = {1, 1, 1}};
       for (int axis = 0; axis < rank; ++axis) extents.n[static_cast<std::size_t>(axis)] = 13 + 4 * axis;
-      Target target = here();
+      LookupTarget target = here();
       target.alignment = size_of(type);
       const Problem problem = make_problem(make_builtin(Shape::box, rank, 1), type, {}, extents);
       const Choice choice = choose(problem, target, {});

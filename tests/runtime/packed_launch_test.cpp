@@ -44,7 +44,9 @@ void expect_same(const Problem& problem, const Tuning& tuning, const std::vector
     driver.encode_tensor_map(problem.type, map, std::span(expected).subspan(map.offset, 128));
   }
   const PackedLaunch launch(problem, tuning, box);
-  EXPECT_EQ(launch.argument(driver, inputs, outputs, coefficients), expected) << code(tuning);
+  std::vector<std::byte> found(launch.argument_bytes());
+  launch.write_argument(driver, inputs, outputs, coefficients, found);
+  EXPECT_EQ(found, expected) << code(tuning);
   EXPECT_EQ(launch.geometry().grid, launch_geometry(problem, tuning, box).grid);
 }
 

@@ -57,8 +57,8 @@ struct Evidence {
 ///
 /// All work is asynchronous on the given stream and in the calling thread's current context, be it the primary one or
 /// another; nothing here synchronises. Functions throw Error(invalid_argument) for null, misaligned or overlapping
-/// addresses, wrong counts, a box outside the updated cells, or a current context that is on another GPU than the one
-/// the kernel was looked up for.
+/// addresses, memory that the GPU does not reach, wrong counts, a box outside the updated cells, or a current context
+/// that is on another GPU than the one the kernel was looked up for.
 class Kernel {
  public:
   struct State;
@@ -75,9 +75,18 @@ class Kernel {
   Box updated_box(int stage = 0) const;  ///< the cells a step writes
 
   /// Compiles (or takes from the binary cache) and loads into the current context. Idempotent; needed once a context.
-  /// After it, nothing is allocated, loaded or unloaded until the last handle is gone, so that launches can be captured
-  /// into a CUDA graph. Throws Error: compile_failed, missing_library, unsupported_driver, ...
+  /// After it, no launch allocates, loads or unloads anything until the last handle is gone, so that launches can be
+  /// captured into a CUDA graph. With LibraryOptions::compile_in_background it does not wait for the compiler where
+  /// another kernel can stand in. Throws Error: compile_failed, missing_library, unsupported_driver, ...
   void prepare();
+
+  /// True once the kernel that was looked up is loaded in the current context. Before, where the library compiles in
+  /// the background, a slower one with the same results (but for rounding) runs; launches change over by themselves.
+  bool ready() const;
+
+  /// prepare(), and until ready(). Throws what the background compiler failed with. The context that was current in
+  /// prepare() must live until then, or until the last handle is gone.
+  void wait();
 
   /// One step: every stage in order. `box` limits a kernel with one stage to some of updated_box(), e.g. the cells
   /// beside the halo while it is being exchanged.

@@ -25,16 +25,27 @@ struct LibraryOptions {
   /// Where winners are read from. Empty: STENCIL_TUNE_DB, else the user's data folder, where no file is no error: there
   /// is then nothing known. A file that was named must be there.
   std::filesystem::path database{};
+
+  /// Kernel::prepare() does not wait for the compiler (70 ms to seconds where nothing is cached): until the kernel is
+  /// there, linear stencils run on a slower one that serves them all. Others wait.
+  bool compile_in_background = false;
+
+  /// Seconds to tune for when a lookup finds no exact match, 0: never. lookup() then runs the installed `stencil-tune`
+  /// (STENCIL_TUNE_PROGRAM, else on the PATH) on the request's GPU, waits for it, and finds what it found. Once for
+  /// each request, also when nothing better came by. The database is made where it is not there.
+  double tune_on_miss_s = 0;
 };
 
 /// An open database of winners, a compiler and the kernels made so far. Thread-safe; one for a process is enough,
 /// however many GPUs it uses. Kernels may outlive it.
 ///
 /// Environment: STENCIL_TUNE_DB (database), STENCIL_TUNE_CACHE (folder of compiled kernels, or "off"),
-/// STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder).
+/// STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder), STENCIL_TUNE_PRETUNED ("off": winners that ship with the library
+/// are not used), STENCIL_TUNE_PROGRAM (the program that tunes on a miss).
 class Library {
  public:
   /// Opens the database for reading. Needs neither a GPU nor NVRTC yet.
+  /// Winners that ship with the library serve where the database has none that are as near.
   /// Throws Error: database_io (missing), database_corrupt, database_newer, database_foreign, database_locked.
   explicit Library(const LibraryOptions& options = {});
   Library(Library&&) noexcept;
@@ -44,7 +55,8 @@ class Library {
   /// The best kernel known for the request; it says how good the match is. Compiles nothing. Asking the same again is
   /// cheap and gives a handle to the same kernel.
   /// Throws Error: invalid_argument (extents, pitch, alignment), no_device, missing_library (libcuda),
-  /// illegal_candidate when no family can serve the request.
+  /// illegal_candidate when no family can serve the request; with tune_on_miss_s also file_io (no `stencil-tune`) and
+  /// launch_failed (it failed, with its last words).
   Kernel lookup(const Request& request);
 
   /// Forgets what was looked up and reads the database anew: after tuning went on.
