@@ -30,7 +30,7 @@ CheckCase random_case(Driver& driver, const Problem& problem) {
 std::optional<CheckCase> exact_case(Driver& driver, const Problem& problem) {
   std::optional<std::vector<double>> coefficients = exact_coefficients(problem);
   if (!coefficients) return std::nullopt;
-  return make_case(driver, problem, check::Input::integers, true, std::move(*coefficients));
+  return make_case(driver, problem, exact_input(problem), true, std::move(*coefficients));
 }
 
 std::uint64_t input_seed(std::uint64_t session_seed, int field) {

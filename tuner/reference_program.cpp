@@ -195,6 +195,15 @@ const std::vector<Update>& updates_of(const Problem& problem) {
   return problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates;
 }
 
+bool uses(const Problem& problem, std::initializer_list<Operation> operations) {
+  for (const Update& update : updates_of(problem)) {
+    for (NodeId id : evaluation_order(problem, update.expression)) {
+      if (std::find(operations.begin(), operations.end(), node_of(problem, id).op) != operations.end()) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 ReferenceProgram compile_reference(const Problem& problem, NodeId expression, std::span<const double> coefficients) {
@@ -251,15 +260,12 @@ std::vector<double> distinct_coefficients(const Stencil& stencil) {
 }
 
 check::Input suitable_input(const Problem& problem) {
-  const auto needs_positive = [](const Node& node) {
-    return node.op == Operation::divide || node.op == Operation::square_root;
-  };
-  for (const Update& update : updates_of(problem)) {
-    for (NodeId id : evaluation_order(problem, update.expression)) {
-      if (needs_positive(node_of(problem, id))) return check::Input::positive;
-    }
-  }
-  return check::Input::signed_unit;
+  return uses(problem, {Operation::divide, Operation::square_root}) ? check::Input::positive
+                                                                    : check::Input::signed_unit;
+}
+
+check::Input exact_input(const Problem& problem) {
+  return uses(problem, {Operation::equal}) ? check::Input::bits : check::Input::integers;
 }
 
 check::Layout layout_of(const Problem& problem) {

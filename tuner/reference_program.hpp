@@ -31,6 +31,9 @@ std::vector<double> distinct_coefficients(const Stencil& stencil);
 /// Which inputs suit a stencil: positive ones when it divides or takes roots.
 check::Input suitable_input(const Problem& problem);
 
+/// Which inputs suit the exact coefficients: integers, or 0 and 1 where the stencil compares for equality.
+check::Input exact_input(const Problem& problem);
+
 /// The problem's layout as the checking kernels take it.
 check::Layout layout_of(const Problem& problem);
 

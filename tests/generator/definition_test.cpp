@@ -1,6 +1,8 @@
 #include "generator/definition.hpp"
 #include "generator/definition_operators.hpp"
 #include "generator/definition_text.hpp"
+#include "generator/source.hpp"
+#include "generator/space.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <optional>
 
 namespace stencil_tune {
 namespace {
@@ -284,6 +287,31 @@ TEST(DefinitionErrors, EscapesInExpressionsAreRefused) {
 TEST(DefinitionErrors, QuotedTextIsPrintable) {
   const std::string message = definition_error("rank = 2\nfields = [\"\xe2\x80\xae\x1b[31m\"]");
   for (const char c : message) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << static_cast<int>(c);
+}
+
+TEST(ParseDefinition, NoNameReachesTheKernelSource) {
+  const Stencil stencil = parse_definition(R"(
+name = "injected-name"
+rank = 2
+description = "injected description"
+fields = ["injected_in", "injected_out"]
+[coefficients]
+injected_weight = 0.5   # injected comment
+[let]
+injected_sum = "injected_in[x-1] + injected_in[x+1]"
+[update]
+injected_out = "injected_weight * injected_sum"
+)",
+                                           "injected.toml");
+  const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
+  const Problem problem = make_problem(stencil, ElementType::f32, hold, {2, {64, 64, 1}});
+  for (const Family family : families()) {
+    const std::optional<Tuning> tuning = default_candidate(family, problem, Limits{});
+    ASSERT_TRUE(tuning) << name(family);
+    const std::string text = generate(problem, *tuning).text;
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find("injected"), std::string::npos) << name(family);
+  }
 }
 
 TEST(LoadDefinition, SaysWhenThereIsNoSuchFile) {

@@ -168,7 +168,7 @@ class DeviceLaunch {
 void check_grid(Driver& driver, const Problem& problem, const Launcher& launcher, DeviceVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const FieldData any = random_data(problem, 1);
-  const std::optional<FieldData> exact = has_exact_data(problem) ? std::optional(exact_data(problem, 2)) : std::nullopt;
+  const std::optional<FieldData> exact = exact_data(problem, 2);
   for (const Scene& scene : kScenes) {
     DeviceLaunch launch(driver, problem, launcher.tuning(), scene.exact && exact ? *exact : any, scene);
     if (const auto wrong = launch.run(launcher)) {

@@ -146,6 +146,21 @@ TEST(ExactCase, is_refused_for_quotients) {
                                                {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}})));
 }
 
+TEST(ExactCase, asks_the_game_of_life_about_living_cells) {
+  StencilBuilder b("s", 1);
+  const int in = b.field("in");
+  const NodeId sum = b.apply(Operation::add, b.read(in, {-1, 0, 0}), b.read(in, {1, 0, 0}));
+  b.update(b.field("out"), b.apply(Operation::equal, sum, b.number(1)));
+  const Problem problem = make_problem(std::move(b).build(), ElementType::f32,
+                                       {Boundary::periodic, Boundary::periodic, Boundary::periodic}, {1, {400, 1, 1}});
+  ASSERT_TRUE(exact_coefficients(problem));
+  const std::vector<std::vector<double>> input{host_input(problem, 1, 0, exact_input(problem))};
+  const auto expected = evaluate_reference(problem, input, {}, /*exact=*/true);
+  const auto ones = std::count(expected[0].value.begin(), expected[0].value.end(), 1);
+  EXPECT_GT(ones, 100);
+  EXPECT_LT(ones, 300);
+}
+
 TEST(HostInput, stays_in_its_range_and_differs_from_cell_to_cell) {
   const Problem problem = make_problem(make_builtin(Shape::star, 1, 1), ElementType::f64,
                                        {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {4000, 1, 1}});

@@ -23,6 +23,7 @@ enum class Input : int {
   signed_unit,  ///< [-1, 1)
   positive,     ///< [1/4, 1]: for divisions and square roots
   integers,     ///< -8 .. 8: sums and products stay exact
+  bits,         ///< 0 or 1: for stencils that ask whether values are equal, which others hardly ever are
 };
 
 /// The input's value at a cell: a hash of seed and place, so that any cell can be made anywhere at any time.
@@ -37,6 +38,8 @@ STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long
       return 0.25 + 0.75 * (bits >> 1) / (1 << 22);
     case Input::integers:
       return static_cast<double>(static_cast<int>(h % 17u) - 8);
+    case Input::bits:
+      return static_cast<double>(h & 1u);
     default:
       return static_cast<double>(bits) / (1 << 22) - 1;
   }

@@ -1,11 +1,13 @@
 #include "tuner/executor/field_data.hpp"
 
 #include "tuner/device/storage.h"
+#include "tuner/reference_program.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -43,28 +45,17 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
   return data;
 }
 
-bool has_exact_data(const Problem& problem) {
-  using enum Operation;
-  return problem.facts.linear &&
-         std::all_of(problem.stencil.nodes.begin(), problem.stencil.nodes.end(), [](const Node& node) {
-           const bool rounds = node.op != number && node.op != coefficient && node.op != read && node.op != negate &&
-                               node.op != add && node.op != subtract && node.op != multiply;
-           return !rounds &&
-                  (node.op != number || (std::fabs(node.value) <= 8 && node.value == std::round(node.value)));
-         });
-}
-
-FieldData exact_data(const Problem& problem, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int> cells(-8, 8);
-  std::uniform_int_distribution<int> eighths(1, 7);
+std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed) {
+  std::optional<std::vector<double>> coefficients = exact_coefficients(problem);
+  if (!coefficients) return std::nullopt;
   FieldData data;
+  data.coefficients = std::move(*coefficients);
+  const check::Input kind = exact_input(problem);
   for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
-    data.inputs.push_back(
-        draw_values(static_cast<std::size_t>(problem.allocated_cells()), [&] { return cells(random); }));
+    unsigned long long place = 0;
+    data.inputs.push_back(draw_values(static_cast<std::size_t>(problem.allocated_cells()),
+                                      [&] { return check::input_value(seed + i, place++, kind); }));
   }
-  data.coefficients = draw_values(problem.stencil.coefficients.size(),
-                                  [&] { return (random() % 2 == 0 ? 1 : -1) * eighths(random) / 8.0; });
   data.expected = evaluate_reference(problem, data.inputs, data.coefficients, /*exact=*/true);
   return data;
 }

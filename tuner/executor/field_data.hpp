@@ -6,6 +6,7 @@
 #include "tuner/reference.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,9 +22,8 @@ struct FieldData {
 /// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions).
 FieldData random_data(const Problem& problem, std::uint64_t seed);
 
-/// Whether small integers and dyadic coefficients go through the stencil without rounding.
-bool has_exact_data(const Problem& problem);
-FieldData exact_data(const Problem& problem, std::uint64_t seed);
+/// Small integers and dyadic coefficients, whose result is known to the bit; nothing for stencils that round.
+std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed);
 
 /// The cells in their element type, padding between rows left poisoned.
 void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array);

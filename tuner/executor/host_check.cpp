@@ -138,7 +138,7 @@ class HostLaunch {
 void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const FieldData any = random_data(problem, 1);
-  const std::optional<FieldData> exact = has_exact_data(problem) ? std::optional(exact_data(problem, 2)) : std::nullopt;
+  const std::optional<FieldData> exact = exact_data(problem, 2);
   for (const Scene& scene : kScenes) {
     const FieldData& data = scene.exact && exact ? *exact : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);

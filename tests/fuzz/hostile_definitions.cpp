@@ -1,15 +1,4 @@
-#include "tests/generator/hostile_definitions.hpp"
-
-#include "generator/definition.hpp"
-#include "generator/definition_text.hpp"
-#include "stencil_tune/error.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <functional>
+#include "tests/fuzz/hostile_definitions.hpp"
 
 namespace stencil_tune {
 namespace {
@@ -307,42 +296,6 @@ std::vector<std::string> placed(const std::string& piece) {
           piece};
 }
 
-bool within_limits(const Stencil& stencil) {
-  const auto finite = [](const Node& node) {
-    return std::isfinite(node.value) && std::all_of(node.offset.begin(), node.offset.end(), [](int distance) {
-             return std::abs(distance) <= kDefinitionLimits.offset;
-           });
-  };
-  return stencil.nodes.size() <= 4 * kDefinitionLimits.nodes &&
-         std::all_of(stencil.nodes.begin(), stencil.nodes.end(), finite);
-}
-
-bool harmless_text(const std::string& text) {
-  const std::string allowed = "abcdefghijklmnopqrstuvwxyz0123456789_[],.=+- \n";
-  return text.find_first_not_of(allowed) == std::string::npos;
-}
-
-bool accepts(const std::function<Stencil()>& parse, const std::string& text) {
-  try {
-    const Stencil stencil = parse();
-    EXPECT_TRUE(within_limits(stencil)) << text.substr(0, 300);
-    EXPECT_TRUE(harmless_text(canonical_text(stencil))) << text.substr(0, 300);
-    EXPECT_EQ(stencil.name.find_first_of("\n\"\\/*#{}() "), std::string::npos) << text.substr(0, 300);
-    for (const std::string& field : stencil.fields) EXPECT_TRUE(is_identifier(field)) << field;
-    for (const Coefficient& c : stencil.coefficients)
-      EXPECT_TRUE(is_identifier(c.name) && std::isfinite(c.value)) << c.name;
-    return true;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::malformed_definition) << error.what() << "\n" << text.substr(0, 300);
-    const std::string message = error.what();
-    EXPECT_LT(message.size(), 1500u);
-    const bool printable =
-        std::all_of(message.begin(), message.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
-    EXPECT_TRUE(printable) << text.substr(0, 300);
-    return false;
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> hostile_pieces() {
@@ -358,14 +311,6 @@ std::vector<std::string> hostile_definitions() {
     for (std::string& definition : placed(piece)) all.push_back(std::move(definition));
   }
   return all;
-}
-
-bool accepts_harmlessly(const std::string& definition) {
-  return accepts([&] { return parse_definition(definition, "hostile.toml"); }, definition);
-}
-
-bool accepts_expression_harmlessly(const std::string& expression, int rank) {
-  return accepts([&] { return parse_expression_stencil(expression, rank); }, expression);
 }
 
 }  // namespace stencil_tune
