@@ -89,6 +89,31 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrie
       : "memory");
 }
 
+// Copies of a few bytes from global to shared memory that run on while the thread goes on (sm_80+).
+
+/// Starts to copy kBytes (4, 8 or 16); both addresses are multiples of kBytes.
+template <int kBytes>
+STENCIL_DEVICE void copy_async(void* to, const void* from) {
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from), "n"(kBytes)
+                 : "memory");
+  }
+}
+
+/// The copies that the thread has started since the last call form a group.
+STENCIL_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+/// Waits until at most the thread's kNewest newest groups are still on their way.
+template <int kNewest>
+STENCIL_DEVICE void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
+}
+
+/// True in all lanes of the warp where it is true in one.
+STENCIL_DEVICE bool any_lane(bool value) { return __any_sync(0xffffffffu, value) != 0; }
+
 /// All lanes of the warp have come this far.
 STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 

@@ -1,0 +1,278 @@
+// What passes between a temporal block's registers and memory: input planes, output planes, and in shared memory the
+// rows that warps exchange.
+#pragma once
+
+#include "stencil_tune/element.cuh"
+#include "stencil_tune/temporal_tile.cuh"
+
+namespace stencil_tune {
+
+/// A thread's cells of one plane of the tile.
+template <class S, class T>
+struct TemporalPlane {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+
+  Value cells[Shape::kRows][Shape::kCells];
+
+  STENCIL_DEVICE void fill(Value value) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) cells[j][i] = value;
+    }
+  }
+};
+
+/// The warp's rows of the input, copied to shared memory kPrefetch planes ahead. A warp copies just the rows that it
+/// reads itself, so that nothing but the warp has to wait.
+///
+/// Where rows of the tile start on whole vectors, a lane copies the cells that it will use; elsewhere neighbouring lanes
+/// copy neighbouring cells, one by one.
+template <class S, class T>
+struct InputRows {
+  using Shape = TemporalShape<S, T>;
+  using Storage = typename S::Storage;
+  using Index = typename S::Index;
+
+  static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
+  static constexpr int kWarpCells = T::kPrefetch * kSlotCells;
+  static constexpr int kBytes = T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
+
+  /// Rows and columns of the tile follow each other in memory.
+  static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
+
+  const TemporalTile<S, T>& tile;
+  const Storage* base;    ///< of the field
+  const Storage* cells;   ///< of the first row of plane next_z, where the lane starts to copy
+  Index stride_y, stride_z;
+  Index next_z;           ///< plane that is copied next
+  Storage* from;          ///< where the lane starts to read what was copied to slot 0 ...
+  Storage* to;            ///< ... and to copy
+  int slot = 0;           ///< cells from slot 0 to the one that is taken next
+
+  STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
+      : tile(t), base(a.in[0]), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
+    Storage* slots = reinterpret_cast<Storage*>(shared_memory()) + thread_y() * kWarpCells;
+    from = slots + thread_x() * Shape::kCells;
+    to = copies_vectors() ? from : slots + thread_x();
+    cells = base + (t.y * stride_y + (copies_vectors() ? t.x : first_column() + thread_x()));
+  }
+
+  STENCIL_DEVICE void start(Index z) {
+    next_z = S::kBoundaryZ == Boundary::periodic ? inside<S::kBoundaryZ>(z, tile.nz) : z;
+    cells += next_z * stride_z;
+    STENCIL_UNROLL
+    for (int p = 0; p < T::kPrefetch; ++p) copy(to + p * kSlotCells);
+  }
+
+  /// The input's next plane.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
+    wait_for_copies<T::kPrefetch - 1>();
+    warp_barrier();
+    constexpr int kWord = Shape::template word_cells<Storage>();
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        load_cells<LoadHint::cached, kWord>(from + slot + (j * Shape::kWidth + i), &plane.cells[j][i]);
+      }
+    }
+    warp_barrier();
+    copy(to + slot);
+    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
+  }
+
+ private:
+  STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
+  STENCIL_DEVICE Index first_column() const { return tile.x - thread_x() * Shape::kCells; }
+
+  /// Planes beyond the grid are not copied: nothing reads them.
+  STENCIL_DEVICE void copy(Storage* slot_cells) {
+    if (next_z < tile.nz) {
+      if (kWraps) {
+        copy_wrapped(slot_cells);
+      } else if (copies_vectors()) {
+        copy_rows<T::kVector, T::kVector>(slot_cells);
+      } else {
+        copy_rows<1, 32>(slot_cells);
+      }
+    }
+    commit_copies();
+    ++next_z;
+    cells += stride_z;
+    if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
+      next_z = 0;
+      cells -= tile.nz * stride_z;
+    }
+  }
+
+  /// Words of kWord cells, kStep apart.
+  template <int kWord, int kStep>
+  STENCIL_DEVICE void copy_rows(Storage* slot_cells) const {
+    const Storage* row = cells;
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        if (i * kStep < (kWord == 1 ? Shape::kWidth : Shape::kCells)) {
+          copy_word<kWord>(slot_cells + (j * Shape::kWidth + i * kStep), row + i * kStep);
+        }
+      }
+      row += stride_y;
+    }
+  }
+
+  STENCIL_DEVICE void copy_wrapped(Storage* slot_cells) const {
+    const Storage* plane = base + next_z * stride_z;
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      const Storage* row = plane + inside<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y;
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        if (copies_vectors()) {
+          if (i % T::kVector == 0) copy_word<T::kVector>(slot_cells + (j * Shape::kWidth + i), row + (tile.x + i));
+        } else {
+          const Index x = inside<S::kBoundaryX>(first_column() + thread_x() + i * 32, tile.nx);
+          copy_word<1>(slot_cells + (j * Shape::kWidth + i * 32), row + x);
+        }
+      }
+    }
+  }
+
+  template <int kWord>
+  STENCIL_DEVICE static void copy_word(Storage* target, const Storage* source) {
+    constexpr int kWordBytes = kWord * static_cast<int>(sizeof(Storage));
+    if constexpr (kWordBytes < 4) {
+      *target = *source;
+    } else {
+      copy_async<kWordBytes>(target, source);
+    }
+  }
+};
+
+/// Rows at the edges of a warp's part of the tile, published for the warps above and below it.
+///
+/// A plane's rows are published at the end of the step before the first that reads them, and stay for as many steps as
+/// they are read: one more plane than those in use, so that one barrier a step is enough.
+template <class S, class T>
+struct EdgeRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+
+  static constexpr int kSlots = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
+  static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
+  static constexpr int kWarpCells = kWarpRows * Shape::kWidth;
+  static constexpr int kLevelCells = T::kBlockY * kWarpCells;
+  static constexpr int kSlotCells = T::kSteps * kLevelCells;
+  static constexpr int kBytes = Shape::kExchanges ? kSlots * kSlotCells * static_cast<int>(sizeof(Value)) : 0;
+
+  Value* own;          ///< the lane's cells in slot 0, level 0
+  const Value* above;  ///< of the warp above, or its own where there is none
+  const Value* below;
+  int slot = 0;  ///< published last
+
+  STENCIL_DEVICE EdgeRows() {
+    Value* rows = reinterpret_cast<Value*>(shared_memory() + InputRows<S, T>::kBytes) + thread_x() * Shape::kCells;
+    const int warp = thread_y();
+    own = rows + warp * kWarpCells;
+    above = rows + (warp == 0 ? warp : warp - 1) * kWarpCells;
+    below = rows + (warp == T::kBlockY - 1 ? warp : warp + 1) * kWarpCells;
+  }
+
+  /// No value in here is one that nobody wrote: before the first plane all are 0.
+  STENCIL_DEVICE void clear() {
+    STENCIL_UNROLL
+    for (int s = 0; s < kSlots * T::kSteps; ++s) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kWarpRows * Shape::kCells; ++i) {
+        own[s * kLevelCells + i / Shape::kCells * Shape::kWidth + i % Shape::kCells] = Value(0);
+      }
+    }
+  }
+
+  STENCIL_DEVICE void next_step() { slot = next(); }
+
+  template <int kLevel>
+  STENCIL_DEVICE void publish(const TemporalPlane<S, T>& plane) const {
+    Value* to = own + (next() * kSlotCells + kLevel * kLevelCells);
+    STENCIL_UNROLL
+    for (int r = 0; r < kWarpRows; ++r) {
+      const int j = r < S::kHighY ? r : Shape::kRows - kWarpRows + r;
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        store_cells<StoreHint::write_back, kWord>(to + r * Shape::kWidth + i, plane.cells[j] + i);
+      }
+    }
+  }
+
+  /// Row kJ, outside the warp's own, of plane p of the reach.
+  template <int kLevel, int kJ>
+  STENCIL_DEVICE void read(int p, Value* body) const {
+    const int age = Shape::kLastExchanged - p;
+    const int of_plane = slot >= age ? slot - age : slot - age + kSlots;
+    constexpr int kRow = kJ < 0 ? S::kHighY + S::kLowY + kJ : kJ - Shape::kRows;
+    const Value* from = (kJ < 0 ? above : below) + (of_plane * kSlotCells + kLevel * kLevelCells + kRow * Shape::kWidth);
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; i += kWord) load_cells<LoadHint::cached, kWord>(from + i, body + i);
+  }
+
+ private:
+  static constexpr int kWord = Shape::template word_cells<Value>();
+
+  STENCIL_DEVICE int next() const { return slot + 1 == kSlots ? 0 : slot + 1; }
+};
+
+/// Stores those cells of the thread that belong to the block.
+template <class S, class T>
+struct OutputRows {
+  using Shape = TemporalShape<S, T>;
+  using Index = typename S::Index;
+  using Storage = typename S::Storage;
+  using Value = typename S::Value;
+
+  const TemporalTile<S, T>& tile;
+  Storage* cells;  ///< the thread's first, plane 0
+  Index stride_y, stride_z;
+  bool whole;            ///< each vector is either stored or not
+  unsigned rows = 0;     ///< bit j: row j is stored
+  unsigned columns = 0;  ///< bit i: cell i of those rows is stored
+
+  STENCIL_DEVICE OutputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
+      : tile(t), cells(a.out[0] + (t.y * static_cast<Index>(a.stride_y) + t.x)), stride_y(static_cast<Index>(a.stride_y)),
+        stride_z(static_cast<Index>(a.stride_z)), whole(t.whole_vectors) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) rows |= (t.y + j >= t.low_y && t.y + j < t.high_y) ? 1u << j : 0u;
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) columns |= (t.x + i >= t.low_x && t.x + i < t.high_x) ? 1u << i : 0u;
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; i += T::kVector) {
+      const unsigned vector = columns >> i & ((1u << T::kVector) - 1);
+      whole = whole && (vector == 0 || vector == (1u << T::kVector) - 1);
+    }
+  }
+
+  STENCIL_DEVICE void store(Index z, const TemporalPlane<S, T>& plane) const {
+    Storage* row = cells + z * stride_z;
+    if (whole) {
+      store_rows<T::kVector>(row, plane);
+    } else {
+      store_rows<1>(row, plane);
+    }
+  }
+
+ private:
+  template <int kWord>
+  STENCIL_DEVICE void store_rows(Storage* row, const TemporalPlane<S, T>& plane) const {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        if ((rows >> j & columns >> i & 1) != 0) store_cells<T::kStore, kWord>(row + i, plane.cells[j] + i);
+      }
+      row += stride_y;
+    }
+  }
+};
+
+}  // namespace stencil_tune

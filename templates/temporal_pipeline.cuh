@@ -1,0 +1,217 @@
+// The levels of a temporal block: the planes each of them holds, and how one step updates them all.
+#pragma once
+
+#include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/window.cuh"
+
+namespace stencil_tune {
+
+/// Which cells a step must treat apart from those that are simply updated.
+enum class Edges {
+  none,
+  cells,  ///< cells that hold keeps, in planes that are updated
+  all,    ///< those, and planes that are kept or outside the grid
+};
+
+template <class S, class T>
+struct Pipeline {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Index = typename S::Index;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+  using Reads = typename Shape::Reads;
+  using Registers = Window<S, T, Reads>;
+
+  struct Level {
+    Plane held[Shape::kHeld];  ///< oldest first
+  };
+
+  const Arguments<S>& arguments;
+  const Tile& tile;
+  Level levels[T::kSteps];
+  EdgeRows<S, T> edges;
+
+  /// All planes are 0: what boundary zero reads before the first plane.
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
+    STENCIL_UNROLL
+    for (int l = 0; l < T::kSteps; ++l) {
+      STENCIL_UNROLL
+      for (int p = 0; p < Shape::kHeld; ++p) levels[l].held[p].fill(Value(0));
+    }
+    if constexpr (Shape::kExchanges) edges.clear();
+  }
+
+  /// The same for all threads of the warp.
+  STENCIL_DEVICE bool any_cell_held() const {
+    constexpr bool kHolds = S::kBoundaryX == Boundary::hold || S::kBoundaryY == Boundary::hold;
+    return kHolds && any_lane(tile.holds_cells());
+  }
+
+  /// plane: the input's plane z; comes back as the output's plane z - kDelay.
+  template <Edges kEdges>
+  STENCIL_DEVICE void step(Index z, Plane& plane) {
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z >= tile.nz) plane.fill(Value(0));
+    }
+    if constexpr (Shape::kExchanges) barrier();
+    advance<kEdges>(z, plane, IndicesBelow<T::kSteps>{});
+    if constexpr (Shape::kExchanges) edges.next_step();
+  }
+
+ private:
+  template <Edges kEdges, int... kLevel>
+  STENCIL_DEVICE void advance(Index z, Plane& plane, Indices<kLevel...>) {
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane), ...);
+  }
+
+  /// newest: enters the level; the level's update of plane z takes its place.
+  template <Edges kEdges, int kLevel>
+  STENCIL_DEVICE void advance_level(Index z, Plane& newest) {
+    Level& level = levels[kLevel];
+    Registers window;
+    gather<kEdges, kLevel>(level, newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
+    Plane updated;
+    update(window, updated, AllCells{});
+    if constexpr (kEdges == Edges::all) {
+      keep_plane(level.held[S::kLowZ], z, updated);
+    }
+    if constexpr (kEdges != Edges::none) keep_cells(level.held[S::kLowZ], updated, AllCells{});
+    push(level, newest);
+    if constexpr (Shape::kExchanges) edges.template publish<kLevel>(level.held[Shape::kLastExchanged]);
+    newest = updated;
+  }
+
+  using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
+
+  template <Edges kEdges, int kLevel, int... kRow>
+  STENCIL_DEVICE void gather(const Level& level, const Plane& newest, Index z, Registers& window, Indices<kRow...>) {
+    (gather_row<kEdges, kLevel, kRow / Reads::kRows, kRow % Reads::kRows>(level, newest, z, window), ...);
+  }
+
+  /// Row kR of plane kP of the reach, with as much of its halo as is read.
+  template <Edges kEdges, int kLevel, int kP, int kR>
+  STENCIL_DEVICE void gather_row(const Level& level, const Plane& newest, Index z, Registers& window) {
+    constexpr RowUse kUse = Computed<Reads>::kTable.use[0][kP][kR];
+    if constexpr (is_used(kUse)) {
+      Value* body = window.body(0, kP, kR);
+      if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
+        const int p = static_cast<int>(inside<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z) + S::kLowZ;
+        take_row<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);
+      } else {
+        take_row<kLevel, kR - S::kLowY>(plane_in_reach<kP>(level, newest), kP, body);
+      }
+      fill_halo<kUse.left, kUse.right>(body);
+    }
+  }
+
+  template <int kP>
+  STENCIL_DEVICE static const Plane& plane_in_reach(const Level& level, const Plane& newest) {
+    if constexpr (kP < Shape::kHeld) {
+      return level.held[kP];
+    } else {
+      return newest;
+    }
+  }
+
+  /// Plane p of the reach, where p is known only at run time: cell by cell, for no register has a run-time index.
+  STENCIL_DEVICE static Plane mapped_plane(const Level& level, const Plane& newest, int p) {
+    Plane plane = newest;
+    STENCIL_UNROLL
+    for (int q = 0; q < Shape::kHeld; ++q) {
+      STENCIL_UNROLL
+      for (int j = 0; j < Shape::kRows; ++j) {
+        STENCIL_UNROLL
+        for (int i = 0; i < Shape::kCells; ++i) plane.cells[j][i] = p == q ? level.held[q].cells[j][i] : plane.cells[j][i];
+      }
+    }
+    return plane;
+  }
+
+  /// Row kJ of the plane, which is plane p of the reach: the thread's own, another warp's, or what the boundary says.
+  template <int kLevel, int kJ>
+  STENCIL_DEVICE void take_row(const Plane& plane, int p, Value* body) const {
+    if constexpr (kJ >= 0 && kJ < Shape::kRows) {
+      copy_row(plane.cells[kJ], body);
+    } else {
+      const bool beyond = kJ < 0 ? tile.top_edge : tile.bottom_edge;
+      if constexpr (S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp ||
+                    S::kBoundaryY == Boundary::reflect) {
+        if (beyond) {
+          constexpr int kLast = Shape::kRows - 1;
+          constexpr int kNearest = kJ < 0 ? 0 : kLast;
+          constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
+          copy_row(plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest], body);
+          if constexpr (S::kBoundaryY == Boundary::zero) {
+            STENCIL_UNROLL
+            for (int i = 0; i < Shape::kCells; ++i) body[i] = Value(0);
+          }
+          return;
+        }
+      }
+      edges.template read<kLevel, kJ>(p, body);
+    }
+  }
+
+  STENCIL_DEVICE static void copy_row(const Value* from, Value* to) {
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) to[i] = from[i];
+  }
+
+  /// kLeft cells before and kRight after the lane's own: the neighbour lanes', or what the boundary says.
+  template <int kLeft, int kRight>
+  STENCIL_DEVICE void fill_halo(Value* body) const {
+    constexpr int kLast = Shape::kCells - 1;
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) {
+      body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
+    }
+    STENCIL_UNROLL
+    for (int i = 1; i <= kRight; ++i) {
+      Value& cell = body[kLast + i];
+      cell = shuffle_down(body[i - 1], 1, 32);
+      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
+      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
+      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
+    }
+  }
+
+  template <int... kCell>
+  STENCIL_DEVICE void update(const Registers& window, Plane& updated, Indices<kCell...>) const {
+    (update_cell<kCell % Shape::kCells, kCell / Shape::kCells>(window, updated), ...);
+  }
+  template <int kI, int kJ>
+  STENCIL_DEVICE void update_cell(const Registers& window, Plane& updated) const {
+    Value cell[1];
+    S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
+    updated.cells[kJ][kI] = as_stored<typename S::Storage>(cell[0]);
+  }
+
+  template <int... kCell>
+  STENCIL_DEVICE void keep_cells(const Plane& before, Plane& updated, Indices<kCell...>) const {
+    (keep_cell<kCell % Shape::kCells, kCell / Shape::kCells>(before, updated), ...);
+  }
+  template <int kI, int kJ>
+  STENCIL_DEVICE void keep_cell(const Plane& before, Plane& updated) const {
+    if (tile.template holds<kI, kJ>()) updated.cells[kJ][kI] = before.cells[kJ][kI];
+  }
+
+  STENCIL_DEVICE void keep_plane(const Plane& before, Index z, Plane& updated) const {
+    if constexpr (S::kBoundaryZ == Boundary::hold) {
+      if (tile.holds_planes_at(z)) updated = before;
+    } else if constexpr (S::kBoundaryZ == Boundary::zero) {
+      if (tile.holds_planes_at(z)) updated.fill(Value(0));
+    }
+  }
+
+  STENCIL_DEVICE static void push(Level& level, const Plane& newest) {
+    STENCIL_UNROLL
+    for (int p = 0; p + 1 < Shape::kHeld; ++p) level.held[p] = level.held[p + 1];
+    level.held[Shape::kHeld - 1] = newest;
+  }
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,173 @@
+// Where a temporal block's tile lies, which of its cells the block stores, and which keep their value.
+#pragma once
+
+#include "stencil_tune/arguments.cuh"
+#include "stencil_tune/boundary.cuh"
+#include "stencil_tune/rows.cuh"
+
+namespace stencil_tune {
+
+/// What kSteps fused sweeps of S need, known at compile time.
+template <class S, class T>
+struct TemporalShape {
+  static constexpr int kCells = T::kRegisterX;           ///< of a row, a thread
+  static constexpr int kRows = T::kRegisterY;            ///< of a plane, a thread
+  static constexpr int kWidth = 32 * kCells;             ///< of the tile
+  static constexpr int kHeight = T::kBlockY * kRows;     ///< of the tile
+  static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
+
+  using Reads = TileReads<S, kCells, kRows, 1, true>;
+
+  /// Cells of type C that one access to shared memory moves.
+  template <class C>
+  STENCIL_DEVICE static constexpr int word_cells() {
+    constexpr int kMost = 16 / static_cast<int>(sizeof(C));
+    return kCells < kMost ? kCells : kMost;
+  }
+
+  /// Rows of other warps are read at these planes of the reach.
+  STENCIL_DEVICE static constexpr bool reads_other_rows(int plane) {
+    for (int row = 0; row < Reads::kRows; ++row) {
+      const bool own = row >= S::kLowY && row < S::kLowY + kRows;
+      if (!own && is_used(Computed<Reads>::kTable.use[0][plane][row])) return true;
+    }
+    return false;
+  }
+  STENCIL_DEVICE static constexpr int first_exchanged() {
+    for (int plane = 0; plane < kPlanes; ++plane) {
+      if (reads_other_rows(plane)) return plane;
+    }
+    return 0;
+  }
+  STENCIL_DEVICE static constexpr int last_exchanged() {
+    for (int plane = kPlanes - 1; plane >= 0; --plane) {
+      if (reads_other_rows(plane)) return plane;
+    }
+    return -1;
+  }
+  static constexpr bool kExchanges = last_exchanged() >= 0;
+
+  /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
+  static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
+  static constexpr bool kExchangesAll =
+      kExchanges && kMapsPlanes && (first_exchanged() != S::kLowZ || last_exchanged() != S::kLowZ);
+  static constexpr int kFirstExchanged = kExchangesAll ? 0 : first_exchanged();
+  static constexpr int kLastExchanged = kExchangesAll ? kPlanes - 1 : last_exchanged();
+
+  /// The newest plane is used in the step that brings it, unless other warps' rows of it are read: those come a step
+  /// later.
+  static constexpr bool kFresh = kLastExchanged < kPlanes - 1;
+  static constexpr int kHeld = kFresh ? kPlanes - 1 : kPlanes;  ///< planes a level keeps from step to step
+  static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
+  static constexpr int kDelay = T::kSteps * kLag;               ///< from the input to the output
+
+  // Halo of the tile, rounded so that tiles start on whole vectors.
+  static constexpr int kLeft = (T::kSteps * S::kLowX + T::kAlign - 1) / T::kAlign * T::kAlign;
+  static constexpr int kRight = (T::kSteps * S::kHighX + T::kAlign - 1) / T::kAlign * T::kAlign;
+  static constexpr int kAbove = T::kSteps * S::kLowY;
+  static constexpr int kBelow = T::kSteps * S::kHighY;
+};
+
+/// One axis of a tile that spans kSize cells, its halo included.
+template <Boundary kBoundary, int kSize, int kBefore, int kAfter, class Index>
+struct TemporalSpan {
+  Index origin;  ///< first cell of the tile; negative only under periodic
+  Index low;     ///< first cell that this block stores
+  Index high;    ///< one past the last
+  bool at_low;   ///< the tile starts with the grid
+  bool at_high;  ///< the tile ends with the grid
+
+  STENCIL_DEVICE TemporalSpan(Index tile, Index tiles, Index n) {
+    constexpr Index kUseful = kSize - kBefore - kAfter;
+    if constexpr (kBoundary == Boundary::periodic) {
+      origin = tile * kUseful - kBefore;
+      low = tile * kUseful;
+      high = low + kUseful < n ? low + kUseful : n;
+      at_low = at_high = false;
+    } else {
+      at_low = tile == 0;
+      at_high = tile == tiles - 1;
+      origin = at_high ? n - kSize : tile * kUseful;
+      low = at_low ? 0 : tile * kUseful + kBefore;
+      high = at_high ? n : tile * kUseful + kSize - kAfter;
+    }
+  }
+};
+
+/// The block's tile, and the thread's part of it.
+template <class S, class T>
+struct TemporalTile : TemporalShape<S, T> {
+  using Shape = TemporalShape<S, T>;
+  using Index = typename S::Index;
+
+  Index x, y;                 ///< the thread's first cell
+  Index low_x, high_x;        ///< cells that the block stores ...
+  Index low_y, high_y;        ///< ... rows ...
+  Index low_z, high_z;        ///< ... and planes
+  Index nx, ny, nz;           ///< of the grid
+  Index first_held_z;         ///< planes before first_updated_z and from first_held_z on keep their value
+  Index first_updated_z;
+  bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
+  bool top_edge, bottom_edge;  ///< the same for its rows and planes
+  bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+
+  STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
+      : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
+        first_held_z(static_cast<Index>(a.high[2])), first_updated_z(static_cast<Index>(a.low[2])) {
+    const TileIndex at = tile_of_block<T::kOrder>(a.tiles);
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
+    const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    x = columns.origin + thread_x() * Shape::kCells;
+    y = rows.origin + thread_y() * Shape::kRows;
+    left_edge = columns.at_low && thread_x() == 0;
+    right_edge = columns.at_high && thread_x() == 31;
+    top_edge = rows.at_low && thread_y() == 0;
+    bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
+    whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+
+    low_x = larger(columns.low, static_cast<Index>(a.low[0]));
+    high_x = smaller(columns.high, static_cast<Index>(a.high[0]));
+    low_y = larger(rows.low, static_cast<Index>(a.low[1]));
+    high_y = smaller(rows.high, static_cast<Index>(a.high[1]));
+    const long long planes = first_held_z - first_updated_z;
+    low_z = first_updated_z + static_cast<Index>(planes * at.z / a.tiles[2]);
+    high_z = first_updated_z + static_cast<Index>(planes * (at.z + 1) / a.tiles[2]);
+  }
+
+  /// Input planes first_plane() .. last_plane() - 1 are walked through.
+  STENCIL_DEVICE Index first_plane() const {
+    const Index first = low_z - T::kSteps * S::kLowZ;
+    return S::kBoundaryZ != Boundary::periodic && first < 0 ? Index(0) : first;
+  }
+  STENCIL_DEVICE Index last_plane() const { return high_z + Shape::kDelay; }
+
+  /// Of these, from first to last - 1, every level updates a plane inside the grid and the output is stored.
+  STENCIL_DEVICE Index first_plain_plane() const { return low_z + Shape::kDelay; }
+  STENCIL_DEVICE Index last_plain_plane() const {
+    return S::kBoundaryZ == Boundary::periodic ? last_plane() : smaller(last_plane(), first_held_z);
+  }
+
+  STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
+  STENCIL_DEVICE bool holds_cells() const { return left_edge || right_edge || top_edge || bottom_edge; }
+
+  /// Cell i of the thread's row j is one that hold keeps.
+  template <int kI, int kJ>
+  STENCIL_DEVICE bool holds() const {
+    bool held = false;
+    if constexpr (S::kBoundaryX == Boundary::hold) {
+      if constexpr (kI < S::kLowX) held = held || left_edge;
+      if constexpr (kI >= Shape::kCells - S::kHighX) held = held || right_edge;
+    }
+    if constexpr (S::kBoundaryY == Boundary::hold) {
+      if constexpr (kJ < S::kLowY) held = held || top_edge;
+      if constexpr (kJ >= Shape::kRows - S::kHighY) held = held || bottom_edge;
+    }
+    return held;
+  }
+
+ private:
+  STENCIL_DEVICE static Index larger(Index a, Index b) { return a > b ? a : b; }
+  STENCIL_DEVICE static Index smaller(Index a, Index b) { return a < b ? a : b; }
+};
+
+}  // namespace stencil_tune
