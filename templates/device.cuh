@@ -93,7 +93,7 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrie
 
 /// Starts to copy kBytes (4, 8 or 16); both addresses are multiples of kBytes.
 template <int kBytes>
-STENCIL_DEVICE void copy_async(void* to, const void* from) {
+STENCIL_DEVICE void async_copy(void* to, const void* from) {
   if constexpr (kBytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
   } else {
@@ -103,12 +103,12 @@ STENCIL_DEVICE void copy_async(void* to, const void* from) {
 }
 
 /// The copies that the thread has started since the last call form a group.
-STENCIL_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+STENCIL_DEVICE void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-/// Waits until at most the thread's kNewest newest groups are still on their way.
-template <int kNewest>
-STENCIL_DEVICE void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kNewest) : "memory");
+/// Waits until at most the thread's kGroupsLeft latest groups are still on their way.
+template <int kGroupsLeft>
+STENCIL_DEVICE void async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroupsLeft) : "memory");
 }
 
 /// True in all lanes of the warp where it is true in one.

@@ -68,7 +68,7 @@ struct InputRows {
 
   /// The input's next plane.
   STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
-    wait_for_copies<T::kPrefetch - 1>();
+    async_wait<T::kPrefetch - 1>();
     warp_barrier();
     constexpr int kWord = Shape::template word_cells<Storage>();
     STENCIL_UNROLL
@@ -98,7 +98,7 @@ struct InputRows {
         copy_rows<1, 32>(slot_cells);
       }
     }
-    commit_copies();
+    async_commit();
     ++next_z;
     cells += stride_z;
     if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
@@ -146,7 +146,7 @@ struct InputRows {
     if constexpr (kWordBytes < 4) {
       *target = *source;
     } else {
-      copy_async<kWordBytes>(target, source);
+      async_copy<kWordBytes>(target, source);
     }
   }
 };
