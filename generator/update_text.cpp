@@ -1,5 +1,7 @@
 #include "generator/update_text.hpp"
 
+#include "generator/regroup.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
@@ -125,7 +127,10 @@ class UpdateWriter {
 }  // namespace
 
 std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes) {
-  return UpdateWriter(stencil, stage, facts, axes).write();
+  StencilBuilder builder(stencil);
+  Stage regrouped = stage;
+  for (Update& update : regrouped.updates) update.expression = regroup(builder, update.expression, facts.linear_taps);
+  return UpdateWriter(builder.stencil(), regrouped, facts, axes).write();
 }
 
 }  // namespace stencil_tune
