@@ -20,7 +20,7 @@ endif()
 
 install(EXPORT stencil_tune NAMESPACE stencil_tune:: FILE stencil_tune-targets.cmake DESTINATION ${package_folder})
 configure_package_config_file(cmake/stencil_tune-config.cmake.in stencil_tune-config.cmake
-  INSTALL_DESTINATION ${package_folder})
+  INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(stencil_tune-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/stencil_tune-config.cmake ${PROJECT_BINARY_DIR}/stencil_tune-config-version.cmake
   DESTINATION ${package_folder})

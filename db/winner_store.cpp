@@ -26,7 +26,7 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   add(query.predicted.has_value(), "trials.predicted = ?");
   condition +=
       " ORDER BY trials.stencil_name, winners.type, winners.nx, winners.ny, winners.nz, winners.gpu, winners.rowid";
-  return select_winners(database_, condition, [&](Statement& rows) {
+  const auto bind = [&](Statement& rows) {
     if (query.stencil_key) rows.bind(*query.stencil_key);
     if (query.stage) rows.bind(*query.stage);
     if (query.type) rows.bind(name(*query.type));
@@ -37,7 +37,8 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
     if (query.gpu) rows.bind(*query.gpu);
     if (query.architecture) rows.bind(*query.architecture);
     if (query.predicted) rows.bind(*query.predicted);
-  });
+  };
+  return select_winners(database_, condition, bind, query.count_trials ? TrialsSeen::counted : TrialsSeen::as_stored);
 }
 
 std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu,

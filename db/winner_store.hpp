@@ -22,6 +22,7 @@ struct WinnerQuery {
   std::optional<std::string> gpu{};
   std::optional<std::string> architecture{};
   std::optional<bool> predicted{};
+  bool count_trials = true;  ///< false: trials_seen as it was stored, which spares reading the index of all trials
 };
 
 /// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in

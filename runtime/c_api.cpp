@@ -63,14 +63,17 @@ std::span<Type> span_of(Type* first, std::int32_t count, const char* what) {
   return {first, static_cast<std::size_t>(count)};
 }
 
+void require_size(const std::string& structure, std::size_t given, std::size_t known, const char* start) {
+  if (given == known) return;
+  throw Error(ErrorCode::invalid_argument, structure + "::struct_size is " + std::to_string(given) +
+                                               ", this library knows " + std::to_string(known) + "; start from " +
+                                               start);
+}
+
 Request to_request(const stencil_tune_request& from) {
   // Older programs pass a shorter struct, newer ones a longer one whose end is unknown here.
   constexpr std::size_t kFirstVersion = offsetof(stencil_tune_request, alignment) + sizeof(from.alignment);
-  if (from.struct_size != kFirstVersion) {
-    throw Error(ErrorCode::invalid_argument,
-                "stencil_tune_request::struct_size is " + std::to_string(from.struct_size) + ", this library knows " +
-                    std::to_string(kFirstVersion) + "; start from STENCIL_TUNE_REQUEST_INIT");
-  }
+  require_size("stencil_tune_request", from.struct_size, kFirstVersion, "STENCIL_TUNE_REQUEST_INIT");
   require(from.stencil, "stencil_tune_request::stencil");
   Request request;
   request.stencil = load_stencil(from.stencil);
@@ -135,6 +138,18 @@ stencil_tune_status stencil_tune_open(const char* database, stencil_tune_library
   });
 }
 
+stencil_tune_status stencil_tune_open_with(const stencil_tune_options* options, stencil_tune_library** library) {
+  return guarded([&] {
+    require(library, "library");
+    *library = nullptr;
+    require(options, "options");
+    require_size("stencil_tune_options", options->struct_size, sizeof(*options), "STENCIL_TUNE_OPTIONS_INIT");
+    *library = make_c_handle(Library({.database = options->database != nullptr ? options->database : "",
+                                      .compile_in_background = options->compile_in_background != 0,
+                                      .tune_on_miss_s = options->tune_on_miss_s}));
+  });
+}
+
 void stencil_tune_close(stencil_tune_library* library) { delete library; }
 
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
@@ -176,6 +191,22 @@ stencil_tune_status stencil_tune_prepare(stencil_tune_kernel* kernel) {
   return guarded([&] {
     require(kernel, "kernel");
     kernel->kernel.prepare();
+  });
+}
+
+int32_t stencil_tune_kernel_ready(const stencil_tune_kernel* kernel) {
+  bool ready = false;
+  guarded([&] {
+    require(kernel, "kernel");
+    ready = kernel->kernel.ready();
+  });
+  return ready ? 1 : 0;
+}
+
+stencil_tune_status stencil_tune_wait(stencil_tune_kernel* kernel) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    kernel->kernel.wait();
   });
 }
 

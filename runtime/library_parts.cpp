@@ -51,7 +51,8 @@ class Winners {
                .type = problem.type,
                .boundaries = boundaries,
                .steps = problem.steps,
-               .architecture = architecture});
+               .architecture = architecture,
+               .count_trials = false});
   }
 
   std::string option_;

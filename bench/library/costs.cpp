@@ -164,14 +164,20 @@ std::vector<Cost> launch_overheads() {
 std::vector<Cost> first_uses(const std::filesystem::path& database) {
   std::vector<Cost> costs;
   for (const char* stencil : {"star3d1r", "star3d4r"}) {
-    std::vector<double> times;
+    constexpr std::array<const char*, 4> kParts{"in all", "opening", "lookup", "prepare"};
+    std::array<std::vector<double>, kParts.size()> times;
     for (int i = 0; i < 6; ++i) {
-      double time = 0;
+      std::array<double, kParts.size()> time{};
       const std::string words = fmt::format("{} {} '{}'", kFirstUseVerb, stencil, database.string());
-      if (std::sscanf(own_output(words).c_str(), "%lf", &time) != 1) throw std::runtime_error("no first use: " + words);
-      if (i > 0) times.push_back(time);  // the first one fills the binary cache
+      const int read =
+          std::sscanf(own_output(words).c_str(), "%lf %lf %lf %lf", &time[0], &time[1], &time[2], &time[3]);
+      if (read != static_cast<int>(kParts.size())) throw std::runtime_error("no first use: " + words);
+      if (i == 0) continue;  // it fills the binary cache
+      for (std::size_t part = 0; part < kParts.size(); ++part) times[part].push_back(time[part]);
     }
-    costs.push_back({stencil, median(times)});
+    for (std::size_t part = 0; part < kParts.size(); ++part) {
+      costs.push_back({fmt::format("{}, {}", stencil, kParts[part]), median(times[part])});
+    }
   }
   return costs;
 }
@@ -181,9 +187,12 @@ int first_use_main(const std::string& stencil, const std::string& database) {
   const st::Request request = cube(stencil, 512);
   const Clock::time_point start = Clock::now();
   st::Library library({.database = database});
+  const double opening = microseconds_since(start);
   st::Kernel kernel = library.lookup(request);
+  const double lookup = microseconds_since(start) - opening;
   kernel.prepare();
-  std::printf("%.1f\n", microseconds_since(start));
+  const double all = microseconds_since(start);
+  std::printf("%.1f %.1f %.1f %.1f\n", all, opening, lookup, all - lookup - opening);
   return 0;
 }
 

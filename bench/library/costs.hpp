@@ -25,7 +25,7 @@ std::vector<Cost> first_uses(const std::filesystem::path& database);
 
 inline constexpr const char* kFirstUseVerb = "internal-first-use";
 
-/// The inside of such a process: prints microseconds. Returns the exit status.
+/// The inside of such a process: prints microseconds, in all and part by part. Returns the exit status.
 int first_use_main(const std::string& stencil, const std::string& database);
 
 }  // namespace bench

@@ -12,7 +12,7 @@ module stencil_tune
 
   public :: stencil_tune_library, stencil_tune_kernel
   public :: stencil_tune_open, stencil_tune_close, stencil_tune_lookup, stencil_tune_release
-  public :: stencil_tune_prepare, stencil_tune_launch, stencil_tune_advance
+  public :: stencil_tune_prepare, stencil_tune_ready, stencil_tune_wait, stencil_tune_launch, stencil_tune_advance
   public :: stencil_tune_padded_pitch, stencil_tune_use_device, stencil_tune_allocate, stencil_tune_free
   public :: stencil_tune_copy_to_device, stencil_tune_copy_to_host
   public :: stencil_tune_message, stencil_tune_match, stencil_tune_evidence, stencil_tune_gstencils
@@ -46,10 +46,19 @@ module stencil_tune
     integer(c_size_t) :: alignment
   end type
 
+  ! stencil_tune_options of stencil_tune.h.
+  type, bind(c) :: options_t
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: database
+    real(c_double) :: tune_on_miss_s
+    integer(c_int32_t) :: compile_in_background
+    integer(c_int32_t) :: reserved
+  end type
+
   interface
-    function c_open(database, library) bind(c, name="stencil_tune_open") result(status)
-      import :: c_ptr, c_int
-      type(c_ptr), value :: database
+    function c_open(options, library) bind(c, name="stencil_tune_open_with") result(status)
+      import :: c_ptr, c_int, options_t
+      type(options_t), intent(in) :: options
       type(c_ptr), intent(out) :: library
       integer(c_int) :: status
     end function
@@ -73,6 +82,18 @@ module stencil_tune
     end subroutine
 
     function c_prepare(kernel) bind(c, name="stencil_tune_prepare") result(status)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: kernel
+      integer(c_int) :: status
+    end function
+
+    function c_ready(kernel) bind(c, name="stencil_tune_kernel_ready") result(ready)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: kernel
+      integer(c_int32_t) :: ready
+    end function
+
+    function c_wait(kernel) bind(c, name="stencil_tune_wait") result(status)
       import :: c_ptr, c_int
       type(c_ptr), value :: kernel
       integer(c_int) :: status
@@ -170,20 +191,26 @@ module stencil_tune
 
 contains
 
-  ! Opens the database of winners: a path, or the user's own.
-  subroutine stencil_tune_open(library, database, status)
+  ! Opens the database of winners: a path, or the user's own. compile_in_background: stencil_tune_prepare does not wait
+  ! for the compiler; linear stencils run on a slower kernel until theirs is there. tune_on_miss_s: seconds to tune for
+  ! when a lookup finds no exact match.
+  subroutine stencil_tune_open(library, database, compile_in_background, tune_on_miss_s, status)
     type(stencil_tune_library), intent(out) :: library
     character(*), intent(in), optional :: database
+    logical, intent(in), optional :: compile_in_background
+    real(c_double), intent(in), optional :: tune_on_miss_s
     integer, intent(out), optional :: status
     character(kind=c_char), allocatable, target :: path(:)
-    type(c_ptr) :: where
+    type(options_t) :: options
 
-    where = c_null_ptr
+    options = options_t(c_sizeof(options), c_null_ptr, 0, 0, 0)
     if (present(database)) then
       path = c_text(database)
-      where = c_loc(path)
+      options%database = c_loc(path)
     end if
-    call finish(c_open(where, library%handle), status)
+    if (present(compile_in_background)) options%compile_in_background = merge(1, 0, compile_in_background)
+    if (present(tune_on_miss_s)) options%tune_on_miss_s = tune_on_miss_s
+    call finish(c_open(options, library%handle), status)
   end subroutine
 
   subroutine stencil_tune_close(library)
@@ -243,6 +270,21 @@ contains
     integer, intent(out), optional :: status
 
     call finish(c_prepare(kernel%handle), status)
+  end subroutine
+
+  ! True once the kernel that was looked up is loaded; before, another may stand in for it.
+  function stencil_tune_ready(kernel) result(ready)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    logical :: ready
+
+    ready = c_ready(kernel%handle) /= 0
+  end function
+
+  subroutine stencil_tune_wait(kernel, status)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    integer, intent(out), optional :: status
+
+    call finish(c_wait(kernel%handle), status)
   end subroutine
 
   ! One step. low and high limit it to cells low <= cell < high, counted from 0.

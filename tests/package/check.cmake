@@ -26,7 +26,12 @@ if(SANITIZE)
   set(flags -fsanitize=address,undefined)
 endif()
 step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${consumer_build} -G ${GENERATOR}
-  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix})
+  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags}
+  -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMERS=${CONSUMERS})
 step(${CMAKE_COMMAND} --build ${consumer_build})
 step(${consumer_build}/consumer)
+step(${consumer_build}/c_consumer)
+if(EXISTS ${consumer_build}/fortran_consumer)
+  step(${consumer_build}/fortran_consumer)
+endif()
 step(${prefix}/bin/stencil-tune --version)

@@ -106,5 +106,29 @@ TEST_F(CApiTest, NamesAndPitch) {
   EXPECT_NE(message().find("f33"), std::string::npos);
 }
 
+TEST_F(CApiTest, OptionsAreCheckedAndTakeEffect) {
+  stencil_tune_library* library = nullptr;
+  stencil_tune_options options = STENCIL_TUNE_OPTIONS_INIT;
+  EXPECT_EQ(stencil_tune_open_with(nullptr, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  options.tune_on_miss_s = -1;
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("tune_on_miss_s"), std::string::npos) << message();
+  options.tune_on_miss_s = 0;
+  options.database = "/no/such/winners.db";
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_DATABASE_IO);
+  options.struct_size -= 1;
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("STENCIL_TUNE_OPTIONS_INIT"), std::string::npos) << message();
+  EXPECT_EQ(library, nullptr);
+}
+
+TEST_F(CApiTest, AKernelIsReadyOnceItWasWaitedFor) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_ready(kernel_), 0);
+  EXPECT_EQ(stencil_tune_wait(kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_ready(kernel_), 1);
+  EXPECT_EQ(stencil_tune_kernel_ready(nullptr), 0);
+}
+
 }  // namespace
 }  // namespace stencil_tune

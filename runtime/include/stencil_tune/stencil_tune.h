@@ -3,8 +3,8 @@
  * Every function that can fail returns a stencil_tune_status; on anything but STENCIL_TUNE_OK,
  * stencil_tune_error_message() says on the same thread what was asked, what was found and what to do.
  * Handles may be used from several threads at once, but not while they are being closed or released. Kernels may
- * outlive the library they came from. The ABI is stable: functions are only added, and stencil_tune_request only grows
- * at its end, which its first member tells apart.
+ * outlive the library they came from. The ABI is stable: functions are only added, and structures only grow at
+ * their end, which their first member tells apart.
  */
 #ifndef STENCIL_TUNE_H
 #define STENCIL_TUNE_H
@@ -71,6 +71,19 @@ typedef struct stencil_tune_request {
 #define STENCIL_TUNE_REQUEST_INIT \
   { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0 }
 
+typedef struct stencil_tune_options {
+  size_t struct_size;            /* set by STENCIL_TUNE_OPTIONS_INIT */
+  const char* database;          /* as in stencil_tune_open() */
+  double tune_on_miss_s;         /* seconds to tune for when a lookup finds no exact match, by the installed
+                                    `stencil-tune` (STENCIL_TUNE_PROGRAM, else on the PATH); 0: never */
+  int32_t compile_in_background; /* 1: stencil_tune_prepare() does not wait for the compiler; linear stencils run on a
+                                    slower kernel until theirs is there */
+  int32_t reserved;              /* 0 */
+} stencil_tune_options;
+
+#define STENCIL_TUNE_OPTIONS_INIT \
+  { sizeof(stencil_tune_options), NULL, 0, 0, 0 }
+
 /* Text of the last error on this thread; empty when there was none. Valid until the next call on this thread. */
 const char* stencil_tune_error_message(void);
 const char* stencil_tune_status_name(stencil_tune_status status);
@@ -78,6 +91,7 @@ const char* stencil_tune_match_name(stencil_tune_match match);
 
 /* database: path, or NULL for STENCIL_TUNE_DB, else the user's data folder (where no file is no error). */
 stencil_tune_status stencil_tune_open(const char* database, stencil_tune_library** library);
+stencil_tune_status stencil_tune_open_with(const stencil_tune_options* options, stencil_tune_library** library);
 void stencil_tune_close(stencil_tune_library* library); /* NULL is fine */
 
 /* The best kernel known for the request. Compiles nothing yet. */
@@ -98,6 +112,11 @@ size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
 /* Compiles (or takes from the cache) and loads into the current context. Once a context; then launches allocate
  * nothing. */
 stencil_tune_status stencil_tune_prepare(stencil_tune_kernel* kernel);
+
+/* With compile_in_background: 1 once the kernel that was looked up is loaded in the current context, else 0. Waiting
+ * for it returns what the compiler failed with. */
+int32_t stencil_tune_kernel_ready(const stencil_tune_kernel* kernel);
+stencil_tune_status stencil_tune_wait(stencil_tune_kernel* kernel);
 
 /* One step, asynchronous on the stream. fields: field_count device addresses in the stencil's order. coefficients:
  * coefficient_count numbers, or NULL for the stencil's own. low, high: three cell indices each that limit the launch to

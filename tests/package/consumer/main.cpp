@@ -1,13 +1,65 @@
 // What an application sees of the installed package: the public headers and stencil_tune::runtime, nothing else.
-#include "stencil_tune/grid.hpp"
-#include "stencil_tune/stencil.hpp"
+#include "stencil_tune/stencil_tune.hpp"
 
 #include <cstdio>
+#include <vector>
+
+namespace st = stencil_tune;
+
+namespace {
+
+/// Named errors, with and without a GPU. Returns how many were missing.
+int check_errors() {
+  int missing = 0;
+  const auto expect = [&](st::ErrorCode code, const char* what, auto call) {
+    try {
+      call();
+      std::printf("no error for %s\n", what);
+    } catch (const st::Error& error) {
+      if (error.code() == code) return;
+      std::printf("%s: %s\n", what, error.what());
+    }
+    ++missing;
+  };
+  expect(st::ErrorCode::database_io, "a database that is not there", [] { st::Library({.database = "/no/such.db"}); });
+  expect(st::ErrorCode::unknown_name, "a stencil that is not there", [] { st::load_stencil("heat4d"); });
+  expect(st::ErrorCode::file_io, "a definition that is not there", [] { st::load_stencil("/no/such.toml"); });
+  expect(st::ErrorCode::invalid_argument, "rows without cells", [] { st::padded_pitch(0, st::ElementType::f32); });
+  return missing;
+}
+
+/// A field of ones stays one under an average. Returns the number of other cells.
+int step_on_the_gpu() {
+  const st::DeviceContext context;
+  st::Library library;
+  const st::Extents extents{.rank = 2, .n = {50, 40, 1}};
+  st::DeviceField u(extents, st::ElementType::f32);
+  st::DeviceField next(extents, st::ElementType::f32);
+  std::vector<float> cells(static_cast<std::size_t>(extents.cells()), 1.0F);
+  u.copy_from(std::as_bytes(std::span(cells)));
+
+  st::Kernel kernel = library.lookup(
+      {.stencil = st::find_builtin("star2d1r"), .type = st::ElementType::f32, .extents = extents, .pitch = u.pitch()});
+  kernel.prepare();
+  std::printf("%s\n", kernel.evidence().sentence().c_str());
+  std::vector<void*> fields{u.data(), next.data()};
+  const std::vector<double> weights(5, 0.2);
+  kernel.advance(nullptr, fields, 4, weights);
+  (fields[0] == u.data() ? u : next).copy_to(std::as_writable_bytes(std::span(cells)));
+  int wrong = 0;
+  for (const float cell : cells) wrong += cell > 0.9999F && cell < 1.0001F ? 0 : 1;
+  return wrong;
+}
+
+}  // namespace
 
 int main() {
-  const stencil_tune::Stencil star = stencil_tune::make_builtin(stencil_tune::Shape::star, 3, 1);
-  const stencil_tune::StageFacts facts = stencil_tune::analyse(star, 0);
-  std::printf("%s has %zu taps, key %s\n", star.name.c_str(), facts.taps.size(),
-              stencil_tune::stencil_key(star).c_str());
-  return facts.taps.size() == 7 ? 0 : 1;
+  if (check_errors() != 0) return 1;
+  try {
+    return step_on_the_gpu() == 0 ? 0 : 1;
+  } catch (const st::Error& error) {
+    std::printf("no GPU: %s\n", error.what());
+    const bool none = error.code() == st::ErrorCode::missing_library || error.code() == st::ErrorCode::no_device;
+    return none ? 0 : 1;
+  }
 }

@@ -6,7 +6,7 @@ program consumer
   type(stencil_tune_library) :: library
   integer :: status
 
-  call stencil_tune_open(library, "/no/such/folder/winners.db", status)
+  call stencil_tune_open(library, "/no/such/folder/winners.db", status=status)
   call expect(status /= stencil_tune_ok, "a missing database is an error")
   call expect(index(stencil_tune_message(), "/no/such/folder/winners.db") > 0, "the message names the file")
   call expect(stencil_tune_padded_pitch(509_c_int64_t, "f64") == 512, "padded pitch")
@@ -35,13 +35,15 @@ contains
       end do
     end do
     weights = 0.2_c_double
-    call stencil_tune_open(library)
+    call stencil_tune_open(library, compile_in_background=.true.)
     call stencil_tune_lookup(library, "star2d1r", [int(n, c_int64_t), int(n, c_int64_t)], kernel, element_type="f64")
     call stencil_tune_prepare(kernel)
     call stencil_tune_allocate(c_sizeof(host), fields(1))
     call stencil_tune_allocate(c_sizeof(host), fields(2))
     call stencil_tune_copy_to_device(fields(1), c_loc(host), c_sizeof(host))
     call stencil_tune_advance(kernel, fields, 3_c_int64_t, coefficients=weights)
+    call stencil_tune_wait(kernel)
+    call expect(stencil_tune_ready(kernel), "the kernel is there once it was waited for")
     call stencil_tune_copy_to_host(c_loc(res), fields(1), c_sizeof(host))
     call expect(maxval(abs(res - host)) < 1e-12_c_double, "linear functions are kept")
     print '(2a)', "one GPU: ", stencil_tune_evidence(kernel)
