@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 namespace stencil_tune {
 namespace {
@@ -81,8 +82,9 @@ Choice choose(const po::variables_map& values, const Problem& problem) {
   }
   std::optional<std::string> gpu;
   if (values.count("gpu") > 0) gpu = values["gpu"].as<std::string>();
-  Database database = open_database_for(values, Access::read);
-  const WinnerRecord winner = winner_of_problem(database, problem_key(problem), gpu);
+  std::optional<Database> database;
+  if (database_exists(values)) database.emplace(open_database_for(values, Access::read));
+  const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem_key(problem), gpu);
   if (is_stale(winner.trial, template_signature())) {
     fmt::print(stderr, "this winner was found with older templates: tune again to be sure of its rate\n");
   }

@@ -113,7 +113,7 @@ int run_show(const Arguments& arguments) {
   const ProblemKey key = by_id ? ProblemKey{} : problem_key(problem_from(*values));
   Database database = open_database_for(*values, Access::read);
   const WinnerRecord winner = by_id ? winner_by_id(database, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_problem(database, key, gpu);
+                                    : winner_of_problem(&database, key, gpu);
   const TrialRecord& trial = winner.trial;
   TrialQuery query;
   query.problem = trial.problem;

@@ -1,6 +1,10 @@
 #include "tuner/commands/winner_lookup.hpp"
 
+#include "runtime/pretuned.hpp"
 #include "stencil_tune/error.hpp"
+
+#include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -9,19 +13,30 @@ bool same_grid(const ProblemKey& a, const ProblemKey& b) {
   return a.extents == b.extents && a.pitch == b.pitch && a.steps == b.steps;
 }
 
-}  // namespace
-
-WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu) {
+std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu) {
   WinnerQuery query;
   query.stencil_key = key.stencil_key;
   query.stage = key.stage;
   query.type = key.type;
   query.boundaries = key.boundaries;
   query.gpu = gpu;
-  const auto winners = WinnerStore(database).list(query);
+  return WinnerStore(database).list(query);
+}
+
+bool serves(const TrialRecord& trial, const ProblemKey& key, const std::optional<std::string>& gpu) {
+  const ProblemKey& problem = trial.problem;
+  return same_grid(problem, key) && problem.stage == key.stage && problem.type == key.type &&
+         problem.boundaries == key.boundaries && (!gpu || trial.platform.gpu == *gpu);
+}
+
+}  // namespace
+
+WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu) {
+  auto tuned = database != nullptr ? tuned_here(*database, key, gpu) : std::vector<WinnerRecord>();
+  const auto winners = with_pretuned(std::move(tuned), key.stencil_key);
   const WinnerRecord* found = nullptr;
   for (const WinnerRecord& winner : winners) {
-    if (!same_grid(winner.trial.problem, key)) continue;
+    if (!serves(winner.trial, key, gpu)) continue;
     if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
   }
   if (found) return *found;

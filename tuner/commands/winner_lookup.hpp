@@ -8,8 +8,9 @@
 
 namespace stencil_tune {
 
-/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one.
+/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one; what was tuned here before
+/// what ships with the library. No database: nothing was tuned here.
 /// Throws Error(unknown_name) when there is none, saying how to get one.
-WinnerRecord winner_of_problem(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu);
+WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu);
 
 }  // namespace stencil_tune
