@@ -1,4 +1,7 @@
 #include "generator/definition.hpp"
+#include "generator/regroup.hpp"
+#include "generator/source.hpp"
+#include "generator/space.hpp"
 #include "tests/generator/corpus_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace stencil_tune {
@@ -163,6 +167,58 @@ TEST(CorpusFolder, StencilsDiffer) {
 TEST(CorpusFolder, HeatIsTheBuiltIn) {
   EXPECT_EQ(stencil_key(load_definition(path_of("heat3d"))), stencil_key(find_builtin("heat3d")));
   EXPECT_EQ(stencil_key(load_definition(path_of("heat2d"))), stencil_key(find_builtin("heat2d")));
+}
+
+// ---- what a definition costs against the built-in of the same shape -------------------------------------------------
+
+Problem on_small_grid(const Stencil& stencil) {
+  return make_problem(stencil, ElementType::f32, Boundaries{},
+                      {stencil.rank, {64, stencil.rank > 1 ? 64 : 1, stencil.rank > 2 ? 64 : 1}});
+}
+
+/// The kernel's source without the update's statements and the number of coefficients.
+std::string source_but_for_arithmetic(const Problem& problem, const Tuning& tuning) {
+  std::string text = generate(problem, tuning).text;
+  const auto cut = [&text](std::string_view from, std::string_view to) {
+    const std::size_t first = text.find(from);
+    ASSERT_NE(first, std::string::npos);
+    text.erase(first, text.find(to, first) - first);
+  };
+  cut("static constexpr int kCoefficients", "\n");
+  cut("static void update(", "(void)c;");
+  return text;
+}
+
+/// Operations of the update as it is written into a kernel.
+int written_operations(const Stencil& stencil) {
+  StencilBuilder builder(stencil);
+  const NodeId root = stencil.stages[0].updates[0].expression;
+  return operations_in_tile(builder.stencil(), {regroup(builder, root, analyse(builder.stencil(), 0).linear_taps)});
+}
+
+TEST(CorpusSource, DiffersFromTheBuiltInOfItsShapeByItsArithmeticAloneAndHasNoMoreOfIt) {
+  for (const auto& [definition, builtin] : std::map<std::string, std::string>{{"heat2d", "star2d1r"},
+                                                                              {"heat3d", "star3d1r"},
+                                                                              {"jacobi1d", "star1d1r"},
+                                                                              {"box27", "box3d1r"},
+                                                                              {"gaussian5x5", "box2d2r"},
+                                                                              {"gaussian9x9", "box2d4r"}}) {
+    const Problem ours = on_small_grid(load_definition(path_of(definition)));
+    const Problem theirs = on_small_grid(find_builtin(builtin));
+    EXPECT_LE(written_operations(ours.stencil), written_operations(theirs.stencil)) << definition;
+    for (const Family family : families()) {
+      const auto tuning = default_candidate(family, theirs, Limits{});
+      if (!tuning) continue;
+      EXPECT_EQ(source_but_for_arithmetic(ours, *tuning), source_but_for_arithmetic(theirs, *tuning))
+          << definition << ", " << code(*tuning);
+    }
+  }
+}
+
+TEST(CorpusSource, OfTheSameEquationHasTheSameKey) {
+  for (const std::string name : {"heat2d", "heat3d"}) {
+    EXPECT_EQ(stencil_key(load_definition(path_of(name))), stencil_key(find_builtin(name)));
+  }
 }
 
 }  // namespace
