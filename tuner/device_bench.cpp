@@ -55,6 +55,8 @@ class Sampler {
   Sampler(Driver& driver, const Launcher& candidate, Launcher::Repeated steps, CUstream_st* stream)
       : candidate_(candidate), steps_(std::move(steps)), stream_(stream), watch_(driver, stream) {
     const int period = static_cast<int>(steps_.arguments.size());
+    const double first = watch_.time([&] { candidate_.launch(steps_, 1, stream_); });
+    if (launches_per_sample(first, period) == 1) return;
     candidate_.launch(steps_, period, stream_);
     const double once = watch_.time([&] { candidate_.launch(steps_, period, stream_); }) / period;
     count_ = launches_per_sample(once, period);

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kFewestForInterval = 6;  // 2 / 2^6 < 5 %: the range of six samples covers the median
 constexpr double kSampleMs = 0.5;              // 1000 times the events' resolution
 constexpr int kMostLaunches = 4096;
+// A launch this long is far slower than any copy: which buffers it found in the caches does not matter, time does.
+constexpr double kLongLaunchMs = 50;
 
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
@@ -46,6 +48,7 @@ double relative_interval(const Timing& timing) {
 }
 
 int launches_per_sample(double launch_ms, int period) {
+  if (launch_ms > kLongLaunchMs) return 1;
   const double wanted = std::ceil(kSampleMs / std::max(launch_ms, 1e-6));
   const int launches = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostLaunches)));
   return (launches + period - 1) / period * period;

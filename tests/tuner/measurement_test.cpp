@@ -78,6 +78,8 @@ TEST(LaunchesPerSample, makes_samples_long_enough_and_even_over_the_buffers) {
   EXPECT_GT(launches_per_sample(0, 1), 0);  // a launch below the resolution
 }
 
+TEST(LaunchesPerSample, does_not_repeat_launches_that_take_long) { EXPECT_EQ(launches_per_sample(450, 3), 1); }
+
 TEST(Measure, a_steady_kernel_needs_few_samples) {
   Synthetic kernel(1, 1e-4);
   const Measurement measured = measure({}, std::ref(kernel));

@@ -3,6 +3,12 @@ stencil_tune_add_test(predict_test SOURCES predict_test.cpp LIBRARIES stencil_tu
 stencil_tune_add_test(report_test SOURCES report_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(session_test SOURCES session_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES strategy_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(suites_test
+  SOURCES
+    suites_test.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/suite_table.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/suites.cpp
+  LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(command_line_test SOURCES command_line_test.cpp LIBRARIES stencil_tune::tuner)
 target_compile_definitions(command_line_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")

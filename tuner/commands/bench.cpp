@@ -1,4 +1,4 @@
-// stencil-tune bench --dims 512 | --suite main
+// stencil-tune bench --dims 512 | --suite main | --suite single-sweep
 #include "db/trial_store.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
@@ -6,20 +6,24 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/side_by_side.hpp"
+#include "tuner/commands/suite_table.hpp"
 #include "tuner/commands/suites.hpp"
 #include "tuner/commit.hpp"
 #include "tuner/progress.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
 
 constexpr const char* kExamples =
     "  stencil-tune bench --dims 512\n"
-    "  stencil-tune bench --suite main --json\n";
+    "  stencil-tune bench --suite main --json\n"
+    "  stencil-tune bench --suite single-sweep --cases 1-12 --budget 20s    # part of it; a later run tunes the rest\n";
 
 CommandLine bench_command_line() {
   CommandLine line(
@@ -29,7 +33,9 @@ CommandLine bench_command_line() {
       kExamples);
   add_problem_options(line);
   line.group("several at once")
-      .add_options()("suite", po::value<std::string>()->value_name("NAME"), "a named list of problems: main");
+      .add_options()("suite", po::value<std::string>()->value_name("NAME"),
+                     fmt::format("a named list of problems: {}", fmt::join(suite_names(), ", ")).c_str())(
+          "cases", po::value<std::string>()->value_name("N|N-M|N-"), "only these of the suite, counted from 1");
   add_tuning_options(line);
   add_device_option(line);
   add_database_option(line);
@@ -37,12 +43,16 @@ CommandLine bench_command_line() {
   return line;
 }
 
-std::vector<Problem> problems_from(const po::variables_map& values) {
-  if (values.count("suite") == 0) return {problem_from(values)};
+Suite cases_from(const po::variables_map& values) {
+  if (values.count("suite") == 0) {
+    if (values.count("cases") > 0) throw Error(ErrorCode::invalid_argument, "--cases chooses from a --suite: give one");
+    return {{problem_from(values)}};
+  }
   if (values.count("dims") > 0) {
     throw Error(ErrorCode::invalid_argument, "--suite and --dims exclude each other: a suite has its own grids");
   }
-  return suite(values["suite"].as<std::string>());
+  Suite all = suite(values["suite"].as<std::string>());
+  return values.count("cases") > 0 ? choose_cases(all, values["cases"].as<std::string>()) : all;
 }
 
 Target bench_target(const po::variables_map& values) {
@@ -60,28 +70,31 @@ int run_bench(const Arguments& arguments) {
   CommandLine line = bench_command_line();
   const auto values = line.parse(arguments);
   if (!values) return 0;
-  const std::vector<Problem> problems = problems_from(*values);
+  const Suite cases = cases_from(*values);
   const TuningSettings settings = tuning_settings(*values, false);
   const Target target = bench_target(*values);
-  for (const Problem& problem : problems) {
-    require_tunable(problem, target.limits);
-    require_fits(problem, target.device->memory_bytes, target.gpu());
+  for (const SuiteCase& item : cases) {
+    require_tunable(item.problem, target.limits);
+    require_fits(item.problem, target.device->memory_bytes, target.gpu());
   }
   Database database = open_database_for(*values, Access::write);
 
+  // The tables go to people as they come, also while the JSON gathers.
+  const bool as_json = values->count("json") > 0;
+  std::FILE* const people = as_json ? stderr : stdout;
   nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
-  for (const Problem& problem : problems) {
-    Report report;
+  std::vector<Report> reports;
+  for (const SuiteCase& item : cases) {
     {
       ConsoleProgress progress(stderr, false);
-      report = run_side_by_side(problem, target, settings, database, progress);
+      reports.push_back(run_side_by_side(item.problem, target, settings, database, progress));
     }
-    // The tables go to people as they come, also while the JSON gathers.
-    const bool as_json = values->count("json") > 0;
-    if (as_json) json["cases"].push_back(report_json(report));
-    fmt::print(as_json ? stderr : stdout, "{}\n", format_report(report));
+    json["cases"].push_back(report_json(reports.back()));
+    if (item.against) json["cases"].back()["compared_with_case"] = *item.against + 1;
+    fmt::print(people, "{}\n", format_report(reports.back()));
   }
-  if (values->count("json") > 0) fmt::print("{}\n", json.dump(2));
+  if (cases.size() > 1) fmt::print(people, "{}\n", suite_table(cases, reports));
+  if (as_json) fmt::print("{}\n", json.dump(2));
   return 0;
 }
 

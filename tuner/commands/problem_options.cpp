@@ -2,6 +2,7 @@
 
 #include "generator/definition.hpp"
 #include "generator/space.hpp"
+#include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/report.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace stencil_tune {
@@ -64,6 +66,20 @@ Stencil stencil_from(const po::variables_map& values, int rank) {
                       parse_sharing(value_or<std::string>(values, "coefficients", "distinct")));
 }
 
+std::int64_t parse_pitch(const std::string& text, std::int64_t nx, ElementType type) {
+  if (text == "padded") return padded_pitch(nx, type);
+  std::int64_t pitch = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pitch);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("--pitch '{}': a number of cells, or padded", text));
+  }
+  if (pitch < nx) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--pitch {}: rows have {} cells, the pitch must be at least that", pitch, nx));
+  }
+  return pitch;
+}
+
 int requested_stage(const po::variables_map& values, const Stencil& stencil) {
   const int stage = value_or(values, "stage", 0);
   const int stages = static_cast<int>(stencil.stages.size());
@@ -92,9 +108,9 @@ void add_problem_options(CommandLine& line) {
           "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "what a cell holds (default f32)")(
           "boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
           "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
-          "pitch", po::value<std::int64_t>()->value_name("CELLS"),
-          "from one row to the next (default: NX, dense rows)")("steps", po::value<int>()->value_name("N"),
-                                                                "time steps in one launch (1 for now)");
+          "pitch", po::value<std::string>()->value_name("CELLS|padded"),
+          "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
+          "steps", po::value<int>()->value_name("N"), "time steps in one launch (1 for now)");
 }
 
 Problem problem_from(const po::variables_map& values) {
@@ -115,12 +131,9 @@ Problem problem_from(const po::variables_map& values) {
   if (steps != 1) {
     throw Error(ErrorCode::invalid_argument, fmt::format("--steps {}: only 1 is possible for now", steps));
   }
-  const auto pitch = value_or<std::int64_t>(values, "pitch", 0);
-  if (values.count("pitch") > 0 && pitch < extents.n[0]) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--pitch {}: rows have {} cells, the pitch must be at least that", pitch, extents.n[0]));
-  }
   const ElementType type = parse_element_type(value_or<std::string>(values, "type", "f32"));
+  const std::int64_t pitch =
+      values.count("pitch") > 0 ? parse_pitch(values["pitch"].as<std::string>(), extents.n[0], type) : 0;
   const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
   const int stage = requested_stage(values, stencil);
   return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps, stage);

@@ -1,67 +1,148 @@
 #include "tuner/commands/suites.hpp"
 
 #include "generator/suggest.hpp"
+#include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <map>
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
 
-// A built-in with boundary hold and a coefficient a point.
-struct Case {
-  Shape shape;
-  int order;
-  ElementType type;
-  Extents extents;
-};
-
 constexpr Extents kCube{3, {512, 512, 512}};
+constexpr Extents kLargeCube{3, {1024, 1024, 1024}};
+constexpr Extents kSlab{3, {2048, 1024, 256}};
 constexpr Extents kPrimeish{3, {509, 487, 601}};
 constexpr Extents kSquare{2, {16384, 16384, 1}};
 constexpr Extents kLine{1, {std::int64_t{1} << 28, 1, 1}};
 
-const std::map<std::string, std::vector<Case>>& suites() {
-  static const std::map<std::string, std::vector<Case>> all{
-      {"main",
-       {{Shape::star, 1, ElementType::f32, kCube},
-        {Shape::star, 2, ElementType::f32, kCube},
-        {Shape::star, 4, ElementType::f32, kCube},
-        {Shape::star, 1, ElementType::f64, kCube},
-        {Shape::star, 2, ElementType::f64, kCube},
-        {Shape::star, 4, ElementType::f64, kCube},
-        {Shape::star, 1, ElementType::f32, kSquare},
-        {Shape::box, 1, ElementType::f32, kSquare},
-        {Shape::star, 2, ElementType::f32, kLine},
-        {Shape::star, 1, ElementType::f32, kPrimeish}}},
+enum class Rows { dense, padded };
+
+/// A built-in: boundary hold and a coefficient a point, unless it says otherwise.
+SuiteCase builtin(Shape shape, int order, ElementType type, const Extents& extents, Boundary boundary = Boundary::hold,
+                  Sharing sharing = Sharing::distinct, Rows rows = Rows::dense) {
+  const std::int64_t pitch = rows == Rows::padded ? padded_pitch(extents.n[0], type) : 0;
+  return {make_problem(make_builtin(shape, extents.rank, order, sharing), type, {boundary, boundary, boundary}, extents,
+                       pitch)};
+}
+
+SuiteCase compared_with(std::size_t other, SuiteCase item) {
+  item.against = other;
+  return item;
+}
+
+Suite main_suite() {
+  using enum ElementType;
+  Suite cases;
+  for (const ElementType type : {f32, f64}) {
+    for (const int order : {1, 2, 4}) cases.push_back(builtin(Shape::star, order, type, kCube));
+  }
+  cases.push_back(builtin(Shape::star, 1, f32, kSquare));
+  cases.push_back(builtin(Shape::box, 1, f32, kSquare));
+  cases.push_back(builtin(Shape::star, 2, f32, kLine));
+  cases.push_back(builtin(Shape::star, 1, f32, kPrimeish));
+  return cases;
+}
+
+/// One sweep of every shape, order and type, with distinct and with symmetric coefficients.
+void add_shapes(Suite& cases, Sharing sharing) {
+  using enum ElementType;
+  const auto add = [&](Shape shape, int order, ElementType type, const Extents& extents) {
+    cases.push_back(builtin(shape, order, type, extents, Boundary::hold, sharing));
   };
+  for (const int order : {1, 2, 4}) {
+    for (const ElementType type : {f32, f64}) add(Shape::star, order, type, kCube);
+  }
+  add(Shape::star, 8, f32, kCube);
+  for (const ElementType type : {f32, f64}) add(Shape::box, 1, type, kCube);
+  for (const int order : {1, 2, 4}) {
+    for (const ElementType type : {f32, f64}) add(Shape::star, order, type, kSquare);
+  }
+  for (const int order : {1, 2}) add(Shape::box, order, f32, kSquare);
+}
+
+Suite single_sweep_suite() {
+  using enum ElementType;
+  Suite cases;
+  add_shapes(cases, Sharing::distinct);
+  constexpr std::size_t kStar1 = 0;  // f32, 512^3
+  constexpr std::size_t kStar4 = 4;
+  for (const Extents& extents : {kLargeCube, kSlab}) cases.push_back(builtin(Shape::star, 1, f32, extents));
+  for (const Rows rows : {Rows::dense, Rows::padded}) {
+    for (const auto& [order, cube] : {std::pair{1, kStar1}, {4, kStar4}}) {
+      cases.push_back(
+          compared_with(cube, builtin(Shape::star, order, f32, kPrimeish, Boundary::hold, Sharing::distinct, rows)));
+    }
+  }
+  for (const ElementType type : {f16, bf16}) {
+    cases.push_back(compared_with(kStar1, builtin(Shape::star, 1, type, kCube)));
+  }
+  for (const Boundary boundary : {Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
+    cases.push_back(compared_with(kStar1, builtin(Shape::star, 1, f32, kCube, boundary)));
+  }
+  add_shapes(cases, Sharing::symmetric);
+  return cases;
+}
+
+using MakeSuite = Suite (*)();
+
+const std::map<std::string, MakeSuite>& suites() {
+  static const std::map<std::string, MakeSuite> all{{"main", main_suite}, {"single-sweep", single_sweep_suite}};
   return all;
+}
+
+/// A case number, or `fallback` for no text.
+std::size_t case_number(std::string_view text, std::size_t fallback, std::size_t count) {
+  if (text.empty()) return fallback;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > count) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--cases: '{}' is no case; there are 1 to {}: 3, 1-12 or 20-", text.substr(0, 20), count));
+  }
+  return number;
 }
 
 }  // namespace
 
 std::vector<std::string> suite_names() {
   std::vector<std::string> names;
-  for (const auto& [suite_name, cases] : suites()) names.push_back(suite_name);
+  for (const auto& [suite_name, make] : suites()) names.push_back(suite_name);
   return names;
 }
 
-std::vector<Problem> suite(const std::string& name) {
+Suite suite(const std::string& name) {
   const auto found = suites().find(name);
   if (found == suites().end()) {
     throw Error(ErrorCode::unknown_name,
                 fmt::format("unknown suite '{}'{} (suites: {})", name, did_you_mean(name, suite_names()),
                             fmt::join(suite_names(), ", ")));
   }
-  const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
-  std::vector<Problem> problems;
-  for (const Case& item : found->second) {
-    problems.push_back(
-        make_problem(make_builtin(item.shape, item.extents.rank, item.order), item.type, hold, item.extents));
+  return found->second();
+}
+
+Suite choose_cases(const Suite& all, const std::string& numbers) {
+  const std::string_view text = numbers;
+  const std::size_t dash = text.find('-');
+  const std::size_t first = case_number(text.substr(0, dash), 1, all.size());
+  const std::size_t last =
+      dash == std::string_view::npos ? first : case_number(text.substr(dash + 1), all.size(), all.size());
+  if (first > last) throw Error(ErrorCode::invalid_argument, fmt::format("--cases {}: nothing lies between", text));
+  Suite chosen;
+  for (std::size_t i = first; i <= last; ++i) {
+    SuiteCase item = all[i - 1];
+    if (item.against && *item.against + 1 >= first && *item.against < last) {
+      *item.against -= first - 1;
+    } else {
+      item.against.reset();
+    }
+    chosen.push_back(std::move(item));
   }
-  return problems;
+  return chosen;
 }
 
 }  // namespace stencil_tune

@@ -3,14 +3,27 @@
 
 #include "generator/problem.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace stencil_tune {
 
+struct SuiteCase {
+  Problem problem;
+  std::optional<std::size_t> against{};  ///< the case of the same suite that this one's rate is compared with
+};
+
+using Suite = std::vector<SuiteCase>;
+
 std::vector<std::string> suite_names();
 
 /// Throws Error(unknown_name) with the nearest name.
-std::vector<Problem> suite(const std::string& name);
+Suite suite(const std::string& name);
+
+/// The cases that `numbers` names: "3", "1-12", "20-", counted from 1. A case whose comparison is not among them has
+/// none. Throws Error(invalid_argument).
+Suite choose_cases(const Suite& all, const std::string& numbers);
 
 }  // namespace stencil_tune

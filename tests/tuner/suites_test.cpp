@@ -1,0 +1,119 @@
+#include "tuner/commands/suites.hpp"
+#include "tuner/commands/suite_table.hpp"
+
+#include "stencil_tune/device_memory.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+bool has(const Suite& cases, const std::string& stencil, ElementType type, std::array<std::int64_t, kMaxRank> n,
+         Boundary boundary = Boundary::hold) {
+  return std::any_of(cases.begin(), cases.end(), [&](const SuiteCase& item) {
+    const Problem& problem = item.problem;
+    return problem.stencil.name == stencil && problem.type == type && problem.extents.n == n &&
+           problem.boundaries == Boundaries{boundary, boundary, boundary};
+  });
+}
+
+TEST(SingleSweepSuite, HoldsEveryCaseThatHasATarget) {
+  const Suite cases = suite("single-sweep");
+  for (const std::string suffix : {"", "-symmetric"}) {
+    for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+      for (const std::string order : {"1", "2", "4"}) {
+        EXPECT_TRUE(has(cases, "star3d" + order + "r" + suffix, type, {512, 512, 512})) << order;
+        EXPECT_TRUE(has(cases, "star2d" + order + "r" + suffix, type, {16384, 16384, 1})) << order;
+      }
+      EXPECT_TRUE(has(cases, "box3d1r" + suffix, type, {512, 512, 512}));
+    }
+    EXPECT_TRUE(has(cases, "star3d8r" + suffix, ElementType::f32, {512, 512, 512}));
+    EXPECT_TRUE(has(cases, "box2d1r" + suffix, ElementType::f32, {16384, 16384, 1}));
+    EXPECT_TRUE(has(cases, "box2d2r" + suffix, ElementType::f32, {16384, 16384, 1}));
+  }
+  EXPECT_TRUE(has(cases, "star3d1r", ElementType::f32, {1024, 1024, 1024}));
+  EXPECT_TRUE(has(cases, "star3d1r", ElementType::f32, {2048, 1024, 256}));
+  EXPECT_TRUE(has(cases, "star3d1r", ElementType::f16, {512, 512, 512}));
+  for (const Boundary boundary : {Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
+    EXPECT_TRUE(has(cases, "star3d1r", ElementType::f32, {512, 512, 512}, boundary)) << name(boundary);
+  }
+}
+
+TEST(SingleSweepSuite, HasOddGridsWithDenseRowsAndWithRowsThatTheLibraryPads) {
+  std::multiset<std::int64_t> pitches;
+  for (const SuiteCase& item : suite("single-sweep")) {
+    if (item.problem.extents.n[0] == 509) pitches.insert(item.problem.pitch);
+  }
+  const std::int64_t padded = padded_pitch(509, ElementType::f32);
+  EXPECT_EQ(pitches, (std::multiset<std::int64_t>{509, 509, padded, padded}));
+}
+
+TEST(SingleSweepSuite, ComparesWithTheSameStencilOnTheCube) {
+  const Suite cases = suite("single-sweep");
+  int compared = 0;
+  for (const SuiteCase& item : cases) {
+    if (!item.against) continue;
+    ++compared;
+    const Problem& other = cases.at(*item.against).problem;
+    EXPECT_EQ(other.stencil.name, item.problem.stencil.name);
+    EXPECT_EQ(other.type, ElementType::f32);
+    EXPECT_EQ(to_string(other.extents), "512x512x512");
+  }
+  EXPECT_EQ(compared, 10);
+}
+
+TEST(ChooseCases, TakesANumberOrARange) {
+  const Suite all = suite("main");
+  const auto names = [](const Suite& cases) {
+    std::vector<std::string> texts;
+    for (const SuiteCase& item : cases) texts.push_back(to_string(item.problem.extents) + item.problem.stencil.name);
+    return texts;
+  };
+  const auto whole = names(all);
+  EXPECT_EQ(names(choose_cases(all, "2")), std::vector(whole.begin() + 1, whole.begin() + 2));
+  EXPECT_EQ(names(choose_cases(all, "2-4")), std::vector(whole.begin() + 1, whole.begin() + 4));
+  EXPECT_EQ(names(choose_cases(all, "9-")), std::vector(whole.begin() + 8, whole.end()));
+  EXPECT_EQ(names(choose_cases(all, "-2")), std::vector(whole.begin(), whole.begin() + 2));
+  for (const std::string wrong : {"0", "11", "4-2", "x", "1-2-3", "1,2", "99999999999999999999"}) {
+    EXPECT_THROW(choose_cases(all, wrong), Error) << wrong;
+  }
+}
+
+TEST(ChooseCases, KeepsComparisonsWithinTheChoiceAlone) {
+  const Suite all = suite("single-sweep");
+  const auto odd = static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [](const SuiteCase& item) { return item.against.has_value(); }) -
+      all.begin());
+  EXPECT_FALSE(choose_cases(all, std::to_string(odd + 1)).front().against);
+  const Suite from_first = choose_cases(all, "1-" + std::to_string(odd + 1));
+  EXPECT_EQ(from_first.back().against, all[odd].against);
+}
+
+TEST(SuiteTable, ShowsSharesAndComparisons) {
+  const Suite all = suite("single-sweep");
+  Suite cases = choose_cases(all, "1-2");
+  cases[1].against = 0;
+  const auto row = [](const std::string& name, double rate) {
+    TrialRecord trial;
+    trial.gstencils = rate;
+    return ReportRow{name, trial, ""};
+  };
+  std::vector<Report> reports(2);
+  for (std::size_t i = 0; i < 2; ++i) reports[i].problem = &cases[i].problem;
+  reports[0].device.ceiling_gbs = 4000;
+  reports[0].rows = {row("winner", 400), row("naive", 200)};
+  reports[1].rows = {row("winner", 300), {"pmpp-tiled", std::nullopt, "too large"}};
+  const std::string table = suite_table(cases, reports);
+  EXPECT_NE(table.find("| naive | pmpp-tiled |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| 1 | star3d1r, f32, 512x512x512 | "), std::string::npos) << table;
+  EXPECT_NE(table.find("| **400** | 80.5 % | | 200 | n/a |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| **300** | n/a | 0.75 of 1 | n/a | n/a |"), std::string::npos) << table;
+}
+
+}  // namespace
+}  // namespace stencil_tune

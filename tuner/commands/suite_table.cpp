@@ -1,0 +1,70 @@
+#include "tuner/commands/suite_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kWinner = "winner";
+
+double rate_of(const Report& report, const std::string& kernel) {
+  for (const ReportRow& row : report.rows) {
+    if (row.name == kernel && row.trial) return row.trial->gstencils;
+  }
+  return 0;
+}
+
+std::string rate_text(double rate) {
+  if (rate <= 0) return "n/a";
+  return rate < 10 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
+}
+
+/// Every kernel but the winner that some report has, in the order of the first that has it.
+std::vector<std::string> other_kernels(const std::vector<Report>& reports) {
+  std::vector<std::string> names;
+  for (const Report& report : reports) {
+    for (const ReportRow& row : report.rows) {
+      if (row.name != kWinner && std::find(names.begin(), names.end(), row.name) == names.end()) {
+        names.push_back(row.name);
+      }
+    }
+  }
+  return names;
+}
+
+std::string case_text(const Problem& problem) {
+  std::string text = fmt::format("{}, {}, {}", problem.stencil.name, name(problem.type), to_string(problem.extents));
+  if (problem.pitch != problem.extents.n[0]) text += fmt::format(", rows padded to {}", problem.pitch);
+  const std::string boundary = to_string(problem.boundaries, problem.extents.rank);
+  return boundary == "hold" ? text : text + ", " + boundary;
+}
+
+}  // namespace
+
+std::string suite_table(const Suite& cases, const std::vector<Report>& reports) {
+  const std::vector<std::string> others = other_kernels(reports);
+  std::string text = "| # | GStencil/s | copy | winner | of copy | against |";
+  std::string rule = "| --- | --- | --- | --- | --- | --- |";
+  for (const std::string& other : others) {
+    text += fmt::format(" {} |", other);
+    rule += " --- |";
+  }
+  text += "\n" + rule + "\n";
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Report& report = reports[i];
+    const double ceiling = ceiling_gstencils(*report.problem, report.device.ceiling_gbs);
+    const double winner = rate_of(report, kWinner);
+    text += fmt::format("| {} | {} | {:.0f} | **{}** | {} |", i + 1, case_text(*report.problem), ceiling,
+                        rate_text(winner), ceiling > 0 ? fmt::format("{:.1f} %", 100 * winner / ceiling) : "n/a");
+    const auto against = cases[i].against;
+    const double compared = against ? rate_of(reports[*against], kWinner) : 0;
+    text += compared > 0 ? fmt::format(" {:.2f} of {} |", winner / compared, *against + 1) : " |";
+    for (const std::string& other : others) text += fmt::format(" {} |", rate_text(rate_of(report, other)));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace stencil_tune
