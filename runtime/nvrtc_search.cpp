@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 
 namespace stencil_tune {
 
@@ -97,9 +98,13 @@ std::string version_by_name(const NvrtcSearch& search, int newest_major) {
     if (!path.is_absolute() || !file.starts_with(kNvrtc)) return {};
     const std::string major = file.substr(kNvrtc.size(), file.find('.', kNvrtc.size()) - kNvrtc.size());
     if (newest_major != 0 && std::atoi(major.c_str()) > newest_major) continue;
-    const std::vector<fs::path> builtins = builtins_beside(path, major + ".");
-    if (builtins.size() != 1) return {};
-    return builtins.front().filename().string().substr(kBuiltins.size());
+    // Toolkits have one file; some have it again under its full version, "13.0.88".
+    std::set<std::string> versions;
+    for (const fs::path& builtins : builtins_beside(path, major + ".")) {
+      const std::string version = builtins.filename().string().substr(kBuiltins.size());
+      versions.insert(version.substr(0, version.find('.', major.size() + 1)));
+    }
+    return versions.size() == 1 ? *versions.begin() : std::string();
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // What using the library costs, and what it gives: tables on standard error, JSON on standard output.
 #include "costs.hpp"
 #include "rates.hpp"
+#include "runtime/device.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options.hpp>
@@ -69,7 +70,10 @@ int measure(const po::variables_map& given) {
   Json json;
   {
     const stencil_tune::DeviceContext context;
-    json["gpu"] = given["gpu"].as<std::string>();
+    const stencil_tune::DeviceFacts device = stencil_tune::find_device("0");
+    json["gpu"] = device.name;
+    json["driver"] = device.driver;
+    json["seconds_of_tuning"] = seconds;
     print_costs(json, "warm_lookup", "a lookup that was made before", 20, warm_lookups(database));
     print_costs(json, "launch", "a launch, less the driver's own", 1, launch_overheads());
     print_costs(json, "first_use", "first use of a cached binary, context excluded", 5000, first_uses(database));
@@ -88,8 +92,7 @@ int main(int argc, char** argv) try {
   options.add_options()("help", "this text")("db", po::value<std::string>()->default_value(""),
                                              "winners beside those that ship; default: the user's own")(
       "seconds", po::value<double>()->default_value(10), "to tune each of the 12 grids for; 0: leave them out")(
-      "program", po::value<std::string>()->default_value("stencil-tune"), "stencil-tune, for exports")(
-      "gpu", po::value<std::string>()->default_value(""), "a note for the JSON");
+      "program", po::value<std::string>()->default_value("stencil-tune"), "stencil-tune, for exports");
   po::variables_map given;
   po::store(po::parse_command_line(argc, argv, options), given);
   if (given.count("help") > 0) {

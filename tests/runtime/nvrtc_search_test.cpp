@@ -43,6 +43,14 @@ TEST(NvrtcSearch, ReadsTheVersionOffTheBuiltinsBesideIt) {
   EXPECT_EQ(version_by_name(search, 12), "12.6") << "a driver for CUDA 12 cannot use 13";
 }
 
+TEST(NvrtcSearch, TheSameVersionUnderTwoNamesIsOne) {
+  const TemporaryFolder folder;
+  folder.touch("toolkit/lib64/libnvrtc.so.13");
+  folder.touch("toolkit/lib64/libnvrtc-builtins.so.13.0");
+  folder.touch("toolkit/lib64/libnvrtc-builtins.so.13.0.88");
+  EXPECT_EQ(version_by_name({.override_path = "", .toolkits = {folder.path() / "toolkit"}}, 0), "13.0");
+}
+
 TEST(NvrtcSearch, DoesNotGuessAVersionAmongSeveral) {
   const TemporaryFolder folder;
   folder.touch("toolkit/lib64/libnvrtc.so.12");

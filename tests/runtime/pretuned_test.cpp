@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace stencil_tune {
@@ -88,6 +89,11 @@ TEST(Pretuned, WhatShipsCanBeReadAndIsForAGpu) {
     for (const WinnerRecord& each : parse_winners(file.text)) {
       EXPECT_FALSE(each.trial.predicted) << file.name;
       EXPECT_FALSE(each.trial.platform.gpu.empty()) << file.name;
+      const ProblemKey& problem = each.trial.problem;
+      const auto names = builtin_names();
+      if (std::find(names.begin(), names.end(), problem.stencil_name) == names.end()) continue;
+      EXPECT_EQ(problem.stencil_key, stencil_key(find_builtin(problem.stencil_name)))
+          << file.name << ": no lookup will ever find the winner of " << problem.stencil_name;
     }
   }
 }
