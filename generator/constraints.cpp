@@ -1,6 +1,7 @@
 #include "generator/constraints.hpp"
 
 #include "generator/estimate.hpp"
+#include "generator/plane_sums.hpp"
 #include "generator/tile.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ constexpr int kWidestVectorBytes = 16;
 constexpr std::int64_t kMostBlocksX = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t kMostBlocksYz = 65535;
 constexpr std::int64_t kMostLiveRegisters = 230;    // of 255: the rest holds addresses, indices and coefficients
-constexpr std::int64_t kMostUnrolledWork = 6000;    // NVRTC needs several seconds for as many multiply-adds
+constexpr std::int64_t kMostUnrolledWork = 8000;    // NVRTC needs several seconds for as many multiply-adds
 constexpr std::int64_t kMostArgumentBytes = 32764;  // kernel parameters, sm_70 on, CUDA 12.1 on
 constexpr std::int64_t kArgumentsBeyondCoefficients = 256;  // extents, strides, tiles; templates/arguments.cuh
 constexpr std::int64_t kFewestRegisters = 16;               // addresses and indices alone
@@ -118,7 +119,8 @@ Verdict ring_architecture(const Problem&, const Limits& limits, const Tuning& tu
 }
 
 Verdict ring_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
-  if (!uses_tensor_maps(tuning) || tuning.prefetch > 0) return {};
+  // With sums the slot of the plane before is refilled while a plane is added: one is always on its way.
+  if (!uses_tensor_maps(tuning) || tuning.prefetch > 0 || tuning.keeps == Keeps::sums) return {};
   return "no plane is on its way while others are in use; a ring needs pf1 at least";
 }
 
@@ -158,6 +160,29 @@ Verdict ring_edges(const Problem& problem, const Limits&, const Tuning& tuning) 
 Verdict unroll_within_depth(const Problem&, const Limits&, const Tuning& tuning) {
   if (tuning.unroll <= tuning.depth) return {};
   return fmt::format("{} iterations unrolled together, but the walk has {}", tuning.unroll, tuning.depth);
+}
+
+Verdict ring_threads(const Problem&, const Limits&, const Tuning& tuning) {
+  if (tuning.copies == Copies::engine) return {};
+  return "planes in a ring are brought by the copy engine only";
+}
+
+// ---- sums kept between planes ---------------------------------------------------------------------------------------
+
+Verdict sums_of_planes(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (tuning.keeps != Keeps::sums || problem.extents.rank < 2) return {};
+  if (reach_width(kernel_axes(problem, tuning).reach[2]) > 0) return {};
+  return "the stencil reads one plane at a time; there is nothing to keep between planes";
+}
+
+Verdict sums_unroll(const Problem&, const Limits&, const Tuning& tuning) {
+  if (tuning.keeps != Keeps::sums || tuning.unroll == 1) return {};
+  return fmt::format("u{}; a walk with sums unrolls a whole turn of them by itself", tuning.unroll);
+}
+
+Verdict sums_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
+  if (tuning.keeps != Keeps::sums || tuning.planes != Planes::registers || tuning.prefetch == 0) return {};
+  return fmt::format("pf{}; sums take a plane as it is read, only a ring brings planes ahead", tuning.prefetch);
 }
 
 // ---- how cells are moved --------------------------------------------------------------------------------------------
@@ -298,12 +323,16 @@ constexpr std::array kConstraints{
     Constraint{"cover_input_holds_halo", "An input tile in shared memory includes its halo.", cover_input_holds_halo},
     Constraint{"unroll_within_depth", "No more iterations are unrolled together than the walk has.",
                unroll_within_depth},
+    Constraint{"sums_unroll", "A walk with sums unrolls by itself.", sums_unroll},
+    Constraint{"sums_prefetch", "Sums without a ring read no plane ahead.", sums_prefetch},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},
     Constraint{"vector_bytes", "A vector is a power of two of cells and at most 16 bytes.", vector_bytes},
     Constraint{"rows_aligned", "The row pitch is a multiple of the vector.", rows_aligned},
     Constraint{"streaming_needs_rank_2", "Streaming walks along the last axis and spreads threads over the others.",
                streaming_needs_rank_2},
     Constraint{"unused_axis", "Threads and register tiles extend only along axes that the kernel has.", unused_axis},
+    Constraint{"ring_threads", "A ring that the block's threads fill is not there.", ring_threads},
+    Constraint{"sums_of_planes", "Sums need a stencil that reads several planes.", sums_of_planes},
     Constraint{"ring_architecture", "The copy engine brings planes on sm_90 and newer.", ring_architecture},
     Constraint{"ring_prefetch", "A ring has at least one plane on its way.", ring_prefetch},
     Constraint{"ring_warps", "A ring's slots are given back by whole warps.", ring_warps},

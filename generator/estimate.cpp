@@ -1,5 +1,6 @@
 #include "generator/estimate.hpp"
 
+#include "generator/plane_sums.hpp"
 #include "generator/tile.hpp"
 
 #include <algorithm>
@@ -28,11 +29,29 @@ std::int64_t input_window(const Problem& problem, const Tuning& tuning, const Re
   return saturating_product({row, tile.y + span(1), planes});
 }
 
+/// Sums of the outputs within reach, late cells, and two rows on their way from the plane to the sums.
+std::int64_t values_with_sums(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const auto span = [&](std::size_t axis) { return std::int64_t{axes.reach[axis].high} - axes.reach[axis].low; };
+  const std::int64_t early = early_inputs(problem.facts);
+  const std::int64_t late = static_cast<std::int64_t>(problem.facts.inputs.size()) - early;
+  const std::int64_t pending = saturating_product({count_sums(problem), span(2), tile.x, tile.y});
+  const std::int64_t rows = saturating_product({2, early, tile.x + span(0)});
+  return saturating_sum(saturating_sum(pending, rows), saturating_product({late, tile.x, tile.y}));
+}
+
+/// Steps after which sums are back in their registers: unrolled together (plane_sums.cuh).
+std::int64_t turn_of_sums(const Problem& problem, const Tuning& tuning) {
+  const Reach reach = kernel_axes(problem, tuning).reach[2];
+  return std::int64_t{reach.high} - reach.low + 1;
+}
+
 }  // namespace
 
 std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
   const RegisterTile tile{tuning.register_x, tuning.register_y, tuning.register_z};
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
+  if (tuning.keeps == Keeps::sums) return saturating_product({words, values_with_sums(problem, tuning, tile)});
   const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());
   const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
   const std::int64_t held = saturating_product({tile.x, tile.y, tile.z, outputs});
@@ -43,7 +62,8 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
 std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const auto taps = static_cast<std::int64_t>(problem.facts.taps.size());
   const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
-  return saturating_product({update, tuning.register_x, tuning.register_y, tuning.register_z, tuning.unroll});
+  const std::int64_t unrolled = tuning.keeps == Keeps::sums ? turn_of_sums(problem, tuning) : tuning.unroll;
+  return saturating_product({update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled});
 }
 
 }  // namespace stencil_tune

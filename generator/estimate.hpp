@@ -13,6 +13,7 @@ namespace stencil_tune {
 ///   input window    direct, tiled, streaming shared: the row being read, with its x halo (rows are used as they come)
 ///                   streaming regs, star: own column over all planes, the other rows of the current plane and its halo
 ///                   streaming regs, otherwise: every row within reach, with its halo, over all planes
+///                   streaming with sums: what outputs within reach have so far, late cells, two rows
 ///                   streaming mixed: own column over all planes, and one row of the current plane with its halo
 /// times the inputs; f64 counts double. An upper bound where the compiler reorders, hence only good for legality.
 std::int64_t live_registers(const Problem& problem, const Tuning& tuning);

@@ -1,5 +1,6 @@
 #include "generator/source.hpp"
 
+#include "generator/plane_sums.hpp"
 #include "generator/tile.hpp"
 #include "generator/update_text.hpp"
 #include "stencil_tune/error.hpp"
@@ -51,10 +52,12 @@ FamilyTemplate family_template(const Tuning& tuning) {
     case Planes::mixed:
       return {"streaming_mixed.cuh", "streaming_mixed"};
     case Planes::ring:
+      if (tuning.keeps == Keeps::sums) return {"streaming_ring_sums.cuh", "streaming_ring_sums"};
       return {"streaming_ring.cuh", "streaming_ring"};
     case Planes::registers:
       break;
   }
+  if (tuning.keeps == Keeps::sums) return {"streaming_sums.cuh", "streaming_sums"};
   return {"streaming.cuh", "streaming"};
 }
 
@@ -110,7 +113,17 @@ std::string boundary_of(const Problem& problem, const KernelAxes& axes, std::siz
   return fmt::format("stencil_tune::Boundary::{}", name(boundary));
 }
 
-std::string stencil_text(const Problem& problem, const KernelAxes& axes) {
+/// C++ condition on f: whether input f waits for the output to be finished.
+std::string late_text(const Problem& problem, const Tuning& tuning) {
+  std::string condition;
+  for (std::size_t input = 0; tuning.keeps == Keeps::sums && input < problem.facts.inputs.size(); ++input) {
+    if (!is_late(problem.facts, input)) continue;
+    condition += fmt::format("{}f == {}", condition.empty() ? "" : " || ", input);
+  }
+  return condition.empty() ? "false" : condition;
+}
+
+std::string stencil_text(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   const StageFacts& facts = problem.facts;
   const auto& reach = axes.reach;
   AxisMap axis_map{0, 1, 2};
@@ -141,13 +154,16 @@ std::string stencil_text(const Problem& problem, const KernelAxes& axes) {
     return kTaps[(f * kPlanes + dz + kLowZ) * kRows + dy + kLowY];
   }}
 
+  // Inputs that are only read where an output is finished from sums.
+  STENCIL_DEVICE static constexpr bool late(int f) {{ return {late}; }}
+
   // u(input, dx, dy, dz) is a cell of an input, c[i] a coefficient.
   template <class Cells>
   STENCIL_DEVICE static void update(const Cells& u, const Value* c, Value (&out)[kOutputs]) {{
     using namespace stencil_tune;
 {update}    (void)c;
   }}
-}};
+{sums}}};
 )",
       fmt::arg("storage", storage_type(problem.type)),
       fmt::arg("value", problem.type == ElementType::f64 ? "double" : "float"),
@@ -158,7 +174,9 @@ std::string stencil_text(const Problem& problem, const KernelAxes& axes) {
       fmt::arg("bx", boundary_of(problem, axes, 0)), fmt::arg("by", boundary_of(problem, axes, 1)),
       fmt::arg("bz", boundary_of(problem, axes, 2)), fmt::arg("taps", TapTable(problem, axes, axis_map).text()),
       fmt::arg("update", update_text(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
-                                     facts, axis_map)));
+                                     facts, axis_map)),
+      fmt::arg("late", late_text(problem, tuning)),
+      fmt::arg("sums", tuning.keeps == Keeps::sums ? plane_sums_text(problem, axis_map) : std::string()));
 }
 
 std::string_view load_hint(LoadHint hint) {
@@ -250,7 +268,7 @@ STENCIL_KERNEL void __launch_bounds__({threads}{min_blocks})
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
 }}
 )",
-      fmt::arg("file", family.file), fmt::arg("entry", entry), fmt::arg("stencil", stencil_text(problem, axes)),
+      fmt::arg("file", family.file), fmt::arg("entry", entry), fmt::arg("stencil", stencil_text(problem, tuning, axes)),
       fmt::arg("tuning", tuning_text(problem, tuning, axes)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("threads", threads_per_block(tuning)),

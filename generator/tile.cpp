@@ -1,5 +1,7 @@
 #include "generator/tile.hpp"
 
+#include "generator/plane_sums.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -75,6 +77,7 @@ bool uses_tensor_maps(const Tuning& tuning) {
 int first_loaded_plane(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const int reach = axes.reach[2].high - axes.reach[2].low;
+  if (tuning.keeps == Keeps::sums) return reach;
   // Of each part (own cells, left halo, right halo) of each row the highest plane that reads it loads it.
   std::map<std::array<int, 3>, int> newest;
   for (const Tap& tap : problem.facts.taps) {
@@ -97,23 +100,23 @@ int first_loaded_plane(const Problem& problem, const Tuning& tuning) {
 
 namespace {
 
-/// A ring's slot holds one plane of each input as the copy engine writes it: cells as stored, rows of the box from a
-/// 32-byte sector on (16 bytes cost up to 3 % on an H200, 2026-11-21; 64 and 128 bring nothing more), planes from a
-/// 128-byte line on, which the engine asks for.
+/// A ring's slot holds one plane of each input as the copy engine writes it: cells as stored, planes from a 128-byte
+/// line on, which the engine asks for. Rows of the box are whole lines in memory and in the slot: those that begin on a
+/// 32-byte sector and are 16 bytes longer than they must be cost 3 to 5 % on an H200 (2026-11-21), as a line of the one
+/// then falls into two of the other.
 SharedTile ring_tile(const Problem& problem, const Tuning& tuning) {
   constexpr std::int64_t kLineBytes = 128;
-  constexpr std::int64_t kSectorBytes = 32;
-  constexpr std::int64_t kCopyBytes = 16;
   constexpr std::int64_t kBarrierBytes = 16;  // full and empty, 8 bytes each
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto tile = kernel_tile(problem, tuning);
   const auto size = static_cast<std::int64_t>(size_of(problem.type));
   SharedTile ring;
-  ring.left_pad = axes.reach[0].low < 0 ? static_cast<int>(round_up(-axes.reach[0].low, kSectorBytes / size)) : 0;
-  ring.pitch = round_up(ring.left_pad + tile[0] + axes.reach[0].high, kCopyBytes / size);
+  ring.left_pad = axes.reach[0].low < 0 ? static_cast<int>(round_up(-axes.reach[0].low, kLineBytes / size)) : 0;
+  ring.pitch = round_up(ring.left_pad + tile[0] + axes.reach[0].high, kLineBytes / size);
   ring.rows = tile[1] + axes.reach[1].high - axes.reach[1].low;
   ring.planes = axes.reach[2].high - axes.reach[2].low + 1 - first_loaded_plane(problem, tuning) + tuning.prefetch + 1;
-  ring.inputs = static_cast<int>(problem.facts.inputs.size());
+  ring.inputs =
+      tuning.keeps == Keeps::sums ? early_inputs(problem.facts) : static_cast<int>(problem.facts.inputs.size());
   ring.cell_bytes = size_of(problem.type);
   const std::int64_t plane_bytes = round_up(saturating_product({ring.pitch, ring.rows, size}), kLineBytes);
   ring.bytes = static_cast<std::size_t>(

@@ -74,6 +74,7 @@ std::vector<Parameter> make_table() {
   const std::vector<Planes> planes_in_shared{Planes::shared, Planes::mixed};
   const std::vector<Planes> planes_in_registers{Planes::registers};
   const std::vector<Planes> planes_ahead{Planes::registers, Planes::ring};
+  const std::vector<Planes> planes_in_ring{Planes::ring};
   const std::vector<Planes> planes_by_threads{Planes::shared, Planes::mixed, Planes::registers};
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
@@ -95,8 +96,16 @@ std::vector<Parameter> make_table() {
            {{"shared", "all planes with their halo in shared memory (textbook thread coarsening)"},
             {"mixed", "the current plane in shared memory, the others in registers (textbook register tiling)"},
             {"regs", "a thread's own rows in registers, neighbouring rows through the cache"},
-            {"ring", "planes brought to shared memory by the copy engine ahead of the walk, own column in registers"}},
+            {"ring", "planes brought to shared memory ahead of the walk, own column in registers"}},
            always, streaming, any_planes, "where the planes within reach live during the walk"),
+      word("kept between planes", &Tuning::keeps,
+           {{"cells", "the cells that later outputs read again"},
+            {"sums", "partial sums of the outputs that a plane contributes to; the plane itself is then done with"}},
+           when_not_default, streaming, planes_ahead, "what a walking thread keeps of the planes it has passed"),
+      word("copies", &Tuning::copies,
+           {{"tma", "the copy engine, a plane a request (sm_90+)"},
+            {"cpasync", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},
+           when_not_default, streaming, planes_in_ring, "who brings planes to the ring"),
       number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, streaming,
              "planes on their way beyond those in use: to registers, or to the ring in shared memory", planes_ahead),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,

@@ -19,7 +19,7 @@ enum class Planes {
   shared,     ///< all planes with their halo in shared memory (textbook thread coarsening)
   mixed,      ///< the current plane in shared memory, the others in registers (textbook register tiling)
   registers,  ///< the thread's own rows in registers, neighbouring rows through the cache
-  ring,       ///< planes brought to shared memory by the copy engine ahead of the walk, own column in registers
+  ring,       ///< planes brought to shared memory ahead of the walk, own column in registers
 };
 
 /// tiled, streaming shared/mixed: where reads outside the block's own output tile are served from.
@@ -29,6 +29,18 @@ enum class Halo { shared, cache };
 enum class Cover {
   output,  ///< a thread (times its register tile) an output cell; the halo is loaded in a loop
   input,   ///< a thread a loaded cell, the outer ones idle while computing (textbook)
+};
+
+/// streaming registers/ring: what a walking thread keeps of the planes it has passed.
+enum class Keeps {
+  cells,  ///< the cells that its later outputs read again
+  sums,   ///< partial sums of the outputs that a plane contributes to; the plane itself is then done with
+};
+
+/// streaming ring: who brings the planes.
+enum class Copies {
+  engine,   ///< the copy engine (TMA, sm_90+), a plane a request
+  threads,  ///< the block's threads, by asynchronous copies of a few bytes (cp.async, sm_80+)
 };
 
 /// direct, streaming registers: how a thread gets the cells left and right of its own.
@@ -56,6 +68,8 @@ struct Tuning {
   int vector = 1;      ///< cells a global load or store moves; divides register_x
   int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
   Planes planes = Planes::registers;
+  Keeps keeps = Keeps::cells;
+  Copies copies = Copies::engine;
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
   Halo halo = Halo::shared;
   Cover cover = Cover::output;

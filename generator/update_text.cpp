@@ -18,11 +18,17 @@ struct Text {
   int nesting = 0;
 };
 
-class UpdateWriter {
+class StatementWriter {
  public:
-  UpdateWriter(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes)
-      : stencil_(stencil), stage_(stage), facts_(facts), axes_(axes), uses_(stencil.nodes.size(), 0) {
-    for (const Update& update : stage.updates) count_uses(update.expression);
+  StatementWriter(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+                  const AxisMap& axes, int first_sum)
+      : stencil_(stencil),
+        statements_(statements),
+        facts_(facts),
+        axes_(axes),
+        first_sum_(first_sum),
+        uses_(stencil.nodes.size(), 0) {
+    for (const Statement& statement : statements) count_uses(statement.expression);
   }
 
   std::string write() {
@@ -30,9 +36,9 @@ class UpdateWriter {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil_.nodes.size()); ++id) {
       if (uses_[static_cast<std::size_t>(id)] > 0) texts[static_cast<std::size_t>(id)] = expression(id, texts);
     }
-    for (std::size_t o = 0; o < stage_.updates.size(); ++o) {
-      lines_ +=
-          fmt::format("    out[{}] = {};\n", o, texts[static_cast<std::size_t>(stage_.updates[o].expression)].text);
+    for (const Statement& statement : statements_) {
+      const std::string& text = texts[static_cast<std::size_t>(statement.expression)].text;
+      lines_ += fmt::format("    {} {};\n", statement.target, text);
     }
     return lines_;
   }
@@ -108,6 +114,7 @@ class UpdateWriter {
   }
 
   std::string read(const Node& node) const {
+    if (node.index >= first_sum_) return fmt::format("sum[{}]", node.index - first_sum_);
     const auto input = std::find(facts_.inputs.begin(), facts_.inputs.end(), node.index) - facts_.inputs.begin();
     std::array<int, kMaxRank> offset{0, 0, 0};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil_.rank); ++axis) {
@@ -117,9 +124,10 @@ class UpdateWriter {
   }
 
   const Stencil& stencil_;
-  const Stage& stage_;
+  std::span<const Statement> statements_;
   const StageFacts& facts_;
   const AxisMap& axes_;
+  int first_sum_;
   std::vector<int> uses_;
   std::string lines_;
 };
@@ -128,9 +136,17 @@ class UpdateWriter {
 
 std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes) {
   StencilBuilder builder(stencil);
-  Stage regrouped = stage;
-  for (Update& update : regrouped.updates) update.expression = regroup(builder, update.expression, facts.linear_taps);
-  return UpdateWriter(builder.stencil(), regrouped, facts, axes).write();
+  std::vector<Statement> statements;
+  for (std::size_t o = 0; o < stage.updates.size(); ++o) {
+    const NodeId expression = regroup(builder, stage.updates[o].expression, facts.linear_taps);
+    statements.push_back({fmt::format("out[{}] =", o), expression});
+  }
+  return statements_text(builder.stencil(), statements, facts, axes, static_cast<int>(stencil.fields.size()));
+}
+
+std::string statements_text(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+                            const AxisMap& axes, int first_sum) {
+  return StatementWriter(stencil, statements, facts, axes, first_sum).write();
 }
 
 }  // namespace stencil_tune

@@ -3,6 +3,7 @@
 
 #include "stencil_tune/stencil.hpp"
 
+#include <span>
 #include <string>
 
 namespace stencil_tune {
@@ -13,5 +14,16 @@ using AxisMap = std::array<int, kMaxRank>;
 /// The body of `update(u, c, out)`: one statement per line, indented by four spaces. Fields and coefficients appear by
 /// number only; no text of the definition is used.
 std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes);
+
+/// "target expression;" with a target such as "out[0] =".
+struct Statement {
+  std::string target;
+  NodeId expression = 0;
+};
+
+/// The same for any expressions of the stencil. Fields from `first_sum` on are no fields: they read as sum[0], sum[1]
+/// ...
+std::string statements_text(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+                            const AxisMap& axes, int first_sum);
 
 }  // namespace stencil_tune

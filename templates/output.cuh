@@ -20,6 +20,23 @@ struct UpdatedBox {
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };
 
+/// Stores T::kRegisterX outputs, all of which lie in the box.
+template <class S, class T>
+STENCIL_DEVICE void store_whole_row(typename S::Storage* to, const typename S::Value* cells) {
+  STENCIL_UNROLL
+  for (int i = 0; i < T::kRegisterX; i += T::kVector) store_cells<T::kStore, T::kVector>(to + i, cells + i);
+}
+
+/// Stores those of T::kRegisterX outputs that lie in the box, one by one.
+template <class S, class T>
+STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<S>& box, typename S::Index x,
+                                      const typename S::Value* cells) {
+  STENCIL_UNROLL
+  for (int i = 0; i < T::kRegisterX; ++i) {
+    if (x + i >= box.low_x && x + i < box.high_x) store_cells<T::kStore, 1>(to + i, cells + i);
+  }
+}
+
 /// Stores T::kRegisterX outputs from x on; whole vectors inside the box at once, at its edges cell by cell.
 template <class S, class T>
 STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,

@@ -30,6 +30,15 @@ const std::set<std::string_view> kNone{};
 
 using Names = std::set<std::string_view>;
 
+/// In 3D, yet every plane by itself.
+Problem flat() {
+  StencilBuilder builder("flat", 3);
+  const int in = builder.field("in");
+  builder.update(builder.field("out"),
+                 builder.apply(Operation::add, builder.read(in, {-1, 0, 0}), builder.read(in, {1, 0, 0})));
+  return make_problem(std::move(builder).build(), ElementType::f32, {}, Extents{3, {64, 64, 64}});
+}
+
 TEST(Constraints, HaveNamesAndMeanings) {
   Names names;
   for (const Constraint& constraint : constraints()) {
@@ -161,6 +170,15 @@ TEST(Constraints, RingsNeedWhatTheCopyEngineDoes) {
   EXPECT_EQ(broken(problem, ring), Names{"ring_edges"});
 }
 
+TEST(Constraints, SumsNeedSeveralPlanesAndUnrollByThemselves) {
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums"), kNone);
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.ring.sums"), kNone) << "a ring without pf still runs ahead";
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2"), Names{"sums_unroll"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.pf1"), Names{"sums_prefetch"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.shared.sums"), Names{"parameter_unused"});
+  EXPECT_EQ(broken(flat(), "streaming.bx32.by4.cz4.regs.sums"), Names{"sums_of_planes"});
+}
+
 TEST(Constraints, UnrollStaysWithinTheWalk) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz2.regs.u4"), Names{"unroll_within_depth"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.u4"), kNone);
@@ -237,6 +255,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   periodic.boundaries[0] = Boundary::periodic;
   add(periodic, "streaming.bx64.by4.rx4.cz16.ring.pf1", limits_of_architecture("sm_80"));
   add(star(3, 1), "streaming.bx8.by5.cz16.ring");
+  add(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2.pf1");
+  add(flat(), "streaming.bx32.by4.cz4.regs.sums");
+  add(star(3, 1), "streaming.bx32.by4.cz4.ring.sums.cpasync");
   for (const Constraint& constraint : constraints()) EXPECT_TRUE(seen.count(constraint.name)) << constraint.name;
 }
 

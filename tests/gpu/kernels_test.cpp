@@ -2,6 +2,7 @@
 // host executor cannot show is how the GPU's own compiler, warps, barriers and copy engine run them.
 #include "generator/constraints.hpp"
 #include "generator/textbook.hpp"
+#include "generator/tile.hpp"
 #include "runtime/caching_compiler.hpp"
 #include "runtime/module.hpp"
 #include "tests/gpu/gpu_test.hpp"
@@ -129,7 +130,8 @@ class DeviceKernels : public GpuTest<> {
 
 /// What of a tuning makes its form.
 auto form_of(const Tuning& tuning) {
-  return std::tuple(tuning.family, tuning.planes, tuning.halo, tuning.cover, tuning.neighbours);
+  return std::tuple(tuning.family, tuning.planes, tuning.keeps, tuning.copies, tuning.halo, tuning.cover,
+                    tuning.neighbours);
 }
 
 const std::vector<HostCase>& all_pairs() {
@@ -143,7 +145,7 @@ TEST_P(DeviceKernelForms, agree_with_the_reference_in_every_cell) {
   std::vector<HostCase> cases;
   std::copy_if(all_pairs().begin(), all_pairs().end(), std::back_inserter(cases),
                [](const HostCase& one) { return form_of(one.tuning) == form_of(GetParam()); });
-  if (GetParam().planes == Planes::ring && device_.limits.compute_capability < 90) {
+  if (uses_tensor_maps(GetParam()) && device_.limits.compute_capability < 90) {
     GTEST_SKIP() << "no tensor copies on " << device_.architecture;
   }
   expect_right(std::move(cases));

@@ -59,6 +59,8 @@ Problem on_grid(const Problem& problem, std::array<std::int64_t, kMaxRank> n, st
 
 /// What means nothing to this candidate goes back to its default.
 Tuning without_unused(Tuning tuning) {
+  if (tuning.keeps == Keeps::sums) tuning.unroll = 1;
+  if (tuning.keeps == Keeps::sums && tuning.planes == Planes::registers) tuning.prefetch = 0;
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
   }
@@ -123,6 +125,11 @@ std::vector<Tuning> kernel_forms() {
   const auto direct = [](Neighbours n) { return form(Family::direct, registers, Halo::shared, Cover::output, n); };
   const auto tiled = [](Halo h, Cover c) { return form(Family::tiled, registers, h, c, Neighbours::cache); };
   const auto streaming = [](Planes p, Halo h, Cover c, Neighbours n) { return form(Family::streaming, p, h, c, n); };
+  const auto sums = [](Planes p, Neighbours n) {
+    Tuning tuning = form(Family::streaming, p, Halo::shared, Cover::output, n);
+    tuning.keeps = Keeps::sums;
+    return tuning;
+  };
   return {
       direct(Neighbours::cache),
       direct(Neighbours::shuffle),
@@ -138,6 +145,9 @@ std::vector<Tuning> kernel_forms() {
       streaming(mixed, Halo::cache, Cover::output, Neighbours::cache),
       streaming(mixed, Halo::shared, Cover::input, Neighbours::cache),
       streaming(ring, Halo::shared, Cover::output, Neighbours::cache),
+      sums(registers, Neighbours::cache),
+      sums(registers, Neighbours::shuffle),
+      sums(ring, Neighbours::cache),
   };
 }
 

@@ -47,6 +47,7 @@ Tuning form_of(const Tuning& tuning) {
   Tuning form;
   form.family = tuning.family;
   form.planes = tuning.planes;
+  form.keeps = tuning.keeps;
   form.halo = tuning.halo;
   form.cover = tuning.cover;
   form.neighbours = tuning.neighbours;

@@ -155,6 +155,13 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrie
                              STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
 }
+STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
+  int any = value ? 1 : 0;
+  for (int distance = 16; distance > 0; distance /= 2) {
+    any |= host::exchange(any, static_cast<int>(host::self().lane) ^ distance, {file, line});
+  }
+  return any != 0;
+}
 STENCIL_DEVICE void warp_barrier(STENCIL_TUNE_CALLER) {
   host::exchange(0, static_cast<int>(host::self().lane), {file, line});
 }

@@ -1,0 +1,182 @@
+// Sums that a thread carries along z: each plane is read once, when it comes up, adds what it has to the outputs within
+// its reach, and is not kept.
+//
+//     plane z + high  ===>  pending[0]      the output at z: its last taps; now it is finished and stored
+//                     ===>  pending[1]      the output at z + 1
+//                            ...
+//                     ===>  pending[last]   the output at z + high + low: its first taps
+//     then every sum moves down by one: pending[q] = pending[q + 1]
+//
+// The moves are names only where the loop is unrolled by kTurn, after which each sum is back in its registers.
+// Inputs that are read at the cell alone (S::late) are loaded for the output that is finished next, one plane ahead.
+#pragma once
+
+#include "stencil_tune/window.cuh"
+
+namespace stencil_tune {
+
+/// The rows of one plane that add to any output in reach, early inputs only: as if all taps lay in that plane.
+template <class S, int kX, int kY, bool kBodyForHalo>
+struct PlaneReads {
+  static constexpr int kInputs = S::kInputs;
+  static constexpr int kPlanes = 1;
+  static constexpr int kRows = kY + S::kLowY + S::kHighY;
+
+  RowUse use[kInputs][kPlanes][kRows];
+
+  STENCIL_DEVICE constexpr PlaneReads() : use{} {
+    for (int f = 0; f < kInputs; ++f) {
+      for (int r = 0; r < kRows && !S::late(f); ++r) use[f][0][r] = row_use(taps_of_row(f, r), kX, kBodyForHalo);
+    }
+  }
+
+  STENCIL_DEVICE static constexpr Range taps_of_row(int f, int r) {
+    Range range{1, 0};
+    for (int dz = -S::kLowZ; dz <= S::kHighZ; ++dz) {
+      for (int j = 0; j < kY; ++j) range = hull(range, S::taps(f, r - S::kLowY - j, dz));
+    }
+    return range;
+  }
+};
+
+/// The late inputs' cells of a thread's register tile.
+template <class S, class T>
+struct LateCells {
+  using Value = typename S::Value;
+  using Index = typename S::Index;
+
+  Value cells[S::kInputs][T::kRegisterY][T::kRegisterX];
+
+  template <class Known>
+  STENCIL_DEVICE void load(const Field<S, T, Known> (&in)[S::kInputs], Index x, Index y, Index z) {
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) {
+      STENCIL_UNROLL
+      for (int j = 0; j < T::kRegisterY; ++j) {
+        if (S::late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
+      }
+    }
+  }
+
+  /// A source of cells (see Cells).
+  STENCIL_DEVICE Value cell(int f, int x, int y, int) const { return cells[f][y][x]; }
+};
+
+template <class S, class T>
+struct PlaneSums {
+  using Value = typename S::Value;
+  using Reads = PlaneReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle>;
+  using Row = Value[S::kOutputs][T::kRegisterX];
+
+  static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
+  static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
+
+  Value pending[kTurn][T::kRegisterY][T::kRegisterX][S::kSums];
+
+  STENCIL_DEVICE PlaneSums() : pending{} {}
+
+  /// The next plane. `rows` is a source of rows (see WindowLoader) whose lowest plane it is.
+  template <class Source>
+  STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
+    Plane plane;
+    WindowLoader<S, T, Reads>::load(rows, plane.window);
+    add_to_outputs(plane, coefficients, IndicesBelow<kTurn * T::kRegisterY * T::kRegisterX>{});
+  }
+
+  /// Row kJ of the outputs that are complete.
+  template <int kJ>
+  STENCIL_DEVICE void finish(const LateCells<S, T>& late, const Value* coefficients, Row& outputs) const {
+    finish_row<kJ>(late, coefficients, outputs, IndicesBelow<T::kRegisterX>{});
+  }
+
+  STENCIL_DEVICE void next() {
+    STENCIL_UNROLL
+    for (int q = 0; q < kReach; ++q) {
+      STENCIL_UNROLL
+      for (int j = 0; j < T::kRegisterY; ++j) {
+        STENCIL_UNROLL
+        for (int i = 0; i < T::kRegisterX; ++i) {
+          STENCIL_UNROLL
+          for (int k = 0; k < S::kSums; ++k) pending[q][j][i][k] = pending[q + 1][j][i][k];
+        }
+      }
+    }
+  }
+
+ private:
+  /// A source of cells of which only one plane is there, whichever is asked for.
+  struct Plane {
+    Window<S, T, Reads> window;
+    STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
+      return window.cells[Window<S, T, Reads>::Places::at(f, 0, y + S::kLowY) + x];
+    }
+  };
+
+  template <int... kPlace>
+  STENCIL_DEVICE void add_to_outputs(const Plane& plane, const Value* coefficients, Indices<kPlace...>) {
+    (add_to<kPlace / T::kRegisterX % T::kRegisterY, kPlace % T::kRegisterX, kPlace / T::kRegisterX / T::kRegisterY>(
+         plane, coefficients),
+     ...);
+  }
+  template <int kJ, int kI, int kQ>
+  STENCIL_DEVICE void add_to(const Plane& plane, const Value* coefficients) {
+    S::template add_plane<S::kHighZ - kQ>(Cells<S, Plane, kI, kJ, 0>{plane}, coefficients, pending[kQ][kJ][kI]);
+  }
+
+  template <int kJ, int... kI>
+  STENCIL_DEVICE void finish_row(const LateCells<S, T>& late, const Value* coefficients, Row& outputs,
+                                 Indices<kI...>) const {
+    (finish_cell<kJ, kI>(late, coefficients, outputs), ...);
+  }
+  template <int kJ, int kI>
+  STENCIL_DEVICE void finish_cell(const LateCells<S, T>& late, const Value* coefficients, Row& outputs) const {
+    Value cell[S::kOutputs];
+    S::finish(Cells<S, LateCells<S, T>, kI, kJ, 0>{late}, coefficients, pending[0][kJ][kI], cell);
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
+  }
+};
+
+/// Where a walking thread writes. Whether its whole register tile lies in the box is settled once.
+template <class S, class T>
+struct WalkOutput {
+  using Index = typename S::Index;
+
+  const Arguments<S>& arguments;
+  const UpdatedBox<S>& box;
+  Index x, y;
+  bool whole;
+
+  STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y)
+      : arguments(arguments), box(box), x(x), y(y),
+        whole(x >= box.low_x && x + T::kRegisterX <= box.high_x && y >= box.low_y && y + T::kRegisterY <= box.high_y) {}
+
+  /// The complete outputs of `sums`, which are those of plane z, a plane of the box.
+  STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Index z) const {
+    store_rows(sums, late, z, IndicesBelow<T::kRegisterY>{});
+  }
+
+ private:
+  template <int... kJ>
+  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Index z,
+                                 Indices<kJ...>) const {
+    typename PlaneSums<S, T>::Row outputs[T::kRegisterY];
+    (sums.template finish<kJ>(late, arguments.coefficients, outputs[kJ]), ...);
+    STENCIL_UNROLL
+    for (int j = 0; j < T::kRegisterY; ++j) {
+      const Index offset =
+          (y + j) * static_cast<Index>(arguments.stride_y) + z * static_cast<Index>(arguments.stride_z);
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) {
+        typename S::Storage* const to = arguments.out[o] + offset + x;
+        if (whole) {
+          store_whole_row<S, T>(to, outputs[j][o]);
+        } else if (y + j >= box.low_y && y + j < box.high_y) {
+          store_part_of_row<S, T>(to, box, x, outputs[j][o]);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace stencil_tune

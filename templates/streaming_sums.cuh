@@ -1,0 +1,48 @@
+// streaming, sums in registers: a block walks kDepth planes along z; each thread reads the rows of a plane once, from
+// global memory through the cache, and keeps sums of outputs instead of cells (plane_sums.cuh). No shared memory, no
+// barrier.
+#pragma once
+
+#include "stencil_tune/plane_sums.cuh"
+
+namespace stencil_tune {
+
+template <class S, class T>
+STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
+  using Index = typename S::Index;
+  using Known = KnownReads<S, T>;
+  using Sums = PlaneSums<S, T>;
+
+  const TileIndex tile = tile_of_block<T::kOrder>(arguments.tiles);
+  const Index x = static_cast<Index>(arguments.origin[0]) +
+                  (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
+  const Index y = static_cast<Index>(arguments.origin[1]) +
+                  (static_cast<Index>(tile.y) * T::kBlockY + thread_y()) * T::kRegisterY;
+  const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(tile.z) * T::kDepth;
+  const UpdatedBox<S> box(arguments);
+  if constexpr (T::kNeighbours == Neighbours::cache) {  // lanes that shuffle stay for their neighbours
+    if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y) return;
+  }
+
+  Field<S, T, Known> in[S::kInputs];
+  STENCIL_UNROLL
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
+
+  const WalkOutput<S, T> output(arguments, box, x, y);
+  Sums sums;
+  LateCells<S, T> late;
+  late.load(in, x, y, first_z);
+#pragma unroll Sums::kTurn
+  for (int step = -Sums::kReach; step < T::kDepth; ++step) {
+    const Index z = first_z + step;
+    if (z >= box.high_z) break;
+    sums.add(GlobalRows<S, T, Known>{in, x, y, z + Sums::kReach}, arguments.coefficients);
+    if (step >= 0) {
+      output.store(sums, late, z);
+      if (z + 1 < box.high_z) late.load(in, x, y, z + 1);
+    }
+    sums.next();
+  }
+}
+
+}  // namespace stencil_tune

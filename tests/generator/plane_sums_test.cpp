@@ -1,0 +1,92 @@
+#include "generator/plane_sums.hpp"
+
+#include "generator/source.hpp"
+#include "generator/tile.hpp"
+#include "tests/generator/problems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+using testing::box;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::star;
+
+constexpr AxisMap kSameAxes{0, 1, 2};
+
+Problem on_cube(Stencil stencil) {
+  return make_problem(std::move(stencil), ElementType::f32, {}, Extents{3, {64, 64, 64}});
+}
+
+/// next = 2*p - old + v*v * (p above + p below): a wave equation with the neighbours along z alone.
+Problem wave() {
+  using enum Operation;
+  StencilBuilder builder("wave", 3);
+  const int p = builder.field("p");
+  const int old = builder.field("old");
+  const int v = builder.field("v");
+  const NodeId speed = builder.read(v, {0, 0, 0});
+  const NodeId both = builder.apply(add, builder.read(p, {0, 0, 1}), builder.read(p, {0, 0, -1}));
+  const NodeId twice = builder.apply(multiply, builder.number(2), builder.read(p, {0, 0, 0}));
+  const NodeId inertia = builder.apply(subtract, twice, builder.read(old, {0, 0, 0}));
+  const NodeId force = builder.apply(multiply, builder.apply(multiply, speed, speed), both);
+  builder.update(builder.field("next"), builder.apply(add, inertia, force));
+  return on_cube(std::move(builder).build());
+}
+
+/// The greater of a cell and the one above it: nothing to sum, yet both planes are read.
+Problem upward_maximum() {
+  StencilBuilder builder("upward maximum", 3);
+  const int in = builder.field("in");
+  builder.update(builder.field("out"),
+                 builder.apply(Operation::maximum, builder.read(in, {0, 0, 0}), builder.read(in, {0, 0, 1})));
+  return on_cube(std::move(builder).build());
+}
+
+TEST(PlaneSums, MakeOneSumOfALinearUpdate) {
+  EXPECT_EQ(count_sums(star(3, 4)), 1);
+  EXPECT_EQ(count_sums(box(3, 1)), 1);
+  const std::string text = plane_sums_text(star(3, 1), kSameAxes);
+  EXPECT_THAT(text, HasSubstr("out[0] = sum[0];"));
+  EXPECT_THAT(text, HasSubstr("if constexpr (kDz == -1) {\n      sum[0] = c[5] * u(0, 0, 0, -1);"));
+  EXPECT_THAT(text, HasSubstr("if constexpr (kDz == 1) {\n      sum[0] += c[6] * u(0, 0, 0, 1);"));
+}
+
+TEST(PlaneSums, LeaveInputsReadAtTheCellAloneToTheEnd) {
+  const Problem problem = wave();
+  EXPECT_FALSE(is_late(problem.facts, 0));
+  EXPECT_TRUE(is_late(problem.facts, 1));
+  EXPECT_TRUE(is_late(problem.facts, 2));
+  EXPECT_EQ(early_inputs(problem.facts), 1);
+  EXPECT_EQ(count_sums(problem), 2) << "what the cell itself gives, and what its neighbours give times v*v";
+  const std::string text = plane_sums_text(problem, kSameAxes);
+  const std::string planes = text.substr(0, text.find("finish"));
+  EXPECT_THAT(planes, Not(HasSubstr("u(1,"))) << "old waits in no sum";
+  EXPECT_THAT(text.substr(planes.size()), HasSubstr("u(1, 0, 0, 0)"));
+}
+
+TEST(PlaneSums, CarryWhatIsNoSum) {
+  EXPECT_EQ(count_sums(upward_maximum()), 2);
+  EXPECT_THAT(plane_sums_text(upward_maximum(), kSameAxes), HasSubstr("out[0] = maximum(sum["));
+}
+
+TEST(PlaneSums, NeedOnePlaneInTheRingAndOnlyOfEarlyInputs) {
+  const Tuning tuning = parse_code("streaming.bx32.by4.cz8.ring.sums.pf1");
+  const SharedTile ring = shared_tile(wave(), tuning);
+  EXPECT_EQ(ring.inputs, 1);
+  EXPECT_EQ(ring.planes, 3) << "one in use, one on its way, one being given back";
+  EXPECT_EQ(shared_tile(star(3, 8), tuning).planes, 3);
+}
+
+TEST(PlaneSums, AreInTheSourceOfKernelsThatKeepThem) {
+  const Problem problem = wave();
+  EXPECT_THAT(generate(problem, parse_code("streaming.bx32.by4.cz8.regs.sums")).text,
+              HasSubstr("return f == 1 || f == 2;"));
+  EXPECT_THAT(generate(problem, parse_code("streaming.bx32.by4.cz8.regs")).text, Not(HasSubstr("add_plane")));
+}
+
+}  // namespace
+}  // namespace stencil_tune
