@@ -361,5 +361,34 @@ TEST_F(DeviceLibrary, MemoryThatTheGpuDoesNotReachIsRefusedBeforeItFaults) {
   context_->synchronize();
 }
 
+TEST_F(DeviceLibrary, ServesSeveralGpusInOneProcess) {
+  const std::vector<DeviceFacts> devices = list_devices();
+  if (devices.size() < 2) GTEST_SKIP() << "one GPU alone";
+  Library library = library_with();
+  Request request = request_for<float>(find_builtin("heat3d"));
+  DeviceField elsewhere(kGrid, ElementType::f32);  // on GPU 0
+  for (const DeviceFacts& device : devices) {
+    const DeviceContext context(device.ordinal);
+    const Stream stream(cuda_driver());
+    Kernel kernel = library.lookup(request);  // the GPU is the current context's
+    kernel.prepare();
+    DeviceField in(kGrid, ElementType::f32);
+    DeviceField out(kGrid, ElementType::f32);
+    const std::vector<float> cells = random_cells<float>(7);
+    upload(in, cells);
+    upload(out, cells);
+    kernel.launch(stream.get(), in.data(), out.data());
+    stream.synchronize();
+    expect_step(request, cells, cells, download<float>(out), kernel.updated_box());
+    if (device.ordinal == 0) continue;
+    try {
+      kernel.launch(stream.get(), in.data(), elsewhere.data());
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("memory of GPU 0"), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stencil_tune
