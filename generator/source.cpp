@@ -155,7 +155,7 @@ std::string stencil_text(const Problem& problem, const Tuning& tuning, const Ker
   }}
 
   // Inputs that are only read where an output is finished from sums.
-  STENCIL_DEVICE static constexpr bool late(int f) {{ return {late}; }}
+  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {late}; }}
 
   // u(input, dx, dy, dz) is a cell of an input, c[i] a coefficient.
   template <class Cells>
