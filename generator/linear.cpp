@@ -17,21 +17,20 @@ struct Weight {
   bool negative = false;
 };
 
-/// What the root's derivative with respect to each node is, collected from the root down to the reads.
+/// What the root's derivative with respect to each node is, collected from the root down to the terms.
 class WeightCollector {
  public:
-  WeightCollector(StencilBuilder& builder, NodeId root) : builder_(builder), weights_(at(root) + 1) {
+  WeightCollector(StencilBuilder& builder, NodeId root, const IsTerm& is_term)
+      : builder_(builder), is_term_(is_term), weights_(at(root) + 1) {
     weights_[at(root)] = Weight{};
   }
 
-  std::vector<LinearTap> collect() {
+  std::vector<LinearTerm> collect() {
     // Operands come before their users, so that going down each node has its whole weight when it is reached.
     for (NodeId id = static_cast<NodeId>(weights_.size()) - 1; id >= 0; --id) {
       if (weights_[at(id)]) pass_on(id);
     }
-    std::sort(taps_.begin(), taps_.end(),
-              [](const LinearTap& a, const LinearTap& b) { return comes_before(a.tap, b.tap); });
-    return std::move(taps_);
+    return std::move(terms_);
   }
 
  private:
@@ -40,10 +39,11 @@ class WeightCollector {
     const Node node = builder_.stencil().nodes[at(id)];  // a copy: weights may grow the arena
     const NodeId a = node.operands[0];
     const NodeId b = node.operands[1];
+    if (node.op == Operation::read || is_term_(id, weight.node)) {
+      terms_.push_back({id, weight.node, weight.negative});
+      return;
+    }
     switch (node.op) {
-      case Operation::read:
-        taps_.push_back({{node.index, node.offset}, weight.node, weight.negative});
-        break;
       case Operation::add:
         give(a, weight);
         give(b, weight);
@@ -93,8 +93,9 @@ class WeightCollector {
   }
 
   StencilBuilder& builder_;
+  const IsTerm& is_term_;
   std::vector<std::optional<Weight>> weights_;
-  std::vector<LinearTap> taps_;
+  std::vector<LinearTerm> terms_;
 };
 
 enum class Degree { constant, linear, other };
@@ -133,8 +134,19 @@ bool is_linear(const Stencil& stencil, NodeId root) {
   return degrees.back() == Degree::linear;
 }
 
+std::vector<LinearTerm> distribute_terms(StencilBuilder& builder, NodeId root, const IsTerm& is_term) {
+  return WeightCollector(builder, root, is_term).collect();
+}
+
 std::vector<LinearTap> distribute_weights(StencilBuilder& builder, NodeId root) {
-  return WeightCollector(builder, root).collect();
+  std::vector<LinearTap> taps;
+  for (const LinearTerm& term : distribute_terms(builder, root, [](NodeId, NodeId) { return false; })) {
+    const Node& read = builder.stencil().nodes[at(term.node)];
+    taps.push_back({{read.index, read.offset}, term.weight, term.negative});
+  }
+  std::sort(taps.begin(), taps.end(),
+            [](const LinearTap& a, const LinearTap& b) { return comes_before(a.tap, b.tap); });
+  return taps;
 }
 
 bool comes_before(const Tap& a, const Tap& b) {

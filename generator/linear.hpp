@@ -3,12 +3,27 @@
 
 #include "stencil_tune/stencil.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace stencil_tune {
 
 /// Whether the expression is a weighted sum of field reads with read-free weights (and no constant term).
 bool is_linear(const Stencil& stencil, NodeId root);
+
+/// A part of a weighted sum: a node that reads fields, and what multiplies it.
+struct LinearTerm {
+  NodeId node = 0;
+  NodeId weight = -1;  ///< no field read in it; -1 for 1
+  bool negative = false;
+};
+
+/// Whether a node with that weight (-1 for 1) is to be left whole.
+using IsTerm = std::function<bool(NodeId node, NodeId weight)>;
+
+/// A linear expression as weighted terms, each node once: weights are distributed over sums down to the reads, or to
+/// what is left whole. Nodes for products and sums of weights are added to the builder.
+std::vector<LinearTerm> distribute_terms(StencilBuilder& builder, NodeId root, const IsTerm& is_term);
 
 /// The taps of a linear expression, each once, sorted by field, z, y, x. Weights are distributed over sums:
 /// c*(a + b) gives a and b the weight c; nodes for products and sums of weights are added to the builder.

@@ -1,6 +1,7 @@
 #include "generator/plane_sums.hpp"
 
 #include "generator/linear.hpp"
+#include "generator/regroup.hpp"
 
 #include <fmt/format.h>
 
@@ -15,22 +16,31 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 /// The update's expressions taken apart. Nodes belong to `builder`, where each sum is one more field, read at the cell.
 struct Parts {
   StencilBuilder builder;
-  std::vector<std::vector<LinearTap>> sums;  ///< of early inputs only
+  std::vector<std::map<int, std::vector<LinearTerm>>> sums;  ///< of early inputs only, by the plane they read
   std::vector<Update> finish;
 };
 
-/// The tap times its weight, without its sign.
-NodeId term(StencilBuilder& builder, const LinearTap& tap) {
-  const NodeId read = builder.read(tap.tap.field, tap.tap.offset);
-  return tap.weight < 0 ? read : builder.apply(Operation::multiply, tap.weight, read);
+NodeId times_weight(StencilBuilder& builder, NodeId weight, NodeId value) {
+  return weight < 0 ? value : builder.apply(Operation::multiply, weight, value);
 }
+
+/// Where a node's reads lie along the walked axis, and what is done to them.
+struct Reads {
+  bool any = false;
+  bool early = false;   ///< some are of an input that is read beyond the cell
+  bool late = false;    ///< some are of an input that is not
+  bool scaled = false;  ///< some are multiplied or divided
+  int lowest = 0;       ///< plane
+  int highest = 0;
+
+  bool in_one_plane() const { return any && lowest == highest; }
+};
 
 class Splitter {
  public:
-  explicit Splitter(const Problem& problem)
-      : problem_(problem), parts_{StencilBuilder(problem.stencil), {}, {}}, early_(problem.stencil.nodes.size()) {
-    const Stencil& stencil = problem.stencil;
-    for (std::size_t id = 0; id < stencil.nodes.size(); ++id) early_[id] = reads_early(static_cast<NodeId>(id));
+  Splitter(const Problem& problem, std::size_t walked_axis)
+      : problem_(problem), walked_axis_(walked_axis), parts_{StencilBuilder(problem.stencil), {}, {}} {
+    for (const Node& node : problem.stencil.nodes) reads_.push_back(reads_of(node));
   }
 
   Parts split() {
@@ -41,7 +51,7 @@ class Splitter {
     std::vector<bool> is_sum(stencil.nodes.size());
     for (const Update& update : updates) wanted[at(update.expression)] = true;
     for (NodeId id = static_cast<NodeId>(stencil.nodes.size()) - 1; id >= 0; --id) {
-      if (!wanted[at(id)] || !early_[at(id)]) continue;
+      if (!wanted[at(id)] || !reads_[at(id)].early) continue;
       is_sum[at(id)] = is_linear(stencil, id);
       if (is_sum[at(id)]) continue;
       const Node& node = stencil.nodes[at(id)];
@@ -51,7 +61,7 @@ class Splitter {
     std::vector<NodeId> rewritten(stencil.nodes.size(), -1);
     for (NodeId id = 0; id < static_cast<NodeId>(stencil.nodes.size()); ++id) {
       if (!wanted[at(id)]) continue;
-      if (!early_[at(id)]) {
+      if (!reads_[at(id)].early) {
         rewritten[at(id)] = id;
       } else {
         rewritten[at(id)] = is_sum[at(id)] ? sum(id) : with_operands(stencil.nodes[at(id)], rewritten);
@@ -64,16 +74,40 @@ class Splitter {
   }
 
  private:
-  bool reads_early(NodeId id) const {
-    const Node& node = problem_.stencil.nodes[at(id)];
+  Reads reads_of(const Node& node) const {
+    Reads reads;
     if (node.op == Operation::read) {
-      const auto& inputs = problem_.facts.inputs;
-      const auto input = std::find(inputs.begin(), inputs.end(), node.index);
-      return input != inputs.end() && !is_late(problem_.facts, static_cast<std::size_t>(input - inputs.begin()));
+      const bool late = is_late(node.index);
+      return {true, !late, late, false, node.offset[walked_axis_], node.offset[walked_axis_]};
     }
-    bool early = false;
-    for (int i = 0; i < operand_count(node.op); ++i) early = early || early_[at(node.operands[at(i)])];
-    return early;
+    for (int i = 0; i < operand_count(node.op); ++i) {
+      const Reads& operand = reads_[at(node.operands[at(i)])];
+      if (!operand.any) continue;
+      reads.lowest = reads.any ? std::min(reads.lowest, operand.lowest) : operand.lowest;
+      reads.highest = reads.any ? std::max(reads.highest, operand.highest) : operand.highest;
+      reads.any = true;
+      reads.early = reads.early || operand.early;
+      reads.late = reads.late || operand.late;
+      reads.scaled = reads.scaled || operand.scaled;
+    }
+    const bool scales = node.op == Operation::multiply || node.op == Operation::divide;
+    reads.scaled = reads.any && (reads.scaled || scales);
+    return reads;
+  }
+
+  bool is_late(int field) const {
+    const auto& inputs = problem_.facts.inputs;
+    const auto input = std::find(inputs.begin(), inputs.end(), field) - inputs.begin();
+    return stencil_tune::is_late(problem_.facts, static_cast<std::size_t>(input));
+  }
+
+  /// A weighted sum within a plane keeps its weights and gets one more: (a + 2*b) * c as it is, and not a*c + b*(2*c).
+  /// Every plane that reads it finds the same sum.
+  bool is_whole(NodeId id, NodeId weight) const {
+    const Reads& reads = reads_[at(id)];
+    const Operation op = problem_.stencil.nodes[at(id)].op;
+    return weight >= 0 && (op == Operation::add || op == Operation::subtract) && reads.scaled && !reads.late &&
+           reads.in_one_plane();
   }
 
   NodeId with_operands(const Node& node, const std::vector<NodeId>& rewritten) {
@@ -83,43 +117,62 @@ class Splitter {
     return parts_.builder.apply(node.op, operand(0), operand(1), operand(2));
   }
 
-  /// Early taps become a sum; late ones stay beside it.
+  /// Early terms become a sum; late ones stay beside it.
   NodeId sum(NodeId id) {
-    const int number = static_cast<int>(parts_.sums.size());
-    NodeId whole = parts_.builder.read(parts_.builder.field(fmt::format("(sum {})", number)), {0, 0, 0});
-    std::vector<LinearTap> early;
-    for (const LinearTap& tap : distribute_weights(parts_.builder, id)) {
-      const auto& inputs = problem_.facts.inputs;
-      const auto input = std::find(inputs.begin(), inputs.end(), tap.tap.field) - inputs.begin();
-      if (!is_late(problem_.facts, static_cast<std::size_t>(input))) {
-        early.push_back(tap);
+    StencilBuilder& builder = parts_.builder;
+    NodeId whole = builder.read(builder.field(fmt::format("(sum {})", parts_.sums.size())), {0, 0, 0});
+    auto& planes = parts_.sums.emplace_back();
+    for (const LinearTerm& term :
+         distribute_terms(builder, id, [this](NodeId node, NodeId weight) { return is_whole(node, weight); })) {
+      const Reads& reads = reads_[at(term.node)];
+      if (reads.early) {
+        planes[reads.lowest].push_back(term);
       } else {
-        whole =
-            parts_.builder.apply(tap.negative ? Operation::subtract : Operation::add, whole, term(parts_.builder, tap));
+        const NodeId value = times_weight(builder, term.weight, term.node);
+        whole = builder.apply(term.negative ? Operation::subtract : Operation::add, whole, value);
       }
     }
-    parts_.sums.push_back(std::move(early));
     return whole;
   }
 
   const Problem& problem_;
+  std::size_t walked_axis_;
   Parts parts_;
-  std::vector<bool> early_;
+  std::vector<Reads> reads_;  ///< of each of the stencil's nodes
 };
 
+/// Single cells of equal weight are added first; what is left whole follows.
+std::vector<EquallyWeighted> grouped(StencilBuilder& builder, const std::vector<LinearTerm>& terms) {
+  std::vector<LinearTap> taps;
+  std::vector<EquallyWeighted> rest;
+  for (const LinearTerm& term : terms) {
+    const Node& node = builder.stencil().nodes[at(term.node)];
+    if (node.op == Operation::read) {
+      taps.push_back({{node.index, node.offset}, term.weight, term.negative});
+    } else {
+      rest.push_back({term.weight, term.node, term.negative});
+    }
+  }
+  std::sort(taps.begin(), taps.end(),
+            [](const LinearTap& a, const LinearTap& b) { return comes_before(a.tap, b.tap); });
+  std::vector<EquallyWeighted> sums = sum_by_weight(builder, taps);
+  sums.insert(sums.end(), rest.begin(), rest.end());
+  return sums;
+}
+
 /// The statements by which the planes at offset dz add to the sums, by dz.
-std::map<int, std::vector<Statement>> plane_statements(Parts& parts, std::size_t walked_axis) {
+std::map<int, std::vector<Statement>> plane_statements(Parts& parts) {
   std::map<int, std::vector<Statement>> planes;
   for (std::size_t k = 0; k < parts.sums.size(); ++k) {
-    std::vector<LinearTap> taps = parts.sums[k];
-    std::stable_sort(taps.begin(), taps.end(), [&](const LinearTap& a, const LinearTap& b) {
-      return a.tap.offset[walked_axis] < b.tap.offset[walked_axis];
-    });
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      const NodeId product = term(parts.builder, taps[i]);
-      const NodeId value = i == 0 && taps[i].negative ? parts.builder.apply(Operation::negate, product) : product;
-      const std::string_view how = i == 0 ? "=" : taps[i].negative ? "-=" : "+=";
-      planes[taps[i].tap.offset[walked_axis]].push_back({fmt::format("sum[{}] {}", k, how), value});
+    bool first = true;
+    for (const auto& [dz, terms] : parts.sums[k]) {
+      for (const EquallyWeighted& part : grouped(parts.builder, terms)) {
+        const NodeId product = times_weight(parts.builder, part.weight, part.sum);
+        const NodeId value = first && part.negative ? parts.builder.apply(Operation::negate, product) : product;
+        const std::string_view how = first ? "=" : part.negative ? "-=" : "+=";
+        planes[dz].push_back({fmt::format("sum[{}] {}", k, how), value});
+        first = false;
+      }
     }
   }
   return planes;
@@ -151,12 +204,14 @@ int early_inputs(const StageFacts& facts) {
   return early;
 }
 
-int count_sums(const Problem& problem) { return static_cast<int>(Splitter(problem).split().sums.size()); }
+int count_sums(const Problem& problem) {
+  return static_cast<int>(Splitter(problem, 0).split().sums.size());  // whichever axis is walked
+}
 
 std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
-  Parts parts = Splitter(problem).split();
   const auto walked = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), 2) - axes.begin());
-  const auto planes = plane_statements(parts, walked);
+  Parts parts = Splitter(problem, walked).split();
+  const auto planes = plane_statements(parts);
   const int first_sum = static_cast<int>(problem.stencil.fields.size());
 
   std::string text = fmt::format(

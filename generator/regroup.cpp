@@ -144,22 +144,14 @@ std::vector<WeightGroup> by_weight(const std::vector<LinearTap>& taps) {
   return groups;
 }
 
-NodeId weighted_sum(StencilBuilder& builder, const std::vector<WeightGroup>& groups) {
-  Summation summation(builder);
-  const auto weighted = [&](NodeId weight, NodeId sum) {
-    return weight < 0 ? sum : builder.apply(Operation::multiply, weight, sum);
-  };
+NodeId weighted_sum(StencilBuilder& builder, const std::vector<EquallyWeighted>& sums) {
   NodeId total = -1;
-  for (const WeightGroup& group : groups) {
-    const NodeId added = summation.sum(group.added);
-    const NodeId subtracted = summation.sum(group.subtracted);
-    if (added >= 0) {
-      const NodeId sum = subtracted < 0 ? added : builder.apply(Operation::subtract, added, subtracted);
-      const NodeId term = weighted(group.weight, sum);
-      total = total < 0 ? term : builder.apply(Operation::add, total, term);
+  for (const EquallyWeighted& part : sums) {
+    const NodeId term = part.weight < 0 ? part.sum : builder.apply(Operation::multiply, part.weight, part.sum);
+    if (total < 0) {
+      total = part.negative ? builder.apply(Operation::negate, term) : term;
     } else {
-      const NodeId term = weighted(group.weight, subtracted);
-      total = total < 0 ? builder.apply(Operation::negate, term) : builder.apply(Operation::subtract, total, term);
+      total = builder.apply(part.negative ? Operation::subtract : Operation::add, total, term);
     }
   }
   return total;
@@ -174,9 +166,25 @@ int operations_in_tile(const Stencil& stencil, const std::vector<NodeId>& roots)
 NodeId regroup(StencilBuilder& builder, NodeId root, const std::vector<LinearTap>& taps) {
   const std::vector<WeightGroup> groups = by_weight(taps);
   if (groups.size() == taps.size() || !reads_each_cell_once(builder.stencil(), root)) return root;
-  const NodeId regrouped = weighted_sum(builder, groups);
+  const NodeId regrouped = weighted_sum(builder, sum_by_weight(builder, taps));
   const int before = operations_in_tile(builder.stencil(), {root});
   return operations_in_tile(builder.stencil(), {regrouped}) < before ? regrouped : root;
+}
+
+std::vector<EquallyWeighted> sum_by_weight(StencilBuilder& builder, const std::vector<LinearTap>& taps) {
+  Summation summation(builder);
+  std::vector<EquallyWeighted> sums;
+  for (const WeightGroup& group : by_weight(taps)) {
+    const NodeId added = summation.sum(group.added);
+    const NodeId subtracted = summation.sum(group.subtracted);
+    if (added < 0) {
+      sums.push_back({group.weight, subtracted, true});
+    } else {
+      const NodeId sum = subtracted < 0 ? added : builder.apply(Operation::subtract, added, subtracted);
+      sums.push_back({group.weight, sum, false});
+    }
+  }
+  return sums;
 }
 
 }  // namespace stencil_tune

@@ -21,4 +21,14 @@ int operations_in_tile(const Stencil& stencil, const std::vector<NodeId>& roots)
 /// taps: of `root` (StageFacts::linear_taps); empty when it is not linear.
 NodeId regroup(StencilBuilder& builder, NodeId root, const std::vector<LinearTap>& taps);
 
+/// A sum of cells that have one weight.
+struct EquallyWeighted {
+  NodeId weight = -1;  ///< -1 for 1
+  NodeId sum = -1;
+  bool negative = false;
+};
+
+/// The taps as sums of equal weight, each added along z, then y, then x, in the order of each weight's first tap.
+std::vector<EquallyWeighted> sum_by_weight(StencilBuilder& builder, const std::vector<LinearTap>& taps);
+
 }  // namespace stencil_tune

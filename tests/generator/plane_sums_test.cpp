@@ -73,6 +73,35 @@ TEST(PlaneSums, CarryWhatIsNoSum) {
   EXPECT_THAT(plane_sums_text(upward_maximum(), kSameAxes), HasSubstr("out[0] = maximum(sum["));
 }
 
+/// row(z) = west + 2 * here + east; out = (row(-1) + 3 * row(0) + row(1)) * c.
+Problem rows_of_rows() {
+  using enum Operation;
+  StencilBuilder builder("rows", 3);
+  const int in = builder.field("in");
+  const auto row = [&](int z) {
+    const NodeId outer = builder.apply(add, builder.read(in, {-1, 0, z}), builder.read(in, {1, 0, z}));
+    return builder.apply(add, outer, builder.apply(multiply, builder.number(2), builder.read(in, {0, 0, z})));
+  };
+  const NodeId ends = builder.apply(add, row(-1), row(1));
+  const NodeId all = builder.apply(add, ends, builder.apply(multiply, builder.number(3), row(0)));
+  const NodeId c = builder.coefficient_value(builder.coefficient("c", 0.1));
+  builder.update(builder.field("out"), builder.apply(multiply, c, all));
+  return on_cube(std::move(builder).build());
+}
+
+TEST(PlaneSums, KeepAWeightedSumWithinAPlaneWhole) {
+  const std::string text = plane_sums_text(rows_of_rows(), kSameAxes);
+  EXPECT_THAT(text, HasSubstr("sum[0] = c[0] * ((u(0, -1, 0, -1) + u(0, 1, 0, -1)) + Value(2.0) * u(0, 0, 0, -1));"));
+  EXPECT_THAT(text, HasSubstr("* ((u(0, -1, 0, 0) + u(0, 1, 0, 0)) + Value(2.0) * u(0, 0, 0, 0));"))
+      << "the same sum for every output that reads the plane";
+}
+
+TEST(PlaneSums, AddCellsOfEqualWeightFirst) {
+  const Problem problem = on_cube(make_builtin(Shape::box, 3, 1, Sharing::symmetric));
+  EXPECT_THAT(plane_sums_text(problem, kSameAxes),
+              HasSubstr("* ((u(0, -1, -1, 1) + u(0, -1, 1, 1)) + (u(0, 1, -1, 1) + u(0, 1, 1, 1)));"));
+}
+
 TEST(PlaneSums, NeedOnePlaneInTheRingAndOnlyOfEarlyInputs) {
   const Tuning tuning = parse_code("streaming.bx32.by4.cz8.ring.sums.pf1");
   const SharedTile ring = shared_tile(wave(), tuning);
