@@ -67,6 +67,12 @@ class TemporaryFile {
   int file_;
 };
 
+[[noreturn]] void refuse_program(const std::string& program, const char* why) {
+  throw Error(ErrorCode::file_io, fmt::format("cannot start '{}' to tune on a miss: {}; install it on the PATH, or set "
+                                              "STENCIL_TUNE_PROGRAM to it",
+                                              program, why));
+}
+
 /// Runs a program with its output in a file; its exit status, negative when a signal ended it.
 int run_program(const std::string& program, const std::vector<std::string>& arguments, const std::string& output) {
   std::vector<char*> pointers{const_cast<char*>(program.c_str())};
@@ -81,18 +87,15 @@ int run_program(const std::string& program, const std::vector<std::string>& argu
   pid_t child = -1;
   const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) {
-    throw Error(ErrorCode::file_io,
-                fmt::format("cannot start '{}' to tune on a miss: {}; install it on the PATH, or set "
-                            "STENCIL_TUNE_PROGRAM to it",
-                            program, std::strerror(failed)));
-  }
+  if (failed != 0) refuse_program(program, std::strerror(failed));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) {
       throw Error(ErrorCode::internal, fmt::format("cannot wait for '{}': {}", program, std::strerror(errno)));
     }
   }
+  // What a child ends with that could not become the program, where that is not known any sooner.
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) refuse_program(program, "it could not be run");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/driver.hpp"
 #include "stencil_tune/error.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -37,7 +38,7 @@ class FakeDriver : public Driver {
   };
 
   std::vector<Gpu> gpus{Gpu{}};
-  int current = 0;                   ///< the ordinal of the current context's GPU; -1: no context
+  std::atomic<int> current = 0;      ///< the ordinal of the current context's GPU; -1: no context
   std::uint64_t context_number = 1;  ///< a test that destroys and makes contexts counts on
   std::vector<RecordedLaunch> launches;
   std::vector<RecordedCopy> copies;
