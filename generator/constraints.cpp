@@ -120,7 +120,7 @@ Verdict ring_architecture(const Problem&, const Limits& limits, const Tuning& tu
 
 Verdict ring_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
   // With sums the slot of the plane before is refilled while a plane is added: one is always on its way.
-  if (!uses_tensor_maps(tuning) || tuning.prefetch > 0 || tuning.keeps == Keeps::sums) return {};
+  if (!uses_ring(tuning) || tuning.prefetch > 0 || tuning.keeps == Keeps::sums) return {};
   return "no plane is on its way while others are in use; a ring needs pf1 at least";
 }
 
@@ -162,9 +162,19 @@ Verdict unroll_within_depth(const Problem&, const Limits&, const Tuning& tuning)
   return fmt::format("{} iterations unrolled together, but the walk has {}", tuning.unroll, tuning.depth);
 }
 
-Verdict ring_threads(const Problem&, const Limits&, const Tuning& tuning) {
-  if (tuning.copies == Copies::engine) return {};
-  return "planes in a ring are brought by the copy engine only";
+Verdict ring_copies(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  constexpr int kFirstWithAsynchronousCopies = 80;
+  constexpr std::int64_t kFewestBytes = 4;
+  if (tuning.copies != Copies::threads) return {};
+  if (tuning.keeps != Keeps::sums)
+    return "copies are the threads', but cells are kept; threads fill rings of sums only";
+  if (limits.compute_capability < kFirstWithAsynchronousCopies) {
+    return fmt::format("sm_{} has no asynchronous copies; they came with sm_{}", limits.compute_capability,
+                       kFirstWithAsynchronousCopies);
+  }
+  if (tuning.vector * storage_bytes(problem) >= kFewestBytes) return {};
+  return fmt::format("a vector of {} {} cells has {} bytes; an asynchronous copy brings 4, 8 or 16", tuning.vector,
+                     name(problem.type), tuning.vector * storage_bytes(problem));
 }
 
 // ---- sums kept between planes ---------------------------------------------------------------------------------------
@@ -331,7 +341,9 @@ constexpr std::array kConstraints{
     Constraint{"streaming_needs_rank_2", "Streaming walks along the last axis and spreads threads over the others.",
                streaming_needs_rank_2},
     Constraint{"unused_axis", "Threads and register tiles extend only along axes that the kernel has.", unused_axis},
-    Constraint{"ring_threads", "A ring that the block's threads fill is not there.", ring_threads},
+    Constraint{"ring_copies",
+               "The block's threads fill rings of sums, on sm_80 and newer, with 4 bytes or more a copy.", ring_copies},
+    Constraint{"code_size", "The unrolled update is small enough to compile.", code_size},
     Constraint{"sums_of_planes", "Sums need a stencil that reads several planes.", sums_of_planes},
     Constraint{"ring_architecture", "The copy engine brings planes on sm_90 and newer.", ring_architecture},
     Constraint{"ring_prefetch", "A ring has at least one plane on its way.", ring_prefetch},
@@ -347,7 +359,6 @@ constexpr std::array kConstraints{
                "Shuffles need rows split evenly over whole warps and a reach within the next lane's cells.",
                shuffle_in_warp},
     Constraint{"register_tile", "A thread's live values fit in its registers.", register_tile},
-    Constraint{"code_size", "The unrolled update is small enough to compile.", code_size},
     Constraint{"shared_memory", "The tile fits in a block's shared memory.", shared_memory},
     Constraint{"min_blocks_fit", "The blocks per SM promised to the compiler fit in an SM.", min_blocks_fit},
     Constraint{"grid_blocks", "The launch has no more blocks than the hardware counts.", grid_blocks},

@@ -52,6 +52,7 @@ FamilyTemplate family_template(const Tuning& tuning) {
     case Planes::mixed:
       return {"streaming_mixed.cuh", "streaming_mixed"};
     case Planes::ring:
+      if (tuning.copies == Copies::threads) return {"streaming_copied_sums.cuh", "streaming_copied_sums"};
       if (tuning.keeps == Keeps::sums) return {"streaming_ring_sums.cuh", "streaming_ring_sums"};
       return {"streaming_ring.cuh", "streaming_ring"};
     case Planes::registers:
@@ -198,7 +199,7 @@ std::string tile_text(const Problem& problem, const Tuning& tuning, const Kernel
         shared.pitch, shared.rows, shared.planes, shared.left_pad, has_halo ? -axes.reach[1].low : 0,
         tuning.family == Family::tiled && has_halo ? -axes.reach[2].low : 0);
   }
-  if (uses_tensor_maps(tuning)) {
+  if (uses_ring(tuning)) {
     text += fmt::format(
         "  // The lowest plane in reach of which a step loads something.\n"
         "  static constexpr int kFirstLoaded = {};\n",
@@ -232,7 +233,7 @@ struct Tuning {{
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours", tuning.neighbours == Neighbours::shuffle ? "shuffle" : "cache"),
       fmt::arg("shared_modes",
-               shared_tile(problem, tuning).bytes == 0 || uses_tensor_maps(tuning)
+               shared_tile(problem, tuning).bytes == 0 || uses_ring(tuning)
                    ? std::string()
                    : fmt::format("  static constexpr stencil_tune::Halo kHalo = stencil_tune::Halo::{};\n"
                                  "  static constexpr stencil_tune::Cover kCover = stencil_tune::Cover::{};\n",

@@ -43,6 +43,21 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
   return values;
 }
 
+/// What the other choices leave without a meaning goes back to its default, so that a kind of kernel with few
+/// parameters is drawn as often as one with many.
+Tuning settled(Tuning tuning) {
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
+  }
+  if (tuning.keeps == Keeps::sums) {
+    tuning.unroll = 1;
+    if (tuning.planes == Planes::registers) tuning.prefetch = 0;
+  } else {
+    tuning.copies = Copies::engine;
+  }
+  return tuning;
+}
+
 /// Places next to the value in the list; for a value that is not in it, the nearest ones.
 std::vector<int> values_beside(const Parameter& parameter, const std::vector<int>& values, int value) {
   std::vector<int> beside;
@@ -108,7 +123,7 @@ std::optional<Tuning> Space::sample(std::mt19937_64& random) const {
     const std::size_t drawn = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);
     std::uniform_int_distribution<std::uint64_t> points(0, families[drawn]->points - 1);
     for (int miss = 0; miss < kMostMisses; ++miss) {
-      const Tuning tuning = decode(*families[drawn], points(random));
+      const Tuning tuning = settled(decode(*families[drawn], points(random)));
       if (legal(tuning)) return tuning;
     }
     families.erase(families.begin() + static_cast<std::ptrdiff_t>(drawn));

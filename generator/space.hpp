@@ -21,7 +21,8 @@ class Space {
   /// The point's candidate; nothing when a constraint forbids it.
   std::optional<Tuning> at(std::uint64_t point) const;
 
-  /// A legal candidate drawn uniformly over families, then over the points of the family; nothing after 100000 misses.
+  /// A legal candidate drawn uniformly over families, then over the points of the family, in which parameters without a
+  /// meaning take their defaults; nothing after 100000 misses.
   std::optional<Tuning> sample(std::mt19937_64& random) const;
 
   /// Legal candidates that differ from this one in one parameter by one place in its list of values

@@ -70,9 +70,9 @@ std::int64_t threads_per_block(const Tuning& tuning) {
   return saturating_product({tuning.block_x, tuning.block_y, tuning.block_z});
 }
 
-bool uses_tensor_maps(const Tuning& tuning) {
-  return tuning.family == Family::streaming && tuning.planes == Planes::ring;
-}
+bool uses_ring(const Tuning& tuning) { return tuning.family == Family::streaming && tuning.planes == Planes::ring; }
+
+bool uses_tensor_maps(const Tuning& tuning) { return uses_ring(tuning) && tuning.copies == Copies::engine; }
 
 int first_loaded_plane(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
@@ -127,7 +127,7 @@ SharedTile ring_tile(const Problem& problem, const Tuning& tuning) {
 }  // namespace
 
 SharedTile shared_tile(const Problem& problem, const Tuning& tuning) {
-  if (uses_tensor_maps(tuning)) return ring_tile(problem, tuning);
+  if (uses_ring(tuning)) return ring_tile(problem, tuning);
   const bool walks = tuning.family == Family::streaming;
   if (tuning.family == Family::direct || (walks && tuning.planes == Planes::registers)) return {};
 

@@ -58,6 +58,9 @@ SharedTile shared_tile(const Problem& problem, const Tuning& tuning);
 /// below it were read at earlier steps and live on in registers. Decides how many planes a ring must hold.
 int first_loaded_plane(const Problem& problem, const Tuning& tuning);
 
+/// Whether planes pass through a ring in shared memory that is filled ahead of the walk.
+bool uses_ring(const Tuning& tuning);
+
 /// Whether the kernel has planes copied by the copy engine, which needs tensor maps.
 bool uses_tensor_maps(const Tuning& tuning);
 

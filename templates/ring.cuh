@@ -67,9 +67,15 @@ struct RingRows {
   int tile_x, tile_y;
   int lowest;
 
+  // Rows of the ring are aligned whatever those in memory are: the widest vector that divides the register tile.
+  static constexpr int kMostCells = 16 / static_cast<int>(sizeof(typename S::Storage));
+  static constexpr int kVector = T::kRegisterX % kMostCells == 0              ? kMostCells
+                                 : kMostCells > 2 && T::kRegisterX % 4 == 0 ? 4
+                                 : T::kRegisterX % 2 == 0                     ? 2
+                                                                              : 1;
+
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
-    constexpr int kVector = T::kVector;
     const int place = lowest + p % T::kTilePlanes;
     const int slot = place < T::kTilePlanes ? place : place - T::kTilePlanes;
     const typename S::Storage* from =
@@ -90,7 +96,6 @@ struct RingRows {
       load_cells<LoadHint::cached, 1>(from, to);
       return;
     }
-    constexpr int kVector = T::kVector;
     constexpr int kVectors = (kCount + kVector - 1) / kVector;
     typename S::Value cells[kVectors * kVector];
     STENCIL_UNROLL

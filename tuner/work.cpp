@@ -1,5 +1,6 @@
 #include "tuner/work.hpp"
 
+#include "generator/plane_sums.hpp"
 #include "generator/source.hpp"
 #include "generator/tile.hpp"
 
@@ -24,7 +25,8 @@ struct Layout {
   bool streaming;
   double steps;         // planes a block walks
   bool in_shared;       // inputs pass through shared memory
-  bool ring = false;    // of them by the copy engine
+  bool ring = false;    // ahead of the walk
+  bool engine = false;  // brought by the copy engine
   bool whole_halo;      // halo cells are loaded with the tile, corners too
   double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
   double register_z;    // outputs of a thread along z in one step
@@ -43,10 +45,16 @@ struct Layout {
     streaming = t.family == Family::streaming;
     steps = streaming ? tile[2] : 1;
     in_shared = t.family == Family::tiled || (streaming && t.planes != Planes::registers);
-    ring = streaming && t.planes == Planes::ring;
+    ring = uses_ring(t);
+    engine = uses_tensor_maps(t);
     whole_halo = in_shared && (ring || t.halo == Halo::shared);
     if (ring) ring_row = static_cast<double>(shared_tile(p, t).pitch);
     register_z = streaming ? 1 : t.register_z;
+  }
+
+  // Whether planes of the input come to shared memory: late inputs of sums do not.
+  bool shares(std::size_t input) const {
+    return in_shared && !(tuning.keeps == Keeps::sums && is_late(problem.facts, input));
   }
 
   // Tiles of the grid; the last ones on an axis count by the part of them that is inside.
@@ -79,8 +87,9 @@ struct Halos {
 };
 
 // Distinct sectors a block reads of one input: a star needs no corners, so its halo rows have no ends.
-double block_read_sectors(const Layout& s, const Halos& h) {
-  const double with_ends = s.ring ? s.ring_row * s.bytes / kSectorBytes : s.row_sectors(h.left, s.tile[0] + h.x);
+double block_read_sectors(const Layout& s, const Halos& h, bool shared) {
+  const double with_ends =
+      s.ring && shared ? s.ring_row * s.bytes / kSectorBytes : s.row_sectors(h.left, s.tile[0] + h.x);
   if (s.whole_halo || !s.problem.facts.star) return (s.tile[1] + h.y) * (s.tile[2] + h.z) * with_ends;
   const double halo_rows = s.tile[2] * h.y + s.tile[1] * h.z;
   return s.tile[1] * s.tile[2] * with_ends + halo_rows * s.row_sectors(0, s.tile[0]);
@@ -116,7 +125,7 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
   const double loaded = (s.tile[0] + (s.whole_halo ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
-  const double issued = s.ring ? 0 : loaded;  // the copy engine's loads are nobody's instructions
+  const double issued = s.engine ? 0 : loaded;  // the copy engine's loads are nobody's instructions
 
   work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
@@ -166,7 +175,8 @@ void count_rounds(const Layout& s, Work& work) {
   }
   if (s.ring) {
     work.asynchronous = true;
-    work.rounds = 1 + s.steps / (1 + s.tuning.prefetch);  // planes are on their way while others are used; no barrier
+    work.rounds = 1 + s.steps / (1 + s.tuning.prefetch);  // planes are on their way while others are used
+    if (!s.engine) work.barriers = s.steps;
     return;
   }
   work.barriers = s.steps * (s.streaming ? 2 : 1);
@@ -198,12 +208,12 @@ Work count_work(const Problem& problem, const Tuning& tuning) {
   const double warp_steps = work.blocks * warps * s.steps;
   for (std::size_t input = 0; input < problem.facts.inputs.size(); ++input) {
     const Halos h(s, input);
-    const double sectors = block_read_sectors(s, h);
+    const double sectors = block_read_sectors(s, h, s.shares(input));
     work.l2_read_sectors += s.tile_count() * sectors;
     work.l1_working_set += sectors * kSectorBytes / s.steps;
     const std::array<double, kMaxRank> halo{h.x, h.y, h.z};
     for (std::size_t a = 0; a < kMaxRank; ++a) work.halo[a] = std::max(work.halo[a], halo[a]);
-    if (s.in_shared) {
+    if (s.shares(input)) {
       count_shared_input(s, h, warp_steps, work);
     } else {
       count_cached_input(s, h, warp_steps, work);

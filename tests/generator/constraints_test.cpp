@@ -179,6 +179,17 @@ TEST(Constraints, SumsNeedSeveralPlanesAndUnrollByThemselves) {
   EXPECT_EQ(broken(flat(), "streaming.bx32.by4.cz4.regs.sums"), Names{"sums_of_planes"});
 }
 
+TEST(Constraints, ThreadsFillRingsOfSumsWhereverTheyCan) {
+  const char* ring = "streaming.bx32.by4.rx4.cz16.ring.sums.cpasync.pf2";
+  Problem problem = star(3, 1, ElementType::f32, 509);
+  problem.boundaries = {Boundary::clamp, Boundary::periodic, Boundary::reflect};
+  EXPECT_EQ(broken(problem, ring), kNone) << "any boundary, any rows";
+  EXPECT_EQ(broken(problem, ring, limits_of_architecture("sm_80")), kNone);
+  EXPECT_EQ(broken(problem, ring, limits_of_architecture("sm_75")), Names{"ring_copies"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.rx4.cz16.ring.cpasync.pf2"), Names{"ring_copies"});
+  EXPECT_EQ(broken(star(3, 1, ElementType::f16), ring), Names{"ring_copies"}) << "2 bytes a copy";
+}
+
 TEST(Constraints, UnrollStaysWithinTheWalk) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz2.regs.u4"), Names{"unroll_within_depth"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.u4"), kNone);
@@ -257,7 +268,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(star(3, 1), "streaming.bx8.by5.cz16.ring");
   add(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2.pf1");
   add(flat(), "streaming.bx32.by4.cz4.regs.sums");
-  add(star(3, 1), "streaming.bx32.by4.cz4.ring.sums.cpasync");
+  add(star(3, 1), "streaming.bx32.by4.cz4.ring.cpasync.pf1");
   for (const Constraint& constraint : constraints()) EXPECT_TRUE(seen.count(constraint.name)) << constraint.name;
 }
 

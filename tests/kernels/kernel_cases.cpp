@@ -130,6 +130,8 @@ std::vector<Tuning> kernel_forms() {
     tuning.keeps = Keeps::sums;
     return tuning;
   };
+  Tuning copied_sums = sums(ring, Neighbours::cache);
+  copied_sums.copies = Copies::threads;
   return {
       direct(Neighbours::cache),
       direct(Neighbours::shuffle),
@@ -148,6 +150,7 @@ std::vector<Tuning> kernel_forms() {
       sums(registers, Neighbours::cache),
       sums(registers, Neighbours::shuffle),
       sums(ring, Neighbours::cache),
+      copied_sums,
   };
 }
 

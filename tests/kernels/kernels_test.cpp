@@ -48,6 +48,7 @@ Tuning form_of(const Tuning& tuning) {
   form.family = tuning.family;
   form.planes = tuning.planes;
   form.keeps = tuning.keeps;
+  form.copies = tuning.copies;
   form.halo = tuning.halo;
   form.cover = tuning.cover;
   form.neighbours = tuning.neighbours;
