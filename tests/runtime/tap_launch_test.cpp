@@ -2,6 +2,8 @@
 #include "runtime/tap_launch.hpp"
 
 #include "generator/definition.hpp"
+#include "runtime/compiler.hpp"
+#include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/reference.hpp"
 
@@ -116,6 +118,21 @@ TEST(TapLaunch, AllStencilsOfATypeShareOneSource) {
   };
   EXPECT_EQ(source(Shape::star, 1, Boundary::hold), source(Shape::box, 1, Boundary::periodic));
   EXPECT_NE(source(Shape::star, 1, Boundary::hold), source(Shape::box, 2, Boundary::hold)) << "a larger table";
+}
+
+TEST(TapLaunch, NvrtcTakesEveryTypeAndTableSize) {
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = open_nvrtc();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (const int order : {1, 4}) {
+      const Problem problem = make_problem(make_builtin(Shape::box, 3, order), type, {}, {3, {32, 32, 32}});
+      EXPECT_GT(compiler->compile(tap_kernel_source(problem), "sm_90").cubin.size(), 0U);
+    }
+  }
 }
 
 TEST(TapLaunch, NothingToUpdateIsNoBlocks) {
