@@ -2,6 +2,7 @@
 
 #include "generator/estimate.hpp"
 #include "generator/plane_sums.hpp"
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,8 @@ constexpr std::int64_t kFewestRegisters = 16;               // addresses and ind
 constexpr std::int64_t kSharedReservedPerBlock = 1024;      // by the system, compute capability 8.0 on
 
 bool uses_shared_memory(const Tuning& tuning) {
-  return tuning.family == Family::tiled || (tuning.family == Family::streaming && tuning.planes != Planes::registers);
+  return tuning.family == Family::tiled || tuning.family == Family::temporal ||
+         (tuning.family == Family::streaming && tuning.planes != Planes::registers);
 }
 
 int reach_width(const Reach& reach) { return reach.high - reach.low; }
@@ -42,7 +44,8 @@ bool has_tile(const Problem& problem, const Tuning& tuning) {
 // ---- what a family can express --------------------------------------------------------------------------------------
 
 Verdict streaming_needs_rank_2(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (tuning.family != Family::streaming || problem.extents.rank >= 2) return {};
+  const bool walks = tuning.family == Family::streaming || tuning.family == Family::temporal;
+  if (!walks || problem.extents.rank >= 2) return {};
   return fmt::format("the grid has {} axis; there is none left to walk along", problem.extents.rank);
 }
 
@@ -103,6 +106,11 @@ Verdict cover_input_one_cell(const Problem&, const Limits&, const Tuning& tuning
 Verdict tile_not_empty(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (has_tile(problem, tuning)) return {};
   const auto axes = kernel_axes(problem, tuning);
+  if (tuning.family == Family::temporal) {
+    const TemporalShape shape = temporal_shape(problem, tuning);
+    return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
+                       tuning.steps, shape.width, shape.height, shape.left, shape.right, shape.above, shape.below);
+  }
   return fmt::format("the input tile of {}x{}x{} cells is no larger than the reach of {}x{}x{}", tuning.block_x,
                      tuning.block_y, tuning.family == Family::streaming ? 1 : tuning.block_z,
                      reach_width(axes.reach[0]), reach_width(axes.reach[1]),
@@ -157,7 +165,72 @@ Verdict ring_edges(const Problem& problem, const Limits&, const Tuning& tuning) 
   return {};
 }
 
+// ---- several sweeps in one pass
+// ---------------------------------------------------------------------------------------
+
+bool is_temporal(const Tuning& tuning) { return tuning.family == Family::temporal; }
+
+Verdict temporal_steps(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || (tuning.steps > 1 && tuning.steps <= problem.steps)) return {};
+  return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", tuning.steps, problem.steps);
+}
+
+Verdict temporal_fields(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning)) return {};
+  if (advances_one_field(problem)) return {};
+  return "the stencil is not one stage that reads one field and writes its next state; others cannot be fused yet";
+}
+
+Verdict temporal_warps(const Problem&, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.block_x == kWarp) return {};
+  return fmt::format("{} threads in x; a warp of {} spans the tile", tuning.block_x, kWarp);
+}
+
+Verdict temporal_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.prefetch > 0) return {};
+  return "no plane is on its way while others are in use; it needs pf1 at least";
+}
+
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
+Verdict temporal_reach(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || problem.extents.rank < 2) return {};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const std::array<int, 2> held{tuning.register_x, tuning.register_y};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (axes.grid_axis[axis] < 0) continue;
+    const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])];
+    const int reach = std::max(-axes.reach[axis].low, axes.reach[axis].high);
+    const int needed = reach + (boundary == Boundary::reflect ? 1 : 0);
+    if (held[axis] >= needed) continue;
+    return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", held[axis],
+                       kAxisNames[axis], reach, needed);
+  }
+  const Reach walked = axes.reach[2];
+  const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axes.grid_axis[2])];
+  if (boundary == Boundary::reflect && -walked.low != walked.high) {
+    return fmt::format("boundary reflect mirrors planes -{}..{} into planes that a level does not hold", -walked.low,
+                       walked.high);
+  }
+  return {};
+}
+
+Verdict temporal_tile_in_grid(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || problem.extents.rank < 2) return {};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  if (shape.width > axes.extents[0] || shape.height > axes.extents[1]) {
+    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.width, shape.height,
+                       axes.extents[0], axes.extents[1]);
+  }
+  const Box box = updated_box(problem);
+  const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+  const std::int64_t planes = box.high[walked] - box.low[walked];
+  if (tuning.chunks <= std::max<std::int64_t>(planes, 1)) return {};
+  return fmt::format("{} chunks of {} planes", tuning.chunks, planes);
+}
+
 Verdict unroll_within_depth(const Problem&, const Limits&, const Tuning& tuning) {
+  if (is_temporal(tuning)) return {};
   if (tuning.unroll <= tuning.depth) return {};
   return fmt::format("{} iterations unrolled together, but the walk has {}", tuning.unroll, tuning.depth);
 }
@@ -253,6 +326,10 @@ Verdict shared_memory(const Problem& problem, const Limits& limits, const Tuning
   if (!uses_shared_memory(tuning) || !has_tile(problem, tuning)) return {};
   const SharedTile tile = shared_tile(problem, tuning);
   if (tile.bytes <= limits.shared_per_block) return {};
+  if (tuning.family == Family::temporal) {
+    return fmt::format("input planes on their way and rows that warps exchange are {} bytes; a block may have {}",
+                       tile.bytes, limits.shared_per_block);
+  }
   return fmt::format("{} fields of {}x{}x{} cells of {} bytes are {} bytes; a block may have {}", tile.inputs,
                      tile.pitch, tile.rows, tile.planes, tile.cell_bytes, tile.bytes, limits.shared_per_block);
 }
@@ -353,6 +430,13 @@ constexpr std::array kConstraints{
     Constraint{"ring_edges",
                "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk.",
                ring_edges},
+    Constraint{"temporal_steps", "Fused steps are 2 at least and no more than the run has.", temporal_steps},
+    Constraint{"temporal_warps", "A warp spans a temporal tile in x.", temporal_warps},
+    Constraint{"temporal_prefetch", "A temporal kernel has at least one plane on its way.", temporal_prefetch},
+    Constraint{"temporal_fields", "Fused steps advance one field by one stage.", temporal_fields},
+    Constraint{"temporal_reach", "What a thread of a temporal kernel reads beyond its cells, its neighbours hold.",
+               temporal_reach},
+    Constraint{"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", temporal_tile_in_grid},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",
                tile_not_empty},
     Constraint{"shuffle_in_warp",

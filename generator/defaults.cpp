@@ -15,6 +15,26 @@ Tuning block(Family family, int x, int y, int z) {
 
 Tuning flat_block(Family family, int rank) { return rank == 1 ? block(family, 256, 1, 1) : block(family, 32, 8, 1); }
 
+/// Few fused steps and a tile of 64 columns, smaller ones for small grids.
+std::vector<Tuning> temporal_choices(const Problem& problem) {
+  std::vector<Tuning> choices;
+  for (const int warps : {16, 8, 4, 2, 1}) {
+    if (problem.extents.rank == 2 && warps > 1) continue;
+    for (const int steps : {4, 2}) {
+      Tuning tuning = block(Family::temporal, 32, warps, 1);
+      tuning.steps = steps;
+      tuning.register_x = 2;
+      tuning.register_y = problem.extents.rank == 2 ? 1 : 4;
+      tuning.vector = problem.pitch % 2 == 0 ? 2 : 1;
+      tuning.prefetch = 3;
+      tuning.unroll = 2;
+      tuning.chunks = problem.extents.rank == 2 ? 16 : 3;
+      choices.push_back(tuning);
+    }
+  }
+  return choices;
+}
+
 /// The candidate that suits most problems first.
 std::vector<Tuning> choices(Family family, int rank) {
   if (family == Family::direct) return {flat_block(family, rank)};
@@ -36,7 +56,8 @@ std::vector<Tuning> choices(Family family, int rank) {
 }  // namespace
 
 std::optional<Tuning> default_candidate(Family family, const Problem& problem, const Limits& limits) {
-  for (const Tuning& tuning : choices(family, problem.extents.rank)) {
+  const int rank = problem.extents.rank;
+  for (const Tuning& tuning : family == Family::temporal ? temporal_choices(problem) : choices(family, rank)) {
     if (is_legal(problem, limits, tuning)) return tuning;
   }
   return {};

@@ -1,6 +1,7 @@
 #include "generator/estimate.hpp"
 
 #include "generator/plane_sums.hpp"
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 
 #include <algorithm>
@@ -17,6 +18,10 @@ struct RegisterTile {
 std::int64_t input_window(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto span = [&](std::size_t axis) { return std::int64_t{axes.reach[axis].high} - axes.reach[axis].low; };
+  if (tuning.family == Family::temporal) {
+    const TemporalShape shape = temporal_shape(problem, tuning);
+    return saturating_product({tile.x, tile.y, saturating_sum(saturating_product({tuning.steps, shape.held}), 1)});
+  }
   const std::int64_t row = tile.x + span(0);
   const bool walks = tuning.family == Family::streaming;
   if (!walks || tuning.planes == Planes::shared) return row;
@@ -63,7 +68,8 @@ std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const auto taps = static_cast<std::int64_t>(problem.facts.taps.size());
   const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
   const std::int64_t unrolled = tuning.keeps == Keeps::sums ? turn_of_sums(problem, tuning) : tuning.unroll;
-  return saturating_product({update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled});
+  return saturating_product(
+      {update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled, sweeps_per_launch(tuning)});
 }
 
 }  // namespace stencil_tune

@@ -1,4 +1,5 @@
 // The textbook's arithmetic intensity of a candidate.
+#include "generator/temporal.hpp"
 #include "generator/textbook.hpp"
 #include "generator/tile.hpp"
 
@@ -81,6 +82,16 @@ double loads_per_block(const Problem& problem, const Tuning& tuning, const Geome
   return product(with_halo);
 }
 
+/// Cells that a temporal block loads for each output of each of its sweeps.
+double temporal_loads(const Problem& problem, const Tuning& tuning) {
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const auto own = kernel_tile(problem, tuning);
+  const Reach walked = kernel_axes(problem, tuning).reach[2];
+  const double planes = static_cast<double>(own[2]) + tuning.steps * (walked.high - walked.low);
+  return static_cast<double>(shape.width * shape.height) * planes /
+         (static_cast<double>(own[0] * own[1] * own[2]) * tuning.steps);
+}
+
 }  // namespace
 
 Intensity textbook_intensity(const Problem& problem, const Tuning& tuning) {
@@ -88,8 +99,9 @@ Intensity textbook_intensity(const Problem& problem, const Tuning& tuning) {
   const bool through_cache =
       tuning.family == Family::direct || (tuning.family == Family::streaming && tuning.planes == Planes::registers);
   const double outputs = product(shape.tile);
-  const double loads = through_cache ? loads_per_thread_output(problem, tuning, shape)
-                                     : loads_per_block(problem, tuning, shape) / outputs;
+  const double loads = tuning.family == Family::temporal ? temporal_loads(problem, tuning)
+                       : through_cache                   ? loads_per_thread_output(problem, tuning, shape)
+                                                         : loads_per_block(problem, tuning, shape) / outputs;
   const double cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
 
   Intensity intensity;

@@ -1,5 +1,6 @@
 // Launch geometry and packed arguments: the host's half of templates/arguments.cuh.
 #include "generator/source.hpp"
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -37,6 +38,10 @@ TileGrid tile_grid(const Problem& problem, const Tuning& tuning, const Box& box)
   }
   const auto line_cells = kLineBytes / static_cast<std::int64_t>(size_of(problem.type));
   grid.origin[0] = grid.low[0] / line_cells * line_cells;
+  if (tuning.family == Family::temporal) {  // tiles have their places whatever is updated
+    grid.tiles = kernel_blocks(problem, tuning);
+    return grid;
+  }
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     grid.tiles[a] = std::max<std::int64_t>(0, ceil_div(grid.high[a] - grid.origin[a], tile[a]));
   }
@@ -98,6 +103,15 @@ std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuni
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto tile = kernel_tile(problem, tuning);
   std::array<int, kMaxRank> result{1, 1, 1};
+  if (tuning.family == Family::temporal) {
+    const TemporalShape shape = temporal_shape(problem, tuning);
+    const std::array<std::int64_t, kMaxRank> whole{shape.width, shape.height,
+                                                   tuning.chunks + 4 * (tuning.steps * shape.lag + 1)};
+    for (std::size_t a = 0; a < kMaxRank; ++a) {
+      if (axes.grid_axis[a] >= 0) result[static_cast<std::size_t>(axes.grid_axis[a])] = static_cast<int>(whole[a]);
+    }
+    return result;
+  }
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     if (axes.grid_axis[a] >= 0) result[static_cast<std::size_t>(axes.grid_axis[a])] = static_cast<int>(tile[a]);
   }

@@ -43,6 +43,8 @@ FamilyTemplate family_template(const Tuning& tuning) {
       return {"direct.cuh", "direct"};
     case Family::tiled:
       return {"tiled.cuh", "tiled"};
+    case Family::temporal:
+      return {"temporal.cuh", "temporal"};
     case Family::streaming:
       break;
   }
@@ -186,6 +188,7 @@ std::string_view load_hint(LoadHint hint) {
 }
 
 std::string tile_text(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  if (tuning.family == Family::temporal) return {};  // temporal_tile.cuh derives all of it
   const auto tile = kernel_tile(problem, tuning);
   std::string text =
       fmt::format("  static constexpr int kTileX = {}, kTileY = {}, kTileZ = {};\n", tile[0], tile[1], tile[2]);
@@ -219,7 +222,7 @@ struct Tuning {{
   static constexpr int kDepth = {cz};
   static constexpr int kUnroll = {u};
   static constexpr int kPrefetch = {pf};
-  static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
+{temporal}  static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
   static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::{load};
   static constexpr stencil_tune::StoreHint kStore = stencil_tune::StoreHint::{store};
   static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::{neighbours};
@@ -229,11 +232,14 @@ struct Tuning {{
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
+      fmt::arg("temporal", tuning.family == Family::temporal
+                               ? fmt::format("  static constexpr int kSteps = {};\n", tuning.steps)
+                               : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours", tuning.neighbours == Neighbours::shuffle ? "shuffle" : "cache"),
       fmt::arg("shared_modes",
-               shared_tile(problem, tuning).bytes == 0 || uses_ring(tuning)
+               tuning.family == Family::temporal || shared_tile(problem, tuning).bytes == 0 || uses_ring(tuning)
                    ? std::string()
                    : fmt::format("  static constexpr stencil_tune::Halo kHalo = stencil_tune::Halo::{};\n"
                                  "  static constexpr stencil_tune::Cover kCover = stencil_tune::Cover::{};\n",

@@ -1,6 +1,7 @@
 #include "generator/tile.hpp"
 
 #include "generator/plane_sums.hpp"
+#include "generator/temporal.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,7 +18,7 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 }
 
 std::array<int, kMaxRank> grid_axes(int rank, Family family) {
-  if (family == Family::streaming && rank == 2) return {0, -1, 1};
+  if ((family == Family::streaming || family == Family::temporal) && rank == 2) return {0, -1, 1};
   return {0, rank > 1 ? 1 : -1, rank > 2 ? 2 : -1};
 }
 
@@ -45,7 +46,19 @@ KernelAxes kernel_axes(const Problem& problem, const Tuning& tuning) {
   return axes;
 }
 
+namespace {
+
+std::array<std::int64_t, kMaxRank> temporal_tile(const Problem& problem, const Tuning& tuning) {
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const std::int64_t planes = kernel_axes(problem, tuning).extents[2];
+  return {shape.width - shape.left - shape.right, shape.height - shape.above - shape.below,
+          (planes + tuning.chunks - 1) / tuning.chunks};
+}
+
+}  // namespace
+
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return temporal_tile(problem, tuning);
   const bool walks = tuning.family == Family::streaming;
   std::array<std::int64_t, kMaxRank> tile{std::int64_t{tuning.block_x} * tuning.register_x,
                                           std::int64_t{tuning.block_y} * tuning.register_y,
@@ -61,6 +74,15 @@ std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tun
 std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto tile = kernel_tile(problem, tuning);
+  if (tuning.family == Family::temporal) {
+    const TemporalShape shape = temporal_shape(problem, tuning);
+    const auto boundary = [&](std::size_t axis) {
+      return axes.grid_axis[axis] < 0 ? Boundary::hold
+                                      : problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])];
+    };
+    return {temporal_tiles(axes.extents[0], shape.width, shape.left, shape.right, boundary(0)),
+            temporal_tiles(axes.extents[1], shape.height, shape.above, shape.below, boundary(1)), tuning.chunks};
+  }
   std::array<std::int64_t, kMaxRank> blocks{};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) blocks[axis] = (axes.extents[axis] + tile[axis] - 1) / tile[axis];
   return blocks;
@@ -127,6 +149,11 @@ SharedTile ring_tile(const Problem& problem, const Tuning& tuning) {
 }  // namespace
 
 SharedTile shared_tile(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) {
+    SharedTile shared;  // input planes and exchanged rows: temporal_shape() says how many
+    shared.bytes = temporal_shape(problem, tuning).shared_bytes;
+    return shared;
+  }
   if (uses_ring(tuning)) return ring_tile(problem, tuning);
   const bool walks = tuning.family == Family::streaming;
   if (tuning.family == Family::direct || (walks && tuning.planes == Planes::registers)) return {};

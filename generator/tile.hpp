@@ -1,8 +1,8 @@
 // What a block of threads covers, in the kernel's own axes.
 //
-// Kernels always see three axes: x (contiguous), y, z. direct and tiled take the grid's axes as they are. streaming
-// walks the grid's last axis as its z: a 3D grid keeps its axes, a 2D grid's y becomes the kernel's z and the kernel's
-// y has extent 1.
+// Kernels always see three axes: x (contiguous), y, z. direct and tiled take the grid's axes as they are. streaming and
+// temporal walk the grid's last axis as their z: a 3D grid keeps its axes, a 2D grid's y becomes the kernel's z and the
+// kernel's y has extent 1.
 #pragma once
 
 #include "generator/problem.hpp"
@@ -27,7 +27,8 @@ KernelAxes kernel_axes(const Problem& problem, const Tuning& tuning);
 Reach stage_reach(const Problem& problem, int grid_axis);
 
 /// Output cells of one block along the kernel's axes. With cover=input the reach is taken off the block on each axis
-/// it covers (streaming: x and y), so that an entry may be zero or negative: no tile at all.
+/// it covers (streaming: x and y), so that an entry may be zero or negative: no tile at all. temporal: the cells that a
+/// tile away from the grid's edges stores.
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning);
 
 /// Tiles that cover the whole grid along the kernel's axes; the tile must not be empty.

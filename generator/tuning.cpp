@@ -13,7 +13,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array kFamilies{Family::direct, Family::tiled, Family::streaming};
+constexpr std::array kFamilies{Family::direct, Family::tiled, Family::streaming, Family::temporal};
 
 enum class Coded { when_not_default, always };
 
@@ -65,11 +65,14 @@ Parameter word(std::string_view name, Enum Tuning::*member, const std::vector<Wo
 // Words and prefixes are unique over the whole table, so that a part of a code needs no context.
 std::vector<Parameter> make_table() {
   using enum Coded;
-  const std::vector<Family> all{Family::direct, Family::tiled, Family::streaming};
+  const std::vector<Family> all{Family::direct, Family::tiled, Family::streaming, Family::temporal};
+  const std::vector<Family> sweep{Family::direct, Family::tiled, Family::streaming};
   const std::vector<Family> direct_tiled{Family::direct, Family::tiled};
   const std::vector<Family> tiled_streaming{Family::tiled, Family::streaming};
   const std::vector<Family> direct_streaming{Family::direct, Family::streaming};
   const std::vector<Family> streaming{Family::streaming};
+  const std::vector<Family> walking{Family::streaming, Family::temporal};
+  const std::vector<Family> temporal{Family::temporal};
   const std::vector<Planes> any_planes{};
   const std::vector<Planes> planes_in_shared{Planes::shared, Planes::mixed};
   const std::vector<Planes> planes_in_registers{Planes::registers};
@@ -79,7 +82,7 @@ std::vector<Parameter> make_table() {
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
              "threads of a block along x, the contiguous axis"),
-      number("threads in y", "by", &Tuning::block_y, {1, 2, 4, 8, 16, 32}, always, all, "threads of a block along y"),
+      number("threads in y", "by", &Tuning::block_y, {1, 2, 4, 8, 12, 16, 32}, always, all, "threads of a block along y"),
       number("threads in z", "bz", &Tuning::block_z, {1, 2, 4, 8}, when_not_default, direct_tiled,
              "threads of a block along z"),
       number("register tile in x", "rx", &Tuning::register_x, {1, 2, 4, 8}, when_not_default, all,
@@ -106,8 +109,12 @@ std::vector<Parameter> make_table() {
            {{"tma", "the copy engine, a plane a request (sm_90+)"},
             {"cpasync", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},
            when_not_default, streaming, planes_in_ring, "who brings planes to the ring"),
-      number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, streaming,
-             "planes on their way beyond those in use: to registers, or to the ring in shared memory", planes_ahead),
+      number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, walking,
+             "planes on their way beyond those in use: to registers, or to shared memory", planes_ahead),
+      number("fused steps", "t", &Tuning::steps, {2, 3, 4, 5, 6, 8, 10, 12, 16}, always, temporal,
+             "sweeps that a launch makes in one pass over memory"),
+      number("chunks", "ch", &Tuning::chunks, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, when_not_default, temporal,
+             "parts of the last axis that blocks of their own walk"),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
            tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
       word("cover", &Tuning::cover,
@@ -125,10 +132,10 @@ std::vector<Parameter> make_table() {
            when_not_default, all, any_planes, "how block numbers visit the tiles"),
       word("load hint", &Tuning::load,
            {{"ldca", "cached in L1 and L2"}, {"ldro", "through the read-only path"}, {"ldcg", "cached in L2 only"}},
-           when_not_default, all, planes_by_threads, "how global loads are cached"),
+           when_not_default, sweep, planes_by_threads, "how global loads are cached"),
       word("store hint", &Tuning::store, {{"stwb", "write-back"}, {"stcs", "streaming: first to leave the cache"}},
            when_not_default, all, any_planes, "how global stores are cached"),
-      number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, streaming,
+      number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, walking,
              "iterations of the walk unrolled together"),
       number("blocks per SM", "mb", &Tuning::min_blocks, {0, 1, 2, 3, 4, 6, 8, 12, 16}, when_not_default, all,
              "resident blocks per SM promised to the compiler, which limits registers; 0 leaves it free"),
@@ -251,6 +258,8 @@ std::string_view name(Family family) noexcept {
       return "tiled";
     case Family::streaming:
       return "streaming";
+    case Family::temporal:
+      return "temporal";
   }
   return "unknown";
 }

@@ -12,7 +12,12 @@
 
 namespace stencil_tune {
 
-enum class Family { direct, tiled, streaming };
+enum class Family {
+  direct,
+  tiled,
+  streaming,
+  temporal,  ///< several sweeps in one pass over memory; for runs of more than one step
+};
 
 /// streaming: where the planes within the stencil's reach live while a block walks.
 enum class Planes {
@@ -71,6 +76,8 @@ struct Tuning {
   Keeps keeps = Keeps::cells;
   Copies copies = Copies::engine;
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
+  int steps = 1;     ///< sweeps that a launch makes
+  int chunks = 1;    ///< parts of the last axis that blocks of their own walk
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

@@ -67,13 +67,14 @@ struct TemporalWalk {
     TemporalPlane<S, T> plane;
     input.take(plane);
     pipeline.template step<kEdges>(z, plane);
-    if (kEdges != Edges::all || z >= tile.first_plain_plane()) output.store(z - Tile::kDelay, plane);
+    if (kEdges != Edges::all || z >= tile.first_storing_plane()) output.store(z - Tile::kDelay, plane);
   }
 };
 
 template <class S, class T>
 STENCIL_DEVICE void temporal(const Arguments<S>& arguments) {
   const TemporalTile<S, T> tile(arguments);
+  if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile);
   OutputRows<S, T> output(arguments, tile);
   Pipeline<S, T> pipeline(arguments, tile);

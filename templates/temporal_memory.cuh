@@ -127,17 +127,24 @@ struct InputRows {
     const Storage* plane = base + next_z * stride_z;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
-      const Storage* row = plane + inside<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y;
+      const Storage* row = plane + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y;
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) {
         if (copies_vectors()) {
           if (i % T::kVector == 0) copy_word<T::kVector>(slot_cells + (j * Shape::kWidth + i), row + (tile.x + i));
         } else {
-          const Index x = inside<S::kBoundaryX>(first_column() + thread_x() + i * 32, tile.nx);
+          const Index x = wrapped<S::kBoundaryX>(first_column() + thread_x() + i * 32, tile.nx);
           copy_word<1>(slot_cells + (j * Shape::kWidth + i * 32), row + x);
         }
       }
     }
+  }
+
+  /// A tile, no larger than the grid, leaves it at one side at most.
+  template <Boundary kBoundary>
+  STENCIL_DEVICE static Index wrapped(Index i, Index n) {
+    if constexpr (kBoundary != Boundary::periodic) return i;
+    return i < 0 ? i + n : i < n ? i : i - n;
   }
 
   template <int kWord>

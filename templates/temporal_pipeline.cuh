@@ -24,7 +24,7 @@ struct Pipeline {
   using Registers = Window<S, T, Reads>;
 
   struct Level {
-    Plane held[Shape::kHeld];  ///< oldest first
+    Plane held[Shape::kHeld > 0 ? Shape::kHeld : 1];  ///< oldest first
   };
 
   const Arguments<S>& arguments;
@@ -74,9 +74,9 @@ struct Pipeline {
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
-      keep_plane(level.held[S::kLowZ], z, updated);
+      keep_plane(plane_in_reach<S::kLowZ>(level, newest), z, updated);
     }
-    if constexpr (kEdges != Edges::none) keep_cells(level.held[S::kLowZ], updated, AllCells{});
+    if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<S::kLowZ>(level, newest), updated, AllCells{});
     push(level, newest);
     if constexpr (Shape::kExchanges) edges.template publish<kLevel>(level.held[Shape::kLastExchanged]);
     newest = updated;
@@ -96,7 +96,7 @@ struct Pipeline {
     if constexpr (is_used(kUse)) {
       Value* body = window.body(0, kP, kR);
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
-        const int p = static_cast<int>(inside<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z) + S::kLowZ;
+        const int p = mapped<kP>(z);
         take_row<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);
       } else {
         take_row<kLevel, kR - S::kLowY>(plane_in_reach<kP>(level, newest), kP, body);
@@ -112,6 +112,13 @@ struct Pipeline {
     } else {
       return newest;
     }
+  }
+
+  /// The plane of the reach that answers for plane kP of it around z. Where z itself lies outside any will do.
+  template <int kP>
+  STENCIL_DEVICE int mapped(Index z) const {
+    const Index p = inside<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z + S::kLowZ;
+    return static_cast<int>(p < 0 ? 0 : p < Shape::kPlanes ? p : Shape::kPlanes - 1);
   }
 
   /// Plane p of the reach, where p is known only at run time: cell by cell, for no register has a run-time index.
@@ -210,7 +217,7 @@ struct Pipeline {
   STENCIL_DEVICE static void push(Level& level, const Plane& newest) {
     STENCIL_UNROLL
     for (int p = 0; p + 1 < Shape::kHeld; ++p) level.held[p] = level.held[p + 1];
-    level.held[Shape::kHeld - 1] = newest;
+    if constexpr (Shape::kHeld > 0) level.held[Shape::kHeld - 1] = newest;
   }
 };
 

@@ -61,9 +61,14 @@ struct TemporalShape {
   static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
   static constexpr int kDelay = T::kSteps * kLag;               ///< from the input to the output
 
+  // Under hold, so many layers of the grid on each side keep their value.
+  static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
+  static constexpr int kHeldY = S::kLowY > S::kHighY ? S::kLowY : S::kHighY;
+  static constexpr int kHeldZ = S::kLowZ > S::kHighZ ? S::kLowZ : S::kHighZ;
+
   // Halo of the tile, rounded so that tiles start on whole vectors.
-  static constexpr int kLeft = (T::kSteps * S::kLowX + T::kAlign - 1) / T::kAlign * T::kAlign;
-  static constexpr int kRight = (T::kSteps * S::kHighX + T::kAlign - 1) / T::kAlign * T::kAlign;
+  static constexpr int kLeft = (T::kSteps * S::kLowX + T::kVector - 1) / T::kVector * T::kVector;
+  static constexpr int kRight = (T::kSteps * S::kHighX + T::kVector - 1) / T::kVector * T::kVector;
   static constexpr int kAbove = T::kSteps * S::kLowY;
   static constexpr int kBelow = T::kSteps * S::kHighY;
 };
@@ -105,15 +110,16 @@ struct TemporalTile : TemporalShape<S, T> {
   Index low_y, high_y;        ///< ... rows ...
   Index low_z, high_z;        ///< ... and planes
   Index nx, ny, nz;           ///< of the grid
-  Index first_held_z;         ///< planes before first_updated_z and from first_held_z on keep their value
-  Index first_updated_z;
+  Index first_updated_z;      ///< planes before this one ...
+  Index first_held_z;         ///< ... and from this one on keep their value under hold, and are 0 under zero
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
-        first_held_z(static_cast<Index>(a.high[2])), first_updated_z(static_cast<Index>(a.low[2])) {
+        first_updated_z(S::kBoundaryZ == Boundary::hold ? Shape::kHeldZ : 0),
+        first_held_z(S::kBoundaryZ == Boundary::hold ? nz - Shape::kHeldZ : nz) {
     const TileIndex at = tile_of_block<T::kOrder>(a.tiles);
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
@@ -129,10 +135,12 @@ struct TemporalTile : TemporalShape<S, T> {
     high_x = smaller(columns.high, static_cast<Index>(a.high[0]));
     low_y = larger(rows.low, static_cast<Index>(a.low[1]));
     high_y = smaller(rows.high, static_cast<Index>(a.high[1]));
-    const long long planes = first_held_z - first_updated_z;
-    low_z = first_updated_z + static_cast<Index>(planes * at.z / a.tiles[2]);
-    high_z = first_updated_z + static_cast<Index>(planes * (at.z + 1) / a.tiles[2]);
+    const long long planes = a.high[2] - a.low[2];
+    low_z = static_cast<Index>(a.low[2] + planes * at.z / a.tiles[2]);
+    high_z = static_cast<Index>(a.low[2] + planes * (at.z + 1) / a.tiles[2]);
   }
+
+  STENCIL_DEVICE bool stores_nothing() const { return low_x >= high_x || low_y >= high_y || low_z >= high_z; }
 
   /// Input planes first_plane() .. last_plane() - 1 are walked through.
   STENCIL_DEVICE Index first_plane() const {
@@ -141,8 +149,13 @@ struct TemporalTile : TemporalShape<S, T> {
   }
   STENCIL_DEVICE Index last_plane() const { return high_z + Shape::kDelay; }
 
-  /// Of these, from first to last - 1, every level updates a plane inside the grid and the output is stored.
-  STENCIL_DEVICE Index first_plain_plane() const { return low_z + Shape::kDelay; }
+  /// From this one on the output is stored.
+  STENCIL_DEVICE Index first_storing_plane() const { return low_z + Shape::kDelay; }
+
+  /// From this one to last - 1, every level also updates a plane inside the grid and reads none outside.
+  STENCIL_DEVICE Index first_plain_plane() const {
+    return smaller(first_storing_plane() + (Shape::kMapsPlanes ? S::kLowZ : 0), last_plane());
+  }
   STENCIL_DEVICE Index last_plain_plane() const {
     return S::kBoundaryZ == Boundary::periodic ? last_plane() : smaller(last_plane(), first_held_z);
   }
@@ -155,12 +168,12 @@ struct TemporalTile : TemporalShape<S, T> {
   STENCIL_DEVICE bool holds() const {
     bool held = false;
     if constexpr (S::kBoundaryX == Boundary::hold) {
-      if constexpr (kI < S::kLowX) held = held || left_edge;
-      if constexpr (kI >= Shape::kCells - S::kHighX) held = held || right_edge;
+      if constexpr (kI < Shape::kHeldX) held = held || left_edge;
+      if constexpr (kI >= Shape::kCells - Shape::kHeldX) held = held || right_edge;
     }
     if constexpr (S::kBoundaryY == Boundary::hold) {
-      if constexpr (kJ < S::kLowY) held = held || top_edge;
-      if constexpr (kJ >= Shape::kRows - S::kHighY) held = held || bottom_edge;
+      if constexpr (kJ < Shape::kHeldY) held = held || top_edge;
+      if constexpr (kJ >= Shape::kRows - Shape::kHeldY) held = held || bottom_edge;
     }
     return held;
   }

@@ -1,5 +1,6 @@
 #include "tuner/device_bench.hpp"
 
+#include "generator/temporal.hpp"
 #include "runtime/nvml.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/stopwatch.hpp"
@@ -11,6 +12,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarmUpMs = 120;   // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
+constexpr int kFewestSweeps = 100;  // of a sample of fused steps, as a solver would run them
 constexpr double kRaceSliceMs = 8;  // of one finalist in one round
 
 /// Refused before any allocation, so that the message can say what all fields need together.
@@ -60,11 +62,13 @@ class Sampler {
     candidate_.launch(steps_, period, stream_);
     const double once = watch_.time([&] { candidate_.launch(steps_, period, stream_); }) / period;
     count_ = launches_per_sample(once, period);
+    sweeps_ = sweeps_per_launch(candidate.tuning());
+    while (count_ * sweeps_ < kFewestSweeps && sweeps_ > 1) count_ += period;
   }
 
   Sample take() const {
     const double elapsed = watch_.time([&] { candidate_.launch(steps_, count_, stream_); });
-    return {elapsed / count_, elapsed};
+    return {elapsed / count_ / sweeps_, elapsed};
   }
 
  private:
@@ -73,6 +77,7 @@ class Sampler {
   CUstream_st* stream_;
   Stopwatch watch_;
   int count_ = 1;
+  int sweeps_ = 1;  // of a launch: a sample is the time of one
 };
 
 }  // namespace

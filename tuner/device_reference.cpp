@@ -24,11 +24,15 @@ DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capac
 }
 
 void DeviceReference::compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
-                              const Slab& slab, std::int64_t at) {
+                              const Slab& slab, std::int64_t at, const DeviceReference* earlier) {
   check::ReferenceArguments arguments{};
   arguments.program = device_pointer<const check::Instruction>(how.instructions[output].address());
   for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
     arguments.inputs[i] = device_pointer(fields.field(problem.facts.inputs[i]));
+  }
+  if (earlier != nullptr) {
+    arguments.earlier_values = device_pointer<const double>(earlier->values_.address());
+    arguments.earlier_tolerances = device_pointer<const float>(earlier->tolerances_.address());
   }
   arguments.values = device_pointer<double>(values_.address()) + at;
   arguments.tolerances = device_pointer<float>(tolerances_.address()) + at;

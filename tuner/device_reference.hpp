@@ -29,9 +29,10 @@ class DeviceReference {
 
   std::int64_t capacity() const noexcept { return capacity_; }
 
-  /// One output's slab, stored from cell `at` on. The fields' inputs must be as the case says.
+  /// One output's slab, stored from cell `at` on. The fields' inputs must be as the case says. With `earlier`, which
+  /// holds all of the only output from cell 0 on: the sweep after the one that computed it.
   void compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
-               const Slab& slab, std::int64_t at = 0);
+               const Slab& slab, std::int64_t at = 0, const DeviceReference* earlier = nullptr);
 
   /// The slab stored from cell `at` on against the output field; counts into the report.
   void compare(const Problem& problem, DevicePointer output, const Slab& slab, std::int64_t at,

@@ -1,5 +1,7 @@
 #include "tuner/model.hpp"
 
+#include "generator/temporal.hpp"
+
 #include "tuner/work.hpp"
 
 #include <algorithm>
@@ -144,7 +146,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
                                                                   {p.latency_ms, "latency"}}};
   double sum = 0;
   for (const auto& part : parts) sum += std::pow(part.first, kNorm);
-  p.time_ms = std::pow(sum, 1 / kNorm);
+  p.time_ms = std::pow(sum, 1 / kNorm) / sweeps_per_launch(tuning);
   p.bound = std::max_element(parts.begin(), parts.end())->second;
   p.gstencils = work.cells / p.time_ms / 1e6;
   p.share = minimal_traffic_bytes(problem_) / p.time_ms / 1e6 / copy_ceiling_gbs();

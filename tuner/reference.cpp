@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace stencil_tune {
@@ -17,22 +18,28 @@ std::size_t place(const Problem& problem, const std::array<std::int64_t, kMaxRan
   return static_cast<std::size_t>((cell[2] * problem.extents.n[1] + cell[1]) * problem.pitch + cell[0]);
 }
 
-double read_field(const Problem& problem, const std::vector<double>& field, const Offset& offset,
-                  std::array<std::int64_t, kMaxRank> cell) {
+/// Where a read finds its value; nothing for the 0 outside.
+std::optional<std::size_t> place_read(const Problem& problem, const Offset& offset,
+                                      std::array<std::int64_t, kMaxRank> cell) {
   for (std::size_t axis = 0; axis < kAxes; ++axis) {
     cell[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
                                      static_cast<int>(problem.boundaries[axis]));
-    if (cell[axis] < 0) return 0;
+    if (cell[axis] < 0) return {};
   }
-  return field[place(problem, cell)];
+  return place(problem, cell);
 }
 
 /// Evaluates the nodes an expression needs, each once, operands first: the arena's own order.
 class CellEvaluator {
  public:
   CellEvaluator(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
-                std::span<const double> coefficients, const check::Rounding& rounding)
-      : problem_(problem), inputs_(inputs), rounding_(rounding), results_(problem.stencil.nodes.size()) {
+                std::span<const double> coefficients, const check::Rounding& rounding,
+                const ReferenceField* earlier = nullptr)
+      : problem_(problem),
+        inputs_(inputs),
+        earlier_(earlier),
+        rounding_(rounding),
+        results_(problem.stencil.nodes.size()) {
     std::vector<bool> needed(problem.stencil.nodes.size(), false);
     needed[static_cast<std::size_t>(expression)] = true;
     for (NodeId id = expression; id >= 0; --id) {
@@ -59,10 +66,14 @@ class CellEvaluator {
     return results_[static_cast<std::size_t>(of.operands[i])];
   }
 
-  const std::vector<double>& input(int field) const {
+  check::Bounded read(int field, const Offset& offset, const std::array<std::int64_t, kMaxRank>& cell) const {
+    const std::optional<std::size_t> at = place_read(problem_, offset, cell);
+    if (!at) return check::exactly(0);
     const auto& fields = problem_.facts.inputs;
-    const auto found = std::find(fields.begin(), fields.end(), field);
-    return inputs_[static_cast<std::size_t>(found - fields.begin())];
+    const auto input = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), field) - fields.begin());
+    const bool updated = input == 0 && earlier_ != nullptr && earlier_->tolerance[*at] >= 0;
+    if (updated) return check::opaque(earlier_->value[*at], earlier_->tolerance[*at], 0);
+    return check::exactly(inputs_[input][*at]);
   }
 
   check::Bounded literal(double value) const {
@@ -81,7 +92,7 @@ class CellEvaluator {
       case Operation::coefficient:
         return check::exactly(coefficients_[static_cast<std::size_t>(n.index)]);
       case Operation::read:
-        return check::exactly(read_field(problem_, input(n.index), n.offset, cell));
+        return read(n.index, n.offset, cell);
       case Operation::negate:
         return check::negate(a());
       case Operation::absolute:
@@ -117,6 +128,7 @@ class CellEvaluator {
 
   const Problem& problem_;
   std::span<const std::vector<double>> inputs_;
+  const ReferenceField* earlier_;
   check::Rounding rounding_;
   std::vector<NodeId> order_;
   std::vector<double> coefficients_;
@@ -198,26 +210,37 @@ check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::spa
   return CellEvaluator(problem, expression, inputs, coefficients, rounding)(cell);
 }
 
-std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact) {
-  check_sizes(problem, inputs, coefficients);
+namespace {
+
+ReferenceField sweep(const Problem& problem, const Update& update, std::span<const std::vector<double>> inputs,
+                     std::span<const double> coefficients, bool exact, const ReferenceField* earlier) {
   const check::Rounding rounding = rounding_of(problem.type, exact);
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const Box box = updated_box(problem);
-  std::vector<ReferenceField> fields;
-  for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
-    ReferenceField field{update.output, std::vector<double>(cells, 0.0), std::vector<double>(cells, -1.0)};
-    CellEvaluator evaluate(problem, update.expression, inputs, coefficients, rounding);
-    for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
-      for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
-        for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
-          const check::Bounded result = evaluate({x, y, z});
-          const std::size_t index = place(problem, {x, y, z});
-          field.value[index] = exact ? round_to_storage(result.value, problem.type) : result.value;
-          field.tolerance[index] = check::tolerance(result, rounding);
-        }
+  ReferenceField field{update.output, std::vector<double>(cells, 0.0), std::vector<double>(cells, -1.0)};
+  CellEvaluator evaluate(problem, update.expression, inputs, coefficients, rounding, earlier);
+  for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
+    for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+      for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
+        const check::Bounded result = evaluate({x, y, z});
+        const std::size_t index = place(problem, {x, y, z});
+        field.value[index] = exact ? round_to_storage(result.value, problem.type) : result.value;
+        field.tolerance[index] = check::tolerance(result, rounding);
       }
     }
+  }
+  return field;
+}
+
+}  // namespace
+
+std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
+                                               std::span<const double> coefficients, bool exact, int sweeps) {
+  check_sizes(problem, inputs, coefficients);
+  std::vector<ReferenceField> fields;
+  for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
+    ReferenceField field = sweep(problem, update, inputs, coefficients, exact, nullptr);
+    for (int done = 1; done < sweeps; ++done) field = sweep(problem, update, inputs, coefficients, exact, &field);
     fields.push_back(std::move(field));
   }
   return fields;

@@ -27,11 +27,13 @@ struct ReferenceField {
 
 /// inputs: one array per entry of facts.inputs, laid out as the fields and already rounded to the element type;
 /// coefficients: one per stencil.coefficients (rounded to the compute type here, as pack_arguments does).
-/// One ReferenceField per entry of facts.outputs.
+/// One ReferenceField per entry of facts.outputs. With several sweeps, for stencils that advance one field: each reads
+/// what the one before wrote, in place of the first input.
 /// With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers, dyadic
 /// coefficients): values are then rounded to the element type and tolerances are 0.
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact = false);
+                                               std::span<const double> coefficients, bool exact = false,
+                                               int sweeps = 1);
 
 /// One cell of one output: value and bounds before storing.
 check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,

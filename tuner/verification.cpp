@@ -1,5 +1,6 @@
 #include "tuner/verification.hpp"
 
+#include "generator/temporal.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/awkward.hpp"
 #include "tuner/device/storage.h"
@@ -80,6 +81,10 @@ Verification::Verification(Driver& driver, const std::string& architecture, cons
   scratch_.emplace(kernels_, std::max({kSmallRoom, row, whole_ ? 0 : std::min(room, all)}));
   agree_with_cpu();
   if (whole_) compute_whole();
+  if (whole_ && problem.steps > 1 && advances_one_field(problem)) {
+    fused_.emplace(kernels_, problem_, fields_, random_, *whole_);
+    earlier_.emplace(kernels_, kSmallRoom);
+  }
 }
 
 void Verification::compute_whole() {
@@ -134,7 +139,7 @@ void Verification::agree_with_cpu() {
 }
 
 void Verification::prepare_fields(const Trial& trial) {
-  const auto& [problem, fields, how] = trial;
+  const auto& [problem, fields, how, sweeps] = trial;
   const std::int64_t whole = problem.allocated_cells() + 2 * fields.guard_cells();
   for (int field : problem.facts.outputs) kernels_.poison({device_pointer(fields.whole(field)), whole});
   for (int field : problem.facts.inputs) {
@@ -151,10 +156,11 @@ void Verification::clear_report() {
 }
 
 void Verification::compare_output(const Trial& trial, std::size_t output) {
-  const auto& [problem, fields, how] = trial;
+  const auto& [problem, fields, how, sweeps] = trial;
   const DevicePointer field = fields.field(updates_of(problem)[output].output);
   const std::int64_t row = row_cells(problem);
   const std::int64_t rows = row_count(problem);
+  if (sweeps > 1) return compare_fused(trial);
   if (whole_ && &problem == &problem_) {
     whole_->compare(problem, field, {0, rows}, static_cast<std::int64_t>(output) * row * rows, report_.address());
     return;
@@ -167,8 +173,27 @@ void Verification::compare_output(const Trial& trial, std::size_t output) {
   }
 }
 
+/// Sweep after sweep from the inputs that the kernel had; nothing is written to the fields.
+void Verification::compare_fused(const Trial& trial) {
+  const auto& [problem, fields, how, sweeps] = trial;
+  const DevicePointer field = fields.field(updates_of(problem).front().output);
+  const Slab all{0, row_count(problem)};
+  if (&problem == &problem_) {
+    fused_->after(sweeps).compare(problem, field, all, 0, report_.address());
+    return;
+  }
+  DeviceReference* now = &*scratch_;
+  DeviceReference* earlier = &*earlier_;
+  now->compute(problem, fields, how, 0, all);
+  for (int done = 1; done < sweeps; ++done) {
+    std::swap(now, earlier);
+    now->compute(problem, fields, how, 0, all, 0, earlier);
+  }
+  now->compare(problem, field, all, 0, report_.address());
+}
+
 std::optional<std::string> Verification::check(const Launcher& candidate, const Trial& trial) {
-  const auto& [problem, fields, how] = trial;
+  const auto& [problem, fields, how, sweeps] = trial;
   prepare_fields(trial);
   candidate.step(problem, fields, how.coefficients, kernels_.stream());
   const check::Layout layout = layout_of(problem);
@@ -189,7 +214,7 @@ std::optional<std::string> Verification::check(const Launcher& candidate, const 
 }
 
 std::string Verification::describe(const Trial& trial, std::size_t output, const check::Report& report) {
-  const auto& [problem, fields, how] = trial;
+  const auto& [problem, fields, how, sweeps] = trial;
   const auto field = static_cast<std::size_t>(updates_of(problem)[output].output);
   const std::string what = report.touched > 0   ? fmt::format("wrote {} cells that no step may write, first {}",
                                                               report.touched, where(problem, report.first_touched))
@@ -201,8 +226,12 @@ std::string Verification::describe(const Trial& trial, std::size_t output, const
 }
 
 std::string Verification::describe_mismatch(const Trial& trial, std::size_t output, const check::Report& report) {
-  const auto& [problem, fields, how] = trial;
+  const auto& [problem, fields, how, sweeps] = trial;
   const Box box = updated_box(problem);
+  if (sweeps > 1) {
+    return fmt::format("{} of {} cells are wrong after {} fused steps, first {}", report.mismatches, box.cells(),
+                       sweeps, where(problem, report.first_mismatch));
+  }
   const std::int64_t line = report.first_mismatch / problem.pitch;
   const std::int64_t y = line % problem.extents.n[1] - box.low[1];
   const std::int64_t z = line / problem.extents.n[1] - box.low[2];
@@ -221,16 +250,19 @@ std::string Verification::describe_mismatch(const Trial& trial, std::size_t outp
 
 std::optional<std::string> Verification::check_small(const Launcher& candidate, const Extents& extents,
                                                      std::int64_t pitch) {
-  const Problem small =
-      make_problem(problem_.stencil, problem_.type, problem_.boundaries, extents, pitch, 1, problem_.stage);
+  const Problem small = make_problem(problem_.stencil, problem_.type, problem_.boundaries, extents, pitch,
+                                     problem_.steps, problem_.stage);
   if (small.allocated_cells() > kSmallRoom || updated_box(small).cells() == 0) return std::nullopt;
   if (!is_legal(small, limits_, candidate.tuning())) return std::nullopt;  // never launched there by anyone
-  if (auto wrong = check(candidate, {small, small_fields_, random_})) return wrong;
-  return exact_ ? check(candidate, {small, small_fields_, *exact_}) : std::nullopt;
+  const int sweeps = sweeps_per_launch(candidate.tuning());
+  if (auto wrong = check(candidate, {small, small_fields_, random_, sweeps})) return wrong;
+  return exact_ && sweeps == 1 ? check(candidate, {small, small_fields_, *exact_}) : std::nullopt;
 }
 
 std::optional<std::string> Verification::verify(const Launcher& candidate) {
-  if (auto wrong = check(candidate, {problem_, fields_, random_})) return wrong;
+  const int sweeps = sweeps_per_launch(candidate.tuning());
+  if (sweeps > 1 && !fused_) return "its grid is too large for the device to hold the reference of several steps";
+  if (auto wrong = check(candidate, {problem_, fields_, random_, sweeps})) return wrong;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
   for (const Extents& extents : awkward_extents(problem_, output_tile(problem_, candidate.tuning()))) {
     const std::int64_t dense = extents.n[0];

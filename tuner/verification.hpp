@@ -6,6 +6,7 @@
 #include "tuner/device_reference.hpp"
 #include "tuner/field_set.hpp"
 #include "tuner/launcher.hpp"
+#include "tuner/sweep_references.hpp"
 
 #include <optional>
 #include <string>
@@ -39,12 +40,14 @@ class Verification {
     const Problem& problem;
     const FieldSet& fields;
     const CheckCase& how;
+    int sweeps = 1;  ///< that the kernel makes
   };
 
   void prepare_fields(const Trial& trial);
   void agree_with_cpu();
   void compute_whole();
   void compare_output(const Trial& trial, std::size_t output);
+  void compare_fused(const Trial& trial);
   std::optional<std::string> check(const Launcher& candidate, const Trial& trial);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();
@@ -63,6 +66,8 @@ class Verification {
   DeviceBuffer report_;
   std::optional<DeviceReference> whole_;    ///< the problem's reference, output after output, where it fits
   std::optional<DeviceReference> scratch_;  ///< everything else's, computed when needed
+  std::optional<DeviceReference> earlier_;  ///< small grids': a sweep before the one that scratch_ is computed for
+  std::optional<SweepReferences> fused_;    ///< the problem's reference after several sweeps
 };
 
 }  // namespace stencil_tune

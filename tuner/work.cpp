@@ -186,6 +186,7 @@ void count_rounds(const Layout& s, Work& work) {
 }  // namespace
 
 Work count_work(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return count_temporal_work(problem, tuning);
   const Layout s(problem, tuning);
   const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
   const auto inputs = static_cast<double>(problem.facts.inputs.size());

@@ -41,4 +41,7 @@ struct Work {
 /// Counts by the textbook's way: tiles with their halos, a row a run of whole sectors, a thread's distinct reads.
 Work count_work(const Problem& problem, const Tuning& tuning);
 
+/// The same for family temporal, all sweeps of the launch together.
+Work count_temporal_work(const Problem& problem, const Tuning& tuning);
+
 }  // namespace stencil_tune

@@ -20,10 +20,10 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
     for (std::size_t axis = 0; axis < 3; ++axis) {
       at[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
                                      static_cast<int>(problem.boundaries[axis]));
-      if (at[axis] < 0) return 0;
+      if (at[axis] < 0) return check::exactly(0);
     }
     const auto place = static_cast<std::size_t>((at[2] * problem.extents.n[1] + at[1]) * problem.pitch + at[0]);
-    return inputs[static_cast<std::size_t>(input)][place];
+    return check::exactly(inputs[static_cast<std::size_t>(input)][place]);
   };
   return check::run_program(program.instructions.data(), static_cast<int>(program.instructions.size()), slots.data(),
                             rounding, read);

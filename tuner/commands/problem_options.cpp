@@ -110,7 +110,8 @@ void add_problem_options(CommandLine& line) {
           "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
           "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
-          "steps", po::value<int>()->value_name("N"), "time steps in one launch (1 for now)");
+          "steps", po::value<int>()->value_name("N"),
+          "time steps of a run: from 2 on, kernels that fuse steps are tried too (default 1)");
 }
 
 Problem problem_from(const po::variables_map& values) {
@@ -128,9 +129,6 @@ Problem problem_from(const po::variables_map& values) {
                             dims, extents.rank, stencil.name, stencil.rank));
   }
   const int steps = value_or(values, "steps", 1);
-  if (steps != 1) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("--steps {}: only 1 is possible for now", steps));
-  }
   const ElementType type = parse_element_type(value_or<std::string>(values, "type", "f32"));
   const std::int64_t pitch =
       values.count("pitch") > 0 ? parse_pitch(values["pitch"].as<std::string>(), extents.n[0], type) : 0;

@@ -62,6 +62,9 @@ struct PoisonArguments {
 struct ReferenceArguments {
   const Instruction* program;
   const void* inputs[kMaxInputs];
+  /// Sweep after sweep: what the one before computed of the whole box, read instead of input 0 there; or null.
+  const double* earlier_values;
+  const float* earlier_tolerances;
   double* values;  ///< of cells first_row * row length ...
   float* tolerances;
   unsigned long long* unchecked;  ///< counts cells with no finite tolerance

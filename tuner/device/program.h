@@ -37,7 +37,7 @@ struct Instruction {
   double value;     ///< number, coefficient: as the kernel has it
 };
 
-/// Runs the program; `read(input, offset)` gives an input's cell. The last instruction's target is the result.
+/// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
 template <class Read>
 STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bounded* slots, const Rounding& rounding,
                                       const Read& read) {
@@ -56,7 +56,7 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         result = exactly(now.value);
         break;
       case Code::read:
-        result = exactly(read(now.input, now.offset));
+        result = read(now.input, now.offset);
         break;
       case Code::negate:
         result = negate(a);

@@ -109,14 +109,21 @@ struct ReadCell {
   const ReferenceArguments& arguments;
   long long cell[3];
 
-  __device__ double operator()(int input, const int (&offset)[3]) const {
+  __device__ Bounded operator()(int input, const int (&offset)[3]) const {
     const Layout& layout = arguments.layout;
     long long at[3];
     for (int axis = 0; axis < 3; ++axis) {
       at[axis] = mapped_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
-      if (at[axis] < 0) return 0;
+      if (at[axis] < 0) return exactly(0);
     }
-    return loaded(static_cast<const Bits*>(arguments.inputs[input])[place_of(layout, at[0], at[1], at[2])]);
+    if (input == 0 && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
+      const long long width = layout.high[0] - layout.low[0];
+      const long long height = layout.high[1] - layout.low[1];
+      const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
+      const long long number = row * width + (at[0] - layout.low[0]);
+      return opaque(arguments.earlier_values[number], arguments.earlier_tolerances[number], 0);
+    }
+    return exactly(loaded(static_cast<const Bits*>(arguments.inputs[input])[place_of(layout, at[0], at[1], at[2])]));
   }
 };
 

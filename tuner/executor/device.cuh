@@ -166,6 +166,12 @@ STENCIL_DEVICE void warp_barrier(STENCIL_TUNE_CALLER) {
   host::exchange(0, static_cast<int>(host::self().lane), {file, line});
 }
 
+STENCIL_DEVICE bool any_lane(bool value, STENCIL_TUNE_CALLER) {
+  bool any = false;
+  for (int lane = 0; lane < 32; ++lane) any = host::exchange(value, lane, {file, line}) || any;
+  return any;
+}
+
 /// kBytes (4, 8 or 16) from global to shared memory, which arrive some time before the wait that covers them ends.
 template <int kBytes>
 STENCIL_DEVICE void async_copy(void* shared, const void* global, STENCIL_TUNE_CALLER) {

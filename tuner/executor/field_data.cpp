@@ -27,7 +27,7 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
 
 }  // namespace
 
-FieldData random_data(const Problem& problem, std::uint64_t seed) {
+FieldData random_data(const Problem& problem, std::uint64_t seed, int sweeps) {
   std::mt19937_64 random(seed);
   const bool positive = has_operation(problem.stencil, {Operation::square_root, Operation::divide});
   std::uniform_real_distribution<double> cells(positive ? 0.5 : -1.0, 1.0);
@@ -41,7 +41,10 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
     const double weight = weights(random);
     return positive || random() % 2 == 0 ? weight : -weight;
   });
-  data.expected = evaluate_reference(problem, data.inputs, data.coefficients);
+  if (sweeps > 1) {
+    for (double& weight : data.coefficients) weight /= static_cast<double>(data.coefficients.size());
+  }
+  data.expected = evaluate_reference(problem, data.inputs, data.coefficients, /*exact=*/false, sweeps);
   return data;
 }
 

@@ -19,8 +19,9 @@ struct FieldData {
   std::vector<ReferenceField> expected;
 };
 
-/// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions).
-FieldData random_data(const Problem& problem, std::uint64_t seed);
+/// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions). Of several sweeps
+/// the last one is expected, and coefficients are small enough for values to stay as they are.
+FieldData random_data(const Problem& problem, std::uint64_t seed, int sweeps = 1);
 
 /// Small integers and dyadic coefficients, whose result is known to the bit; nothing for stencils that round.
 std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed);

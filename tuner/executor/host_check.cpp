@@ -1,5 +1,6 @@
 #include "tuner/executor/host_check.hpp"
 
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
@@ -137,8 +138,9 @@ class HostLaunch {
 
 void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
-  const FieldData any = random_data(problem, 1);
-  const std::optional<FieldData> exact = exact_data(problem, 2);
+  const int sweeps = sweeps_per_launch(verdict.tuning);
+  const FieldData any = random_data(problem, 1, sweeps);
+  const std::optional<FieldData> exact = sweeps > 1 ? std::nullopt : exact_data(problem, 2);
   for (const Scene& scene : kScenes) {
     const FieldData& data = scene.exact && exact ? *exact : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);

@@ -1,0 +1,87 @@
+#include "generator/temporal.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kLanes = 32;
+
+int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+/// The planes of the reach (0: the lowest) of which a warp reads rows that other warps hold; empty: first > last.
+struct PlaneRange {
+  int first = 1;
+  int last = 0;
+};
+
+PlaneRange exchanged_planes(const Problem& problem, const KernelAxes& axes) {
+  PlaneRange range;
+  if (axes.grid_axis[1] < 0) return range;
+  const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+  const int centre = -axes.reach[2].low;
+  for (const Tap& tap : problem.facts.taps) {
+    if (tap.offset[static_cast<std::size_t>(axes.grid_axis[1])] == 0) continue;
+    const int plane = tap.offset[walked] + centre;
+    range = range.first > range.last ? PlaneRange{plane, plane}
+                                     : PlaneRange{std::min(range.first, plane), std::max(range.last, plane)};
+  }
+  const Boundary boundary = problem.boundaries[walked];
+  const bool maps_planes = boundary == Boundary::clamp || boundary == Boundary::reflect;
+  const bool any = range.first <= range.last;
+  if (any && maps_planes && (range.first != centre || range.last != centre)) {
+    return {0, axes.reach[2].high - axes.reach[2].low};
+  }
+  return range;
+}
+
+}  // namespace
+
+int sweeps_per_launch(const Tuning& tuning) { return tuning.family == Family::temporal ? tuning.steps : 1; }
+
+bool advances_one_field(const Problem& problem) {
+  const auto& [inputs, outputs] = std::tie(problem.facts.inputs, problem.facts.outputs);
+  if (problem.stencil.stages.size() != 1 || inputs.size() != 1 || outputs.size() != 1) return false;
+  return std::any_of(problem.stencil.rotations.begin(), problem.stencil.rotations.end(), [&](const Rotation& rotation) {
+    return rotation.from == outputs.front() && rotation.to == inputs.front();
+  });
+}
+
+TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const auto& [x, y, z] = axes.reach;
+  const PlaneRange exchanged = exchanged_planes(problem, axes);
+  const bool exchanges = exchanged.first <= exchanged.last;
+  const int planes = z.high - z.low + 1;
+  // The newest plane waits a step where other warps' rows of it are read.
+  const bool fresh = !exchanges || exchanged.last < planes - 1;
+
+  TemporalShape shape;
+  shape.width = saturating_product({kLanes, tuning.register_x});
+  shape.height = saturating_product({tuning.block_y, tuning.register_y});
+  shape.left = round_up(-x.low * tuning.steps, tuning.vector);
+  shape.right = round_up(x.high * tuning.steps, tuning.vector);
+  shape.above = -y.low * tuning.steps;
+  shape.below = y.high * tuning.steps;
+  shape.held = fresh ? planes - 1 : planes;
+  shape.lag = z.high + (fresh ? 0 : 1);
+  shape.exchange_slots = exchanges ? exchanged.last - exchanged.first + 2 : 0;
+
+  const auto storage = static_cast<std::int64_t>(size_of(problem.type));
+  const std::int64_t value = std::max<std::int64_t>(storage, 4);
+  const std::int64_t input = saturating_product({tuning.prefetch, shape.height, shape.width, storage});
+  const std::int64_t edges =
+      saturating_product({shape.exchange_slots, tuning.steps, tuning.block_y, y.high - y.low, shape.width, value});
+  shape.shared_bytes = static_cast<std::size_t>(saturating_sum(input, edges));
+  return shape;
+}
+
+std::int64_t temporal_tiles(std::int64_t n, std::int64_t size, int before, int after, Boundary boundary) {
+  const std::int64_t useful = size - before - after;
+  if (useful <= 0) return 0;
+  if (boundary == Boundary::periodic) return (n + useful - 1) / useful;
+  return n <= size ? 1 : (n - size + useful - 1) / useful + 1;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,34 @@
+// The temporal family's geometry on the host: the same numbers that templates/temporal_tile.cuh derives from the taps.
+#pragma once
+
+#include "generator/tile.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stencil_tune {
+
+/// Sweeps that one launch of the candidate makes: its fused steps, 1 for all other families.
+int sweeps_per_launch(const Tuning& tuning);
+
+/// Whether steps of the stencil can be fused: one stage reads one field and writes the one that takes its place.
+bool advances_one_field(const Problem& problem);
+
+struct TemporalShape {
+  std::int64_t width = 0;   ///< cells of a tile in x, halo included
+  std::int64_t height = 0;  ///< rows of a tile in y
+  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors
+  int above = 0, below = 0;
+  int lag = 0;             ///< planes that a level works behind the one before it
+  int held = 0;            ///< planes that a level keeps from step to step
+  int exchange_slots = 0;  ///< planes of which warps have their edge rows in shared memory; 0: none are exchanged
+  std::size_t shared_bytes = 0;
+};
+
+TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning);
+
+/// Tiles along an axis of n cells: they overlap by their halos, and the first and last end with the grid unless it is
+/// periodic. 0 where a tile has no cell of its own.
+std::int64_t temporal_tiles(std::int64_t n, std::int64_t size, int before, int after, Boundary boundary);
+
+}  // namespace stencil_tune

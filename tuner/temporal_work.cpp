@@ -1,0 +1,81 @@
+// What a launch of fused steps asks of the machine: planes pass through all levels of a block, halos included.
+#include "generator/source.hpp"
+#include "generator/temporal.hpp"
+#include "tuner/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kStepOverhead = 40;   // instructions of a plane that are no level's: copies' and stores' addresses
+constexpr double kLevelOverhead = 10;  // and of each level
+constexpr double kBlockOverhead = 400;
+
+/// Rows of the reach, in all its planes, of which cells beside the thread's own are read.
+double shuffled_rows(const Problem& problem, const KernelAxes& axes, int register_y) {
+  if (problem.facts.star) return register_y;
+  return (axes.reach[2].high - axes.reach[2].low + 1.0) * (register_y + axes.reach[1].high - axes.reach[1].low);
+}
+
+/// Instructions of a warp for one plane of one level, less its arithmetic.
+double level_instructions(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int slots) {
+  const double word =
+      std::min<double>(tuning.register_x, 16.0 / std::max<double>(4, static_cast<double>(size_of(problem.type))));
+  const double edge_rows = axes.reach[1].high - axes.reach[1].low;
+  const double read_planes = std::max(0, slots - 1);
+  const double exchanged = edge_rows * tuning.register_x / word * (read_planes + (slots > 0 ? 1 : 0));
+  const double words = problem.type == ElementType::f64 ? 2 : 1;  // a shuffle moves four bytes
+  return words * shuffled_rows(problem, axes, tuning.register_y) * (axes.reach[0].high - axes.reach[0].low) +
+         exchanged + kLevelOverhead;
+}
+
+}  // namespace
+
+Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const auto own = kernel_tile(problem, tuning);
+  const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
+  const auto bytes = static_cast<double>(size_of(problem.type));
+  const double outputs = static_cast<double>(tuning.register_x) * tuning.register_y;
+
+  Work work;
+  work.blocks = static_cast<double>(geometry.grid[0]) * geometry.grid[1] * geometry.grid[2];
+  work.threads = static_cast<int>(threads_per_block(tuning));
+  work.shared_bytes = shape.shared_bytes;
+  work.halo = {static_cast<double>(shape.left + shape.right), static_cast<double>(shape.above + shape.below),
+               static_cast<double>(tuning.steps * (axes.reach[2].high - axes.reach[2].low))};
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    work.tile[a] = std::clamp(static_cast<double>(own[a]), 1.0, static_cast<double>(axes.extents[a]));
+    work.tiles[a] = static_cast<double>(axes.extents[a]) / work.tile[a];
+  }
+  const double planes = work.tile[2] + tuning.steps * (shape.lag - axes.reach[2].low);
+  work.steps = planes;
+  work.cells = static_cast<double>(updated_box(problem).cells());
+  work.cell_bytes = 2 * bytes;
+  work.read_bytes = static_cast<double>(problem.extents.cells()) * bytes;
+  work.write_bytes = work.cells * bytes;
+  work.l2_read_sectors = work.blocks * static_cast<double>(shape.width * shape.height) * planes * bytes / kSectorBytes;
+  work.l2_write_sectors = work.write_bytes / kSectorBytes;
+
+  const double warp_planes = work.blocks * tuning.block_y * planes;
+  const double operations = problem.facts.linear ? std::ceil(problem.facts.operations / 2.0) : problem.facts.operations;
+  const double moved = outputs / tuning.vector;
+  work.arithmetic = warp_planes * tuning.steps * outputs * operations;
+  const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + 3 * moved +
+                        kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
+  work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
+  work.l1_wavefronts = warp_planes * outputs * bytes * 32 / kWavefrontBytes;
+  const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
+                            static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
+  work.shared_wavefronts = warp_planes * (2 * outputs + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes;
+  work.rounds = 1 + planes / (1 + tuning.prefetch);
+  work.barriers = shape.exchange_slots > 0 ? planes : 0;
+  work.asynchronous = true;
+  work.live_values = outputs * (tuning.steps * shape.held + 1.5);
+  return work;
+}
+
+}  // namespace stencil_tune
