@@ -12,7 +12,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarmUpMs = 120;   // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
-constexpr int kFewestSweeps = 100;  // of a sample of fused steps, as a solver would run them
+constexpr int kFewestSweeps = 32;   // of a sample of fused steps: samples follow each other, as those of a run do
 constexpr double kRaceSliceMs = 8;  // of one finalist in one round
 
 /// Refused before any allocation, so that the message can say what all fields need together.
