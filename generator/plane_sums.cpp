@@ -27,14 +27,18 @@ NodeId times_weight(StencilBuilder& builder, NodeId weight, NodeId value) {
 /// Where a node's reads lie along the walked axis, and what is done to them.
 struct Reads {
   bool any = false;
-  bool early = false;   ///< some are of an input that is read beyond the cell
-  bool late = false;    ///< some are of an input that is not
-  bool scaled = false;  ///< some are multiplied or divided
-  int lowest = 0;       ///< plane
+  bool early = false;     ///< some are of an input that is read beyond the cell
+  bool late = false;      ///< some are of an input that is not
+  bool only_sums = true;  ///< nothing is done to them but add, subtract and negate
+  bool additive = false;  ///< a sum, with read-free weights, of parts that each lie in one plane or are late
+  int lowest = 0;         ///< plane
   int highest = 0;
 
-  bool in_one_plane() const { return any && lowest == highest; }
+  bool in_one_plane() const { return early && !late && lowest == highest; }
+  bool only_late() const { return late && !early; }
 };
+
+bool adds(Operation op) { return op == Operation::add || op == Operation::subtract || op == Operation::negate; }
 
 class Splitter {
  public:
@@ -46,13 +50,13 @@ class Splitter {
   Parts split() {
     const Stencil& stencil = problem_.stencil;
     const auto& updates = stencil.stages[at(problem_.stage)].updates;
-    // From the outputs down: what is linear becomes a sum, its operands are not looked at.
+    // From the outputs down: what planes can add to becomes a sum, its operands are not looked at.
     std::vector<bool> wanted(stencil.nodes.size());
     std::vector<bool> is_sum(stencil.nodes.size());
     for (const Update& update : updates) wanted[at(update.expression)] = true;
     for (NodeId id = static_cast<NodeId>(stencil.nodes.size()) - 1; id >= 0; --id) {
       if (!wanted[at(id)] || !reads_[at(id)].early) continue;
-      is_sum[at(id)] = is_linear(stencil, id);
+      is_sum[at(id)] = reads_[at(id)].additive;
       if (is_sum[at(id)]) continue;
       const Node& node = stencil.nodes[at(id)];
       for (int i = 0; i < operand_count(node.op); ++i) wanted[at(node.operands[at(i)])] = true;
@@ -78,7 +82,7 @@ class Splitter {
     Reads reads;
     if (node.op == Operation::read) {
       const bool late = is_late(node.index);
-      return {true, !late, late, false, node.offset[walked_axis_], node.offset[walked_axis_]};
+      return {true, !late, late, true, true, node.offset[walked_axis_], node.offset[walked_axis_]};
     }
     for (int i = 0; i < operand_count(node.op); ++i) {
       const Reads& operand = reads_[at(node.operands[at(i)])];
@@ -88,11 +92,36 @@ class Splitter {
       reads.any = true;
       reads.early = reads.early || operand.early;
       reads.late = reads.late || operand.late;
-      reads.scaled = reads.scaled || operand.scaled;
+      reads.only_sums = reads.only_sums && operand.only_sums;
     }
-    const bool scales = node.op == Operation::multiply || node.op == Operation::divide;
-    reads.scaled = reads.any && (reads.scaled || scales);
+    reads.only_sums = reads.only_sums && adds(node.op) && !adds_a_constant(node);
+    reads.additive = reads.in_one_plane() || reads.only_late() || is_sum_of_additive(node);
     return reads;
+  }
+
+  bool is_sum_of_additive(const Node& node) const {
+    const auto additive = [&](std::size_t i) { return reads_[at(node.operands[i])].additive; };
+    switch (node.op) {
+      case Operation::add:
+      case Operation::subtract:
+        return additive(0) && additive(1);
+      case Operation::negate:
+        return additive(0);
+      default:
+        return is_weighted(node) && (additive(0) || additive(1));
+    }
+  }
+
+  bool adds_a_constant(const Node& node) const {
+    const auto any = [&](std::size_t i) { return reads_[at(node.operands[i])].any; };
+    return (node.op == Operation::add || node.op == Operation::subtract) && any(0) != any(1);
+  }
+
+  /// Something that reads fields, times or over something that does not.
+  bool is_weighted(const Node& node) const {
+    const auto any = [&](std::size_t i) { return reads_[at(node.operands[i])].any; };
+    if (node.op == Operation::multiply) return any(0) != any(1);
+    return node.op == Operation::divide && any(0) && !any(1);
   }
 
   bool is_late(int field) const {
@@ -101,13 +130,16 @@ class Splitter {
     return stencil_tune::is_late(problem_.facts, static_cast<std::size_t>(input));
   }
 
-  /// A weighted sum within a plane keeps its weights and gets one more: (a + 2*b) * c as it is, and not a*c + b*(2*c).
-  /// Every plane that reads it finds the same sum.
+  /// What weights are not distributed over. Within a plane that is what is no sum, and a sum of weighted parts that
+  /// gets one more weight: (a + 2*b) * c as it is, and not a*c + b*(2*c). Every output that reads the plane finds the
+  /// same values.
   bool is_whole(NodeId id, NodeId weight) const {
     const Reads& reads = reads_[at(id)];
-    const Operation op = problem_.stencil.nodes[at(id)].op;
-    return weight >= 0 && (op == Operation::add || op == Operation::subtract) && reads.scaled && !reads.late &&
-           reads.in_one_plane();
+    const Node& node = problem_.stencil.nodes[at(id)];
+    if (reads.only_late()) return true;
+    if (!reads.in_one_plane()) return false;
+    if (adds(node.op)) return adds_a_constant(node) || (weight >= 0 && !reads.only_sums);
+    return !is_weighted(node);
   }
 
   NodeId with_operands(const Node& node, const std::vector<NodeId>& rewritten) {
@@ -205,7 +237,8 @@ int early_inputs(const StageFacts& facts) {
 }
 
 int count_sums(const Problem& problem) {
-  return static_cast<int>(Splitter(problem, 0).split().sums.size());  // whichever axis is walked
+  const auto last_axis = static_cast<std::size_t>(problem.stencil.rank - 1);  // is walked
+  return static_cast<int>(Splitter(problem, last_axis).split().sums.size());
 }
 
 std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {

@@ -4,7 +4,8 @@
 //     out = 2*p[0,0,0] - old[0,0,0] + v[0,0,0] * (c*p[-1,0,0] + ... + c*p[0,0,1])
 //         = sum[0] - old[0,0,0] + v[0,0,0] * sum[1]
 //
-// A sum is a largest part of the expression that is linear in what it reads. Inputs that are read at the cell alone
+// A sum is a largest part of the expression that adds up, with weights that read nothing, what each plane can compute
+// by itself: cells, and also products and other functions of cells of one plane. Inputs that are read at the cell alone
 // (old, v) are late: they are read when the output is finished, and never wait in a sum.
 #pragma once
 

@@ -1,5 +1,6 @@
 #include "generator/plane_sums.hpp"
 
+#include "generator/definition.hpp"
 #include "generator/source.hpp"
 #include "generator/tile.hpp"
 #include "tests/generator/problems.hpp"
@@ -100,6 +101,37 @@ TEST(PlaneSums, AddCellsOfEqualWeightFirst) {
   const Problem problem = on_cube(make_builtin(Shape::box, 3, 1, Sharing::symmetric));
   EXPECT_THAT(plane_sums_text(problem, kSameAxes),
               HasSubstr("* ((u(0, -1, -1, 1) + u(0, -1, 1, 1)) + (u(0, 1, -1, 1) + u(0, 1, 1, 1)));"));
+}
+
+/// out = (a*b above - a*b below) * c + sqrt(a): a flux's divergence along z, and something of the cell's own plane.
+Problem flux() {
+  using enum Operation;
+  StencilBuilder builder("flux", 3);
+  const int a = builder.field("a");
+  const int b = builder.field("b");
+  const auto product = [&](int z) {
+    return builder.apply(multiply, builder.read(a, {0, 0, z}), builder.read(b, {0, 0, z}));
+  };
+  const NodeId c = builder.coefficient_value(builder.coefficient("c", 0.5));
+  const NodeId difference = builder.apply(subtract, product(1), product(-1));
+  const NodeId root = builder.apply(square_root, builder.read(a, {0, 0, 0}));
+  builder.update(builder.field("out"), builder.apply(add, builder.apply(multiply, c, difference), root));
+  return on_cube(std::move(builder).build());
+}
+
+TEST(PlaneSums, AddWhatIsNotLinearWithinAPlane) {
+  EXPECT_EQ(count_sums(flux()), 1);
+  const std::string text = plane_sums_text(flux(), kSameAxes);
+  EXPECT_THAT(text, HasSubstr("sum[0] = (-c[0] * u(0, 0, 0, -1) * u(1, 0, 0, -1));"));
+  EXPECT_THAT(text, HasSubstr("sum[0] += square_root(u(0, 0, 0, 0));"));
+  EXPECT_THAT(text, HasSubstr("sum[0] += c[0] * u(0, 0, 0, 1) * u(1, 0, 0, 1);"));
+  EXPECT_THAT(text, HasSubstr("out[0] = sum[0];"));
+}
+
+TEST(PlaneSums, KeepConstantsWithTheCellTheyAreAddedTo) {
+  const Stencil stencil = parse_expression_stencil("v = u + a * (u[z-1] + (k - u) + u[z+1]); a = 0.1; k = 80", 3);
+  const std::string text = plane_sums_text(on_cube(stencil), kSameAxes);
+  EXPECT_THAT(text, HasSubstr("c[0] * (c[1] - u(0, 0, 0, 0));"));
 }
 
 TEST(PlaneSums, NeedOnePlaneInTheRingAndOnlyOfEarlyInputs) {
