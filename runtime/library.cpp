@@ -103,13 +103,13 @@ void Library::reload() { impl_->reload(); }
 
 void Library::Impl::reload() {
   const std::scoped_lock making(making_);
-  parts.reload();
+  parts_.reload();
   const std::unique_lock lock(mutex_);
   kernels_.clear();
 }
 
 Driver& Library::Impl::driver() {
-  std::call_once(driver_opened_, [this] { driver_ = &parts.driver(); });
+  std::call_once(driver_opened_, [this] { driver_ = &parts_.driver(); });
   return *driver_;
 }
 
@@ -128,8 +128,8 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
   const std::scoped_lock making(making_);
   if (auto known = find(digest)) return known;
   auto state = make(request, facts_of(device));
-  if (parts.tune && !is_tuned(*state) && parts.tune(tuning_job(*state))) {
-    parts.reload();
+  if (parts_.tune && !is_tuned(*state) && parts_.tune(tuning_job(*state))) {
+    parts_.reload();
     state = make(request, facts_of(device));
   }
   const std::unique_lock lock(mutex_);
@@ -174,8 +174,8 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
                             .limits = facts.limits,
                             .template_signature = template_signature(),
                             .alignment = request.alignment};
-  Choice choice = choose(kernel.problem, target, parts.winners(kernel.problem, facts.architecture));
-  if (const std::string note = parts.note(); !note.empty()) choice.evidence.notes.push_back(note);
+  Choice choice = choose(kernel.problem, target, parts_.winners(kernel.problem, facts.architecture));
+  if (const std::string note = parts_.note(); !note.empty()) choice.evidence.notes.push_back(note);
   kernel.tuning = choice.tuning;
   kernel.evidence = std::move(choice.evidence);
   kernel.alignment = required_alignment(request.type, kernel.tuning);
@@ -183,7 +183,7 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
   kernel.whole = std::make_shared<const PackedLaunch>(kernel.problem, kernel.tuning, kernel.updated);
   kernel.boxes = std::make_unique<BoxLaunches>();
   kernel.loaded = share_loaded(generate(kernel.problem, kernel.tuning), facts);
-  if (parts.compile_in_background && has_tap_table(kernel.problem)) {
+  if (parts_.compile_in_background && has_tap_table(kernel.problem)) {
     kernel.meanwhile = std::make_unique<Meanwhile>(
         Meanwhile{TapLaunch(kernel.problem), share_loaded(tap_kernel_source(kernel.problem), facts)});
   }
@@ -191,7 +191,7 @@ StageKernel Library::Impl::make_stage(const Request& request, int stage, const D
 }
 
 std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, const DeviceFacts& facts) {
-  if (!compiler_) compiler_ = parts.compiler();
+  if (!compiler_) compiler_ = parts_.compiler();
   const std::string key = fmt::format("{}:{}", facts.ordinal, source.text);
   auto& loaded = loaded_[key];
   if (!loaded) {

@@ -49,7 +49,7 @@ struct RequestDigest {
 RequestDigest request_digest(const Request& request, int device);
 
 struct Library::Impl {
-  explicit Impl(LibraryParts library_parts) : parts(std::move(library_parts)) {}
+  explicit Impl(LibraryParts parts) : parts_(std::move(parts)) {}
 
   std::shared_ptr<Kernel::State> find_or_make(const Request& request);
   void reload();
@@ -69,7 +69,7 @@ struct Library::Impl {
     std::size_t operator()(const RequestDigest& digest) const noexcept { return digest.low; }
   };
 
-  LibraryParts parts;
+  LibraryParts parts_;
   std::once_flag driver_opened_;
   Driver* driver_ = nullptr;
 
