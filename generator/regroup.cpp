@@ -44,6 +44,7 @@ class ShapeCounter {
       return {shape_of({static_cast<int>(node.op), node.index, node.offset[2]}), false, node.offset[0], node.offset[1]};
     }
     std::vector<Placed> operands;
+    operands.reserve(static_cast<std::size_t>(operand_count(node.op)));
     for (int i = 0; i < operand_count(node.op); ++i) operands.push_back(placed_[at(node.operands[at(i)])]);
     const auto first = std::find_if(operands.begin(), operands.end(), [](const Placed& p) { return !p.anywhere; });
     if (first == operands.end()) return {shape_of({static_cast<int>(node.op), -1, id}), true, 0, 0};

@@ -69,20 +69,20 @@ Suite single_sweep_suite() {
   using enum ElementType;
   Suite cases;
   add_shapes(cases, Sharing::distinct);
-  constexpr std::size_t kStar1 = 0;  // f32, 512^3
-  constexpr std::size_t kStar4 = 4;
+  const std::size_t star1 = 0;  // f32, 512^3
+  const std::size_t star4 = 4;
   for (const Extents& extents : {kLargeCube, kSlab}) cases.push_back(builtin(Shape::star, 1, f32, extents));
   for (const Rows rows : {Rows::dense, Rows::padded}) {
-    for (const auto& [order, cube] : {std::pair{1, kStar1}, {4, kStar4}}) {
+    for (const auto& [order, cube] : {std::pair{1, star1}, {4, star4}}) {
       cases.push_back(
           compared_with(cube, builtin(Shape::star, order, f32, kPrimeish, Boundary::hold, Sharing::distinct, rows)));
     }
   }
   for (const ElementType type : {f16, bf16}) {
-    cases.push_back(compared_with(kStar1, builtin(Shape::star, 1, type, kCube)));
+    cases.push_back(compared_with(star1, builtin(Shape::star, 1, type, kCube)));
   }
   for (const Boundary boundary : {Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
-    cases.push_back(compared_with(kStar1, builtin(Shape::star, 1, f32, kCube, boundary)));
+    cases.push_back(compared_with(star1, builtin(Shape::star, 1, f32, kCube, boundary)));
   }
   add_shapes(cases, Sharing::symmetric);
   return cases;
