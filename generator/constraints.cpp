@@ -155,7 +155,7 @@ Verdict ring_box(const Problem& problem, const Limits&, const Tuning& tuning) {
 }
 
 Verdict ring_edges(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (!uses_tensor_maps(tuning)) return {};
+  if (!uses_tensor_maps(tuning) || tuning.keeps == Keeps::sums) return {};
   for (int axis = 0; axis + 1 < problem.extents.rank; ++axis) {
     const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axis)];
     if (boundary == Boundary::hold || boundary == Boundary::zero) continue;
@@ -427,9 +427,10 @@ constexpr std::array kConstraints{
     Constraint{"ring_warps", "A ring's slots are given back by whole warps.", ring_warps},
     Constraint{"ring_rows", "Tensor copies need rows that start on multiples of 16 bytes.", ring_rows},
     Constraint{"ring_box", "A plane with its halo is one tensor copy of at most 256 cells along an axis.", ring_box},
-    Constraint{"ring_edges",
-               "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk.",
-               ring_edges},
+    Constraint{
+        "ring_edges",
+        "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk and with sums.",
+        ring_edges},
     Constraint{"temporal_steps", "Fused steps are 2 at least and no more than the run has.", temporal_steps},
     Constraint{"temporal_warps", "A warp spans a temporal tile in x.", temporal_warps},
     Constraint{"temporal_prefetch", "A temporal kernel has at least one plane on its way.", temporal_prefetch},

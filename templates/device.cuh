@@ -59,6 +59,9 @@ STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals) {
 /// Makes initialised barriers visible to the copy engine.
 STENCIL_DEVICE void fence_copy_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
+/// The thread's own writes to shared memory come before whatever the copy engine is asked for later.
+STENCIL_DEVICE void fence_shared_writes() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }

@@ -7,9 +7,11 @@
 //                                       slot 2 | on its way         |       store the outputs that are complete
 //
 // One plane is in use at a time, so that the ring is short and tiles can be large. No barrier joins all threads after
-// the start: warps drift apart by up to two steps.
+// the start: warps drift apart by up to two steps. Blocks at an edge whose boundary is clamp, periodic or reflect do have
+// one a plane: their threads write the cells beyond the edge (edge_cells.cuh).
 #pragma once
 
+#include "stencil_tune/edge_cells.cuh"
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/ring.cuh"
 
@@ -43,6 +45,12 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   RingPosition<kSlots> newest;                ///< the plane to add
   RingPosition<kSlots> refilled{kSlots - 1, 0};  ///< the slot of the plane before, and whose turn it is there
   const bool copies_planes = any_in_warp(thread == 0);
+  EdgeCells<S, T> edge;
+  const bool at_edge = EdgeCells<S, T>::kNeeded && any_in_warp(EdgeCells<S, T>::are_needed(tile, in[0]));
+  if (at_edge) {
+    edge.find(tile, in[0], thread);
+    edge.load(in, tile.z - S::kLowZ);
+  }
 #pragma unroll Sums::kTurn
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
@@ -52,6 +60,11 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     }
     refilled.advance();
     wait_phase(ring.full(newest.slot), newest.parity);
+    if (at_edge) {
+      edge.write(ring, newest.slot);
+      barrier();
+      edge.load(in, tile.z + step + S::kHighZ + 1);
+    }
     sums.add(RingRows<S, T>{ring, tile_x, tile_y, newest.slot}, arguments.coefficients);
     give_back(ring, thread, newest.slot);
     newest.advance();

@@ -168,6 +168,7 @@ TEST(Constraints, RingsNeedWhatTheCopyEngineDoes) {
   EXPECT_EQ(broken(problem, ring), kNone) << "the walk's own axis may have any boundary";
   problem.boundaries[0] = Boundary::clamp;
   EXPECT_EQ(broken(problem, ring), Names{"ring_edges"});
+  EXPECT_EQ(broken(problem, "streaming.bx32.by4.rx4.v4.cz16.ring.sums.pf2"), kNone) << "threads write edge cells";
 }
 
 TEST(Constraints, SumsNeedSeveralPlanesAndUnrollByThemselves) {

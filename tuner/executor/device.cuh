@@ -140,6 +140,7 @@ STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals, STENCI
   barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
 }
 STENCIL_DEVICE void fence_copy_barriers() {}
+STENCIL_DEVICE void fence_shared_writes() {}
 STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
   barrier->content.arrive();
   barrier->content.end_phase_if_complete();
