@@ -156,7 +156,7 @@ Arrays make_arrays(int count, long long cells) {{
   return arrays;
 }}
 
-cudaError_t launch(const Arrays& in, const Arrays& out, const long long (&n)[3], long long pitch) {{
+cudaError_t launch(const Arrays& in, const Arrays& out, const long long (&n)[3], [[maybe_unused]] long long pitch) {{
   return {call};
 }}
 
