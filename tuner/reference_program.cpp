@@ -240,7 +240,7 @@ std::optional<std::vector<double>> exact_coefficients(const Problem& problem) {
   // Sixteen values of alternating sign, all of them eighths.
   std::vector<double> coefficients;
   for (std::size_t i = 0; i < problem.stencil.coefficients.size(); ++i) {
-    const double eighths = static_cast<double>(i * 5 % 16 + 1);
+    const auto eighths = static_cast<double>(i * 5 % 16 + 1);
     coefficients.push_back((i % 2 == 0 ? 1 : -1) * eighths / 8);
   }
   const auto exact = [&](const Update& update) { return computes_exactly(problem, update.expression, coefficients); };
