@@ -305,7 +305,7 @@ injected_out = "injected_weight * injected_sum"
                                            "injected.toml");
   const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
   const Problem problem = make_problem(stencil, ElementType::f32, hold, {2, {64, 64, 1}});
-  for (const Family family : families()) {
+  for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
     const std::optional<Tuning> tuning = default_candidate(family, problem, Limits{});
     ASSERT_TRUE(tuning) << name(family);
     const std::string text = generate(problem, *tuning).text;
