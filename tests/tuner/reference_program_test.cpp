@@ -15,7 +15,7 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
                          const std::vector<std::vector<double>>& inputs, const check::Rounding& rounding,
                          const std::array<std::int64_t, kMaxRank>& cell) {
   std::vector<check::Bounded> slots(static_cast<std::size_t>(program.slots));
-  const auto read = [&](int input, const int(&offset)[3]) -> double {
+  const auto read = [&](int input, const int(&offset)[3]) -> check::Bounded {
     std::int64_t at[3];
     for (std::size_t axis = 0; axis < 3; ++axis) {
       at[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
