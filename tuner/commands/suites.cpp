@@ -88,10 +88,45 @@ Suite single_sweep_suite() {
   return cases;
 }
 
+/// Runs of 100 steps, whose kernels may fuse some of them.
+Suite temporal_suite() {
+  using enum ElementType;
+  constexpr int kSteps = 100;
+  constexpr Extents kPrimeishSquare{2, {10007, 9973, 1}};
+  constexpr Extents kSquareInL2{2, {2816, 2816, 1}};
+  constexpr Extents kCubeInL2{3, {192, 192, 192}};
+  Suite cases;
+  const auto add = [&](Shape shape, int order, ElementType type, const Extents& extents) {
+    SuiteCase item = builtin(shape, order, type, extents);
+    item.problem.steps = kSteps;
+    cases.push_back(std::move(item));
+    return cases.size() - 1;
+  };
+  const std::size_t star3d = add(Shape::star, 1, f32, kCube);
+  add(Shape::star, 1, f64, kCube);
+  add(Shape::star, 1, f32, kLargeCube);
+  for (const auto& [shape, order] : {std::pair{Shape::star, 2}, {Shape::box, 1}, {Shape::star, 4}}) {
+    for (const ElementType type : {f32, f64}) add(shape, order, type, kCube);
+  }
+  const std::size_t star2d = add(Shape::star, 1, f32, kSquare);
+  add(Shape::star, 1, f64, kSquare);
+  for (const auto& [shape, order] : {std::pair{Shape::box, 1}, {Shape::star, 2}}) {
+    for (const ElementType type : {f32, f64}) add(shape, order, type, kSquare);
+  }
+  add(Shape::star, 3, f64, kSquare);
+  for (const int order : {2, 3}) add(Shape::box, order, f64, kSquare);
+  cases[add(Shape::star, 1, f32, kPrimeish)].against = star3d;
+  cases[add(Shape::star, 1, f32, kPrimeishSquare)].against = star2d;
+  for (const ElementType type : {f32, f64}) add(Shape::star, 1, type, kSquareInL2);
+  add(Shape::star, 1, f32, kCubeInL2);
+  return cases;
+}
+
 using MakeSuite = Suite (*)();
 
 const std::map<std::string, MakeSuite>& suites() {
-  static const std::map<std::string, MakeSuite> all{{"main", main_suite}, {"single-sweep", single_sweep_suite}};
+  static const std::map<std::string, MakeSuite> all{
+      {"main", main_suite}, {"single-sweep", single_sweep_suite}, {"temporal", temporal_suite}};
   return all;
 }
 
