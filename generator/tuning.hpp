@@ -76,7 +76,7 @@ struct Tuning {
   Keeps keeps = Keeps::cells;
   Copies copies = Copies::engine;
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
-  int steps = 1;     ///< sweeps that a launch makes
+  int steps = 2;     ///< sweeps that a launch of family temporal makes
   int chunks = 1;    ///< parts of the last axis that blocks of their own walk
   Halo halo = Halo::shared;
   Cover cover = Cover::output;

@@ -270,6 +270,20 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2.pf1");
   add(flat(), "streaming.bx32.by4.cz4.regs.sums");
   add(star(3, 1), "streaming.bx32.by4.cz4.ring.cpasync.pf1");
+  Problem run = star(3, 1);
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
+  run.steps = 8;
+  add(run, "temporal.bx64.by4.rx1.ry4.t2");
+  Problem mirrored = star(3, 2);
+  mirrored.steps = 8;
+  add(mirrored, "temporal.bx32.by4.rx1.ry4.pf3.t2");
+  Problem narrow = star(3, 1, ElementType::f32, 20);
+  narrow.steps = 8;
+  add(narrow, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
+  Problem unrotated = star(3, 1);
+  unrotated.steps = 8;
+  unrotated.stencil.rotations.clear();
+  add(unrotated, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   for (const Constraint& constraint : constraints()) EXPECT_TRUE(seen.count(constraint.name)) << constraint.name;
 }
 

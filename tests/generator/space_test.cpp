@@ -66,7 +66,27 @@ TEST(Space, SamplesEveryFamilyAlike) {
     EXPECT_TRUE(space.legal(*tuning)) << *tuning;
     ++drawn[tuning->family];
   }
-  for (const Family family : families()) EXPECT_GT(drawn[family], 120) << name(family);
+  for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
+    EXPECT_GT(drawn[family], 120) << name(family);
+  }
+  EXPECT_EQ(drawn[Family::temporal], 0) << "one step leaves nothing to fuse";
+}
+
+TEST(Space, SamplesFusedStepsForRunsOfSeveral) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
+                                       {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {512, 512, 512}}, 0, 6);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  int fused = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto tuning = space.sample(random);
+    ASSERT_TRUE(tuning);
+    EXPECT_TRUE(space.legal(*tuning)) << *tuning;
+    if (tuning->family != Family::temporal) continue;
+    EXPECT_LE(tuning->steps, 6);
+    ++fused;
+  }
+  EXPECT_GT(fused, 30);
 }
 
 TEST(Space, SamplesTheSameForTheSameSeed) {
@@ -131,7 +151,7 @@ TEST(DefaultCandidate, IsLegalForEveryFamilyThatServesTheProblem) {
            {star(rank, 1, type), star(rank, 8, type), box(rank, 1, type), box(rank, 4, type)}) {
         for (const Family family : families()) {
           const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
-          if (family == Family::streaming && rank == 1) {
+          if ((family == Family::streaming && rank == 1) || family == Family::temporal) {
             EXPECT_FALSE(tuning);
             continue;
           }

@@ -96,7 +96,7 @@ TEST_F(CommandLineTest, ValuesOutOfRangeAreRejected) {
   expect_error("--dims 512 --pitch wide", 2, "padded");
   expect_error("bench --suite main --cases 0", 2, "1 to 10");
   expect_error("bench --dims 64 --cases 1", 2, "--suite");
-  expect_error("--dims 512 --steps 4", 2, "--steps");
+  expect_error("--dims 512 --steps 0", 2, "steps 0");
   expect_error("--dims 512x512 --stencil heat3d", 2, "axes");
   expect_error("--dims 512 --stencil heat3d --order 2", 2, "exclude");
   expect_error("--dims 512 --arch sm_13", 2, "sm_13");
