@@ -82,7 +82,8 @@ std::vector<Parameter> make_table() {
   return {
       number("threads in x", "bx", &Tuning::block_x, {8, 16, 32, 64, 128, 256, 512}, always, all,
              "threads of a block along x, the contiguous axis"),
-      number("threads in y", "by", &Tuning::block_y, {1, 2, 4, 8, 12, 16, 32}, always, all, "threads of a block along y"),
+      number("threads in y", "by", &Tuning::block_y, {1, 2, 4, 8, 12, 16, 32}, always, all,
+             "threads of a block along y"),
       number("threads in z", "bz", &Tuning::block_z, {1, 2, 4, 8}, when_not_default, direct_tiled,
              "threads of a block along z"),
       number("register tile in x", "rx", &Tuning::register_x, {1, 2, 4, 8}, when_not_default, all,
