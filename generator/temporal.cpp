@@ -43,6 +43,7 @@ int sweeps_per_launch(const Tuning& tuning) { return tuning.family == Family::te
 bool advances_one_field(const Problem& problem) {
   const auto& [inputs, outputs] = std::tie(problem.facts.inputs, problem.facts.outputs);
   if (problem.stencil.stages.size() != 1 || inputs.size() != 1 || outputs.size() != 1) return false;
+  if (problem.stencil.rotations.size() != 1) return false;  // an older state is wanted too: that of one step ago
   return std::any_of(problem.stencil.rotations.begin(), problem.stencil.rotations.end(), [&](const Rotation& rotation) {
     return rotation.from == outputs.front() && rotation.to == inputs.front();
   });

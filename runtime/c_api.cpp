@@ -83,6 +83,7 @@ Request to_request(const stencil_tune_request& from) {
   request.boundaries = parse_boundaries(from.boundary != nullptr ? from.boundary : "hold", request.stencil.rank);
   request.pitch = from.pitch;
   request.device = from.device;
+  if (from.steps != 0) request.steps = from.steps;
   if (from.alignment != 0) request.alignment = from.alignment;
   return request;
 }

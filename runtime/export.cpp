@@ -74,7 +74,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   files.source += launcher_text(problem, tuning, signature, detail, kernel);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
-    files.source += main_text(problem, signature);
+    files.source += main_text(problem, tuning, signature);
   }
   return files;
 }

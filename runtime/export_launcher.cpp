@@ -1,3 +1,4 @@
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 #include "runtime/export.hpp"
 #include "runtime/export_text.hpp"
@@ -188,6 +189,50 @@ std::string null_and_overlap_checks(const ExportSignature& signature) {
                      any_of(all, "{} == nullptr"), same);
 }
 
+/// The grids that fused steps can serve.
+std::string extents_contract(const Problem& problem, const Tuning& tuning) {
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const std::string rows = problem.extents.rank == 3 ? fmt::format(", ny {}", shape.height) : "";
+  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}.\n", shape.width, rows);
+}
+
+/// Tiles along axis a of a grid of n[a] cells, low[a] to high[a] of which are updated.
+std::string tile_lines(const Problem& problem, const Tuning& tuning, std::string_view plain) {
+  if (tuning.family != Family::temporal) {
+    return fmt::format(R"(    // Tiles start on a 128-byte line along x.
+    const long long line = a == 0 ? static_cast<long long>(128 / sizeof(S::Storage)) : 1;
+    {0}.origin[a] = low / line * line;
+    tiles[a] = static_cast<unsigned>((high - {0}.origin[a] + tile[a] - 1) / tile[a]);
+)",
+                       plain);
+  }
+  return fmt::format(R"(    // Tiles overlap by their halos, and the last one ends with the grid; planes are shared out.
+    if (a == 2 ? high - low < {chunks} : n[a] < whole[a]) return cudaErrorInvalidValue;
+    {plain}.origin[a] = low;
+    const long long beyond = wraps[a] ? n[a] : n[a] - whole[a];
+    const unsigned more = static_cast<unsigned>((beyond + tile[a] - 1) / tile[a]);
+    tiles[a] = a == 2 ? {chunks} : wraps[a] ? more : more + 1;
+)",
+                     fmt::arg("chunks", tuning.chunks), fmt::arg("plain", plain));
+}
+
+/// What tile_lines() counts with.
+std::string tile_constants(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family != Family::temporal) return "  const int tile[3] = {T::kTileX, T::kTileY, T::kTileZ};\n";
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const auto wraps = [&](std::size_t axis) {
+    return axes.grid_axis[axis] >= 0 &&
+           problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])] == Boundary::periodic;
+  };
+  return fmt::format(
+      "  const int whole[3] = {{{}, {}, 1}};  // a tile with its halo\n"
+      "  const int tile[3] = {{{}, {}, 1}};   // the cells of it that no other tile stores\n"
+      "  const bool wraps[3] = {{{}, {}, false}};\n",
+      shape.width, shape.height, shape.width - shape.left - shape.right, shape.height - shape.above - shape.below,
+      wraps(0), wraps(1));
+}
+
 }  // namespace
 
 ExportSignature export_signature(const Problem& problem, const std::string& name) {
@@ -231,9 +276,14 @@ std::string ExportSignature::declaration(std::string_view linkage) const {
 }
 
 std::string launcher_contract(const Problem& problem, const Tuning& tuning) {
+  const int steps = sweeps_per_launch(tuning);
   std::string text =
-      "// One step of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; allocates "
-      "nothing.\n";
+      steps == 1 ? "// One step of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; "
+                   "allocates nothing.\n"
+                 : fmt::format(
+                       "// {0} steps of the stencil in one launch: reads the input, writes what it becomes {0} steps "
+                       "later. Asynchronous on the\n// stream; allocates nothing.\n",
+                       steps);
   constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
   text += fmt::format("//   pointers      device memory; a cell stands at [{}]; inputs and outputs must not overlap\n",
                       kPlaces[static_cast<std::size_t>(problem.extents.rank - 1)]);
@@ -249,6 +299,7 @@ std::string launcher_contract(const Problem& problem, const Tuning& tuning) {
     text += fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells,
                         cells * size_of(problem.type));
   }
+  if (steps > 1) text += extents_contract(problem, tuning);
   text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
   return text;
 }
@@ -261,13 +312,11 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
   return fmt::format(
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
-  using T = {kernel}_candidate::Tuning;
-{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
+{tuning}{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
   const long long n[3] = {{{n0}, {n1}, {n2}}};
   const long long stride[3] = {{{s0}, {s1}, {s2}}};
   const long long held[3] = {{{h0}, {h1}, {h2}}};  // layers on each side that boundary hold keeps
-  const int tile[3] = {{T::kTileX, T::kTileY, T::kTileZ}};
-  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
+{tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
 {stride_checks}  if (sizeof(S::Index) == 4 && {cells} > 0x7fffffff) return cudaErrorInvalidValue;
 {alignment_checks}
   {detail}::{arguments}<S> arguments = {{}};
@@ -276,14 +325,10 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
     const long long low = held[a] < n[a] ? held[a] : n[a];
     const long long high = n[a] - held[a];
     if (high <= low) return cudaSuccess;  // nothing inside
-    // Tiles start on a 128-byte line along x.
-    const long long line = a == 0 ? static_cast<long long>(128 / sizeof(S::Storage)) : 1;
     {plain}.low[a] = low;
     {plain}.high[a] = high;
-    {plain}.origin[a] = low / line * line;
     {plain}.n[a] = n[a];
-    tiles[a] = static_cast<unsigned>((high - {plain}.origin[a] + tile[a] - 1) / tile[a]);
-    {plain}.tiles[a] = tiles[a];
+{tiles}    {plain}.tiles[a] = tiles[a];
   }}
   {plain}.stride_y = stride[1];
   {plain}.stride_z = stride[2];
@@ -310,6 +355,10 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
                                            "      {}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
                                            "  if (allowed != cudaSuccess) return allowed;\n",
                                            kernel, shared)),
+      fmt::arg("tile", tile_constants(problem, tuning)), fmt::arg("tiles", tile_lines(problem, tuning, plain)),
+      fmt::arg("tuning", tuning.family == Family::temporal
+                             ? std::string()
+                             : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),
       fmt::arg("grid", tuning.order == BlockOrder::natural ? "(tiles[0], tiles[1], tiles[2])"
                                                            : "(tiles[0] * tiles[1] * tiles[2])"),
       fmt::arg("bx", launch_geometry(problem, tuning, updated_box(problem)).block[0]),

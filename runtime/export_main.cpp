@@ -1,3 +1,4 @@
+#include "generator/temporal.hpp"
 #include "runtime/export_text.hpp"
 
 #include <fmt/format.h>
@@ -70,6 +71,21 @@ struct Array {
 };
 )";
 
+/// All steps of a launch but the last, one plain sweep after the other.
+constexpr std::string_view kEarlierSteps = R"(  for (int step = 1; step < kSteps; ++step) {
+    std::vector<double> after = dense[0];
+    for (long long z = 0; z < n[2]; ++z) {
+      for (long long y = 0; y < n[1]; ++y) {
+        for (long long x = 0; x < n[0]; ++x) {
+          if (!is_updated(n, x, y, z)) continue;
+          reference(dense, n, x, y, z, kCoefficients, &after[static_cast<std::size_t>((z * n[1] + y) * n[0] + x)]);
+        }
+      }
+    }
+    dense[0] = after;
+  }
+)";
+
 double rounding(ElementType type) {
   switch (type) {
     case ElementType::f64:
@@ -101,8 +117,14 @@ std::string extents_list(const Extents& extents) {
   return fmt::format("{}, {}, {}", extents.n[0], extents.n[1], extents.n[2]);
 }
 
-/// Awkward on purpose: prime extents, some tiles not full.
-Extents check_extents(const Problem& problem) {
+/// Awkward on purpose: prime extents, some tiles not full. Fused steps want a whole tile inside.
+Extents check_extents(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) {
+    const std::array<int, kMaxRank> tile = output_tile(problem, tuning);
+    Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) extents.n[axis] = tile[axis] + 5;
+    return extents;
+  }
   constexpr std::array<std::int64_t, kMaxRank> kPrimes{67, 23, 13};
   Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
@@ -113,13 +135,14 @@ Extents check_extents(const Problem& problem) {
 
 }  // namespace
 
-std::string main_text(const Problem& problem, const ExportSignature& signature) {
+std::string main_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
   const bool is_f64 = problem.type == ElementType::f64;
   const double compute = rounding(is_f64 ? ElementType::f64 : ElementType::f32);
   std::array<int, kMaxRank> held{0, 0, 0};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
     if (problem.boundaries[axis] == Boundary::hold) held[axis] = problem.facts.radius[axis];
   }
+  const int steps = sweeps_per_launch(tuning);
   std::string values;
   for (const Coefficient& c : problem.stencil.coefficients) values += fmt::format("{:a}, ", c.value);
 
@@ -142,9 +165,11 @@ double read(const std::vector<double>& field, const long long (&n)[3], long long
                       problem.extents.rank > 2 ? name(problem.boundaries[2]) : "hold");
   text += reference_text(problem);
   text += kChecks;
-  text += fmt::format(R"(
+  text +=
+      fmt::format(R"(
 constexpr int kInputs = {inputs};
 constexpr int kOutputs = {outputs};
+constexpr int kSteps = {steps};  // of a launch
 constexpr double kCoefficients[] = {{{values}0}};
 constexpr long long kHeld[3] = {{{hx}, {hy}, {hz}}};  // layers that are never written
 
@@ -168,9 +193,9 @@ bool is_updated(const long long (&n)[3], long long x, long long y, long long z) 
   return true;
 }}
 )",
-                      fmt::arg("inputs", signature.inputs.size()), fmt::arg("outputs", signature.outputs.size()),
-                      fmt::arg("values", values), fmt::arg("hx", held[0]), fmt::arg("hy", held[1]),
-                      fmt::arg("hz", held[2]), fmt::arg("call", call(problem, signature)));
+                  fmt::arg("steps", sweeps_per_launch(tuning)), fmt::arg("inputs", signature.inputs.size()),
+                  fmt::arg("outputs", signature.outputs.size()), fmt::arg("values", values), fmt::arg("hx", held[0]),
+                  fmt::arg("hy", held[1]), fmt::arg("hz", held[2]), fmt::arg("call", call(problem, signature)));
   text += fmt::format(
       R"(
 // Runs the launcher on a small grid and compares every cell. Returns the number of wrong ones.
@@ -194,7 +219,7 @@ long long check(const long long (&n)[3], long long pitch) {{
                        cudaMemcpyHostToDevice), "cudaMemcpy");
   }}
   require(launch(in, out, n, pitch), "launch");
-
+{earlier}
   long long wrong = 0;
   for (int f = 0; f < kOutputs; ++f) {{
     std::vector<Cell> result(static_cast<std::size_t>(cells));
@@ -279,13 +304,15 @@ int main() {{
   }}
   const double bytes = (kInputs * cells + kOutputs * updated) * sizeof(Cell);
   std::printf("%lld x %lld x %lld: %.4f ms, %.1f GStencil/s, %.0f GB/s\n", large[0], large[1], large[2], ms,
-              updated / ms / 1e6, bytes / ms / 1e6);
+              kSteps * updated / ms / 1e6, bytes / ms / 1e6);
   return 0;
 }}
 )",
-      fmt::arg("tolerance", 4 * (problem.facts.operations + 2) * compute + 2 * rounding(problem.type)),
-      fmt::arg("small", extents_list(check_extents(problem))), fmt::arg("large", extents_list(problem.extents)),
-      fmt::arg("small_pitch", (check_extents(problem).n[0] + 63) / 64 * 64), fmt::arg("large_pitch", problem.pitch));
+      fmt::arg("tolerance", steps * 4 * (problem.facts.operations + 2) * compute + 2 * rounding(problem.type)),
+      fmt::arg("earlier", steps > 1 ? kEarlierSteps : ""),
+      fmt::arg("small", extents_list(check_extents(problem, tuning))), fmt::arg("large", extents_list(problem.extents)),
+      fmt::arg("small_pitch", (check_extents(problem, tuning).n[0] + 63) / 64 * 64),
+      fmt::arg("large_pitch", problem.pitch));
   return text;
 }
 

@@ -37,7 +37,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
                           const std::string& detail, const std::string& kernel);
 
 /// A main function: checks every cell of a small awkward grid against a plain loop on the CPU, then times the launcher.
-std::string main_text(const Problem& problem, const ExportSignature& signature);
+std::string main_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature);
 
 /// The update of one cell in double precision, as a C++ function evaluated node by node: independent of the kernel's.
 std::string reference_text(const Problem& problem);

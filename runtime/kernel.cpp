@@ -129,25 +129,35 @@ void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span
 }
 
 /// Loads the kernel of choice, or what runs until it is compiled.
-void prepare_stage(const StageKernel& stage) {
+void prepare_stage(const StageKernel& stage, bool in_background) {
   const std::size_t shared_bytes = stage.whole->geometry().shared_bytes;
-  if (!stage.meanwhile) return stage.loaded->prepare(shared_bytes);
+  if (!stage.meanwhile && !in_background) return stage.loaded->prepare(shared_bytes);
   if (stage.loaded->prepare_without_compiling(shared_bytes)) return;
   stage.loaded->prepare_in_background(shared_bytes);
-  stage.meanwhile->loaded->prepare(0);
+  if (stage.meanwhile) stage.meanwhile->loaded->prepare(0);
+}
+
+bool is_loaded(const Sweep& sweep, std::uint64_t context) {
+  return std::all_of(sweep.stages.begin(), sweep.stages.end(),
+                     [&](const StageKernel& stage) { return stage.loaded->find(context) != nullptr; });
 }
 
 }  // namespace
 
 Match Kernel::match() const noexcept {
   Match worst = Match::exact;
-  for (const StageKernel& stage : state_->stages()) worst = std::max(worst, stage.evidence.match);
+  for (const StageKernel& stage : state_->main_stages()) worst = std::max(worst, stage.evidence.match);
   return worst;
 }
 
 int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().size()); }
 
-const Evidence& Kernel::evidence(int stage) const { return stage_at(*state_, stage).evidence; }
+int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
+
+const Evidence& Kernel::evidence(int stage) const {
+  static_cast<void>(stage_at(*state_, stage));  // every sweep has as many
+  return state_->main_stages()[static_cast<std::size_t>(stage)].evidence;
+}
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;
@@ -175,18 +185,14 @@ void Kernel::prepare() {
                     state_->device, device));
   }
   for (const Sweep& sweep : state_->plan) {
-    for (const StageKernel& stage : sweep.stages) prepare_stage(stage);
+    for (const StageKernel& stage : sweep.stages) prepare_stage(stage, sweep.in_background);
   }
 }
 
 bool Kernel::ready() const {
   const std::uint64_t context = state_->driver->current_context_id();
-  for (const Sweep& sweep : state_->plan) {
-    for (const StageKernel& stage : sweep.stages) {
-      if (stage.loaded->find(context) == nullptr) return false;
-    }
-  }
-  return true;
+  return std::all_of(state_->plan.begin(), state_->plan.end(),
+                     [&](const Sweep& sweep) { return is_loaded(sweep, context); });
 }
 
 void Kernel::wait() {
@@ -241,6 +247,7 @@ void Kernel::advance(CUstream_st* stream, std::span<void*> fields, std::int64_t 
 
   std::vector<void*> rotated(fields.size());
   for (const Sweep& sweep : state_->plan) {
+    if (sweep.in_background && !is_loaded(sweep, state_->driver->current_context_id())) continue;
     for (; steps >= sweep.steps; steps -= sweep.steps) {
       for (const StageKernel& stage : sweep.stages) {
         StageLaunch{*state_->driver, stage, stream, fields, coefficients, std::nullopt}.run();

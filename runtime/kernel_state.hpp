@@ -33,7 +33,8 @@ struct StageKernel {
 /// All stages of the stencil once, which advances it by some steps.
 struct Sweep {
   int steps = 1;
-  std::vector<StageKernel> stages;  ///< at least one
+  std::vector<StageKernel> stages{};  ///< at least one
+  bool in_background = false;         ///< until it is compiled, runs go without it
 };
 
 /// Does not change after lookup made it, but for what LoadedKernel and BoxLaunches guard themselves.
@@ -44,6 +45,9 @@ struct Kernel::State {
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }
+
+  /// What most of a long run goes through.
+  const std::vector<StageKernel>& main_stages() const { return plan.front().stages; }
 };
 
 }  // namespace stencil_tune

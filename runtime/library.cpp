@@ -1,5 +1,6 @@
 #include "stencil_tune/library.hpp"
 
+#include "generator/temporal.hpp"
 #include "runtime/device_facts.hpp"
 #include "runtime/library_parts.hpp"
 #include "stencil_tune/error.hpp"
@@ -68,6 +69,17 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
   for (const Rotation& rotation : stencil.rotations) digest.add(pair(rotation.from, rotation.to));
 }
 
+Problem problem_of(const Request& request, int stage, int steps) {
+  return make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, steps, stage);
+}
+
+/// In the evidence of fused steps: what runs those that are left.
+void note_single_steps(Kernel::State& state) {
+  const Evidence& single = state.plan.back().stages.front().evidence;
+  state.plan.front().stages.front().evidence.notes.push_back(
+      fmt::format("single steps run {} (match: {})", single.code, name(single.match)));
+}
+
 void check_alignment(const Request& request) {
   const std::size_t cell = size_of(request.type);
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
@@ -87,6 +99,7 @@ RequestDigest request_digest(const Request& request, int device) {
   for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
   digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.alignment);
+  digest.add(static_cast<std::uint64_t>(request.steps));
   add_stencil(digest, request.stencil);
   return digest.finish();
 }
@@ -127,10 +140,12 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
 
   const std::scoped_lock making(making_);
   if (auto known = find(digest)) return known;
-  auto state = make(request, facts_of(device));
-  if (parts_.tune && !is_tuned(*state) && parts_.tune(tuning_job(*state))) {
+  const DeviceFacts& facts = facts_of(device);
+  TuningJob job{.device = facts.uuid, .problems = {}};
+  auto state = make(request, facts, job);
+  if (parts_.tune && !job.problems.empty() && parts_.tune(job)) {
     parts_.reload();
-    state = make(request, facts_of(device));
+    state = make(request, facts, job);
   }
   const std::unique_lock lock(mutex_);
   if (kernels_.size() >= kRememberedKernels) drop_unused();
@@ -150,43 +165,63 @@ const DeviceFacts& Library::Impl::facts_of(int device) {
   return devices_.emplace(device, read_device(driver(), device)).first->second;
 }
 
-std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts) {
+std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, TuningJob& job) {
   check_alignment(request);
+  if (request.stencil.stages.empty())
+    throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
   auto state = std::make_shared<Kernel::State>();
   state->driver = &driver();
   state->device = facts.ordinal;
-  Sweep& sweep = state->plan.emplace_back();
+  if (auto fused = make_fused(request, facts, job)) state->plan.push_back(std::move(*fused));
+  Sweep& single = state->plan.emplace_back();
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
-    sweep.stages.push_back(make_stage(request, stage, facts));
+    const Problem problem = problem_of(request, stage, 1);
+    single.stages.push_back(make_stage(problem, choose_kernel(request, problem, facts, job), facts));
+    if (parts_.compile_in_background && has_tap_table(problem)) {
+      single.stages.back().meanwhile =
+          std::make_unique<Meanwhile>(Meanwhile{TapLaunch(problem), share_loaded(tap_kernel_source(problem), facts)});
+    }
   }
-  if (sweep.stages.empty())
-    throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
+  if (state->plan.size() > 1) note_single_steps(*state);
   return state;
 }
 
-StageKernel Library::Impl::make_stage(const Request& request, int stage, const DeviceFacts& facts) {
-  StageKernel kernel;
-  kernel.problem =
-      make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, 1, stage);
+std::optional<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+  if (request.steps == 1) return std::nullopt;
+  const Problem run = problem_of(request, 0, request.steps);
+  if (!advances_one_field(run)) return std::nullopt;
+  Choice choice = choose_kernel(request, run, facts, job);
+  const int steps = sweeps_per_launch(choice.tuning);
+  if (steps == 1) return std::nullopt;
+  Sweep sweep{.steps = steps, .in_background = parts_.compile_in_background};
+  sweep.stages.push_back(make_stage(run, std::move(choice), facts));
+  return sweep;
+}
+
+Choice Library::Impl::choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts,
+                                    TuningJob& job) {
   const LookupTarget target{.gpu = facts.name,
                             .architecture = facts.architecture,
                             .driver = facts.driver,
                             .limits = facts.limits,
                             .template_signature = template_signature(),
                             .alignment = request.alignment};
-  Choice choice = choose(kernel.problem, target, parts_.winners(kernel.problem, facts.architecture));
+  Choice choice = choose(problem, target, parts_.winners(problem, facts.architecture));
   if (const std::string note = parts_.note(); !note.empty()) choice.evidence.notes.push_back(note);
+  if (choice.evidence.match != Match::exact) job.problems.push_back(problem);
+  return choice;
+}
+
+StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts) {
+  StageKernel kernel;
+  kernel.problem = problem;
   kernel.tuning = choice.tuning;
   kernel.evidence = std::move(choice.evidence);
-  kernel.alignment = required_alignment(request.type, kernel.tuning);
-  kernel.updated = stencil_tune::updated_box(kernel.problem);
-  kernel.whole = std::make_shared<const PackedLaunch>(kernel.problem, kernel.tuning, kernel.updated);
+  kernel.alignment = required_alignment(problem.type, kernel.tuning);
+  kernel.updated = stencil_tune::updated_box(problem);
+  kernel.whole = std::make_shared<const PackedLaunch>(problem, kernel.tuning, kernel.updated);
   kernel.boxes = std::make_unique<BoxLaunches>();
-  kernel.loaded = share_loaded(generate(kernel.problem, kernel.tuning), facts);
-  if (parts_.compile_in_background && has_tap_table(kernel.problem)) {
-    kernel.meanwhile = std::make_unique<Meanwhile>(
-        Meanwhile{TapLaunch(kernel.problem), share_loaded(tap_kernel_source(kernel.problem), facts)});
-  }
+  kernel.loaded = share_loaded(generate(problem, kernel.tuning), facts);
   return kernel;
 }
 
@@ -198,19 +233,6 @@ std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, c
     loaded = std::make_shared<LoadedKernel>(driver(), compiler_, std::move(source), facts.architecture, facts.driver);
   }
   return loaded;
-}
-
-bool Library::Impl::is_tuned(const Kernel::State& state) {
-  return std::all_of(state.stages().begin(), state.stages().end(),
-                     [](const StageKernel& stage) { return stage.evidence.match == Match::exact; });
-}
-
-TuningJob Library::Impl::tuning_job(const Kernel::State& state) const {
-  TuningJob job{.device = devices_.at(state.device).uuid, .problems = {}};
-  for (const StageKernel& stage : state.stages()) {
-    if (stage.evidence.match != Match::exact) job.problems.push_back(stage.problem);
-  }
-  return job;
 }
 
 void Library::Impl::drop_unused() {

@@ -50,7 +50,6 @@ class Winners {
                .stage = problem.stage,
                .type = problem.type,
                .boundaries = boundaries,
-               .steps = problem.steps,
                .architecture = architecture,
                .count_trials = false});
   }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -55,14 +56,16 @@ struct Library::Impl {
   void reload();
 
  private:
-  std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts);
-  StageKernel make_stage(const Request& request, int stage, const DeviceFacts& facts);
+  /// Adds what was not tuned for just this to the job.
+  std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  /// The sweep for most of a run of request.steps; nothing where single steps are all that is known or possible.
+  std::optional<Sweep> make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, TuningJob& job);
+  StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(int device);
   Driver& driver();
   std::shared_ptr<Kernel::State> find(const RequestDigest& digest) const;
-  static bool is_tuned(const Kernel::State& state);  ///< here, for just this
-  TuningJob tuning_job(const Kernel::State& state) const;
   void drop_unused();
 
   struct DigestHash {

@@ -1,6 +1,7 @@
 #include "runtime/lookup.hpp"
 
 #include "generator/space.hpp"
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -33,8 +34,8 @@ constexpr double kNarrowingPenalty = 0.48;        // ln(2)^2: one axis twice or 
 bool serves(const ProblemKey& key, const Problem& problem) {
   const bool boundaries_equal =
       std::equal(key.boundaries.begin(), key.boundaries.begin() + problem.extents.rank, problem.boundaries.begin());
-  return key.stage == problem.stage && key.type == problem.type && boundaries_equal && key.steps == problem.steps &&
-         key.extents.rank == problem.extents.rank;
+  return key.stage == problem.stage && key.type == problem.type && boundaries_equal &&
+         (key.steps > 1 || problem.steps == 1) && key.extents.rank == problem.extents.rank;
 }
 
 Source source_of(const TrialRecord& trial, const LookupTarget& target) {
@@ -76,6 +77,7 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
   std::string reason;
   try {
     contender.tuning = parse_code(trial.code);
+    if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // of runs: no note
     const auto forbidden = objection(problem, target, contender.tuning);
     if (!forbidden) return contender;
     reason = *forbidden;
@@ -100,10 +102,12 @@ bool better(const Contender& a, const Contender& b) {
 }
 
 Match match_of(const Contender& contender, const Problem& problem) {
-  const bool same_grid = contender.winner->trial.problem.extents == problem.extents && !contender.other_pitch;
+  const ProblemKey& key = contender.winner->trial.problem;
+  const bool same_grid = key.extents == problem.extents && !contender.other_pitch;
+  const bool same_steps = key.steps >= problem.steps;  // it won among all that the shorter run could fuse
   switch (contender.source) {
     case Source::this_gpu:
-      return same_grid && !contender.narrowed ? Match::exact : Match::nearest_size;
+      return same_grid && same_steps && !contender.narrowed ? Match::exact : Match::nearest_size;
     case Source::this_gpu_stale:
       return Match::nearest_size;
     case Source::other_gpu:
@@ -131,6 +135,9 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
                     .notes = std::move(notes)};
   if (contender.narrowed) {
     evidence.notes.push_back(fmt::format("{} is too wide for this grid: its vectors were narrowed", trial.code));
+  }
+  if (trial.problem.steps != problem.steps && problem.steps > 1) {
+    evidence.notes.push_back(fmt::format("tuned for runs of {} steps", trial.problem.steps));
   }
   if (trial.session == kPretunedSession) evidence.notes.push_back("it ships with stencil-tune and was not tuned here");
   if (!trial.predicted && trial.platform.driver != target.driver) {

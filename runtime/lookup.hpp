@@ -44,6 +44,9 @@ double log_distance(const Extents& a, const Extents& b);
 /// breaks is passed over, with a note; where only its vectors are too wide for the grid, it competes with narrower
 /// ones, as if its grid were one axis-doubling further away.
 ///
+/// Runs: where the problem has several steps, winners of runs of any length compete, those with more fused steps than
+/// the problem's passed over. Where it has one, kernels of one sweep do, whatever run they won.
+///
 /// Throws Error(illegal_candidate) when not even a default candidate is legal.
 Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners);
 

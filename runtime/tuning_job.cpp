@@ -119,6 +119,8 @@ std::vector<std::string> tuner_arguments(const TunerOptions& options, const Tuni
           std::string(name(problem.type)),
           "--boundary",
           to_string(problem.boundaries, problem.extents.rank),
+          "--steps",
+          std::to_string(problem.steps),
           "--budget",
           fmt::format("{:g}s", options.seconds),
           "--device",

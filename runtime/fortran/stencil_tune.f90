@@ -42,7 +42,7 @@ module stencil_tune
     integer(c_int64_t) :: extents(3)
     integer(c_int64_t) :: pitch
     integer(c_int32_t) :: device
-    integer(c_int32_t) :: reserved
+    integer(c_int32_t) :: steps
     integer(c_size_t) :: alignment
   end type
 
@@ -220,8 +220,10 @@ contains
     library%handle = c_null_ptr
   end subroutine
 
-  ! stencil: a built-in's name or a definition file. extents: as many as the stencil has axes, x first.
-  subroutine stencil_tune_lookup(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, status)
+  ! stencil: a built-in's name or a definition file. extents: as many as the stencil has axes, x first. steps: of a
+  ! typical stencil_tune_advance, which may fuse as many in one launch.
+  subroutine stencil_tune_lookup(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
+      steps, status)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
@@ -230,6 +232,7 @@ contains
     integer(c_int64_t), intent(in), optional :: pitch
     integer, intent(in), optional :: device
     integer(c_size_t), intent(in), optional :: alignment
+    integer, intent(in), optional :: steps
     integer, intent(out), optional :: status
     character(kind=c_char), allocatable, target :: stencil_text(:), type_text(:), boundary_text(:)
     type(request_t) :: request
@@ -252,7 +255,8 @@ contains
     if (present(pitch)) request%pitch = pitch
     request%device = -1
     if (present(device)) request%device = int(device, c_int32_t)
-    request%reserved = 0
+    request%steps = 1
+    if (present(steps)) request%steps = int(steps, c_int32_t)
     request%alignment = 0
     if (present(alignment)) request%alignment = alignment
     call finish(c_lookup(library%handle, request, kernel%handle), status)

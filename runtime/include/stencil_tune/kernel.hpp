@@ -68,6 +68,10 @@ class Kernel {
   int stages() const noexcept;
   const Evidence& evidence(int stage = 0) const;
 
+  /// Steps that one launch of advance() makes where the request was for several; 1 where none are fused. match() and
+  /// evidence() are then of the kernel that fuses them, with a note on the one for single steps.
+  int fused_steps() const noexcept;
+
   std::size_t alignment() const noexcept;    ///< bytes that the fields' addresses must be multiples of
   std::size_t field_bytes() const noexcept;  ///< of each field's array
   std::size_t workspace_bytes()
@@ -88,8 +92,8 @@ class Kernel {
   /// prepare() must live until then, or until the last handle is gone.
   void wait();
 
-  /// One step: every stage in order. `box` limits a kernel with one stage to some of updated_box(), e.g. the cells
-  /// beside the halo while it is being exchanged.
+  /// One step, also where advance() fuses them: every stage in order. `box` limits a kernel with one stage to some of
+  /// updated_box(), e.g. the cells beside the halo while it is being exchanged.
   void launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients = {},
               const std::optional<Box>& box = std::nullopt) const;
 
@@ -101,10 +105,11 @@ class Kernel {
   void launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
                     std::span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
 
-  /// `steps` steps, rotating the buffers after each as the stencil's rotations say. When it returns, fields[i] is the
-  /// buffer that will hold field i once the stream gets there. Under boundary hold the layers that are never written
-  /// are first copied from the current field to the buffers it rotates with.
-  /// Throws Error(invalid_argument) for a negative number or a stencil without rotations.
+  /// `steps` steps, rotating the buffers after each launch as the stencil's rotations say: steps / fused_steps() fused
+  /// launches, then single steps. When it returns, fields[i] is the buffer that will hold field i once the stream gets
+  /// there; which of the buffers that is, the number of launches says, not that of steps. Under boundary hold the
+  /// layers that are never written are first copied from the current field to the buffers it rotates with. Throws
+  /// Error(invalid_argument) for a negative number or a stencil without rotations.
   void advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
                std::span<const double> coefficients = {}) const;
 

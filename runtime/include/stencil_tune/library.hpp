@@ -19,6 +19,7 @@ struct Request {
   std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
+  int steps = 1;                ///< of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
 };
 
 struct LibraryOptions {

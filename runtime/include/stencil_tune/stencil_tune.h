@@ -64,7 +64,7 @@ typedef struct stencil_tune_request {
   int64_t extents[3];   /* nx, ny, nz in cells, x fastest; 1 beyond the stencil's rank */
   int64_t pitch;        /* cells from one row to the next; 0: rows are dense */
   int32_t device;       /* ordinal; -1: the GPU of the current context */
-  int32_t reserved;     /* 0 */
+  int32_t steps;        /* of a typical stencil_tune_advance(), which may fuse as many in one launch; 0: 1 */
   size_t alignment;     /* bytes that the fields' addresses are multiples of; 0: 256, as cudaMalloc gives */
 } stencil_tune_request;
 
