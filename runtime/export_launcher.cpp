@@ -197,7 +197,7 @@ std::string extents_contract(const Problem& problem, const Tuning& tuning) {
 }
 
 /// Tiles along axis a of a grid of n[a] cells, low[a] to high[a] of which are updated.
-std::string tile_lines(const Problem& problem, const Tuning& tuning, std::string_view plain) {
+std::string tile_lines(const Tuning& tuning, std::string_view plain) {
   if (tuning.family != Family::temporal) {
     return fmt::format(R"(    // Tiles start on a 128-byte line along x.
     const long long line = a == 0 ? static_cast<long long>(128 / sizeof(S::Storage)) : 1;
@@ -355,7 +355,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
                                            "      {}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
                                            "  if (allowed != cudaSuccess) return allowed;\n",
                                            kernel, shared)),
-      fmt::arg("tile", tile_constants(problem, tuning)), fmt::arg("tiles", tile_lines(problem, tuning, plain)),
+      fmt::arg("tile", tile_constants(problem, tuning)), fmt::arg("tiles", tile_lines(tuning, plain)),
       fmt::arg("tuning", tuning.family == Family::temporal
                              ? std::string()
                              : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),

@@ -101,8 +101,9 @@ std::string exports_of_every_family(bool with_main) {
       parse_code("direct.bx32.by4.bz1.rx1.ry1.rz1.v1"));
   for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
     for (const Family family : families()) {
-      const Problem problem =
+      Problem problem =
           cube(make_builtin(Shape::star, 3, 2), type, {Boundary::periodic, Boundary::hold, Boundary::clamp});
+      problem.steps = 4;
       if (const auto tuning = default_candidate(family, problem, limits)) add(problem, *tuning);
     }
   }
@@ -116,10 +117,10 @@ std::string exports_of_every_family(bool with_main) {
   return all;
 }
 
-TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) {
+void expect_nvcc_takes(const std::string& source) {
   if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
   const TemporaryFolder folder;
-  std::ofstream(folder.path() / "all.cu") << exports_of_every_family(true);
+  std::ofstream(folder.path() / "all.cu") << source;
   const std::string command = "cd " + folder.path().string() +
                               " && nvcc -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings -c all.cu "
                               "-o all.o > log 2>&1";
@@ -127,6 +128,25 @@ TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) {
   std::ifstream log(folder.path() / "log");
   EXPECT_EQ(status, 0) << std::string(std::istreambuf_iterator<char>(log), {});
 }
+
+TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) { expect_nvcc_takes(exports_of_every_family(true)); }
+
+/// A candidate of three fused steps.
+std::string export_of_fused_steps() {
+  Problem problem = cube();
+  problem.steps = 100;
+  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2");
+  return export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
+}
+
+TEST(Export, FusedStepsAreToldAndCheckedAgainstAsManySweeps) {
+  const std::string source = export_of_fused_steps();
+  EXPECT_NE(source.find("// 3 steps of the stencil in one launch"), std::string::npos);
+  EXPECT_NE(source.find("constexpr int kSteps = 3;"), std::string::npos);
+  EXPECT_NE(source.find("nx must be 64 at least, ny 16."), std::string::npos);
+}
+
+TEST(Export, FusedStepsCompileWithTheirSelfCheck) { expect_nvcc_takes(export_of_fused_steps()); }
 
 }  // namespace
 }  // namespace stencil_tune

@@ -17,7 +17,7 @@ constexpr std::uintptr_t kIn = 0x7f0000000000;
 constexpr std::uintptr_t kOut = 0x7f1000000000;
 constexpr const char* kFour = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4";
 constexpr const char* kThree = "temporal.bx32.by4.rx2.ry4.v2.pf3.t3";
-constexpr const char* kSingle = "direct.bx64.by4.bz1.rx1.ry1.rz1.v1";
+constexpr const char* kSingle = "direct.bx64.by4";
 
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 

@@ -38,8 +38,9 @@ TEST(TuningJob, StartsTheProgramWithTheWholeProblem) {
   const TemporaryFolder folder;
   run_tuner({.program = make_program(folder, 0), .seconds = 2.5, .database = "/some/where.db"}, job());
   const std::string words = read(folder.path() / "words");
-  for (const char* pair : {"--dims\n100x50\n", "--pitch\n112\n", "--type\nf64\n", "--stage\n0\n", "--budget\n2.5s\n",
-                           "--device\nGPU-1234\n", "--db\n/some/where.db\n", "--boundary\nx=periodic,y=hold\n"}) {
+  for (const char* pair :
+       {"--dims\n100x50\n", "--pitch\n112\n", "--type\nf64\n", "--stage\n0\n", "--budget\n2.5s\n",
+        "--device\nGPU-1234\n", "--db\n/some/where.db\n", "--boundary\nx=periodic,y=hold\n", "--steps\n1\n"}) {
     EXPECT_NE(words.find(pair), std::string::npos) << pair << "in\n" << words;
   }
   EXPECT_EQ(stencil_key(load_definition((folder.path() / "definition.toml").string())),

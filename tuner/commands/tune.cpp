@@ -1,5 +1,6 @@
 // stencil-tune [tune] --dims 512
 #include "db/trial_store.hpp"
+#include "generator/temporal.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -8,11 +9,13 @@
 #include "tuner/model_agreement.hpp"
 #include "tuner/progress.hpp"
 #include "tuner/report.hpp"
+#include "tuner/run_plan.hpp"
 #include "tuner/trial_record.hpp"
 
 #include <fmt/format.h>
 
 #include <numeric>
+#include <optional>
 
 namespace stencil_tune {
 namespace {
@@ -63,10 +66,38 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
                      agreement.trials, agreement.spearman);
 }
 
+/// The fastest kernel of one sweep among the trials of the run and of its single steps.
+std::optional<TrialRecord> best_single(Problem problem, const PlatformKey& platform, bool predicted,
+                                       Database& database) {
+  std::optional<TrialRecord> best;
+  for (const int steps : {problem.steps, 1}) {
+    problem.steps = steps;
+    TrialQuery query;
+    query.problem = problem_key(problem);
+    query.gpu = platform.gpu;
+    query.predicted = predicted;
+    for (TrialRecord& trial : TrialStore(database).find(query)) {
+      if (trial.outcome != Outcome::ok || sweeps_per_launch(parse_code(trial.code)) > 1) continue;
+      if (!best || trial.gstencils > best->gstencils) best = std::move(trial);
+    }
+  }
+  return best;
+}
+
+/// How a run of several steps goes, or what it would gain.
+std::string run_note(const Problem& problem, const TuningOutcome& outcome, const Target& target, Database& database) {
+  if (!outcome.result.winner) return {};
+  const TrialRecord& winner = *outcome.result.winner;
+  if (problem.steps == 1) return gain_note(problem, target.limits, target.model, winner);
+  return plan_note(problem.steps, winner, best_single(problem, outcome.platform, target.predicted(), database));
+}
+
 std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                Database& database) {
   const SessionResult& result = outcome.result;
-  std::vector<std::string> lines{search_note(result)};
+  std::vector<std::string> lines;
+  if (std::string run = run_note(problem, outcome, target, database); !run.empty()) lines.push_back(std::move(run));
+  lines.push_back(search_note(result));
   if (target.predicted()) {
     lines.push_back("model: " + target.model.source + ". Run the same command on a machine with the GPU to measure.");
     lines.push_back(outcome.check_note.empty()
