@@ -128,6 +128,7 @@ class DeviceLibrary : public GpuTest<> {
   void SetUp() override {
     GpuTest<>::SetUp();
     if (IsSkipped()) return;
+    functions_.emplace();
     context_.emplace(0);
     stream_.emplace(cuda_driver());
   }
@@ -195,7 +196,7 @@ class DeviceLibrary : public GpuTest<> {
     return download<float>(a);
   }
 
-  DriverFunctions functions_;
+  std::optional<DriverFunctions> functions_;
   std::optional<DeviceContext> context_;
   std::optional<Stream> stream_;
 };
@@ -255,7 +256,7 @@ TEST_F(DeviceLibrary, AdvanceCanBeCapturedIntoAGraph) {
   upload(u, cells);
   upload(next, cells);
   std::array<void*, 2> fields{u.data(), next.data()};
-  Capture capture(functions_, stream_->get());
+  Capture capture(*functions_, stream_->get());
   kernel.advance(stream_->get(), fields, 4);
   capture.finish();
   capture.launch();
@@ -270,7 +271,7 @@ TEST_F(DeviceLibrary, WorksInAContextOfTheCallersOwn) {
   Kernel kernel = library.lookup(request);
   CUcontext own = nullptr;
   CUcontext primary = cuda_driver().current_context();
-  ASSERT_EQ(functions_.create_context(&own, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(functions_->create_context(&own, 0, 0), CUDA_SUCCESS);
   {
     kernel.prepare();
     DeviceField in(kGrid, ElementType::f32);
@@ -286,7 +287,7 @@ TEST_F(DeviceLibrary, WorksInAContextOfTheCallersOwn) {
   EXPECT_ANY_THROW(kernel.launch(nullptr, reinterpret_cast<void*>(0x1000), reinterpret_cast<void*>(0x200000)));
   kernel.prepare();
   expect_launch_right<float>(request, kernel);
-  functions_.destroy_context(own);
+  functions_->destroy_context(own);
 }
 
 TEST_F(DeviceLibrary, ThreadsWithStreamsOfTheirOwnShareAKernel) {
@@ -328,7 +329,7 @@ TEST_F(DeviceLibrary, TheTapTableServesWhileTheCompilerWorksAlsoIntoAGraph) {
   const std::vector<float> cells = random_cells<float>(6);
   upload(in, cells);
   upload(out, cells);
-  Capture capture(functions_, stream_->get());
+  Capture capture(*functions_, stream_->get());
   kernel.launch(stream_->get(), in.data(), out.data());
   while (!kernel.ready()) std::this_thread::yield();  // compiled and loaded while the capture is open
   capture.finish();
@@ -341,7 +342,7 @@ TEST_F(DeviceLibrary, TheTapTableServesWhileTheCompilerWorksAlsoIntoAGraph) {
 
 TEST_F(DeviceLibrary, MemoryThatTheGpuDoesNotReachIsRefusedBeforeItFaults) {
   int pageable = 0;
-  const auto attribute = functions_.library.find("cuDeviceGetAttribute");
+  const auto attribute = functions_->library.find("cuDeviceGetAttribute");
   reinterpret_cast<decltype(&::cuDeviceGetAttribute)>(attribute)(&pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
                                                                  0);
   if (pageable != 0) GTEST_SKIP() << "this GPU reaches all of the host's memory";
