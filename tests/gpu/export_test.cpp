@@ -19,6 +19,13 @@ struct Exported {
   std::string source;
 };
 
+Exported exported(const Problem& problem, const Tuning& tuning) {
+  return {
+      code(tuning) + " " + std::string(name(problem.type)),
+      export_kernel(problem, tuning, {.name = "exported", .architecture = "sm_90", .provenance = {}, .with_main = true})
+          .source};
+}
+
 /// One kernel of every form, in the types and with the boundaries that a form meets in turn.
 std::vector<Exported> one_of_every_form(const Limits& limits) {
   constexpr std::array kTypes{ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16};
@@ -29,10 +36,30 @@ std::vector<Exported> one_of_every_form(const Limits& limits) {
                                        boundaries[all.size() % boundaries.size()]);
     const auto tuning = plainest(form, problem);
     if (!tuning || !is_legal(problem, limits, *tuning)) continue;
-    all.push_back({code(*tuning) + " " + std::string(name(problem.type)),
-                   export_kernel(problem, *tuning,
-                                 {.name = "exported", .architecture = "sm_90", .provenance = {}, .with_main = true})
-                       .source});
+    all.push_back(exported(problem, *tuning));
+  }
+  return all;
+}
+
+/// Fused steps of either rank.
+std::vector<Exported> of_fused_steps() {
+  struct Fused {
+    Stencil stencil;
+    ElementType type;
+    Boundaries boundaries;
+    const char* code;
+  };
+  using enum Boundary;
+  const Fused fused[]{
+      {make_builtin(Shape::star, 3, 1), ElementType::f32, {}, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.ch2.u2"},
+      {make_builtin(Shape::box, 3, 1), ElementType::f64, {periodic, clamp, zero}, "temporal.bx32.by4.rx1.ry4.pf2.t2"},
+      {make_builtin(Shape::star, 2, 2), ElementType::f16, {hold, reflect, hold}, "temporal.bx32.by1.rx2.v2.pf2.t3"},
+  };
+  std::vector<Exported> all;
+  for (const Fused& one : fused) {
+    Problem problem = problem_of(one.stencil, one.type, one.boundaries);
+    problem.steps = 100;
+    all.push_back(exported(problem, parse_code(one.code)));
   }
   return all;
 }
@@ -44,19 +71,15 @@ std::pair<int, std::string> run(const std::string& command, const std::filesyste
   return {status, std::string(std::istreambuf_iterator<char>(said), {})};
 }
 
-class DeviceExport : public GpuTest<> {};
-
-TEST_F(DeviceExport, EveryFormsSelfCheckPasses) {
-  if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
+/// Builds all at once, then runs one after the other.
+void expect_self_checks_pass(const std::vector<Exported>& exports, const std::string& architecture) {
   const TemporaryFolder folder;
-  const std::vector<Exported> exports = one_of_every_form(device_.limits);
-  ASSERT_GE(exports.size(), 6U);
   std::vector<std::future<std::pair<int, std::string>>> builds;
   for (std::size_t i = 0; i < exports.size(); ++i) {
     const std::filesystem::path file = folder.path() / ("export" + std::to_string(i));
     std::ofstream(file.string() + ".cu") << exports[i].source;
-    builds.push_back(std::async(std::launch::async, [file, arch = device_.architecture] {
-      return run("nvcc -O3 -std=c++17 -arch=" + arch + " " + file.string() + ".cu -o " + file.string(),
+    builds.push_back(std::async(std::launch::async, [file, architecture] {
+      return run("nvcc -O3 -std=c++17 -arch=" + architecture + " " + file.string() + ".cu -o " + file.string(),
                  file.string() + ".log");
     }));
   }
@@ -67,6 +90,25 @@ TEST_F(DeviceExport, EveryFormsSelfCheckPasses) {
     const auto [status, said] = run(program.string(), program.string() + ".log");
     EXPECT_EQ(status, 0) << exports[i].title << "\n" << said;
   }
+}
+
+class DeviceExport : public GpuTest<> {
+ protected:
+  void SetUp() override {
+    GpuTest<>::SetUp();
+    if (IsSkipped()) return;
+    if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no nvcc here";
+  }
+};
+
+TEST_F(DeviceExport, EveryFormsSelfCheckPasses) {
+  const std::vector<Exported> exports = one_of_every_form(device_.limits);
+  ASSERT_GE(exports.size(), 6U);
+  expect_self_checks_pass(exports, device_.architecture);
+}
+
+TEST_F(DeviceExport, FusedStepsCheckThemselvesAgainstPlainSweeps) {
+  expect_self_checks_pass(of_fused_steps(), device_.architecture);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/gpu/kernel_check.hpp"
 
+#include "generator/temporal.hpp"
 #include "runtime/lookup.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/launcher.hpp"
@@ -167,8 +168,9 @@ class DeviceLaunch {
 
 void check_grid(Driver& driver, const Problem& problem, const Launcher& launcher, DeviceVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
-  const FieldData any = random_data(problem, 1);
-  const std::optional<FieldData> exact = exact_data(problem, 2);
+  const int sweeps = sweeps_per_launch(launcher.tuning());
+  const FieldData any = random_data(problem, 1, sweeps);
+  const std::optional<FieldData> exact = sweeps > 1 ? std::nullopt : exact_data(problem, 2);
   for (const Scene& scene : kScenes) {
     DeviceLaunch launch(driver, problem, launcher.tuning(), scene.exact && exact ? *exact : any, scene);
     if (const auto wrong = launch.run(launcher)) {

@@ -18,8 +18,8 @@ struct DeviceVerdict {
 
 /// Updates each of the case's grids three times: whole with random numbers, a part of the updated box only, and whole
 /// on arrays without a byte to spare (what a memory checker watches best), with numbers whose result is known to the
-/// bit where the stencil has such. Elsewhere arrays are aligned no better than the kernel may ask, and lie between
-/// guard bands. Cells outside the box, row padding, guard bands and inputs must stay as they were.
+/// bit where the stencil has such and steps are not fused. Elsewhere arrays are aligned no better than the kernel may
+/// ask, and lie between guard bands. Cells outside the box, row padding, guard bands and inputs must stay as they were.
 /// Works on the thread's current context. Throws Error when a launch fails or breaks the context.
 DeviceVerdict check_on_device(Driver& driver, const HostCase& kernel_case, const CompiledKernel& kernel);
 

@@ -9,6 +9,7 @@
 #include "tests/gpu/kernel_check.hpp"
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/kernel_cases.hpp"
+#include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -163,6 +164,27 @@ std::string form_name(const testing::TestParamInfo<Tuning>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, DeviceKernelForms, testing::ValuesIn(kernel_forms()), form_name);
+
+// ---- fused steps ----------------------------------------------------------------------------------------------------
+
+class DeviceTemporalKernels : public DeviceKernels, public testing::WithParamInterface<Boundary> {};
+
+TEST_P(DeviceTemporalKernels, agree_with_repeated_sweeps_in_every_cell) {
+  std::vector<HostCase> cases = temporal_cases(GetParam());
+  // Where few of them run, others with each boundary.
+  std::rotate(cases.begin(), cases.begin() + static_cast<int>(GetParam()) % static_cast<int>(cases.size()),
+              cases.end());
+  expect_right(std::move(cases));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, DeviceTemporalKernels,
+                         testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                         Boundary::reflect),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
+
+TEST_F(DeviceKernels, OfTwoToEightFusedStepsAgreeWithRepeatedSweeps) { expect_right(temporal_step_cases()); }
+
+TEST_F(DeviceKernels, OfFusedStepsMayReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------
 

@@ -100,15 +100,15 @@ Request request_for(const Stencil& stencil, Boundaries boundaries = {}) {
           .pitch = padded_pitch(kGrid.n[0], kType<Cell>)};
 }
 
-/// One step from `in`, on the cells of the box; the others keep what `before` has. Largest difference to `found`.
+/// Some steps from `in`, on the cells of the box; the others keep what `before` has.
 template <class Cell>
-void expect_step(const Request& request, const std::vector<Cell>& in, const std::vector<Cell>& before,
-                 const std::vector<Cell>& found, const Box& box) {
+void expect_steps(int steps, const Request& request, const std::vector<Cell>& in, const std::vector<Cell>& before,
+                  const std::vector<Cell>& found, const Box& box) {
   const Problem problem = make_problem(request.stencil, request.type, request.boundaries, request.extents);
   std::vector<double> coefficients;
   for (const Coefficient& c : request.stencil.coefficients) coefficients.push_back(c.value);
   const std::vector<std::vector<double>> inputs{{in.begin(), in.end()}};
-  const ReferenceField expected = evaluate_reference(problem, inputs, coefficients).front();
+  const ReferenceField expected = evaluate_reference(problem, inputs, coefficients, false, steps).front();
   std::size_t i = 0;
   for (std::int64_t z = 0; z < kGrid.n[2]; ++z) {
     for (std::int64_t y = 0; y < kGrid.n[1]; ++y) {
@@ -123,6 +123,12 @@ void expect_step(const Request& request, const std::vector<Cell>& in, const std:
   }
 }
 
+template <class Cell>
+void expect_step(const Request& request, const std::vector<Cell>& in, const std::vector<Cell>& before,
+                 const std::vector<Cell>& found, const Box& box) {
+  expect_steps(1, request, in, before, found, box);
+}
+
 class DeviceLibrary : public GpuTest<> {
  protected:
   void SetUp() override {
@@ -133,20 +139,22 @@ class DeviceLibrary : public GpuTest<> {
     stream_.emplace(cuda_driver());
   }
 
-  /// A library that knows one winner, of this GPU; without a code it knows none. Nothing is cached.
-  Library library_with(const std::string& winner_code = "", bool in_background = false) {
+  /// A library that knows one winner, of this GPU and runs of so many steps; without a code it knows none. Nothing is
+  /// cached.
+  Library library_with(const std::string& winner_code = "", bool in_background = false, int steps = 1) {
     LibraryParts parts;
     parts.driver = []() -> Driver& { return cuda_driver(); };
     parts.compiler = [] { return std::shared_ptr<Compiler>(open_nvrtc()); };
     parts.compile_in_background = in_background;
-    parts.winners = [this, winner_code](const Problem& problem, const std::string& architecture) {
+    parts.winners = [this, winner_code, steps](const Problem& problem, const std::string& architecture) {
       WinnerRecord winner;
       winner.trial.problem = {.stencil_key = stencil_key(problem.stencil),
                               .stencil_name = "",
                               .type = problem.type,
                               .boundaries = problem.boundaries,
                               .extents = problem.extents,
-                              .pitch = problem.pitch};
+                              .pitch = problem.pitch,
+                              .steps = steps};
       winner.trial.platform = {.gpu = device_.name,
                                .architecture = architecture,
                                .driver = device_.driver,
@@ -244,6 +252,29 @@ TEST_F(DeviceLibrary, AdvanceIsAsManyLaunchesAndCarriesTheHeldLayers) {
   stream_->synchronize();
   EXPECT_EQ(fields[0], next.data());
   EXPECT_EQ(download<float>(next), stepped(kernel, cells, 5));
+}
+
+TEST_F(DeviceLibrary, AdvanceGoesByAPlanOfFusedStepsAndSingleOnes) {
+  const Boundaries mixed{Boundary::clamp, Boundary::hold, Boundary::periodic};
+  for (const Boundaries& boundaries : {Boundaries{}, mixed}) {
+    Request request = request_for<float>(find_builtin("heat3d"), boundaries);
+    request.steps = 10;
+    Library library = library_with("temporal.bx32.by4.rx1.ry4.pf2.t3.ch2", false, 100);
+    Kernel kernel = library.lookup(request);
+    EXPECT_EQ(kernel.match(), Match::exact);
+    EXPECT_EQ(kernel.fused_steps(), 3);
+    kernel.prepare();
+    const std::vector<float> cells = random_cells<float>(8);
+    DeviceField u(kGrid, ElementType::f32);
+    DeviceField next(kGrid, ElementType::f32);
+    upload(u, cells);
+    upload(next, random_cells<float>(9));
+    std::array<void*, 2> fields{u.data(), next.data()};
+    kernel.advance(stream_->get(), fields, 10);
+    stream_->synchronize();
+    EXPECT_EQ(fields[0], u.data()) << "three fused launches and a single one turn the buffers four times";
+    expect_steps(10, request, cells, cells, download<float>(u), kernel.updated_box());
+  }
 }
 
 TEST_F(DeviceLibrary, AdvanceCanBeCapturedIntoAGraph) {

@@ -1,42 +1,16 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/constraints.hpp"
 #include "generator/temporal.hpp"
-#include "tests/kernels/kernel_cases.hpp"
+#include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 
 namespace stencil_tune {
 namespace {
 
 Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
-
-/// The stencil on grids that its tile fits into just so, with a few cells more, and with rows padded.
-HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view text) {
-  const Tuning tuning = parse_code(text);
-  const Limits limits = limits_of_architecture("sm_90");
-  const auto problem_on = [&](const Extents& extents, std::int64_t pitch) {
-    return make_problem(stencil, type, boundaries, extents, pitch, tuning.steps);
-  };
-  const Problem large = problem_on({stencil.rank, {512, 512, stencil.rank > 2 ? 512 : 1}}, 0);
-  const TemporalShape shape = temporal_shape(large, tuning);
-  HostCase host_case{tuning, {}, {}};
-  const auto add = [&](std::int64_t wider, std::int64_t higher, std::int64_t planes, std::int64_t pad) {
-    Extents extents{2, {shape.width + wider, planes, 1}};
-    if (stencil.rank == 3) extents = {3, {shape.width + wider, shape.height + higher, planes}};
-    const Problem problem = problem_on(extents, extents.n[0] + pad);
-    if (is_legal(problem, limits, tuning)) host_case.problems.push_back(problem);
-  };
-  const std::int64_t lag = tuning.steps * shape.lag;
-  add(0, 0, 7, 0);
-  add(tuning.vector * 3, 1, 2 * lag + 3, 0);
-  add(shape.width - 4, shape.height + 3, tuning.chunks + 2, 0);
-  add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
-  add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
-  return host_case;
-}
 
 void expect_right(const std::vector<HostCase>& cases) {
   const auto verdicts = check_cases_on_host(cases);
@@ -49,59 +23,16 @@ void expect_right(const std::vector<HostCase>& cases) {
 
 class TemporalBoundaries : public testing::TestWithParam<Boundary> {};
 
-TEST_P(TemporalBoundaries, AreExactAtEveryFusedStep) {
-  const Boundaries boundaries = everywhere(GetParam());
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
-  expect_right({
-      temporal_case(star(3, 1), ElementType::f32, boundaries, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.ch2.u2"),
-      temporal_case(star(3, 1), ElementType::f64, boundaries, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch3"),
-      temporal_case(star(3, 2), ElementType::f32, boundaries, "temporal.bx32.by4.rx4.ry4.v4.pf2.t2.u4"),
-      temporal_case(box(3, 1), ElementType::f32, boundaries, "temporal.bx32.by4.rx2.ry3.v1.pf1.t3.ch2"),
-      temporal_case(box(3, 1), ElementType::bf16, boundaries, "temporal.bx32.by2.rx2.ry4.v2.pf4.t2"),
-      temporal_case(star(2, 1), ElementType::f32, boundaries, "temporal.bx32.by1.rx4.v4.pf3.t8.ch2.u2"),
-      temporal_case(star(2, 3), ElementType::f64, boundaries, "temporal.bx32.by1.rx4.v2.pf2.t3.ch3"),
-      temporal_case(box(2, 2), ElementType::f16, boundaries, "temporal.bx32.by1.rx4.v4.pf2.t2"),
-  });
-}
+TEST_P(TemporalBoundaries, AreExactAtEveryFusedStep) { expect_right(temporal_cases(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Each, TemporalBoundaries,
                          testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                          Boundary::reflect),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
-TEST(TemporalKernels, FuseOneToEightSteps) {
-  std::vector<HostCase> cases;
-  for (const int steps : {2, 3, 5, 6, 7, 8}) {
-    const std::string code = "temporal.bx32.by3.rx1.ry7.pf2.ch2.t" + std::to_string(steps);
-    cases.push_back(temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32,
-                                  {Boundary::periodic, Boundary::hold, Boundary::clamp}, code));
-  }
-  expect_right(cases);
-}
+TEST(TemporalKernels, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
 
-TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) {
-  StencilBuilder builder("upwind", 3);
-  const int in = builder.field("u"), out = builder.field("u_next");
-  NodeId sum = builder.number(0);
-  int number = 0;
-  for (const Offset& offset :
-       {Offset{0, 0, 0}, Offset{-2, 0, 0}, Offset{0, -1, 0}, Offset{0, 0, -2}, Offset{1, 0, 0}, Offset{0, -1, -1}}) {
-    const int weight = builder.coefficient("c" + std::to_string(number++), 0.2);
-    sum =
-        builder.apply(Operation::add, sum,
-                      builder.apply(Operation::multiply, builder.coefficient_value(weight), builder.read(in, offset)));
-  }
-  builder.update(out, sum);
-  builder.rotate(out, in);
-  const Stencil stencil = std::move(builder).build();
-  std::vector<HostCase> cases;
-  for (const Boundary boundary : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic}) {
-    cases.push_back(
-        temporal_case(stencil, ElementType::f32, everywhere(boundary), "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"));
-  }
-  expect_right(cases);
-}
+TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),

@@ -1,0 +1,98 @@
+#include "tests/kernels/temporal_cases.hpp"
+
+#include "generator/constraints.hpp"
+#include "generator/temporal.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+Boundaries on_all_sides(Boundary boundary) { return {boundary, boundary, boundary}; }
+
+Stencil upwind_stencil() {
+  StencilBuilder builder("upwind", 3);
+  const int in = builder.field("u"), out = builder.field("u_next");
+  NodeId sum = builder.number(0);
+  int number = 0;
+  for (const Offset& offset :
+       {Offset{0, 0, 0}, Offset{-2, 0, 0}, Offset{0, -1, 0}, Offset{0, 0, -2}, Offset{1, 0, 0}, Offset{0, -1, -1}}) {
+    const int weight = builder.coefficient("c" + std::to_string(number++), 0.2);
+    sum =
+        builder.apply(Operation::add, sum,
+                      builder.apply(Operation::multiply, builder.coefficient_value(weight), builder.read(in, offset)));
+  }
+  builder.update(out, sum);
+  builder.rotate(out, in);
+  return std::move(builder).build();
+}
+
+}  // namespace
+
+HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+  const Tuning tuning = parse_code(code);
+  const Limits limits = limits_of_architecture("sm_90");
+  const auto problem_on = [&](const Extents& extents, std::int64_t pitch) {
+    return make_problem(stencil, type, boundaries, extents, pitch, tuning.steps);
+  };
+  const Problem large = problem_on({stencil.rank, {512, 512, stencil.rank > 2 ? 512 : 1}}, 0);
+  const TemporalShape shape = temporal_shape(large, tuning);
+  HostCase host_case{tuning, {}, {}};
+  const auto add = [&](std::int64_t wider, std::int64_t higher, std::int64_t planes, std::int64_t pad) {
+    Extents extents{2, {shape.width + wider, planes, 1}};
+    if (stencil.rank == 3) extents = {3, {shape.width + wider, shape.height + higher, planes}};
+    const Problem problem = problem_on(extents, extents.n[0] + pad);
+    if (is_legal(problem, limits, tuning)) host_case.problems.push_back(problem);
+  };
+  const std::int64_t lag = tuning.steps * shape.lag;
+  add(0, 0, 7, 0);
+  add(tuning.vector * 3, 1, 2 * lag + 3, 0);
+  add(shape.width - 4, shape.height + 3, tuning.chunks + 2, 0);
+  add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
+  add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
+  return host_case;
+}
+
+std::vector<HostCase> temporal_cases(Boundary everywhere) {
+  using enum ElementType;
+  const auto star = [&](int rank, int order, ElementType type, std::string_view code) {
+    return temporal_case(make_builtin(Shape::star, rank, order), type, on_all_sides(everywhere), code);
+  };
+  const auto box = [&](int rank, int order, ElementType type, std::string_view code) {
+    return temporal_case(make_builtin(Shape::box, rank, order), type, on_all_sides(everywhere), code);
+  };
+  return {
+      star(3, 1, f32, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.ch2.u2"),
+      wide_index_case(star(3, 1, f64, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch3")),
+      star(3, 2, f32, "temporal.bx32.by4.rx4.ry4.v4.pf2.t2.u4"),
+      box(3, 1, f32, "temporal.bx32.by4.rx2.ry3.v1.pf1.t3.ch2"),
+      box(3, 1, bf16, "temporal.bx32.by2.rx2.ry4.v2.pf4.t2"),
+      star(2, 1, f32, "temporal.bx32.by1.rx4.v4.pf3.t8.ch2.u2"),
+      star(2, 3, f64, "temporal.bx32.by1.rx4.v2.pf2.t3.ch3"),
+      wide_index_case(box(2, 2, f16, "temporal.bx32.by1.rx4.v4.pf2.t2")),
+  };
+}
+
+std::vector<HostCase> temporal_step_cases() {
+  std::vector<HostCase> cases;
+  for (const int steps : {2, 3, 5, 6, 7, 8}) {
+    const std::string code = "temporal.bx32.by3.rx1.ry7.pf2.ch2.t" + std::to_string(steps);
+    cases.push_back(temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32,
+                                  {Boundary::periodic, Boundary::hold, Boundary::clamp}, code));
+  }
+  return cases;
+}
+
+std::vector<HostCase> lopsided_temporal_cases() {
+  const Stencil stencil = upwind_stencil();
+  std::vector<HostCase> cases;
+  for (const Boundary boundary : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic}) {
+    cases.push_back(
+        temporal_case(stencil, ElementType::f32, on_all_sides(boundary), "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"));
+  }
+  return cases;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,25 @@
+// The kernels of fused steps that the tests run, on the host executor and on a GPU.
+#pragma once
+
+#include "tests/kernels/kernel_cases.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The candidate on grids that its tile fits into just so, with a few cells more, and with rows padded. Only those that
+/// it is legal on.
+HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code);
+
+/// Star and box of either rank and of several orders, every element type, 64-bit indices, with the boundary on all
+/// sides.
+std::vector<HostCase> temporal_cases(Boundary everywhere);
+
+/// One stencil with 2 to 8 steps fused and another boundary on each axis; warps that do not divide a block's slots.
+std::vector<HostCase> temporal_step_cases();
+
+/// A stencil that reaches further to one side, with each boundary that can answer it.
+std::vector<HostCase> lopsided_temporal_cases();
+
+}  // namespace stencil_tune
