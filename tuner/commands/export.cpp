@@ -68,13 +68,13 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
 }
 
 // The candidate to write and what is said of it.
-struct Choice {
+struct Exported {
   Tuning tuning;
   std::string architecture;
   std::vector<std::string> provenance;
 };
 
-Choice choose(const po::variables_map& values, const Problem& problem) {
+Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
   if (values.count("code") > 0) {
     const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
     limits_of_architecture(arch);
@@ -117,7 +117,7 @@ int run_export(const Arguments& arguments) {
                 fmt::format("the source includes {}.h: with --header name the file {}.cu, or choose another --name",
                             options.name, options.name));
   }
-  Choice choice = choose(*values, problem);
+  Exported choice = choose_kernel(*values, problem);
   options.architecture = choice.architecture;
   options.provenance = std::move(choice.provenance);
   const ExportedFiles files = export_kernel(problem, choice.tuning, options);

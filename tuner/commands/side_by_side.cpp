@@ -4,7 +4,10 @@
 #include "db/winner_store.hpp"
 #include "generator/textbook.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/winner_lookup.hpp"
 #include "tuner/trial_record.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -61,10 +64,12 @@ class SideBySide {
     options_.seed = seed;
   }
 
-  Report run(const Tuning& winner, const Limits& limits) {
+  /// one_sweep: what single steps of a run are made with, where it is a run.
+  Report run(const Tuning& winner, const std::optional<Choice>& one_sweep, const Limits& limits) {
     const auto baselines = textbook_baselines(problem_, limits);
     const auto blocks = naive_candidates(problem_, limits);
     std::vector<Tuning> all{winner};
+    if (one_sweep) all.push_back(one_sweep->tuning);
     all.insert(all.end(), blocks.begin(), blocks.end());
     for (const Baseline& baseline : baselines) {
       if (baseline.tuning) all.push_back(*baseline.tuning);
@@ -76,6 +81,7 @@ class SideBySide {
     context_.ceiling_gbs = report_.device.ceiling_gbs;
 
     add("winner", winner);
+    if (problem_.steps > 1) add_one_sweep(one_sweep);
     for (const Tuning& tuning : best_blocks(blocks)) add("naive", tuning);
     for (const Baseline& baseline : baselines) {
       if (baseline.name == "naive") continue;  // among the blocks
@@ -118,6 +124,16 @@ class SideBySide {
     }
   }
 
+  void add_one_sweep(const std::optional<Choice>& one_sweep) {
+    const std::string name = "one sweep";
+    if (one_sweep) {
+      add(name, one_sweep->tuning);
+      report_.notes.push_back(fmt::format("{}: {}", name, one_sweep->evidence.sentence()));
+    } else {
+      report_.rows.push_back({name, std::nullopt, "no winner is known: tune without --steps"});
+    }
+  }
+
   void race() {
     std::vector<std::pair<Tuning, CompiledKernel>> finalists;
     for (const Entry& entry : entries_) finalists.emplace_back(entry.tuning, compiled_.at(code(entry.tuning)).kernel);
@@ -154,7 +170,9 @@ class SideBySide {
 Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
                         Database& database, SessionObserver& observer) {
   const TrialRecord winner = winner_of(problem, target, settings, database, observer);
-  return SideBySide(problem, target, settings.seed).run(parse_code(winner.code), target.limits);
+  std::optional<Choice> one_sweep;
+  if (problem.steps > 1) one_sweep = kernel_of_one_sweep(database, problem, platform_of(target), target.limits);
+  return SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
 }
 
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 
 #include "runtime/pretuned.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/trial_record.hpp"
 
 #include <utility>
 #include <vector>
@@ -43,6 +44,21 @@ WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const 
   throw Error(ErrorCode::unknown_name,
               "no winner for this problem yet: `stencil-tune list` shows what there is, "
               "`stencil-tune tune` with the same options finds one");
+}
+
+std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
+                                          const Limits& limits) {
+  problem.steps = 1;
+  const ProblemKey key = problem_key(problem);
+  const auto winners = with_pretuned(tuned_here(database, key, platform.gpu), key.stencil_key);
+  const LookupTarget target{.gpu = platform.gpu,
+                            .architecture = platform.architecture,
+                            .driver = platform.driver,
+                            .limits = limits,
+                            .template_signature = platform.template_signature};
+  Choice choice = choose(problem, target, winners);
+  if (choice.evidence.match == Match::default_candidate) return std::nullopt;
+  return choice;
 }
 
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/winner_store.hpp"
+#include "runtime/lookup.hpp"
 
 #include <optional>
 #include <string>
@@ -12,5 +13,10 @@ namespace stencil_tune {
 /// what ships with the library. No database: nothing was tuned here.
 /// Throws Error(unknown_name) when there is none, saying how to get one.
 WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu);
+
+/// What is known best for single steps of the problem's run, on this grid or the nearest one: tuned here, or shipped
+/// with the library. Nothing where no winner of one sweep serves.
+std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
+                                          const Limits& limits);
 
 }  // namespace stencil_tune
