@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Holds what bench/publish does to a README: a copy of it works on made-up records in a folder of its own.
+# Usage: publish_test.sh CASE; exit status 77: no python3 here.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+command -v python3 >/dev/null || exit 77
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch/bench" "$scratch/docs" "$scratch/records"
+cp "$root/bench/publish" "$root/bench/rivals.json" "$scratch/bench"
+cat >"$scratch/README.md" <<'END'
+before
+<!-- figures: one sweep -->
+old sweep
+<!-- end of figures: one sweep -->
+between
+<!-- figures: time steps -->
+old steps
+<!-- end of figures: time steps -->
+after
+END
+
+# NAME STEPS CASE...; a case is STENCIL TYPE DIMS PITCH RATE_OF_THE_WINNER [COMPARED_WITH]
+record() {
+  local name=$1 steps=$2 cases=() stencil type dims pitch rate against
+  shift 2
+  for words in "$@"; do
+    read -r stencil type dims pitch rate against <<<"$words"
+    cases+=("{\"stencil\":\"$stencil\",\"type\":\"$type\",\"dims\":\"$dims\",\"pitch\":$pitch,\"boundary\":\"hold\",
+      \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
+      ${against:+\"compared_with_case\":$against,}\"kernels\":[
+      {\"kernel\":\"winner\",\"code\":\"temporal.bx32.t4.ch2\",\"gstencils\":$rate},
+      {\"kernel\":\"one sweep\",\"code\":\"direct.bx32\",\"gstencils\":450},
+      {\"kernel\":\"naive\",\"code\":\"direct.bx64\",\"gstencils\":250},
+      {\"kernel\":\"pmpp-register\",\"not_available\":\"no\"}]}")
+  done
+  local joined
+  joined=$(printf '%s,' "${cases[@]}")
+  printf '{"date":"2026-01-02T03:04","commit":"abc","cases":[%s]}' "${joined%,}" >"$scratch/records/$name.json"
+}
+
+publish() {
+  status=0
+  output=$("$scratch/bench/publish" "$scratch/records" 2>&1) || status=$?
+  readme=$(<"$scratch/README.md")
+}
+fail() {
+  printf 'FAILED: %s\n--- status %s, output:\n%s\n--- README:\n%s\n' "$1" "$status" "$output" "$readme"
+  exit 1
+}
+expect_line() { grep -qxF -- "$1" <<<"$readme" || fail "README should have the line: $1"; }
+expect_no() { [[ $readme != *"$1"* ]] || fail "README should not have: $1"; }
+
+puts_runs_beside_what_others_reach() {
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  publish
+  ((status == 0)) || fail 'status should be 0'
+  expect_line '| 3D star, order 1, f32, 512³ | **1083** | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 | 80 % of 512³ |'
+  expect_no 'old steps'
+  expect_line 'old sweep'
+  for line in before between after; do expect_line "$line"; done
+  grep -q '>1083</text>' "$scratch/docs/temporal.svg" || fail 'the plot should name our rate'
+}
+
+puts_shares_of_the_copy() {
+  record single-sweep 1 'box2d1r f64 16384x16384 16384 460' 'star3d4r f32 509x487x601 512 400'
+  publish
+  ((status == 0)) || fail 'status should be 0'
+  expect_line '| 2D box, order 1, f64, 16384² | **460** | 92 % | 250 | – | – | – | – |'
+  expect_line '| 3D star, order 4, f32, 509 x 487 x 601, rows padded | **400** | 80 % | 250 | – | – | – | – |'
+  expect_line 'old steps'
+  [[ ! -e $scratch/docs/temporal.svg ]] || fail 'no plot without a record of runs'
+}
+
+writes_the_same_again() {
+  record temporal 100 'star3d1r f32 512x512x512 512 1083'
+  publish
+  local once=$readme
+  publish
+  [[ $readme == "$once" ]] || fail 'the second time should change nothing'
+}
+
+changes_nothing_without_records_or_markers() {
+  local before
+  before=$(<"$scratch/README.md")
+  publish
+  ((status == 1)) || fail 'status should be 1 where there is no record'
+  [[ $readme == "$before" ]] || fail 'README should stay'
+  printf 'no markers\n' >"$scratch/README.md"
+  record temporal 100 'star3d1r f32 512x512x512 512 1083'
+  publish
+  ((status == 1)) || fail 'status should be 1 where README has no place for it'
+  [[ $readme == 'no markers' ]] || fail 'README should stay'
+}
+
+"$1"
