@@ -83,6 +83,10 @@ Outputs poisson3d(const CellReader& at, const CoefficientReader&) {
   return {{"u_next", (weighted_box(at, "u", {0, 2, 1, 0}) - 6 * at("f", 0, 0, 0)) / 24}};
 }
 
+Outputs diffusion19(const CellReader& at, const CoefficientReader& c) {
+  return {{"u_next", weighted_box(at, "u", {c("centre"), c("face"), c("edge"), 0})}};
+}
+
 Outputs box27(const CellReader& at, const CoefficientReader& c) {
   return {{"u_next", weighted_box(at, "u", {c("centre"), c("face"), c("edge"), c("corner")})}};
 }
@@ -101,6 +105,14 @@ CellUpdate gaussian(int r) {
     }
     return {{"blurred", sum}};
   };
+}
+
+Outputs gradient(const CellReader& at, const CoefficientReader& c) {
+  double sum = c("floor");
+  for (const int step : {-1, 1}) {
+    sum += std::pow(at("u", step, 0, 0) - at("u", 0, 0, 0), 2) + std::pow(at("u", 0, step, 0) - at("u", 0, 0, 0), 2);
+  }
+  return {{"u_next", c("centre") * at("u", 0, 0, 0) + 1 / std::sqrt(sum)}};
 }
 
 Outputs sobel(const CellReader& at, const CoefficientReader&) {
@@ -201,10 +213,12 @@ const std::map<std::string, std::vector<CellUpdate>>& corpus_reference() {
       {"advection2d", {advection}},
       {"anisotropic_diffusion3d", {anisotropic_diffusion}},
       {"box27", {box27}},
+      {"diffusion3d_19pt", {diffusion19}},
       {"fdtd2d", {fdtd_electric, fdtd_magnetic}},
       {"flux_divergence3d", {flux_divergence}},
       {"gaussian5x5", {gaussian(2)}},
       {"gaussian9x9", {gaussian(4)}},
+      {"gradient2d", {gradient}},
       {"gray_scott2d", {gray_scott}},
       {"heat2d", {heat2d}},
       {"heat3d", {heat3d}},

@@ -171,6 +171,29 @@ TEST(Reference, a_divisor_that_may_be_zero_bounds_nothing) {
   EXPECT_TRUE(std::isfinite(tolerance(divide(exactly(1), exactly(3), f32), f32)));
 }
 
+TEST(Reference, what_may_be_anything_stays_so) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  const Bounded anything = opaque(2, infinity(), 0);
+  for (const Bounded& result : {multiply(exactly(3), anything), multiply(anything, exactly(0)),
+                                add(exactly(1), multiply(exactly(0.5), subtract(anything, exactly(2)))),
+                                divide(anything, exactly(3), f32), square_root(multiply(anything, anything), f32)}) {
+    EXPECT_EQ(tolerance(result, f32), infinity());
+  }
+}
+
+TEST(Reference, inherited_errors_cancel_with_the_numbers_that_have_them) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  constexpr double kError = 1e-3;
+  const Bounded a = opaque(5.25, kError, 0);
+  const Bounded b = opaque(5, kError, 0);
+  const Bounded square = multiply(subtract(a, b), subtract(a, b));
+  const double farthest = std::pow(0.25 + 2 * kError, 2) - 0.25 * 0.25;
+  EXPECT_GE(tolerance(square, f32), farthest);
+  EXPECT_LT(tolerance(square, f32), 1.05 * farthest);
+}
+
 TEST(Reference, bounds_roots_quotients_and_extrema_computed_in_f32) {
   using namespace check;
   const Rounding f32 = rounding_of(ElementType::f32);

@@ -4,11 +4,8 @@ stencil_tune_add_test(report_test SOURCES report_test.cpp run_plan_test.cpp LIBR
 stencil_tune_add_test(session_test SOURCES session_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test
-  SOURCES
-    suites_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/suite_table.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/suites.cpp
-  LIBRARIES stencil_tune::tuner)
+  SOURCES suites_test.cpp
+  LIBRARIES stencil_tune_suites)
 
 stencil_tune_add_test(winner_lookup_test
   SOURCES

@@ -1,6 +1,7 @@
 #include "tuner/commands/suites.hpp"
 #include "tuner/commands/suite_table.hpp"
 
+#include "generator/definition.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
 namespace stencil_tune {
@@ -65,6 +67,51 @@ TEST(SingleSweepSuite, ComparesWithTheSameStencilOnTheCube) {
     EXPECT_EQ(to_string(other.extents), "512x512x512");
   }
   EXPECT_EQ(compared, 10);
+}
+
+TEST(TemporalSuite, HoldsEveryCaseThatHasATarget) {
+  const Suite cases = suite("temporal");
+  using Grid = std::array<std::int64_t, kMaxRank>;
+  constexpr Grid kCube{512, 512, 512}, kSquare{16384, 16384, 1};
+  for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+    for (const std::string stencil : {"star3d1r", "star3d2r", "diffusion3d_19pt", "box3d1r", "star3d4r"}) {
+      EXPECT_TRUE(has(cases, stencil, type, kCube)) << stencil;
+    }
+    for (const std::string stencil : {"star2d1r", "box2d1r", "star2d2r", "gradient2d"}) {
+      EXPECT_TRUE(has(cases, stencil, type, kSquare)) << stencil;
+    }
+    for (const Grid& grid : {Grid{509, 487, 601}, Grid{192, 192, 192}}) EXPECT_TRUE(has(cases, "star3d1r", type, grid));
+    for (const Grid& grid : {Grid{10007, 9973, 1}, Grid{2816, 2816, 1}}) {
+      EXPECT_TRUE(has(cases, "star2d1r", type, grid));
+    }
+  }
+  for (const std::string stencil : {"star2d3r", "box2d2r", "box2d3r"}) {
+    EXPECT_TRUE(has(cases, stencil, ElementType::f64, kSquare)) << stencil;
+  }
+  EXPECT_TRUE(has(cases, "star3d1r", ElementType::f32, {1024, 1024, 1024}));
+  int compared = 0;
+  for (const SuiteCase& item : cases) {
+    EXPECT_EQ(item.problem.steps, 100);
+    EXPECT_EQ(item.problem.pitch, item.problem.extents.n[0]) << "dense rows";
+    if (!item.against) continue;
+    ++compared;
+    const Problem& other = cases.at(*item.against).problem;
+    EXPECT_EQ(other.stencil.name, item.problem.stencil.name);
+    EXPECT_EQ(other.type, item.problem.type);
+    EXPECT_EQ(other.extents.n, item.problem.extents.rank == 3 ? kCube : kSquare);
+  }
+  EXPECT_EQ(compared, 4);
+}
+
+TEST(TemporalSuite, CarriesTheCorpusDefinitions) {
+  std::set<std::string> defined;
+  for (const SuiteCase& item : suite("temporal")) {
+    const std::string& name = item.problem.stencil.name;
+    if (!std::filesystem::exists("corpus/" + name + ".toml")) continue;
+    EXPECT_EQ(stencil_key(item.problem.stencil), stencil_key(load_definition("corpus/" + name + ".toml")));
+    defined.insert(name);
+  }
+  EXPECT_EQ(defined, (std::set<std::string>{"diffusion3d_19pt", "gradient2d"}));
 }
 
 TEST(ChooseCases, TakesANumberOrARange) {

@@ -1,8 +1,10 @@
 #include "tuner/commands/suites.hpp"
 
+#include "generator/definition.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/suite_definitions.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +30,15 @@ SuiteCase builtin(Shape shape, int order, ElementType type, const Extents& exten
   const std::int64_t pitch = rows == Rows::padded ? padded_pitch(extents.n[0], type) : 0;
   return {make_problem(make_builtin(shape, extents.rank, order, sharing), type, {boundary, boundary, boundary}, extents,
                        pitch)};
+}
+
+/// A stencil of the corpus, boundary hold.
+SuiteCase defined(std::string_view name, ElementType type, const Extents& extents) {
+  for (const TemplateFile& file : suite_definitions()) {
+    if (file.name != fmt::format("corpus/{}.toml", name)) continue;
+    return {make_problem(parse_definition(file.text, file.name), type, {}, extents)};
+  }
+  throw Error(ErrorCode::internal, fmt::format("suites do not carry the definition '{}'", name));
 }
 
 SuiteCase compared_with(std::size_t other, SuiteCase item) {
@@ -96,29 +107,39 @@ Suite temporal_suite() {
   constexpr Extents kSquareInL2{2, {2816, 2816, 1}};
   constexpr Extents kCubeInL2{3, {192, 192, 192}};
   Suite cases;
-  const auto add = [&](Shape shape, int order, ElementType type, const Extents& extents) {
-    SuiteCase item = builtin(shape, order, type, extents);
+  const auto add = [&](SuiteCase item) {
     item.problem.steps = kSteps;
     cases.push_back(std::move(item));
     return cases.size() - 1;
   };
-  const std::size_t star3d = add(Shape::star, 1, f32, kCube);
-  add(Shape::star, 1, f64, kCube);
-  add(Shape::star, 1, f32, kLargeCube);
-  for (const auto& [shape, order] : {std::pair{Shape::star, 2}, {Shape::box, 1}, {Shape::star, 4}}) {
-    for (const ElementType type : {f32, f64}) add(shape, order, type, kCube);
+  const auto add_both = [&](const auto& make) {
+    const std::size_t first = add(make(f32));
+    add(make(f64));
+    return first;
+  };
+  const auto star = [](int order, const Extents& extents) {
+    return [=](ElementType type) { return builtin(Shape::star, order, type, extents); };
+  };
+  const auto box = [](int order, const Extents& extents) {
+    return [=](ElementType type) { return builtin(Shape::box, order, type, extents); };
+  };
+  const std::size_t cube = add_both(star(1, kCube));
+  add(star(1, kLargeCube)(f32));
+  add_both(star(2, kCube));
+  add_both([](ElementType type) { return defined("diffusion3d_19pt", type, kCube); });
+  add_both(box(1, kCube));
+  add_both(star(4, kCube));
+  const std::size_t square = add_both(star(1, kSquare));
+  add_both(box(1, kSquare));
+  add_both(star(2, kSquare));
+  add(star(3, kSquare)(f64));
+  for (const int order : {2, 3}) add(box(order, kSquare)(f64));
+  add_both([](ElementType type) { return defined("gradient2d", type, kSquare); });
+  for (const auto& [extents, other] : {std::pair{kPrimeish, cube}, {kPrimeishSquare, square}}) {
+    const std::size_t first = add_both(star(1, extents));
+    for (const std::size_t type : {0U, 1U}) cases[first + type].against = other + type;
   }
-  const std::size_t star2d = add(Shape::star, 1, f32, kSquare);
-  add(Shape::star, 1, f64, kSquare);
-  for (const auto& [shape, order] : {std::pair{Shape::box, 1}, {Shape::star, 2}}) {
-    for (const ElementType type : {f32, f64}) add(shape, order, type, kSquare);
-  }
-  add(Shape::star, 3, f64, kSquare);
-  for (const int order : {2, 3}) add(Shape::box, order, f64, kSquare);
-  cases[add(Shape::star, 1, f32, kPrimeish)].against = star3d;
-  cases[add(Shape::star, 1, f32, kPrimeishSquare)].against = star2d;
-  for (const ElementType type : {f32, f64}) add(Shape::star, 1, type, kSquareInL2);
-  add(Shape::star, 1, f32, kCubeInL2);
+  for (const Extents& extents : {kSquareInL2, kCubeInL2}) add_both(star(1, extents));
   return cases;
 }
 

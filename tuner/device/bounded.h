@@ -53,7 +53,12 @@ STENCIL_TUNE_BOTH Bounded exactly(double value) { return {value, fabs(value), 0,
 
 /// A value with an error already bounded, after `roundings` more.
 STENCIL_TUNE_BOTH Bounded opaque(double value, double error, int roundings) {
-  return {value, fabs(value), error, 0, roundings};
+  return {value, fabs(value) + error, error, 0, roundings};
+}
+
+/// bound * factor; what may be anything stays so, also times 0.
+STENCIL_TUNE_BOTH double scaled(double bound, double factor) {
+  return bound == 0 || bound == infinity() ? bound : bound * factor;
 }
 
 /// How far a kernel's result may lie from a.value before it is stored.
@@ -83,10 +88,12 @@ STENCIL_TUNE_BOTH Bounded add(const Bounded& a, const Bounded& b) {
 
 STENCIL_TUNE_BOTH Bounded subtract(const Bounded& a, const Bounded& b) { return add(a, negate(b)); }
 
+/// Inherited errors are those of numbers that a kernel has once, wherever it uses them: unlike roundings they cancel
+/// where the numbers do, as in the square of a difference.
 STENCIL_TUNE_BOTH Bounded multiply(const Bounded& a, const Bounded& b) {
-  return {a.value * b.value, a.magnitude * b.magnitude,
-          a.magnitude * b.error + a.error * b.magnitude + a.error * b.error, a.additions + b.additions,
-          a.factors + b.factors + 1};
+  return {a.value * b.value, scaled(a.magnitude, b.magnitude),
+          scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error),
+          a.additions + b.additions, a.factors + b.factors + 1};
 }
 
 /// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0.
@@ -96,7 +103,7 @@ STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Round
   if (!(least > 0)) return opaque(a.value / b.value, infinity(), 0);
   const double relative = error / least;
   const double magnitude = a.magnitude / least;
-  return {a.value / b.value, magnitude, a.error / least + magnitude * relative, a.additions, a.factors + 4};
+  return {a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions, a.factors + 4};
 }
 
 STENCIL_TUNE_BOTH Bounded absolute(const Bounded& a, const Rounding& rounding) {
