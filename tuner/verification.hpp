@@ -48,6 +48,7 @@ class Verification {
   void compute_whole();
   void compare_output(const Trial& trial, std::size_t output);
   void compare_fused(const Trial& trial);
+  std::optional<std::string> without_bound(int sweeps);
   std::optional<std::string> check(const Launcher& candidate, const Trial& trial);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();

@@ -48,8 +48,7 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   };
   const std::int64_t lag = tuning.steps * shape.lag;
   add(0, 0, 7, 0);
-  add(tuning.vector * 3, 1, 2 * lag + 3, 0);
-  add(shape.width - 4, shape.height + 3, tuning.chunks + 2, 0);
+  add(shape.width - 4, shape.height + 3, tuning.chunks + 6, 0);
   add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
   add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
   return host_case;
@@ -76,12 +75,14 @@ std::vector<HostCase> temporal_cases(Boundary everywhere) {
 }
 
 std::vector<HostCase> temporal_step_cases() {
+  const Boundaries boundaries{Boundary::periodic, Boundary::hold, Boundary::clamp};
   std::vector<HostCase> cases;
-  for (const int steps : {2, 3, 5, 6, 7, 8}) {
-    const std::string code = "temporal.bx32.by3.rx1.ry7.pf2.ch2.t" + std::to_string(steps);
-    cases.push_back(temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32,
-                                  {Boundary::periodic, Boundary::hold, Boundary::clamp}, code));
-  }
+  const auto add = [&](int rank, int steps, const std::string& code) {
+    cases.push_back(temporal_case(make_builtin(Shape::star, rank, 1), ElementType::f32, boundaries,
+                                  code + ".t" + std::to_string(steps)));
+  };
+  for (int steps = 2; steps <= 8; ++steps) add(2, steps, "temporal.bx32.by1.rx2.v2.pf3.ch2");
+  for (const int steps : {5, 7}) add(3, steps, "temporal.bx32.by3.rx1.ry7.pf2.ch2");
   return cases;
 }
 

@@ -16,7 +16,8 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
 /// sides.
 std::vector<HostCase> temporal_cases(Boundary everywhere);
 
-/// One stencil with 2 to 8 steps fused and another boundary on each axis; warps that do not divide a block's slots.
+/// Stars of rank 2 with 2 to 8 steps fused, and of rank 3 with warps that do not divide a block's slots; another
+/// boundary on each axis.
 std::vector<HostCase> temporal_step_cases();
 
 /// A stencil that reaches further to one side, with each boundary that can answer it.

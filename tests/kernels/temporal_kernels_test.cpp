@@ -1,10 +1,13 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/constraints.hpp"
+#include "generator/definition.hpp"
 #include "generator/temporal.hpp"
 #include "tests/kernels/temporal_cases.hpp"
+#include "tuner/executor/field_data.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace stencil_tune {
@@ -33,6 +36,24 @@ INSTANTIATE_TEST_SUITE_P(Each, TemporalBoundaries,
 TEST(TemporalKernels, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
 
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
+
+TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
+  const Stencil gradient = load_definition("corpus/gradient2d.toml");
+  const Stencil diffusion = load_definition("corpus/diffusion3d_19pt.toml");
+  const Boundaries mixed{Boundary::reflect, Boundary::zero, Boundary::hold};
+  const std::vector<HostCase> cases{
+      temporal_case(gradient, ElementType::f32, {}, "temporal.bx32.by1.rx4.v4.pf3.t4.ch2.u2"),
+      temporal_case(gradient, ElementType::f64, mixed, "temporal.bx32.by1.rx2.v2.pf2.t3"),
+      temporal_case(diffusion, ElementType::f32, mixed, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2"),
+  };
+  expect_right(cases);
+  for (const HostCase& each : cases) {
+    const Problem& problem = each.problems.back();
+    const auto expected = stencil_tune::random_data(problem, 1, each.tuning.steps).expected.front();
+    const double widest = *std::max_element(expected.tolerance.begin(), expected.tolerance.end());
+    EXPECT_LT(widest, 0.1) << describe(each) << ": bounds that no value breaks";
+  }
+}
 
 TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
