@@ -214,6 +214,18 @@ Verdict temporal_reach(const Problem& problem, const Limits&, const Tuning& tuni
   return {};
 }
 
+/// Planes beyond an end of the walk are none that sums could be given again, nor is what is not linear 0 where they are
+/// 0.
+Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.keeps != Keeps::sums || problem.extents.rank < 2) return {};
+  if (!problem.facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
+  const auto walked = static_cast<std::size_t>(kernel_axes(problem, tuning).grid_axis[2]);
+  const Boundary boundary = problem.boundaries[walked];
+  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
+  return fmt::format("boundary {} along the walk answers with planes that are gone once they are added to sums",
+                     name(boundary));
+}
+
 Verdict temporal_tile_in_grid(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || problem.extents.rank < 2) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
@@ -259,12 +271,13 @@ Verdict sums_of_planes(const Problem& problem, const Limits&, const Tuning& tuni
 }
 
 Verdict sums_unroll(const Problem&, const Limits&, const Tuning& tuning) {
-  if (tuning.keeps != Keeps::sums || tuning.unroll == 1) return {};
+  if (tuning.keeps != Keeps::sums || is_temporal(tuning) || tuning.unroll == 1) return {};
   return fmt::format("u{}; a walk with sums unrolls a whole turn of them by itself", tuning.unroll);
 }
 
 Verdict sums_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
-  if (tuning.keeps != Keeps::sums || tuning.planes != Planes::registers || tuning.prefetch == 0) return {};
+  if (tuning.keeps != Keeps::sums || is_temporal(tuning)) return {};
+  if (tuning.planes != Planes::registers || tuning.prefetch == 0) return {};
   return fmt::format("pf{}; sums take a plane as it is read, only a ring brings planes ahead", tuning.prefetch);
 }
 
@@ -437,6 +450,9 @@ constexpr std::array kConstraints{
     Constraint{"temporal_fields", "Fused steps advance one field by one stage.", temporal_fields},
     Constraint{"temporal_reach", "What a thread of a temporal kernel reads beyond its cells, its neighbours hold.",
                temporal_reach},
+    Constraint{"temporal_sums",
+               "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
+               temporal_sums},
     Constraint{"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", temporal_tile_in_grid},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",
                tile_not_empty},

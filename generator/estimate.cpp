@@ -56,7 +56,9 @@ std::int64_t turn_of_sums(const Problem& problem, const Tuning& tuning) {
 std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
   const RegisterTile tile{tuning.register_x, tuning.register_y, tuning.register_z};
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
-  if (tuning.keeps == Keeps::sums) return saturating_product({words, values_with_sums(problem, tuning, tile)});
+  if (tuning.keeps == Keeps::sums && tuning.family == Family::streaming) {
+    return saturating_product({words, values_with_sums(problem, tuning, tile)});
+  }
   const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());
   const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
   const std::int64_t held = saturating_product({tile.x, tile.y, tile.z, outputs});
@@ -67,7 +69,8 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
 std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const auto taps = static_cast<std::int64_t>(problem.facts.taps.size());
   const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
-  const std::int64_t unrolled = tuning.keeps == Keeps::sums ? turn_of_sums(problem, tuning) : tuning.unroll;
+  const bool by_turns = tuning.keeps == Keeps::sums && tuning.family == Family::streaming;
+  const std::int64_t unrolled = by_turns ? turn_of_sums(problem, tuning) : tuning.unroll;
   return saturating_product(
       {update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled, sweeps_per_launch(tuning)});
 }

@@ -44,6 +44,7 @@ FamilyTemplate family_template(const Tuning& tuning) {
     case Family::tiled:
       return {"tiled.cuh", "tiled"};
     case Family::temporal:
+      if (tuning.keeps == Keeps::sums) return {"temporal_sums.cuh", "temporal_sums"};
       return {"temporal.cuh", "temporal"};
     case Family::streaming:
       break;
@@ -232,12 +233,14 @@ struct Tuning {{
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
-      fmt::arg("temporal", tuning.family == Family::temporal
-                               ? fmt::format("  static constexpr int kSteps = {};\n", tuning.steps)
-                               : std::string()),
+      fmt::arg("temporal", tuning.family == Family::temporal ? fmt::format("  static constexpr int kSteps = {};\n"
+                                                                           "  static constexpr bool kKeepsSums = {};\n",
+                                                                           tuning.steps, tuning.keeps == Keeps::sums)
+                                                             : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
-      fmt::arg("neighbours", tuning.neighbours == Neighbours::shuffle ? "shuffle" : "cache"),
+      fmt::arg("neighbours",
+               tuning.neighbours == Neighbours::shuffle || tuning.family == Family::temporal ? "shuffle" : "cache"),
       fmt::arg("shared_modes",
                tuning.family == Family::temporal || shared_tile(problem, tuning).bytes == 0 || uses_ring(tuning)
                    ? std::string()

@@ -55,7 +55,7 @@ Tuning settled(Tuning tuning) {
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
   }
-  if (tuning.keeps == Keeps::sums) {
+  if (tuning.keeps == Keeps::sums && tuning.family == Family::streaming) {
     tuning.unroll = 1;
     if (tuning.planes == Planes::registers) tuning.prefetch = 0;
   } else {

@@ -16,7 +16,7 @@ struct PlaneRange {
   int last = 0;
 };
 
-PlaneRange exchanged_planes(const Problem& problem, const KernelAxes& axes) {
+PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   PlaneRange range;
   if (axes.grid_axis[1] < 0) return range;
   const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
@@ -27,9 +27,10 @@ PlaneRange exchanged_planes(const Problem& problem, const KernelAxes& axes) {
     range = range.first > range.last ? PlaneRange{plane, plane}
                                      : PlaneRange{std::min(range.first, plane), std::max(range.last, plane)};
   }
+  const bool any = range.first <= range.last;
+  if (tuning.keeps == Keeps::sums) return any ? PlaneRange{0, 0} : range;  // one plane at a time
   const Boundary boundary = problem.boundaries[walked];
   const bool maps_planes = boundary == Boundary::clamp || boundary == Boundary::reflect;
-  const bool any = range.first <= range.last;
   if (any && maps_planes && (range.first != centre || range.last != centre)) {
     return {0, axes.reach[2].high - axes.reach[2].low};
   }
@@ -52,11 +53,12 @@ bool advances_one_field(const Problem& problem) {
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto& [x, y, z] = axes.reach;
-  const PlaneRange exchanged = exchanged_planes(problem, axes);
+  const PlaneRange exchanged = exchanged_planes(problem, tuning, axes);
   const bool exchanges = exchanged.first <= exchanged.last;
   const int planes = z.high - z.low + 1;
   // The newest plane waits a step where other warps' rows of it are read.
-  const bool fresh = !exchanges || exchanged.last < planes - 1;
+  const bool sums = tuning.keeps == Keeps::sums;
+  const bool fresh = !exchanges || (!sums && exchanged.last < planes - 1);
 
   TemporalShape shape;
   shape.width = saturating_product({kLanes, tuning.register_x});
@@ -65,7 +67,7 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   shape.right = round_up(x.high * tuning.steps, tuning.vector);
   shape.above = -y.low * tuning.steps;
   shape.below = y.high * tuning.steps;
-  shape.held = fresh ? planes - 1 : planes;
+  shape.held = fresh ? planes - 1 : planes;  // of cells or of sums
   shape.lag = z.high + (fresh ? 0 : 1);
   shape.exchange_slots = exchanges ? exchanged.last - exchanged.first + 2 : 0;
 

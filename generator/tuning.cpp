@@ -105,7 +105,7 @@ std::vector<Parameter> make_table() {
       word("kept between planes", &Tuning::keeps,
            {{"cells", "the cells that later outputs read again"},
             {"sums", "partial sums of the outputs that a plane contributes to; the plane itself is then done with"}},
-           when_not_default, streaming, planes_ahead, "what a walking thread keeps of the planes it has passed"),
+           when_not_default, walking, planes_ahead, "what a walking thread keeps of the planes it has passed"),
       word("copies", &Tuning::copies,
            {{"tma", "the copy engine, a plane a request (sm_90+)"},
             {"cpasync", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},

@@ -36,7 +36,7 @@ enum class Cover {
   input,   ///< a thread a loaded cell, the outer ones idle while computing (textbook)
 };
 
-/// streaming registers/ring: what a walking thread keeps of the planes it has passed.
+/// streaming registers/ring, temporal: what a walking thread keeps of the planes it has passed.
 enum class Keeps {
   cells,  ///< the cells that its later outputs read again
   sums,   ///< partial sums of the outputs that a plane contributes to; the plane itself is then done with

@@ -71,6 +71,14 @@ struct PlaneSums {
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
 
+  /// A source of cells of which only one plane is there, whichever is asked for.
+  struct Plane {
+    Window<S, T, Reads> window;
+    STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
+      return window.cells[Window<S, T, Reads>::Places::at(f, 0, y + S::kLowY) + x];
+    }
+  };
+
   Value pending[kTurn][T::kRegisterY][T::kRegisterX][S::kSums];
 
   STENCIL_DEVICE PlaneSums() : pending{} {}
@@ -80,6 +88,9 @@ struct PlaneSums {
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
     WindowLoader<S, T, Reads>::load(rows, plane.window);
+    add(plane, coefficients);
+  }
+  STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {
     add_to_outputs(plane, coefficients, IndicesBelow<kTurn * T::kRegisterY * T::kRegisterX>{});
   }
 
@@ -104,14 +115,6 @@ struct PlaneSums {
   }
 
  private:
-  /// A source of cells of which only one plane is there, whichever is asked for.
-  struct Plane {
-    Window<S, T, Reads> window;
-    STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
-      return window.cells[Window<S, T, Reads>::Places::at(f, 0, y + S::kLowY) + x];
-    }
-  };
-
   template <int... kPlace>
   STENCIL_DEVICE void add_to_outputs(const Plane& plane, const Value* coefficients, Indices<kPlace...>) {
     (add_to<kPlace / T::kRegisterX % T::kRegisterY, kPlace % T::kRegisterX, kPlace / T::kRegisterX / T::kRegisterY>(

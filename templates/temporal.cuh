@@ -15,70 +15,13 @@
 #pragma once
 
 #include "stencil_tune/temporal_pipeline.cuh"
+#include "stencil_tune/temporal_walk.cuh"
 
 namespace stencil_tune {
 
-/// A block's walk along z.
-template <class S, class T>
-struct TemporalWalk {
-  using Tile = TemporalTile<S, T>;
-  using Index = typename S::Index;
-
-  const Tile& tile;
-  InputRows<S, T>& input;
-  OutputRows<S, T>& output;
-  Pipeline<S, T>& pipeline;
-
-  /// Levels fill, and may still work on planes outside the grid; then all are inside and plain steps do; then they run
-  /// empty.
-  STENCIL_DEVICE void run() {
-    Index z = tile.first_plane();
-    input.start(z);
-    z = walk<Edges::all>(z, tile.first_plain_plane());
-    if (pipeline.any_cell_held()) {
-      z = walk_unrolled<Edges::cells>(z, tile.last_plain_plane());
-    } else {
-      z = walk_unrolled<Edges::none>(z, tile.last_plain_plane());
-    }
-    walk<Edges::all>(z, tile.last_plane());
-  }
-
- private:
-  template <Edges kEdges>
-  STENCIL_DEVICE Index walk(Index z, Index end) {
-#pragma unroll 1
-    for (; z < end; ++z) step<kEdges>(z);
-    return z;
-  }
-
-  /// As many whole groups of kUnroll steps as there are before `end`.
-  template <Edges kEdges>
-  STENCIL_DEVICE Index walk_unrolled(Index z, Index end) {
-#pragma unroll 1
-    for (; z + T::kUnroll <= end; z += T::kUnroll) {
-      STENCIL_UNROLL
-      for (int u = 0; u < T::kUnroll; ++u) step<kEdges>(z + u);
-    }
-    return z;
-  }
-
-  template <Edges kEdges>
-  STENCIL_DEVICE void step(Index z) {
-    TemporalPlane<S, T> plane;
-    input.take(plane);
-    pipeline.template step<kEdges>(z, plane);
-    if (kEdges != Edges::all || z >= tile.first_storing_plane()) output.store(z - Tile::kDelay, plane);
-  }
-};
-
 template <class S, class T>
 STENCIL_DEVICE void temporal(const Arguments<S>& arguments) {
-  const TemporalTile<S, T> tile(arguments);
-  if (tile.stores_nothing()) return;
-  InputRows<S, T> input(arguments, tile);
-  OutputRows<S, T> output(arguments, tile);
-  Pipeline<S, T> pipeline(arguments, tile);
-  TemporalWalk<S, T>{tile, input, output, pipeline}.run();
+  walk_levels<S, T, Pipeline<S, T>>(arguments);
 }
 
 }  // namespace stencil_tune

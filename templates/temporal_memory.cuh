@@ -24,6 +24,24 @@ struct TemporalPlane {
   }
 };
 
+/// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index wrapped(Index i, Index n) {
+  if constexpr (kBoundary != Boundary::periodic) return i;
+  return i < 0 ? i + n : i < n ? i : i - n;
+}
+
+/// Cell i of the thread's row j as it was before all sweeps, read from memory.
+template <class S, class T>
+STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, const Arguments<S>& a, int i, int j,
+                                            typename S::Index z) {
+  using Index = typename S::Index;
+  const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
+  const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
+  if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
+  return widen(a.in[0][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
+}
+
 /// The warp's rows of the input, copied to shared memory kPrefetch planes ahead. A warp copies just the rows that it
 /// reads itself, so that nothing but the warp has to wait.
 ///
@@ -138,13 +156,6 @@ struct InputRows {
         }
       }
     }
-  }
-
-  /// A tile, no larger than the grid, leaves it at one side at most.
-  template <Boundary kBoundary>
-  STENCIL_DEVICE static Index wrapped(Index i, Index n) {
-    if constexpr (kBoundary != Boundary::periodic) return i;
-    return i < 0 ? i + n : i < n ? i : i - n;
   }
 
   template <int kWord>

@@ -1,17 +1,10 @@
 // The levels of a temporal block: the planes each of them holds, and how one step updates them all.
 #pragma once
 
-#include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/temporal_rows.cuh"
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
-
-/// Which cells a step must treat apart from those that are simply updated.
-enum class Edges {
-  none,
-  cells,  ///< cells that hold keeps, in planes that are updated
-  all,    ///< those, and planes that are kept or outside the grid
-};
 
 template <class S, class T>
 struct Pipeline {
@@ -44,8 +37,7 @@ struct Pipeline {
 
   /// The same for all threads of the warp.
   STENCIL_DEVICE bool any_cell_held() const {
-    constexpr bool kHolds = S::kBoundaryX == Boundary::hold || S::kBoundaryY == Boundary::hold;
-    return kHolds && any_lane(tile.holds_cells());
+    return Shape::kHoldsCells && any_lane(tile.holds_cells());
   }
 
   /// plane: the input's plane z; comes back as the output's plane z - kDelay.
@@ -60,6 +52,8 @@ struct Pipeline {
   }
 
  private:
+  STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
+
   template <Edges kEdges, int... kLevel>
   STENCIL_DEVICE void advance(Index z, Plane& plane, Indices<kLevel...>) {
     (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane), ...);
@@ -97,11 +91,11 @@ struct Pipeline {
       Value* body = window.body(0, kP, kR);
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
-        take_row<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);
+        rows().template take<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);
       } else {
-        take_row<kLevel, kR - S::kLowY>(plane_in_reach<kP>(level, newest), kP, body);
+        rows().template take<kLevel, kR - S::kLowY>(plane_in_reach<kP>(level, newest), kP, body);
       }
-      fill_halo<kUse.left, kUse.right>(body);
+      rows().template fill_halo<kUse.left, kUse.right>(body);
     }
   }
 
@@ -133,57 +127,6 @@ struct Pipeline {
       }
     }
     return plane;
-  }
-
-  /// Row kJ of the plane, which is plane p of the reach: the thread's own, another warp's, or what the boundary says.
-  template <int kLevel, int kJ>
-  STENCIL_DEVICE void take_row(const Plane& plane, int p, Value* body) const {
-    if constexpr (kJ >= 0 && kJ < Shape::kRows) {
-      copy_row(plane.cells[kJ], body);
-    } else {
-      const bool beyond = kJ < 0 ? tile.top_edge : tile.bottom_edge;
-      if constexpr (S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp ||
-                    S::kBoundaryY == Boundary::reflect) {
-        if (beyond) {
-          constexpr int kLast = Shape::kRows - 1;
-          constexpr int kNearest = kJ < 0 ? 0 : kLast;
-          constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
-          copy_row(plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest], body);
-          if constexpr (S::kBoundaryY == Boundary::zero) {
-            STENCIL_UNROLL
-            for (int i = 0; i < Shape::kCells; ++i) body[i] = Value(0);
-          }
-          return;
-        }
-      }
-      edges.template read<kLevel, kJ>(p, body);
-    }
-  }
-
-  STENCIL_DEVICE static void copy_row(const Value* from, Value* to) {
-    STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; ++i) to[i] = from[i];
-  }
-
-  /// kLeft cells before and kRight after the lane's own: the neighbour lanes', or what the boundary says.
-  template <int kLeft, int kRight>
-  STENCIL_DEVICE void fill_halo(Value* body) const {
-    constexpr int kLast = Shape::kCells - 1;
-    STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) {
-      body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
-      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
-    }
-    STENCIL_UNROLL
-    for (int i = 1; i <= kRight; ++i) {
-      Value& cell = body[kLast + i];
-      cell = shuffle_down(body[i - 1], 1, 32);
-      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
-      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
-      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
-    }
   }
 
   template <int... kCell>

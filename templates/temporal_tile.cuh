@@ -25,7 +25,7 @@ struct TemporalShape {
     return kCells < kMost ? kCells : kMost;
   }
 
-  /// Rows of other warps are read at these planes of the reach.
+  /// Rows of other warps are read at these planes of the reach. Levels that keep sums read one plane at a time.
   STENCIL_DEVICE static constexpr bool reads_other_rows(int plane) {
     for (int row = 0; row < Reads::kRows; ++row) {
       const bool own = row >= S::kLowY && row < S::kLowY + kRows;
@@ -48,15 +48,16 @@ struct TemporalShape {
   static constexpr bool kExchanges = last_exchanged() >= 0;
 
   /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
-  static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
+  static constexpr bool kMapsPlanes =
+      !T::kKeepsSums && (S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect);
   static constexpr bool kExchangesAll =
       kExchanges && kMapsPlanes && (first_exchanged() != S::kLowZ || last_exchanged() != S::kLowZ);
-  static constexpr int kFirstExchanged = kExchangesAll ? 0 : first_exchanged();
-  static constexpr int kLastExchanged = kExchangesAll ? kPlanes - 1 : last_exchanged();
+  static constexpr int kFirstExchanged = kExchangesAll || T::kKeepsSums ? 0 : first_exchanged();
+  static constexpr int kLastExchanged = T::kKeepsSums ? 0 : kExchangesAll ? kPlanes - 1 : last_exchanged();
 
   /// The newest plane is used in the step that brings it, unless other warps' rows of it are read: those come a step
   /// later.
-  static constexpr bool kFresh = kLastExchanged < kPlanes - 1;
+  static constexpr bool kFresh = T::kKeepsSums ? !kExchanges : kLastExchanged < kPlanes - 1;
   static constexpr int kHeld = kFresh ? kPlanes - 1 : kPlanes;  ///< planes a level keeps from step to step
   static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
   static constexpr int kDelay = T::kSteps * kLag;               ///< from the input to the output
@@ -65,6 +66,8 @@ struct TemporalShape {
   static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
   static constexpr int kHeldY = S::kLowY > S::kHighY ? S::kLowY : S::kHighY;
   static constexpr int kHeldZ = S::kLowZ > S::kHighZ ? S::kLowZ : S::kHighZ;
+
+  static constexpr bool kHoldsCells = S::kBoundaryX == Boundary::hold || S::kBoundaryY == Boundary::hold;
 
   // Halo of the tile, rounded so that tiles start on whole vectors.
   static constexpr int kLeft = (T::kSteps * S::kLowX + T::kVector - 1) / T::kVector * T::kVector;
@@ -162,6 +165,14 @@ struct TemporalTile : TemporalShape<S, T> {
 
   STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
   STENCIL_DEVICE bool holds_cells() const { return left_edge || right_edge || top_edge || bottom_edge; }
+
+  /// Cell i of some thread's row j is one that hold keeps.
+  template <int kI, int kJ>
+  STENCIL_DEVICE static constexpr bool may_hold() {
+    const bool column = kI < Shape::kHeldX || kI >= Shape::kCells - Shape::kHeldX;
+    const bool row = kJ < Shape::kHeldY || kJ >= Shape::kRows - Shape::kHeldY;
+    return (S::kBoundaryX == Boundary::hold && column) || (S::kBoundaryY == Boundary::hold && row);
+  }
 
   /// Cell i of the thread's row j is one that hold keeps.
   template <int kI, int kJ>

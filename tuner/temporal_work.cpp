@@ -13,10 +13,11 @@ constexpr double kStepOverhead = 40;   // instructions of a plane that are no le
 constexpr double kLevelOverhead = 10;  // and of each level
 constexpr double kBlockOverhead = 400;
 
-/// Rows of the reach, in all its planes, of which cells beside the thread's own are read.
-double shuffled_rows(const Problem& problem, const KernelAxes& axes, int register_y) {
-  if (problem.facts.star) return register_y;
-  return (axes.reach[2].high - axes.reach[2].low + 1.0) * (register_y + axes.reach[1].high - axes.reach[1].low);
+/// Rows of the reach, in all planes that a step reads, of which cells beside the thread's own are read.
+double shuffled_rows(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  if (problem.facts.star) return tuning.register_y;
+  const double planes = tuning.keeps == Keeps::sums ? 1 : axes.reach[2].high - axes.reach[2].low + 1;
+  return planes * (tuning.register_y + axes.reach[1].high - axes.reach[1].low);
 }
 
 /// Instructions of a warp for one plane of one level, less its arithmetic.
@@ -27,8 +28,8 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
   const double read_planes = std::max(0, slots - 1);
   const double exchanged = edge_rows * tuning.register_x / word * (read_planes + (slots > 0 ? 1 : 0));
   const double words = problem.type == ElementType::f64 ? 2 : 1;  // a shuffle moves four bytes
-  return words * shuffled_rows(problem, axes, tuning.register_y) * (axes.reach[0].high - axes.reach[0].low) +
-         exchanged + kLevelOverhead;
+  return words * shuffled_rows(problem, tuning, axes) * (axes.reach[0].high - axes.reach[0].low) + exchanged +
+         kLevelOverhead;
 }
 
 }  // namespace

@@ -184,6 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Each, DeviceTemporalKernels,
 
 TEST_F(DeviceKernels, OfTwoToEightFusedStepsAgreeWithRepeatedSweeps) { expect_right(temporal_step_cases()); }
 
+TEST_F(DeviceKernels, OfFusedStepsMayKeepSums) { expect_right(temporal_sums_cases()); }
+
 TEST_F(DeviceKernels, OfFusedStepsMayReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------

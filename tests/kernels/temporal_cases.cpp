@@ -86,6 +86,28 @@ std::vector<HostCase> temporal_step_cases() {
   return cases;
 }
 
+std::vector<HostCase> temporal_sums_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](Shape shape, int rank, int order, ElementType type, const Boundaries& boundaries,
+                       std::string_view code) {
+    cases.push_back(temporal_case(make_builtin(shape, rank, order), type, boundaries, code));
+  };
+  for (const Boundaries& boundaries :
+       {Boundaries{hold, hold, hold}, Boundaries{zero, zero, zero}, Boundaries{periodic, periodic, periodic},
+        Boundaries{clamp, reflect, hold}, Boundaries{hold, periodic, zero}, Boundaries{reflect, hold, periodic}}) {
+    add(Shape::box, 3, 1, f32, boundaries, "temporal.bx32.by2.rx2.ry4.sums.v2.pf2.t2.ch2.u2");
+    add(Shape::star, 3, 1, f16, boundaries, "temporal.bx32.by3.rx2.ry3.sums.v2.pf3.t3");
+    add(Shape::box, 2, 2, f32, {boundaries[0], boundaries[2], hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.ch2.u5");
+  }
+  add(Shape::box, 3, 2, f32, {clamp, hold, hold}, "temporal.bx32.by4.rx2.ry4.sums.v2.pf1.t2");
+  add(Shape::star, 2, 3, f64, {clamp, hold, hold}, "temporal.bx32.by1.rx4.sums.v2.pf2.t3.ch3");
+  cases.push_back(
+      temporal_case(upwind_stencil(), f32, {periodic, hold, hold}, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2.ch2"));
+  return cases;
+}
+
 std::vector<HostCase> lopsided_temporal_cases() {
   const Stencil stencil = upwind_stencil();
   std::vector<HostCase> cases;

@@ -20,6 +20,10 @@ std::vector<HostCase> temporal_cases(Boundary everywhere);
 /// boundary on each axis.
 std::vector<HostCase> temporal_step_cases();
 
+/// Sums kept between planes, over one and several planes, with boundaries of all kinds across the walk and those along
+/// it that sums allow.
+std::vector<HostCase> temporal_sums_cases();
+
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 

@@ -35,6 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Each, TemporalBoundaries,
 
 TEST(TemporalKernels, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
 
+TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cases()); }
+
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
@@ -73,6 +75,27 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::hold), 1);
   EXPECT_EQ(temporal_tiles(65, 64, 4, 4, Boundary::hold), 2);
   EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::periodic), 2);
+}
+
+TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
+  const Limits limits = limits_of_architecture("sm_90");
+  constexpr std::string_view kCode = "temporal.bx32.by4.rx2.ry4.sums.v2.pf3.t2";
+  const auto violated = [&](const Stencil& stencil, Boundary walked) {
+    const Boundaries boundaries{Boundary::clamp, Boundary::reflect, walked};
+    const Problem problem = make_problem(stencil, ElementType::f32, boundaries, {3, {128, 128, 128}}, 0, 4);
+    const auto violation = first_violation(problem, limits, parse_code(kCode));
+    return violation ? std::string(violation->constraint) : std::string("legal");
+  };
+  const Stencil box = make_builtin(Shape::box, 3, 1);
+  EXPECT_EQ(violated(box, Boundary::hold), "legal");
+  EXPECT_EQ(violated(box, Boundary::clamp), "temporal_sums");
+  EXPECT_EQ(violated(box, Boundary::reflect), "temporal_sums");
+  StencilBuilder builder("nonlinear", 3);
+  const int in = builder.field("u"), out = builder.field("u_next");
+  const NodeId above = builder.read(in, {0, 0, 1});
+  builder.update(out, builder.apply(Operation::multiply, above, builder.read(in, {0, 0, 0})));
+  builder.rotate(out, in);
+  EXPECT_EQ(violated(std::move(builder).build(), Boundary::hold), "temporal_sums");
 }
 
 TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {

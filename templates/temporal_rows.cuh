@@ -1,0 +1,78 @@
+// A level's rows with their halo: the thread's own cells, neighbouring lanes' by shuffle, neighbouring warps' from shared
+// memory, and beyond the grid what the boundary says.
+#pragma once
+
+#include "stencil_tune/temporal_memory.cuh"
+
+namespace stencil_tune {
+
+/// Which cells a step must treat apart from those that are simply updated.
+enum class Edges {
+  none,
+  cells,  ///< cells that hold keeps, in planes that are updated
+  all,    ///< those, and planes that are kept or outside the grid
+};
+
+template <class S, class T>
+struct TemporalRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+
+  const TemporalTile<S, T>& tile;
+  const EdgeRows<S, T>& edges;
+
+  /// Row kJ of the plane, which is plane p of the reach: the thread's own, another warp's, or what the boundary says.
+  template <int kLevel, int kJ>
+  STENCIL_DEVICE void take(const Plane& plane, int p, Value* body) const {
+    if constexpr (kJ >= 0 && kJ < Shape::kRows) {
+      copy_row(plane.cells[kJ], body);
+    } else {
+      const bool beyond = kJ < 0 ? tile.top_edge : tile.bottom_edge;
+      if constexpr (S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp ||
+                    S::kBoundaryY == Boundary::reflect) {
+        if (beyond) {
+          constexpr int kLast = Shape::kRows - 1;
+          constexpr int kNearest = kJ < 0 ? 0 : kLast;
+          constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
+          copy_row(plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest], body);
+          if constexpr (S::kBoundaryY == Boundary::zero) {
+            STENCIL_UNROLL
+            for (int i = 0; i < Shape::kCells; ++i) body[i] = Value(0);
+          }
+          return;
+        }
+      }
+      edges.template read<kLevel, kJ>(p, body);
+    }
+  }
+
+  /// kLeft cells before and kRight after the lane's own: the neighbour lanes', or what the boundary says.
+  template <int kLeft, int kRight>
+  STENCIL_DEVICE void fill_halo(Value* body) const {
+    constexpr int kLast = Shape::kCells - 1;
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) {
+      body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
+    }
+    STENCIL_UNROLL
+    for (int i = 1; i <= kRight; ++i) {
+      Value& cell = body[kLast + i];
+      cell = shuffle_down(body[i - 1], 1, 32);
+      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
+      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
+      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
+    }
+  }
+
+ private:
+  STENCIL_DEVICE static void copy_row(const Value* from, Value* to) {
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) to[i] = from[i];
+  }
+};
+
+}  // namespace stencil_tune
