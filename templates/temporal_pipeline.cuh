@@ -40,6 +40,9 @@ struct Pipeline {
     return Shape::kHoldsCells && any_lane(tile.holds_cells());
   }
 
+  /// After steps that kept no cells.
+  STENCIL_DEVICE void forget_cells() {}
+
   /// plane: the input's plane z; comes back as the output's plane z - kDelay.
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z, Plane& plane) {

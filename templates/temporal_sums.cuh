@@ -7,13 +7,87 @@
 //                     \           \__________/ |
 //      level l+1   <-  complete: plane z       starts the sum of z+2
 //
-// What boundary hold keeps is never a sum's result. It has its first value at every step: it is read from the input.
+// What boundary hold keeps is never a sum's result. Cells at a tile's edge are remembered until their plane is complete;
+// whole planes at an end of the walk are read from memory again.
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/temporal_walk.cuh"
 
 namespace stencil_tune {
+
+/// What a thread at an edge of the grid keeps under hold: its cells there, of the planes that were added but are not
+/// complete. It is at one end of a row at most, and of a column.
+template <class S, class T>
+struct HeldCells {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Plane = TemporalPlane<S, T>;
+  using Value = typename S::Value;
+
+  static constexpr int kPlanes = S::kHighZ > 0 ? S::kHighZ : 1;
+  static constexpr int kColumns = S::kBoundaryX == Boundary::hold ? Shape::kHeldX : 0;
+  static constexpr int kHeldRows = S::kBoundaryY == Boundary::hold ? Shape::kHeldY : 0;
+  static constexpr int kLastColumns = Shape::kCells - kColumns;  ///< from this one on they are the row's last
+  static constexpr int kLastRows = Shape::kRows - kHeldRows;
+
+  Value columns[kPlanes][Shape::kRows][kColumns > 0 ? kColumns : 1];
+  Value rows[kPlanes][kHeldRows > 0 ? kHeldRows : 1][Shape::kCells];
+
+  /// The plane that is added now.
+  STENCIL_DEVICE void remember(const Tile& tile, const Plane& plane) {
+    STENCIL_UNROLL
+    for (int p = 0; p + 1 < kPlanes; ++p) move(p + 1, p);
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        columns[kPlanes - 1][j][i] = tile.left_edge ? plane.cells[j][i] : plane.cells[j][kLastColumns + i];
+      }
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        rows[kPlanes - 1][j][i] = tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
+      }
+    }
+  }
+
+  /// The plane that is complete now.
+  STENCIL_DEVICE void restore(const Tile& tile, Plane& plane) const {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        if (tile.left_edge) plane.cells[j][i] = columns[0][j][i];
+        if (tile.right_edge) plane.cells[j][kLastColumns + i] = columns[0][j][i];
+      }
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        if (tile.top_edge) plane.cells[j][i] = rows[0][j][i];
+        if (tile.bottom_edge) plane.cells[kLastRows + j][i] = rows[0][j][i];
+      }
+    }
+  }
+
+ private:
+  STENCIL_DEVICE void move(int from, int to) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) columns[to][j][i] = columns[from][j][i];
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) rows[to][j][i] = rows[from][j][i];
+    }
+  }
+};
 
 template <class S, class T>
 struct SumsPipeline {
@@ -27,6 +101,7 @@ struct SumsPipeline {
   struct Level {
     Sums sums;
     Plane waiting;  ///< until other warps' rows of it are there; unused where none are read
+    HeldCells<S, T> held;
   };
 
   const Arguments<S>& arguments;
@@ -38,10 +113,17 @@ struct SumsPipeline {
   STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) levels[l].waiting.fill(Value(0));
+    forget_cells();
     if constexpr (Shape::kExchanges) edges.clear();
   }
 
   STENCIL_DEVICE bool any_cell_held() const { return Shape::kHoldsCells && any_lane(tile.holds_cells()); }
+
+  /// After steps that kept no cells: so that those before do not stay in registers.
+  STENCIL_DEVICE void forget_cells() {
+    STENCIL_UNROLL
+    for (int l = 0; l < T::kSteps; ++l) levels[l].held = HeldCells<S, T>{};
+  }
 
   /// plane: the input's plane z; comes back as the output's plane z - kDelay.
   template <Edges kEdges>
@@ -66,22 +148,25 @@ struct SumsPipeline {
   template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void advance_level(Index z, Plane& newest) {
     Level& level = levels[kLevel];
+    const Plane plane = Shape::kExchanges ? level.waiting : newest;
     typename Sums::Plane added;
-    gather<kLevel>(Shape::kExchanges ? level.waiting : newest, added, IndicesBelow<Sums::Reads::kRows>{});
+    gather<kLevel>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
+    if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
     level.sums.add(added, arguments.coefficients);
     Plane updated;
     finish(level.sums, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) keep_plane(z, updated);
-    if constexpr (kEdges != Edges::none && Shape::kHoldsCells) keep_cells(z, updated, AllCells{});
+    if constexpr (kEdges != Edges::none) {
+      level.held.restore(tile, updated);
+      if constexpr (S::kHighZ > 0) level.held.remember(tile, plane);
+    }
     if constexpr (Shape::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
     }
     newest = updated;
   }
-
-  using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
 
   template <int kLevel, int... kR>
   STENCIL_DEVICE void gather(const Plane& plane, typename Sums::Plane& added, Indices<kR...>) const {
@@ -121,20 +206,6 @@ struct SumsPipeline {
       }
     } else if constexpr (S::kBoundaryZ == Boundary::zero) {
       if (tile.holds_planes_at(z)) updated.fill(Value(0));
-    }
-  }
-
-  template <int... kCell>
-  STENCIL_DEVICE void keep_cells(Index z, Plane& updated, Indices<kCell...>) const {
-    if constexpr (S::kBoundaryZ != Boundary::periodic) {
-      if (z < 0 || z >= tile.nz) return;
-    }
-    (keep_cell<kCell % Shape::kCells, kCell / Shape::kCells>(z, updated), ...);
-  }
-  template <int kI, int kJ>
-  STENCIL_DEVICE void keep_cell(Index z, Plane& updated) const {
-    if constexpr (Tile::template may_hold<kI, kJ>()) {
-      if (tile.template holds<kI, kJ>()) updated.cells[kJ][kI] = input_cell(tile, arguments, kI, kJ, z);
     }
   }
 };

@@ -166,14 +166,6 @@ struct TemporalTile : TemporalShape<S, T> {
   STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
   STENCIL_DEVICE bool holds_cells() const { return left_edge || right_edge || top_edge || bottom_edge; }
 
-  /// Cell i of some thread's row j is one that hold keeps.
-  template <int kI, int kJ>
-  STENCIL_DEVICE static constexpr bool may_hold() {
-    const bool column = kI < Shape::kHeldX || kI >= Shape::kCells - Shape::kHeldX;
-    const bool row = kJ < Shape::kHeldY || kJ >= Shape::kRows - Shape::kHeldY;
-    return (S::kBoundaryX == Boundary::hold && column) || (S::kBoundaryY == Boundary::hold && row);
-  }
-
   /// Cell i of the thread's row j is one that hold keeps.
   template <int kI, int kJ>
   STENCIL_DEVICE bool holds() const {

@@ -27,6 +27,7 @@ struct TemporalWalk {
       z = walk_unrolled<Edges::cells>(z, tile.last_plain_plane());
     } else {
       z = walk_unrolled<Edges::none>(z, tile.last_plain_plane());
+      pipeline.forget_cells();
     }
     walk<Edges::all>(z, tile.last_plane());
   }
