@@ -277,6 +277,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   Problem mirrored = star(3, 2);
   mirrored.steps = 8;
   add(mirrored, "temporal.bx32.by4.rx1.ry4.pf3.t2");
+  Problem clamped = run;
+  clamped.boundaries = {Boundary::hold, Boundary::hold, Boundary::clamp};
+  add(clamped, "temporal.bx32.by4.rx2.ry4.sums.v2.pf3.t2");
   Problem narrow = star(3, 1, ElementType::f32, 20);
   narrow.steps = 8;
   add(narrow, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
