@@ -182,11 +182,15 @@ INSTANTIATE_TEST_SUITE_P(Each, DeviceTemporalKernels,
                                          Boundary::reflect),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
-TEST_F(DeviceKernels, OfTwoToEightFusedStepsAgreeWithRepeatedSweeps) { expect_right(temporal_step_cases()); }
+class DeviceTemporalForms : public DeviceKernels {};
 
-TEST_F(DeviceKernels, OfFusedStepsMayKeepSums) { expect_right(temporal_sums_cases()); }
+TEST_F(DeviceTemporalForms, fuse_two_to_eight_steps) { expect_right(temporal_step_cases()); }
 
-TEST_F(DeviceKernels, OfFusedStepsMayReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
+TEST_F(DeviceTemporalForms, keep_sums) { expect_right(temporal_sums_cases()); }
+
+TEST_F(DeviceTemporalForms, reach_further_to_one_side) { expect_right(lopsided_temporal_cases()); }
+
+TEST_F(DeviceTemporalForms, serve_definitions_nonlinear_and_without_corners) { expect_right(defined_temporal_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #include "tests/kernels/temporal_cases.hpp"
 
 #include "generator/constraints.hpp"
+#include "generator/definition.hpp"
 #include "generator/temporal.hpp"
 
 #include <algorithm>
@@ -116,6 +117,17 @@ std::vector<HostCase> lopsided_temporal_cases() {
         temporal_case(stencil, ElementType::f32, on_all_sides(boundary), "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"));
   }
   return cases;
+}
+
+std::vector<HostCase> defined_temporal_cases() {
+  const Stencil gradient = load_definition("corpus/gradient2d.toml");
+  const Stencil diffusion = load_definition("corpus/diffusion3d_19pt.toml");
+  const Boundaries mixed{Boundary::reflect, Boundary::zero, Boundary::hold};
+  return {
+      temporal_case(gradient, ElementType::f32, {}, "temporal.bx32.by1.rx4.v4.pf3.t4.ch2.u2"),
+      temporal_case(gradient, ElementType::f64, mixed, "temporal.bx32.by1.rx2.v2.pf2.t3"),
+      temporal_case(diffusion, ElementType::f32, mixed, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2"),
+  };
 }
 
 }  // namespace stencil_tune

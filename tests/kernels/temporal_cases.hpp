@@ -27,4 +27,7 @@ std::vector<HostCase> temporal_sums_cases();
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 
+/// Of the corpus: a nonlinear stencil, and one that reads all but the corners of its box.
+std::vector<HostCase> defined_temporal_cases();
+
 }  // namespace stencil_tune

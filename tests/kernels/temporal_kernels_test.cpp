@@ -1,6 +1,5 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/constraints.hpp"
-#include "generator/definition.hpp"
 #include "generator/temporal.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/field_data.hpp"
@@ -40,14 +39,7 @@ TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cas
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
-  const Stencil gradient = load_definition("corpus/gradient2d.toml");
-  const Stencil diffusion = load_definition("corpus/diffusion3d_19pt.toml");
-  const Boundaries mixed{Boundary::reflect, Boundary::zero, Boundary::hold};
-  const std::vector<HostCase> cases{
-      temporal_case(gradient, ElementType::f32, {}, "temporal.bx32.by1.rx4.v4.pf3.t4.ch2.u2"),
-      temporal_case(gradient, ElementType::f64, mixed, "temporal.bx32.by1.rx2.v2.pf2.t3"),
-      temporal_case(diffusion, ElementType::f32, mixed, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2"),
-  };
+  const std::vector<HostCase> cases = defined_temporal_cases();
   expect_right(cases);
   for (const HostCase& each : cases) {
     const Problem& problem = each.problems.back();

@@ -6,10 +6,12 @@
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace stencil_tune {
@@ -112,6 +114,20 @@ TEST(TemporalSuite, CarriesTheCorpusDefinitions) {
     defined.insert(name);
   }
   EXPECT_EQ(defined, (std::set<std::string>{"diffusion3d_19pt", "gradient2d"}));
+}
+
+TEST(TemporalSuite, TimesWhatOtherSystemsWereMeasuredOn) {
+  std::ifstream file("bench/rivals.json");
+  const auto rivals = nlohmann::json::parse(file);
+  const Suite cases = suite("temporal");
+  EXPECT_GE(rivals.at("cases").size(), 20U);
+  for (const auto& rival : rivals.at("cases")) {
+    EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const SuiteCase& item) {
+      const Problem& problem = item.problem;
+      return problem.stencil.name == rival.at("stencil") && name(problem.type) == rival.at("type") &&
+             to_string(problem.extents) == rival.at("dims");
+    })) << rival;
+  }
 }
 
 TEST(ChooseCases, TakesANumberOrARange) {
