@@ -95,6 +95,7 @@ std::string describe(const Problem& problem) {
                                  problem.facts.taps.size(), order, name(problem.type), to_string(problem.extents),
                                  to_string(problem.boundaries, problem.extents.rank));
   if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
+  if (problem.steps > 1) text += fmt::format(", {} steps", problem.steps);
   return text;
 }
 

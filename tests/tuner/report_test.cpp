@@ -51,6 +51,12 @@ TEST_F(ReportTest, TheTableHoldsWhatAPersonAsks) {
   EXPECT_EQ(text.find("PREDICTED"), std::string::npos);
 }
 
+TEST_F(ReportTest, RunsSayHowManySteps) {
+  EXPECT_EQ(format_report(report(false)).find("steps"), std::string::npos);
+  problem.steps = 100;
+  EXPECT_NE(format_report(report(false)).find("512x512x512, boundary hold, 100 steps\n"), std::string::npos);
+}
+
 TEST_F(ReportTest, EveryPredictedFigureIsMarked) {
   const std::string text = format_report(report(true));
   EXPECT_NE(text.find("PREDICTED"), std::string::npos);

@@ -13,14 +13,15 @@
 namespace stencil_tune {
 namespace {
 
+constexpr const char* kColumns = "{:>5}  {:<12} {:<4} {:<16} {:>5}  {:<10} {:<16} {:>8} {:>7}  {}";
+
 std::string winner_line(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  std::string line = fmt::format("{:>5}  {:<12} {:<4} {:<16} {:<10} {:<16} {:>8} {:>7}  {}", trial.id,
-                                 trial.problem.stencil_name, name(trial.problem.type), to_string(trial.problem.extents),
-                                 to_string(trial.problem.boundaries, trial.problem.extents.rank), trial.platform.gpu,
-                                 fmt::format("{}{:.1f}", mark, trial.gstencils),
-                                 fmt::format("{}{:.1f} %", mark, 100 * trial.share), trial.code);
+  std::string line = fmt::format(
+      kColumns, trial.id, trial.problem.stencil_name, name(trial.problem.type), to_string(trial.problem.extents),
+      trial.problem.steps, to_string(trial.problem.boundaries, trial.problem.extents.rank), trial.platform.gpu,
+      fmt::format("{}{:.1f}", mark, trial.gstencils), fmt::format("{}{:.1f} %", mark, 100 * trial.share), trial.code);
   if (is_stale(trial, template_signature())) line += "  (older templates: tune again)";
   return line;
 }
@@ -75,8 +76,8 @@ int run_list(const Arguments& arguments) {
     fmt::print("nothing tuned yet; start with: stencil-tune --dims 512\n");
     return 0;
   }
-  fmt::print("{:>5}  {:<12} {:<4} {:<16} {:<10} {:<16} {:>8} {:>7}  {}\n", "id", "stencil", "type", "dims", "boundary",
-             "GPU", "GSt/s", "of copy", "code");
+  fmt::print("{}\n", fmt::format(kColumns, "id", "stencil", "type", "dims", "steps", "boundary", "GPU", "GSt/s",
+                                 "of copy", "code"));
   for (const WinnerRecord& winner : winners) fmt::print("{}\n", winner_line(winner));
   return 0;
 }

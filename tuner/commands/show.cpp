@@ -130,8 +130,9 @@ int run_show(const Arguments& arguments) {
     fmt::print("{}\n", json.dump(2));
     return 0;
   }
-  fmt::print("{}, {}, {}, boundary {} on {}\nwinner: {}\n", trial.problem.stencil_name, name(trial.problem.type),
-             to_string(trial.problem.extents), to_string(trial.problem.boundaries, trial.problem.extents.rank),
+  const std::string steps = trial.problem.steps > 1 ? fmt::format(", {} steps", trial.problem.steps) : "";
+  fmt::print("{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", trial.problem.stencil_name, name(trial.problem.type),
+             to_string(trial.problem.extents), to_string(trial.problem.boundaries, trial.problem.extents.rank), steps,
              trial.platform.gpu, trial.code);
   print_evidence(winner);
   print_parameters(parse_code(trial.code));
