@@ -73,8 +73,8 @@ int guessed_registers(const Problem& problem, const Work& work) {
 
 // Registers the launch bounds leave a thread; the rest is spilled.
 int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
-  if (tuning.min_blocks == 0) return limits.max_registers_per_thread;
-  return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * tuning.min_blocks) / 8 * 8);
+  const int blocks = std::max(1, tuning.min_blocks);
+  return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * blocks) / 8 * 8);
 }
 
 double lanes(const DeviceModel& device, ElementType type) {
@@ -98,7 +98,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
 
   Prediction p;
   const int wanted = resources ? resources->registers : guessed_registers(problem_, work);
-  p.registers = std::min(wanted, register_limit(limits_, tuning, std::max(1, work.threads)));
+  p.registers = resources ? wanted : std::min(wanted, register_limit(limits_, tuning, std::max(1, work.threads)));
   const double spill_bytes = resources ? resources->spill_bytes : 8.0 * (wanted - p.registers);
   const std::size_t shared = work.shared_bytes + static_cast<std::size_t>(resources ? resources->static_shared : 0);
   p.occupancy = occupancy_of(limits_, {work.threads, p.registers, shared});

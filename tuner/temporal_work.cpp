@@ -32,6 +32,21 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
          kLevelOverhead;
 }
 
+/// What a thread holds: all levels' planes; of the level at work its input with halo and its result, beside the plane
+/// that comes next; and with sums the cells at the grid's edges that boundary hold keeps.
+double live_values(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+  const auto span = [&](std::size_t axis) { return static_cast<double>(axes.reach[axis].high - axes.reach[axis].low); };
+  const double outputs = static_cast<double>(tuning.register_x) * tuning.register_y;
+  const double held = outputs * tuning.steps * shape.held;
+  const double window = problem.facts.star ? outputs + span(0) * tuning.register_y + span(1) * tuning.register_x
+                                           : (tuning.register_x + span(0)) * (tuning.register_y + span(1));
+  const bool remembers =
+      tuning.keeps == Keeps::sums && (axes.grid_axis[0] >= 0) && problem.boundaries[0] == Boundary::hold;
+  const double edges =
+      remembers ? tuning.steps * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
+  return held + window + 3 * outputs + edges;
+}
+
 }  // namespace
 
 Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
@@ -75,7 +90,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   work.rounds = 1 + planes / (1 + tuning.prefetch);
   work.barriers = shape.exchange_slots > 0 ? planes : 0;
   work.asynchronous = true;
-  work.live_values = outputs * (tuning.steps * shape.held + 1.5);
+  work.live_values = live_values(problem, tuning, axes, shape);
   return work;
 }
 
