@@ -177,8 +177,15 @@ Verdict temporal_steps(const Problem& problem, const Limits&, const Tuning& tuni
 
 Verdict temporal_fields(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning)) return {};
-  if (advances_one_field(problem)) return {};
-  return "the stencil is not one stage that reads one field and writes its next state; others cannot be fused yet";
+  const auto advanced = advanced_input(problem);
+  if (!advanced) return "the stencil is not one stage with one output that takes the place of one input after a step";
+  for (const Tap& tap : problem.facts.taps) {
+    if (tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0}) continue;
+    return fmt::format("field '{}' is read at ({}, {}, {}); fields that no step changes are read at the cell itself",
+                       problem.stencil.fields[static_cast<std::size_t>(tap.field)], tap.offset[0], tap.offset[1],
+                       tap.offset[2]);
+  }
+  return {};
 }
 
 Verdict temporal_warps(const Problem&, const Limits&, const Tuning& tuning) {
@@ -447,7 +454,9 @@ constexpr std::array kConstraints{
     Constraint{"temporal_steps", "Fused steps are 2 at least and no more than the run has.", temporal_steps},
     Constraint{"temporal_warps", "A warp spans a temporal tile in x.", temporal_warps},
     Constraint{"temporal_prefetch", "A temporal kernel has at least one plane on its way.", temporal_prefetch},
-    Constraint{"temporal_fields", "Fused steps advance one field by one stage.", temporal_fields},
+    Constraint{"temporal_fields",
+               "Fused steps advance one field by one stage; they read others at the cell itself alone.",
+               temporal_fields},
     Constraint{"temporal_reach", "What a thread of a temporal kernel reads beyond its cells, its neighbours hold.",
                temporal_reach},
     Constraint{"temporal_sums",

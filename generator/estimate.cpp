@@ -14,14 +14,18 @@ struct RegisterTile {
   std::int64_t x, y, z;
 };
 
+/// The levels' planes of the field that is advanced, one plane that passes through, and one of each constant field.
+std::int64_t values_of_levels(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
+  const std::int64_t planes = saturating_sum(saturating_product({tuning.steps, shape.held}), 1 + constants);
+  return saturating_product({tile.x, tile.y, planes});
+}
+
 /// Values of one input that a thread holds at once.
 std::int64_t input_window(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto span = [&](std::size_t axis) { return std::int64_t{axes.reach[axis].high} - axes.reach[axis].low; };
-  if (tuning.family == Family::temporal) {
-    const TemporalShape shape = temporal_shape(problem, tuning);
-    return saturating_product({tile.x, tile.y, saturating_sum(saturating_product({tuning.steps, shape.held}), 1)});
-  }
   const std::int64_t row = tile.x + span(0);
   const bool walks = tuning.family == Family::streaming;
   if (!walks || tuning.planes == Planes::shared) return row;
@@ -62,7 +66,9 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
   const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());
   const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
   const std::int64_t held = saturating_product({tile.x, tile.y, tile.z, outputs});
-  const std::int64_t read = saturating_product({inputs, input_window(problem, tuning, tile)});
+  const std::int64_t read = tuning.family == Family::temporal
+                                ? values_of_levels(problem, tuning, tile)
+                                : saturating_product({inputs, input_window(problem, tuning, tile)});
   return saturating_product({words, saturating_sum(held, read)});
 }
 

@@ -1,6 +1,7 @@
 #include "generator/source.hpp"
 
 #include "generator/plane_sums.hpp"
+#include "generator/temporal.hpp"
 #include "generator/tile.hpp"
 #include "generator/update_text.hpp"
 #include "stencil_tune/error.hpp"
@@ -233,10 +234,14 @@ struct Tuning {{
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
-      fmt::arg("temporal", tuning.family == Family::temporal ? fmt::format("  static constexpr int kSteps = {};\n"
-                                                                           "  static constexpr bool kKeepsSums = {};\n",
-                                                                           tuning.steps, tuning.keeps == Keeps::sums)
-                                                             : std::string()),
+      fmt::arg("temporal",
+               tuning.family == Family::temporal
+                   ? fmt::format("  static constexpr int kSteps = {};\n"
+                                 "  static constexpr bool kKeepsSums = {};\n"
+                                 "  // The input that steps advance; others keep their values.\n"
+                                 "  static constexpr int kAdvanced = {};\n",
+                                 tuning.steps, tuning.keeps == Keeps::sums, advanced_input(problem).value_or(0))
+                   : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours",

@@ -41,13 +41,21 @@ PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const 
 
 int sweeps_per_launch(const Tuning& tuning) { return tuning.family == Family::temporal ? tuning.steps : 1; }
 
-bool advances_one_field(const Problem& problem) {
+std::optional<std::size_t> advanced_input(const Problem& problem) {
   const auto& [inputs, outputs] = std::tie(problem.facts.inputs, problem.facts.outputs);
-  if (problem.stencil.stages.size() != 1 || inputs.size() != 1 || outputs.size() != 1) return false;
-  if (problem.stencil.rotations.size() != 1) return false;  // an older state is wanted too: that of one step ago
-  return std::any_of(problem.stencil.rotations.begin(), problem.stencil.rotations.end(), [&](const Rotation& rotation) {
-    return rotation.from == outputs.front() && rotation.to == inputs.front();
-  });
+  const auto& rotations = problem.stencil.rotations;
+  // With more rotations an older state is wanted too: that of one step ago.
+  if (problem.stencil.stages.size() != 1 || outputs.size() != 1 || rotations.size() != 1) return {};
+  const auto found = std::find(inputs.begin(), inputs.end(), rotations.front().to);
+  if (rotations.front().from != outputs.front() || found == inputs.end()) return {};
+  return static_cast<std::size_t>(found - inputs.begin());
+}
+
+bool advances_one_field(const Problem& problem) {
+  const auto advanced = advanced_input(problem);
+  return advanced && std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
+           return tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0};
+         });
 }
 
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
@@ -73,7 +81,11 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
 
   const auto storage = static_cast<std::int64_t>(size_of(problem.type));
   const std::int64_t value = std::max<std::int64_t>(storage, 4);
-  const std::int64_t input = saturating_product({tuning.prefetch, shape.height, shape.width, storage});
+  const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
+  // A constant field's plane stays until the last level has used it.
+  const std::int64_t waiting = tuning.prefetch + std::int64_t{tuning.steps - 1} * shape.lag + 1;
+  const std::int64_t planes_in_rings = saturating_sum(tuning.prefetch, saturating_product({constants, waiting}));
+  const std::int64_t input = saturating_product({planes_in_rings, shape.height, shape.width, storage});
   const std::int64_t edges =
       saturating_product({shape.exchange_slots, tuning.steps, tuning.block_y, y.high - y.low, shape.width, value});
   shape.shared_bytes = static_cast<std::size_t>(saturating_sum(input, edges));

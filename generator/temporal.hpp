@@ -5,13 +5,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace stencil_tune {
 
 /// Sweeps that one launch of the candidate makes: its fused steps, 1 for all other families.
 int sweeps_per_launch(const Tuning& tuning);
 
-/// Whether steps of the stencil can be fused: one stage reads one field and writes the one that takes its place.
+/// The input that the stage's only output takes the place of after a step: its place among facts.inputs. Nothing where
+/// the stencil is not one stage of one output, or other fields move too.
+std::optional<std::size_t> advanced_input(const Problem& problem);
+
+/// Whether steps of the stencil can be fused: one stage advances one field, and reads others, which no step changes, at
+/// the cell itself alone.
 bool advances_one_field(const Problem& problem);
 
 struct TemporalShape {

@@ -281,7 +281,7 @@ std::string launcher_contract(const Problem& problem, const Tuning& tuning) {
       steps == 1 ? "// One step of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; "
                    "allocates nothing.\n"
                  : fmt::format(
-                       "// {0} steps of the stencil in one launch: reads the input, writes what it becomes {0} steps "
+                       "// {0} steps of the stencil in one launch: reads the inputs, writes the state {0} steps "
                        "later. Asynchronous on the\n// stream; allocates nothing.\n",
                        steps);
   constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};

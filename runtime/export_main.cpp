@@ -73,7 +73,7 @@ struct Array {
 
 /// All steps of a launch but the last, one plain sweep after the other.
 constexpr std::string_view kEarlierSteps = R"(  for (int step = 1; step < kSteps; ++step) {
-    std::vector<double> after = dense[0];
+    std::vector<double> after = dense[kAdvanced];
     for (long long z = 0; z < n[2]; ++z) {
       for (long long y = 0; y < n[1]; ++y) {
         for (long long x = 0; x < n[0]; ++x) {
@@ -82,7 +82,7 @@ constexpr std::string_view kEarlierSteps = R"(  for (int step = 1; step < kSteps
         }
       }
     }
-    dense[0] = after;
+    dense[kAdvanced] = after;
   }
 )";
 
@@ -165,12 +165,12 @@ double read(const std::vector<double>& field, const long long (&n)[3], long long
                       problem.extents.rank > 2 ? name(problem.boundaries[2]) : "hold");
   text += reference_text(problem);
   text += kChecks;
-  text +=
-      fmt::format(R"(
+  text += fmt::format(
+      R"(
 constexpr int kInputs = {inputs};
 constexpr int kOutputs = {outputs};
 constexpr int kSteps = {steps};  // of a launch
-constexpr double kCoefficients[] = {{{values}0}};
+{advanced}constexpr double kCoefficients[] = {{{values}0}};
 constexpr long long kHeld[3] = {{{hx}, {hy}, {hz}}};  // layers that are never written
 
 using Arrays = std::vector<std::unique_ptr<Array>>;
@@ -193,9 +193,13 @@ bool is_updated(const long long (&n)[3], long long x, long long y, long long z) 
   return true;
 }}
 )",
-                  fmt::arg("steps", sweeps_per_launch(tuning)), fmt::arg("inputs", signature.inputs.size()),
-                  fmt::arg("outputs", signature.outputs.size()), fmt::arg("values", values), fmt::arg("hx", held[0]),
-                  fmt::arg("hy", held[1]), fmt::arg("hz", held[2]), fmt::arg("call", call(problem, signature)));
+      fmt::arg("steps", steps),
+      fmt::arg("advanced", steps > 1 ? fmt::format("constexpr int kAdvanced = {};  // the input that they change\n",
+                                                   advanced_input(problem).value_or(0))
+                                     : std::string()),
+      fmt::arg("inputs", signature.inputs.size()), fmt::arg("outputs", signature.outputs.size()),
+      fmt::arg("values", values), fmt::arg("hx", held[0]), fmt::arg("hy", held[1]), fmt::arg("hz", held[2]),
+      fmt::arg("call", call(problem, signature)));
   text += fmt::format(
       R"(
 // Runs the launcher on a small grid and compares every cell. Returns the number of wrong ones.

@@ -58,6 +58,8 @@ struct LateCells {
     }
   }
 
+  STENCIL_DEVICE Value* row(int f, int j) { return cells[f][j]; }
+
   /// A source of cells (see Cells).
   STENCIL_DEVICE Value cell(int f, int x, int y, int) const { return cells[f][y][x]; }
 };

@@ -10,6 +10,9 @@
 // A warp spans the tile in x (kRegisterX cells a lane, neighbours by shuffle); a thread holds kRegisterY rows of it, and
 // only rows at the edge of a warp pass through shared memory, once a plane. All levels advance between two barriers.
 //
+// Further fields, which no step changes, are read at the cell itself. Their planes wait in private rings of their own
+// until the last level has used them.
+//
 // Tiles overlap: the cells within kSteps * reach of a tile's edge are computed by two tiles and stored by one. At the
 // edges of the grid tiles end with it, so that boundaries are answered from the tile itself, at every level.
 #pragma once

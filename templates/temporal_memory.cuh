@@ -39,22 +39,23 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
   const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
   const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
   if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
-  return widen(a.in[0][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
+  return widen(a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
 }
 
-/// The warp's rows of the input, copied to shared memory kPrefetch planes ahead. A warp copies just the rows that it
-/// reads itself, so that nothing but the warp has to wait.
+/// The warp's rows of one field, copied to kSlots planes of shared memory kPrefetch planes ahead of a walk that is kBehind
+/// planes behind the block's. A warp copies just the rows that it reads itself, so that nothing but the warp has to wait.
 ///
 /// Where rows of the tile start on whole vectors, a lane copies the cells that it will use; elsewhere neighbouring lanes
 /// copy neighbouring cells, one by one.
-template <class S, class T>
-struct InputRows {
+template <class S, class T, int kSlots, int kBehind>
+struct PlaneRing {
   using Shape = TemporalShape<S, T>;
   using Storage = typename S::Storage;
+  using Value = typename S::Value;
   using Index = typename S::Index;
 
   static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
-  static constexpr int kWarpCells = T::kPrefetch * kSlotCells;
+  static constexpr int kWarpCells = kSlots * kSlotCells;
   static constexpr int kBytes = T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
 
   /// Rows and columns of the tile follow each other in memory.
@@ -67,56 +68,35 @@ struct InputRows {
   Index next_z;           ///< plane that is copied next
   Storage* from;          ///< where the lane starts to read what was copied to slot 0 ...
   Storage* to;            ///< ... and to copy
-  int slot = 0;           ///< cells from slot 0 to the one that is taken next
+  int slot = 0;           ///< cells from slot 0 to the one that is filled next: the oldest
 
-  STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
-      : tile(t), base(a.in[0]), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
-    Storage* slots = reinterpret_cast<Storage*>(shared_memory()) + thread_y() * kWarpCells;
+  STENCIL_DEVICE PlaneRing(const Arguments<S>& a, const TemporalTile<S, T>& t, const Storage* field, int first_byte)
+      : tile(t), base(field), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
+    Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + thread_y() * kWarpCells;
     from = slots + thread_x() * Shape::kCells;
     to = copies_vectors() ? from : slots + thread_x();
     cells = base + (t.y * stride_y + (copies_vectors() ? t.x : first_column() + thread_x()));
   }
 
+  /// The block's walk starts at plane z.
   STENCIL_DEVICE void start(Index z) {
+    z -= kBehind;
     next_z = S::kBoundaryZ == Boundary::periodic ? inside<S::kBoundaryZ>(z, tile.nz) : z;
     cells += next_z * stride_z;
-    STENCIL_UNROLL
-    for (int p = 0; p < T::kPrefetch; ++p) copy(to + p * kSlotCells);
   }
 
-  /// The input's next plane.
-  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
-    async_wait<T::kPrefetch - 1>();
-    warp_barrier();
-    constexpr int kWord = Shape::template word_cells<Storage>();
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; i += kWord) {
-        load_cells<LoadHint::cached, kWord>(from + slot + (j * Shape::kWidth + i), &plane.cells[j][i]);
-      }
-    }
-    warp_barrier();
-    copy(to + slot);
-    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
-  }
-
- private:
-  STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
-  STENCIL_DEVICE Index first_column() const { return tile.x - thread_x() * Shape::kCells; }
-
-  /// Planes beyond the grid are not copied: nothing reads them.
-  STENCIL_DEVICE void copy(Storage* slot_cells) {
-    if (next_z < tile.nz) {
+  /// Starts to copy the next plane in place of the oldest. Planes beyond the grid are not copied: nothing reads them.
+  STENCIL_DEVICE void copy_next() {
+    if (next_z < tile.nz && (kBehind == 0 || next_z >= 0)) {
       if (kWraps) {
-        copy_wrapped(slot_cells);
+        copy_wrapped(to + slot);
       } else if (copies_vectors()) {
-        copy_rows<T::kVector, T::kVector>(slot_cells);
+        copy_rows<T::kVector, T::kVector>(to + slot);
       } else {
-        copy_rows<1, 32>(slot_cells);
+        copy_rows<1, 32>(to + slot);
       }
     }
-    async_commit();
+    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
     ++next_z;
     cells += stride_z;
     if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
@@ -124,6 +104,30 @@ struct InputRows {
       cells -= tile.nz * stride_z;
     }
   }
+
+  /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kSlots - 1: the oldest.
+  template <int kAge>
+  STENCIL_DEVICE const Storage* copied() const {
+    constexpr int kBack = (kAge + 1) * kSlotCells;
+    if constexpr (kAge + 1 == kSlots) {
+      return from + slot;
+    } else {
+      return from + (slot >= kBack ? slot - kBack : slot - kBack + kWarpCells);
+    }
+  }
+
+  /// Row j of that plane.
+  STENCIL_DEVICE static void read_row(const Storage* plane, int j, Value* row) {
+    constexpr int kWord = Shape::template word_cells<Storage>();
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; i += kWord) {
+      load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWidth + i), row + i);
+    }
+  }
+
+ private:
+  STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
+  STENCIL_DEVICE Index first_column() const { return tile.x - thread_x() * Shape::kCells; }
 
   /// Words of kWord cells, kStep apart.
   template <int kWord, int kStep>
@@ -166,6 +170,95 @@ struct InputRows {
     } else {
       async_copy<kWordBytes>(target, source);
     }
+  }
+};
+
+/// The fields that no step changes. Each is read at the cell itself, by level l in the plane that l updates: a ring starts
+/// to be read kLag planes behind the input, and keeps a plane until the last level has used it.
+template <class S, class T, int kInput>
+struct ConstantRing : PlaneRing<S, T, T::kPrefetch + TemporalShape<S, T>::kDelay - TemporalShape<S, T>::kLag + 1,
+                                TemporalShape<S, T>::kLag> {
+  using Shape = TemporalShape<S, T>;
+  using Ring = PlaneRing<S, T, T::kPrefetch + Shape::kDelay - Shape::kLag + 1, Shape::kLag>;
+  using Ring::Ring;
+
+  /// The plane of the cells that the level completes in this step: row j to to.row(kInput, j).
+  template <int kLevel, class Rows>
+  STENCIL_DEVICE void read(Rows& to) const {
+    const auto* plane = this->template copied<T::kPrefetch + kLevel * Shape::kLag>();
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      Ring::read_row(plane, j, to.row(kInput, j));
+    }
+  }
+};
+
+/// Which input the constant field of that number is.
+template <class T>
+STENCIL_DEVICE constexpr int constant_input(int field) {
+  return field < T::kAdvanced ? field : field + 1;
+}
+
+template <class S, class T, class Fields>
+struct ConstantRings;
+
+template <class S, class T, int... kField>
+struct ConstantRings<S, T, Indices<kField...>> : ConstantRing<S, T, constant_input<T>(kField)>... {
+  template <int kF>
+  using Ring = ConstantRing<S, T, constant_input<T>(kF)>;
+  static constexpr int kBytes = (0 + ... + Ring<kField>::kBytes);
+
+  STENCIL_DEVICE ConstantRings(const Arguments<S>& a, const TemporalTile<S, T>& t, int first_byte)
+      : Ring<kField>(a, t, a.in[constant_input<T>(kField)], first_byte + kField * Ring<kField>::kBytes)... {
+    (void)a, (void)t, (void)first_byte;
+  }
+
+  STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Ring<kField>::start(z), ...); }
+  STENCIL_DEVICE void copy_next() { (Ring<kField>::copy_next(), ...); }
+
+  template <int kLevel, class Rows>
+  STENCIL_DEVICE void read([[maybe_unused]] Rows&& to) const {
+    (Ring<kField>::template read<kLevel>(to), ...);
+  }
+};
+
+/// What the block reads from global memory: the field that its steps advance, and those that they leave as they are.
+template <class S, class T>
+struct InputRows {
+  using Shape = TemporalShape<S, T>;
+  using Advanced = PlaneRing<S, T, T::kPrefetch, 0>;
+  using Constants = ConstantRings<S, T, IndicesBelow<S::kInputs - 1>>;
+  static constexpr int kBytes = Advanced::kBytes + Constants::kBytes;
+
+  Advanced advanced;
+  Constants constants;
+
+  STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
+      : advanced(a, t, a.in[T::kAdvanced], 0), constants(a, t, Advanced::kBytes) {}
+
+  STENCIL_DEVICE void start(typename S::Index z) {
+    advanced.start(z);
+    constants.start(z);
+    STENCIL_UNROLL
+    for (int p = 0; p < T::kPrefetch; ++p) copy_next();
+  }
+
+  /// The advanced field's next plane; the constant fields' planes of this step can be read too.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
+    async_wait<T::kPrefetch - 1>();
+    warp_barrier();
+    const auto* copied = advanced.template copied<T::kPrefetch - 1>();
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) Advanced::read_row(copied, j, plane.cells[j]);
+    warp_barrier();
+    copy_next();
+  }
+
+ private:
+  STENCIL_DEVICE void copy_next() {
+    advanced.copy_next();
+    constants.copy_next();
+    async_commit();
   }
 };
 

@@ -22,11 +22,13 @@ struct Pipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
+  const InputRows<S, T>& input;
   Level levels[T::kSteps];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t, const InputRows<S, T>& in)
+      : arguments(a), tile(t), input(in) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) {
       STENCIL_UNROLL
@@ -68,6 +70,7 @@ struct Pipeline {
     Level& level = levels[kLevel];
     Registers window;
     gather<kEdges, kLevel>(level, newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
+    input.constants.template read<kLevel>(CentreRows{window});
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
@@ -79,6 +82,12 @@ struct Pipeline {
     newest = updated;
   }
 
+  /// The centre of a window, row by row.
+  struct CentreRows {
+    Registers& window;
+    STENCIL_DEVICE Value* row(int f, int j) const { return window.body(f, S::kLowZ, S::kLowY + j); }
+  };
+
   using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
 
   template <Edges kEdges, int kLevel, int... kRow>
@@ -89,9 +98,9 @@ struct Pipeline {
   /// Row kR of plane kP of the reach, with as much of its halo as is read.
   template <Edges kEdges, int kLevel, int kP, int kR>
   STENCIL_DEVICE void gather_row(const Level& level, const Plane& newest, Index z, Registers& window) {
-    constexpr RowUse kUse = Computed<Reads>::kTable.use[0][kP][kR];
+    constexpr RowUse kUse = Computed<Reads>::kTable.use[T::kAdvanced][kP][kR];
     if constexpr (is_used(kUse)) {
-      Value* body = window.body(0, kP, kR);
+      Value* body = window.body(T::kAdvanced, kP, kR);
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
         rows().template take<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);

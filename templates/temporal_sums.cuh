@@ -106,11 +106,13 @@ struct SumsPipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
+  const InputRows<S, T>& input;
   Level levels[T::kSteps];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t, const InputRows<S, T>& in)
+      : arguments(a), tile(t), input(in) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
@@ -153,8 +155,10 @@ struct SumsPipeline {
     gather<kLevel>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
     level.sums.add(added, arguments.coefficients);
+    LateCells<S, T> late;
+    input.constants.template read<kLevel>(late);
     Plane updated;
-    finish(level.sums, updated, IndicesBelow<Shape::kRows>{});
+    finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) keep_plane(z, updated);
     if constexpr (kEdges != Edges::none) {
@@ -174,22 +178,22 @@ struct SumsPipeline {
   }
   template <int kLevel, int kR>
   STENCIL_DEVICE void gather_row(const Plane& plane, typename Sums::Plane& added) const {
-    constexpr RowUse kUse = Computed<typename Sums::Reads>::kTable.use[0][0][kR];
+    constexpr RowUse kUse = Computed<typename Sums::Reads>::kTable.use[T::kAdvanced][0][kR];
     if constexpr (is_used(kUse)) {
-      Value* body = added.window.body(0, 0, kR);
+      Value* body = added.window.body(T::kAdvanced, 0, kR);
       rows().template take<kLevel, kR - S::kLowY>(plane, Shape::kLastExchanged, body);
       rows().template fill_halo<kUse.left, kUse.right>(body);
     }
   }
 
   template <int... kJ>
-  STENCIL_DEVICE void finish(const Sums& sums, Plane& updated, Indices<kJ...>) const {
-    (finish_row<kJ>(sums, updated), ...);
+  STENCIL_DEVICE void finish(const Sums& sums, const LateCells<S, T>& late, Plane& updated, Indices<kJ...>) const {
+    (finish_row<kJ>(sums, late, updated), ...);
   }
   template <int kJ>
-  STENCIL_DEVICE void finish_row(const Sums& sums, Plane& updated) const {
+  STENCIL_DEVICE void finish_row(const Sums& sums, const LateCells<S, T>& late, Plane& updated) const {
     typename Sums::Row outputs;
-    sums.template finish<kJ>(LateCells<S, T>{}, arguments.coefficients, outputs);
+    sums.template finish<kJ>(late, arguments.coefficients, outputs);
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = as_stored<typename S::Storage>(outputs[0][i]);
   }

@@ -29,7 +29,7 @@ struct TemporalShape {
   STENCIL_DEVICE static constexpr bool reads_other_rows(int plane) {
     for (int row = 0; row < Reads::kRows; ++row) {
       const bool own = row >= S::kLowY && row < S::kLowY + kRows;
-      if (!own && is_used(Computed<Reads>::kTable.use[0][plane][row])) return true;
+      if (!own && is_used(Computed<Reads>::kTable.use[T::kAdvanced][plane][row])) return true;
     }
     return false;
   }

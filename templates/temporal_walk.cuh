@@ -66,7 +66,7 @@ STENCIL_DEVICE void walk_levels(const Arguments<S>& arguments) {
   if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile);
   OutputRows<S, T> output(arguments, tile);
-  Pipeline pipeline(arguments, tile);
+  Pipeline pipeline(arguments, tile, input);
   TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();
 }
 

@@ -1,5 +1,6 @@
 #include "tuner/device_reference.hpp"
 
+#include "generator/temporal.hpp"
 #include "tuner/reference.hpp"
 
 namespace stencil_tune {
@@ -31,6 +32,7 @@ void DeviceReference::compute(const Problem& problem, const FieldSet& fields, co
     arguments.inputs[i] = device_pointer(fields.field(problem.facts.inputs[i]));
   }
   if (earlier != nullptr) {
+    arguments.advanced = static_cast<int>(advanced_input(problem).value());
     arguments.earlier_values = device_pointer<const double>(earlier->values_.address());
     arguments.earlier_tolerances = device_pointer<const float>(earlier->tolerances_.address());
   }

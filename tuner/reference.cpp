@@ -1,5 +1,6 @@
 #include "tuner/reference.hpp"
 
+#include "generator/temporal.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/device/storage.h"
 
@@ -38,6 +39,7 @@ class CellEvaluator {
       : problem_(problem),
         inputs_(inputs),
         earlier_(earlier),
+        advanced_(advanced_input(problem)),
         rounding_(rounding),
         results_(problem.stencil.nodes.size()) {
     std::vector<bool> needed(problem.stencil.nodes.size(), false);
@@ -71,7 +73,7 @@ class CellEvaluator {
     if (!at) return check::exactly(0);
     const auto& fields = problem_.facts.inputs;
     const auto input = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), field) - fields.begin());
-    const bool updated = input == 0 && earlier_ != nullptr && earlier_->tolerance[*at] >= 0;
+    const bool updated = input == advanced_ && earlier_ != nullptr && earlier_->tolerance[*at] >= 0;
     if (updated) return check::opaque(earlier_->value[*at], earlier_->tolerance[*at], 0);
     return check::exactly(inputs_[input][*at]);
   }
@@ -129,6 +131,7 @@ class CellEvaluator {
   const Problem& problem_;
   std::span<const std::vector<double>> inputs_;
   const ReferenceField* earlier_;
+  std::optional<std::size_t> advanced_;  ///< input that earlier_ stands for
   check::Rounding rounding_;
   std::vector<NodeId> order_;
   std::vector<double> coefficients_;

@@ -70,27 +70,32 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double planes = work.tile[2] + tuning.steps * (shape.lag - axes.reach[2].low);
   work.steps = planes;
   work.cells = static_cast<double>(updated_box(problem).cells());
-  work.cell_bytes = 2 * bytes;
-  work.read_bytes = static_cast<double>(problem.extents.cells()) * bytes;
+  const auto inputs = static_cast<double>(problem.facts.inputs.size());
+  work.cell_bytes = (inputs + 1) * bytes;
+  work.read_bytes = inputs * static_cast<double>(problem.extents.cells()) * bytes;
   work.write_bytes = work.cells * bytes;
-  work.l2_read_sectors = work.blocks * static_cast<double>(shape.width * shape.height) * planes * bytes / kSectorBytes;
+  work.l2_read_sectors =
+      inputs * work.blocks * static_cast<double>(shape.width * shape.height) * planes * bytes / kSectorBytes;
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
 
   const double warp_planes = work.blocks * tuning.block_y * planes;
   const double operations = problem.facts.linear ? std::ceil(problem.facts.operations / 2.0) : problem.facts.operations;
   const double moved = outputs / tuning.vector;
+  const double constants = inputs - 1;  // fields that each level reads from shared memory
   work.arithmetic = warp_planes * tuning.steps * outputs * operations;
   const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + 3 * moved +
+                        constants * moved * (1 + tuning.steps) +
                         kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
   work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
-  work.l1_wavefronts = warp_planes * outputs * bytes * 32 / kWavefrontBytes;
+  work.l1_wavefronts = inputs * warp_planes * outputs * bytes * 32 / kWavefrontBytes;
   const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
                             static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
-  work.shared_wavefronts = warp_planes * (2 * outputs + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes;
+  const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
+  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes;
   work.rounds = 1 + planes / (1 + tuning.prefetch);
   work.barriers = shape.exchange_slots > 0 ? planes : 0;
   work.asynchronous = true;
-  work.live_values = live_values(problem, tuning, axes, shape);
+  work.live_values = live_values(problem, tuning, axes, shape) + constants * outputs;
   return work;
 }
 

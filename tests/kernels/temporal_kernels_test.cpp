@@ -4,10 +4,12 @@
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/field_data.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -21,6 +23,25 @@ void expect_right(const std::vector<HostCase>& cases) {
     EXPECT_GT(verdicts[i].cells_checked, 0) << describe(cases[i]);
     EXPECT_GE(cases[i].problems.size(), 2U) << describe(cases[i]);
   }
+}
+
+/// Constant fields before and after the one that is advanced, one of them nonlinear: next = a*u[..] - b^2*u.
+Stencil damped_between_fields() {
+  StencilBuilder builder("damped", 2);
+  const int gain = builder.field("gain"), u = builder.field("u"), damping = builder.field("damping");
+  const int next = builder.field("next");
+  NodeId sum = builder.read(u, {0, 0, 0});
+  for (const Offset& offset : {Offset{-1, 0, 0}, Offset{2, 0, 0}, Offset{0, 1, 0}}) {
+    sum = builder.apply(Operation::add, sum, builder.read(u, offset));
+  }
+  const NodeId scaled = builder.apply(Operation::multiply, builder.number(0.25), sum);
+  const NodeId gained = builder.apply(Operation::multiply, builder.read(gain, {0, 0, 0}), scaled);
+  const NodeId damp = builder.read(damping, {0, 0, 0});
+  const NodeId damped =
+      builder.apply(Operation::multiply, builder.apply(Operation::multiply, damp, damp), builder.read(u, {0, 0, 0}));
+  builder.update(next, builder.apply(Operation::subtract, gained, damped));
+  builder.rotate(next, u);
+  return std::move(builder).build();
 }
 
 class TemporalBoundaries : public testing::TestWithParam<Boundary> {};
@@ -47,6 +68,34 @@ TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
     const double widest = *std::max_element(expected.tolerance.begin(), expected.tolerance.end());
     EXPECT_LT(widest, 0.1) << describe(each) << ": bounds that no value breaks";
   }
+}
+
+TEST(TemporalKernels, KeepFieldsThatNoStepChanges) {
+  const auto in_corpus = [](const char* name) { return load_definition(fmt::format("corpus/{}.toml", name)); };
+  std::vector<HostCase> cases;
+  for (const Boundary boundary :
+       {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
+    const Boundaries sides = everywhere(boundary);
+    cases.push_back(
+        temporal_case(in_corpus("hotspot3d"), ElementType::f32, sides, "temporal.bx32.by2.rx2.ry4.v2.pf2.t3.ch2"));
+    cases.push_back(
+        temporal_case(in_corpus("poisson2d_9pt"), ElementType::f64, sides, "temporal.bx32.by1.rx2.v2.pf1.t5.ch2.u2"));
+  }
+  const Boundaries mixed{Boundary::periodic, Boundary::clamp, Boundary::hold};
+  cases.push_back(wide_index_case(
+      temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
+  cases.push_back(
+      temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
+  expect_right(cases);
+}
+
+TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
+  const Problem problem = make_problem(load_definition("corpus/hotspot3d.toml"), ElementType::f32,
+                                       everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
+  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf4.t3.ch3");
+  // Four planes of each field on their way, two that wait for the levels after the first and one that is read; two
+  // slots of three levels of 4 warps' two edge rows.
+  EXPECT_EQ(temporal_shape(problem, tuning).shared_bytes, (4U + 4 + 2 + 1) * 64 * 16 * 4 + 2U * 3 * 4 * 2 * 64 * 4);
 }
 
 TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
@@ -115,6 +164,16 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(make_builtin(Shape::star, 3, 2), everywhere(Boundary::reflect), grid, 4,
                      "temporal.bx32.by8.rx2.ry4.v2.pf3.t2"),
             "temporal_reach");
+  const Stencil conducting = load_definition("corpus/anisotropic_diffusion3d.toml");
+  EXPECT_EQ(violated(conducting, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"), "temporal_fields");
+  const auto reason = first_violation(make_problem(conducting, ElementType::f32, hold, grid, 0, 4), limits,
+                                      parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t2"));
+  EXPECT_NE(reason->message.find("field 'k' is read at ("), std::string::npos) << reason->message;
+  EXPECT_EQ(
+      violated(load_definition("corpus/acoustic3d_o2.toml"), hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"),
+      "temporal_fields");
+  EXPECT_EQ(violated(load_definition("corpus/hotspot3d.toml"), hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4"),
+            "legal");
   EXPECT_EQ(violated(two_field_stencil(), hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"), "temporal_fields");
 }
 

@@ -62,7 +62,7 @@ struct PoisonArguments {
 struct ReferenceArguments {
   const Instruction* program;
   const void* inputs[kMaxInputs];
-  /// Sweep after sweep: what the one before computed of the whole box, read instead of input 0 there; or null.
+  /// Sweep after sweep: what the one before computed of the whole box, read instead of input `advanced` there; or null.
   const double* earlier_values;
   const float* earlier_tolerances;
   double* values;  ///< of cells first_row * row length ...
@@ -72,6 +72,7 @@ struct ReferenceArguments {
   Rounding rounding;
   long long first_row;
   long long rows;
+  int advanced;
   int instructions;
   int exact;  ///< values are rounded to the element type
 };

@@ -116,7 +116,7 @@ struct ReadCell {
       at[axis] = mapped_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
       if (at[axis] < 0) return exactly(0);
     }
-    if (input == 0 && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
+    if (input == arguments.advanced && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
       const long long width = layout.high[0] - layout.low[0];
       const long long height = layout.high[1] - layout.low[1];
       const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
