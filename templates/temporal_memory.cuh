@@ -96,13 +96,13 @@ struct PlaneRing {
         copy_rows<1, 32>(to + slot);
       }
     }
-    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
     ++next_z;
     cells += stride_z;
     if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
       next_z = 0;
       cells -= tile.nz * stride_z;
     }
+    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
   }
 
   /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kSlots - 1: the oldest.

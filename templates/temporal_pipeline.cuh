@@ -13,6 +13,7 @@ struct Pipeline {
   using Index = typename S::Index;
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
+  using Constants = typename InputRows<S, T>::Constants;
   using Reads = typename Shape::Reads;
   using Registers = Window<S, T, Reads>;
 
@@ -22,13 +23,11 @@ struct Pipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  const InputRows<S, T>& input;
   Level levels[T::kSteps];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t, const InputRows<S, T>& in)
-      : arguments(a), tile(t), input(in) {
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) {
       STENCIL_UNROLL
@@ -47,12 +46,12 @@ struct Pipeline {
 
   /// plane: the input's plane z; comes back as the output's plane z - kDelay.
   template <Edges kEdges>
-  STENCIL_DEVICE void step(Index z, Plane& plane) {
+  STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
     if constexpr (Shape::kExchanges) barrier();
-    advance<kEdges>(z, plane, IndicesBelow<T::kSteps>{});
+    advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
@@ -60,17 +59,17 @@ struct Pipeline {
   STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
 
   template <Edges kEdges, int... kLevel>
-  STENCIL_DEVICE void advance(Index z, Plane& plane, Indices<kLevel...>) {
-    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane), ...);
+  STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
   }
 
   /// newest: enters the level; the level's update of plane z takes its place.
   template <Edges kEdges, int kLevel>
-  STENCIL_DEVICE void advance_level(Index z, Plane& newest) {
+  STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
     Registers window;
     gather<kEdges, kLevel>(level, newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
-    input.constants.template read<kLevel>(CentreRows{window});
+    constants.template read<kLevel>(CentreRows{window});
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {

@@ -96,6 +96,7 @@ struct SumsPipeline {
   using Index = typename S::Index;
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
+  using Constants = typename InputRows<S, T>::Constants;
   using Sums = PlaneSums<S, T>;
 
   struct Level {
@@ -106,13 +107,11 @@ struct SumsPipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  const InputRows<S, T>& input;
   Level levels[T::kSteps];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t, const InputRows<S, T>& in)
-      : arguments(a), tile(t), input(in) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
@@ -129,12 +128,12 @@ struct SumsPipeline {
 
   /// plane: the input's plane z; comes back as the output's plane z - kDelay.
   template <Edges kEdges>
-  STENCIL_DEVICE void step(Index z, Plane& plane) {
+  STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
     if constexpr (Shape::kExchanges) barrier();
-    advance<kEdges>(z, plane, IndicesBelow<T::kSteps>{});
+    advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
@@ -142,13 +141,13 @@ struct SumsPipeline {
   STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
 
   template <Edges kEdges, int... kLevel>
-  STENCIL_DEVICE void advance(Index z, Plane& plane, Indices<kLevel...>) {
-    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane), ...);
+  STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
   }
 
   /// newest: enters the level; the level's update of plane z takes its place.
   template <Edges kEdges, int kLevel>
-  STENCIL_DEVICE void advance_level(Index z, Plane& newest) {
+  STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
     const Plane plane = Shape::kExchanges ? level.waiting : newest;
     typename Sums::Plane added;
@@ -156,7 +155,7 @@ struct SumsPipeline {
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
     level.sums.add(added, arguments.coefficients);
     LateCells<S, T> late;
-    input.constants.template read<kLevel>(late);
+    constants.template read<kLevel>(late);
     Plane updated;
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();

@@ -55,7 +55,7 @@ struct TemporalWalk {
   STENCIL_DEVICE void step(Index z) {
     TemporalPlane<S, T> plane;
     input.take(plane);
-    pipeline.template step<kEdges>(z, plane);
+    pipeline.template step<kEdges>(z, plane, input.constants);
     if (kEdges != Edges::all || z >= tile.first_storing_plane()) output.store(z - Tile::kDelay, plane);
   }
 };
@@ -66,7 +66,7 @@ STENCIL_DEVICE void walk_levels(const Arguments<S>& arguments) {
   if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile);
   OutputRows<S, T> output(arguments, tile);
-  Pipeline pipeline(arguments, tile, input);
+  Pipeline pipeline(arguments, tile);
   TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();
 }
 

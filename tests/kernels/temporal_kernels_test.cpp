@@ -86,6 +86,13 @@ TEST(TemporalKernels, KeepFieldsThatNoStepChanges) {
       temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
   cases.push_back(
       temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
+  for (const Boundary boundary : {Boundary::zero, Boundary::hold}) {
+    cases.push_back(temporal_case(in_corpus("poisson2d_9pt"), ElementType::f32, everywhere(boundary),
+                                  "temporal.bx32.by1.rx4.sums.v4.pf2.t3.ch2.u3"));
+  }
+  cases.push_back(temporal_case(in_corpus("poisson3d_19pt"), ElementType::f32,
+                                {Boundary::clamp, Boundary::hold, Boundary::periodic},
+                                "temporal.bx32.by2.rx2.ry3.sums.v2.pf1.t2"));
   expect_right(cases);
 }
 
