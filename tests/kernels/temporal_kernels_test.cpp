@@ -1,5 +1,6 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/constraints.hpp"
+#include "generator/definition.hpp"
 #include "generator/temporal.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/field_data.hpp"
