@@ -73,6 +73,14 @@ puts_shares_of_the_copy() {
   [[ ! -e $scratch/docs/temporal.svg ]] || fail 'no plot without a record of runs'
 }
 
+leaves_out_what_did_not_run() {
+  record temporal 100 'star3d1r f32 512x512x512 512 0' 'star3d1r f32 509x487x601 509 866.4 1'
+  publish
+  ((status == 0)) || fail 'status should be 0'
+  expect_no '| 3D star, order 1, f32, 512³'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 |  |'
+}
+
 writes_the_same_again() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083'
   publish
