@@ -79,15 +79,34 @@ Library library_on(HostDriver& driver, const Problem& problem) {
   return Library(std::make_unique<Library::Impl>(std::move(parts)));
 }
 
-/// Advances random cells by the steps and compares every cell: what is held with before, all others with the reference.
-void expect_right(const Problem& problem, int steps, int launches) {
+using Fields = std::vector<std::vector<double>>;
+
+/// Random cells in the inputs; others hold what nobody may read.
+Fields make_fields(const Problem& problem) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<double> current(static_cast<std::size_t>(problem.allocated_cells()));
-  for (double& cell : current) cell = uniform(random);
-  const std::vector<double> before = current;
-  std::vector<double> other(current.size(), -7);
+  const std::vector<double> unread(static_cast<std::size_t>(problem.allocated_cells()), -7);
+  Fields fields(problem.stencil.fields.size(), unread);
+  for (const int input : problem.facts.inputs) {
+    for (double& cell : fields[static_cast<std::size_t>(input)]) cell = uniform(random);
+  }
+  return fields;
+}
 
+/// What the field that the steps advance should hold after them.
+ReferenceField reference_after(const Problem& problem, const Fields& fields, int steps) {
+  Fields inputs;
+  for (const int input : problem.facts.inputs) inputs.push_back(fields[static_cast<std::size_t>(input)]);
+  std::vector<double> coefficients;
+  for (const Coefficient& c : problem.stencil.coefficients) coefficients.push_back(c.value);
+  return evaluate_reference(problem, inputs, coefficients, false, steps).front();
+}
+
+/// Advances random cells by the steps and compares every cell: what is held with before, all others with the reference;
+/// fields that no step changes with before.
+void expect_right(const Problem& problem, int steps, int launches) {
+  Fields now = make_fields(problem);
+  const Fields before = now;
   HostDriver driver;
   Library library = library_on(driver, problem);
   Kernel kernel = library.lookup({.stencil = problem.stencil,
@@ -97,22 +116,31 @@ void expect_right(const Problem& problem, int steps, int launches) {
                                   .alignment = 16,
                                   .steps = 100});
   kernel.prepare();
-  std::array<void*, 2> fields{};
-  fields[static_cast<std::size_t>(problem.facts.inputs.front())] = current.data();
-  fields[static_cast<std::size_t>(problem.facts.outputs.front())] = other.data();
+  std::vector<void*> fields;
+  for (std::vector<double>& field : now) fields.push_back(field.data());
   kernel.advance(nullptr, fields, steps);
   EXPECT_EQ(driver.launched, launches);
 
-  std::vector<double> coefficients;
-  for (const Coefficient& c : problem.stencil.coefficients) coefficients.push_back(c.value);
-  const ReferenceField expected =
-      evaluate_reference(problem, std::span(&before, 1), coefficients, false, steps).front();
-  const auto* newest = static_cast<const double*>(fields[static_cast<std::size_t>(problem.facts.inputs.front())]);
-  for (std::size_t i = 0; i < before.size(); ++i) {
+  const ReferenceField expected = reference_after(problem, before, steps);
+  const auto advanced = static_cast<std::size_t>(problem.stencil.rotations.front().to);
+  const auto* newest = static_cast<const double*>(fields[advanced]);
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
     const bool held = expected.tolerance[i] < 0;
-    ASSERT_TRUE(held ? newest[i] == before[i] : expected.accepts(i, newest[i]))
-        << "cell " << i << ": " << newest[i] << ", expected " << (held ? before[i] : expected.value[i]);
+    const double old = before[advanced][i];
+    ASSERT_TRUE(held ? newest[i] == old : expected.accepts(i, newest[i]))
+        << "cell " << i << ": " << newest[i] << ", expected " << (held ? old : expected.value[i]);
   }
+  for (const int input : problem.facts.inputs) {
+    const auto field = static_cast<std::size_t>(input);
+    if (field == advanced) continue;
+    EXPECT_EQ(fields[field], now[field].data());
+    EXPECT_EQ(now[field], before[field]);
+  }
+}
+
+TEST(AdvanceOnHost, FieldsThatNoStepChangesStayWhereTheyAre) {
+  const Stencil hotspot = load_stencil("corpus/hotspot3d.toml");
+  expect_right(make_problem(hotspot, ElementType::f64, {}, {.rank = 3, .n = {66, 13, 9}}), 7, 2 + 1);
 }
 
 TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {

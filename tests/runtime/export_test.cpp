@@ -1,6 +1,7 @@
 #include "runtime/export.hpp"
 
 #include "expect_error.hpp"
+#include "generator/definition.hpp"
 #include "generator/space.hpp"
 #include "temporary_folder.hpp"
 
@@ -132,8 +133,7 @@ void expect_nvcc_takes(const std::string& source) {
 TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) { expect_nvcc_takes(exports_of_every_family(true)); }
 
 /// A candidate of three fused steps.
-std::string export_of_fused_steps() {
-  Problem problem = cube();
+std::string export_of_fused_steps(Problem problem = cube()) {
   problem.steps = 100;
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2");
   return export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
@@ -144,6 +144,13 @@ TEST(Export, FusedStepsAreToldAndCheckedAgainstAsManySweeps) {
   EXPECT_NE(source.find("// 3 steps of the stencil in one launch"), std::string::npos);
   EXPECT_NE(source.find("constexpr int kSteps = 3;"), std::string::npos);
   EXPECT_NE(source.find("nx must be 64 at least, ny 16."), std::string::npos);
+}
+
+TEST(Export, FusedStepsCheckThemselvesWithFieldsThatNoStepChanges) {
+  const Stencil stencil = parse_expression_stencil("u_next = k * laplacian(u) + u", 3);
+  const std::string source = export_of_fused_steps(make_problem(stencil, ElementType::f32, {}, {3, {512, 512, 512}}));
+  EXPECT_NE(source.find("constexpr int kAdvanced = 1;"), std::string::npos);
+  expect_nvcc_takes(source);
 }
 
 TEST(Export, FusedStepsCompileWithTheirSelfCheck) { expect_nvcc_takes(export_of_fused_steps()); }
