@@ -44,8 +44,7 @@ bool has_tile(const Problem& problem, const Tuning& tuning) {
 // ---- what a family can express --------------------------------------------------------------------------------------
 
 Verdict streaming_needs_rank_2(const Problem& problem, const Limits&, const Tuning& tuning) {
-  const bool walks = tuning.family == Family::streaming || tuning.family == Family::temporal;
-  if (!walks || problem.extents.rank >= 2) return {};
+  if (tuning.family != Family::streaming || problem.extents.rank >= 2) return {};
   return fmt::format("the grid has {} axis; there is none left to walk along", problem.extents.rank);
 }
 
@@ -200,7 +199,7 @@ Verdict temporal_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
 
 /// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
 Verdict temporal_reach(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (!is_temporal(tuning) || problem.extents.rank < 2) return {};
+  if (!is_temporal(tuning)) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
   const std::array<int, 2> held{tuning.register_x, tuning.register_y};
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -212,6 +211,7 @@ Verdict temporal_reach(const Problem& problem, const Limits&, const Tuning& tuni
     return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", held[axis],
                        kAxisNames[axis], reach, needed);
   }
+  if (axes.grid_axis[2] < 0) return {};
   const Reach walked = axes.reach[2];
   const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axes.grid_axis[2])];
   if (boundary == Boundary::reflect && -walked.low != walked.high) {
@@ -234,16 +234,19 @@ Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tunin
 }
 
 Verdict temporal_tile_in_grid(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (!is_temporal(tuning) || problem.extents.rank < 2) return {};
+  if (!is_temporal(tuning)) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
   const TemporalShape shape = temporal_shape(problem, tuning);
   if (shape.width > axes.extents[0] || shape.height > axes.extents[1]) {
     return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.width, shape.height,
                        axes.extents[0], axes.extents[1]);
   }
-  const Box box = updated_box(problem);
-  const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
-  const std::int64_t planes = box.high[walked] - box.low[walked];
+  std::int64_t planes = 1;
+  if (axes.grid_axis[2] >= 0) {
+    const Box box = updated_box(problem);
+    const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+    planes = box.high[walked] - box.low[walked];
+  }
   if (tuning.chunks <= std::max<std::int64_t>(planes, 1)) return {};
   return fmt::format("{} chunks of {} planes", tuning.chunks, planes);
 }
@@ -272,7 +275,7 @@ Verdict ring_copies(const Problem& problem, const Limits& limits, const Tuning& 
 // ---- sums kept between planes ---------------------------------------------------------------------------------------
 
 Verdict sums_of_planes(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (tuning.keeps != Keeps::sums || problem.extents.rank < 2) return {};
+  if (tuning.keeps != Keeps::sums) return {};
   if (reach_width(kernel_axes(problem, tuning).reach[2]) > 0) return {};
   return "the stencil reads one plane at a time; there is nothing to keep between planes";
 }

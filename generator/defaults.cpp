@@ -15,21 +15,25 @@ Tuning block(Family family, int x, int y, int z) {
 
 Tuning flat_block(Family family, int rank) { return rank == 1 ? block(family, 256, 1, 1) : block(family, 32, 8, 1); }
 
-/// Few fused steps and a tile of 64 columns, smaller ones for small grids.
+/// Few fused steps; tiles of 64 columns that walk, of 256 on a line, smaller ones for small grids.
 std::vector<Tuning> temporal_choices(const Problem& problem) {
+  const int rank = problem.extents.rank;
   std::vector<Tuning> choices;
   for (const int warps : {16, 8, 4, 2, 1}) {
-    if (problem.extents.rank == 2 && warps > 1) continue;
-    for (const int steps : {4, 2}) {
-      Tuning tuning = block(Family::temporal, 32, warps, 1);
-      tuning.steps = steps;
-      tuning.register_x = 2;
-      tuning.register_y = problem.extents.rank == 2 ? 1 : 4;
-      tuning.vector = problem.pitch % 2 == 0 ? 2 : 1;
-      tuning.prefetch = 3;
-      tuning.unroll = 2;
-      tuning.chunks = problem.extents.rank == 2 ? 16 : 3;
-      choices.push_back(tuning);
+    if (rank < 3 && warps > 1) continue;
+    for (const int columns : {8, 2}) {
+      if (rank > 1 && columns > 2) continue;
+      for (const int steps : {4, 2}) {
+        Tuning tuning = block(Family::temporal, 32, warps, 1);
+        tuning.steps = steps;
+        tuning.register_x = columns;
+        tuning.register_y = rank < 3 ? 1 : 4;
+        tuning.vector = problem.pitch % 2 == 0 ? 2 : 1;
+        tuning.prefetch = rank > 1 ? 3 : 1;
+        tuning.unroll = rank > 1 ? 2 : 1;
+        tuning.chunks = rank == 3 ? 3 : rank == 2 ? 16 : 1;
+        choices.push_back(tuning);
+      }
     }
   }
   return choices;

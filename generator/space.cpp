@@ -36,6 +36,8 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
   if (family == Family::temporal) {
     if (prefix == "bx") return {32};
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
+    const bool walks = axes.grid_axis[2] >= 0;
+    if (!walks && is_any(prefix, {"pf", "u"})) return {1};
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }
@@ -82,7 +84,7 @@ std::vector<int> values_beside(const Parameter& parameter, const std::vector<int
 
 Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem), limits_(&limits) {
   for (const Family family : stencil_tune::families()) {
-    if ((family == Family::streaming || family == Family::temporal) && problem.extents.rank < 2) continue;
+    if (family == Family::streaming && problem.extents.rank < 2) continue;
     if (family == Family::temporal && problem.steps < 2) continue;
     FamilySpace space{family, {}, {}, 1};
     for (const Parameter& parameter : parameters()) {

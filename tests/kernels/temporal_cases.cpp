@@ -38,11 +38,11 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   const auto problem_on = [&](const Extents& extents, std::int64_t pitch) {
     return make_problem(stencil, type, boundaries, extents, pitch, tuning.steps);
   };
-  const Problem large = problem_on({stencil.rank, {512, 512, stencil.rank > 2 ? 512 : 1}}, 0);
+  const Problem large = problem_on({stencil.rank, {512, stencil.rank > 1 ? 512 : 1, stencil.rank > 2 ? 512 : 1}}, 0);
   const TemporalShape shape = temporal_shape(large, tuning);
   HostCase host_case{tuning, {}, {}};
   const auto add = [&](std::int64_t wider, std::int64_t higher, std::int64_t planes, std::int64_t pad) {
-    Extents extents{2, {shape.width + wider, planes, 1}};
+    Extents extents{stencil.rank, {shape.width + wider, stencil.rank > 1 ? planes : 1, 1}};
     if (stencil.rank == 3) extents = {3, {shape.width + wider, shape.height + higher, planes}};
     const Problem problem = problem_on(extents, extents.n[0] + pad);
     if (is_legal(problem, limits, tuning)) host_case.problems.push_back(problem);
@@ -73,6 +73,23 @@ std::vector<HostCase> temporal_cases(Boundary everywhere) {
       star(2, 3, f64, "temporal.bx32.by1.rx4.v2.pf2.t3.ch3"),
       wide_index_case(box(2, 2, f16, "temporal.bx32.by1.rx4.v4.pf2.t2")),
   };
+}
+
+std::vector<HostCase> temporal_line_cases() {
+  using enum Boundary;
+  std::vector<HostCase> cases;
+  const auto add = [&](int order, ElementType type, Boundary boundary, const std::string& code) {
+    cases.push_back(temporal_case(make_builtin(Shape::star, 1, order), type, on_all_sides(boundary), code));
+  };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    for (int steps = 2; steps <= 8; ++steps) {
+      add(1, ElementType::f32, boundary, "temporal.bx32.by1.rx2.v2.pf1.t" + std::to_string(steps));
+    }
+    add(3, ElementType::f64, boundary, "temporal.bx32.by1.rx4.v2.pf2.u2.t3");
+    cases.push_back(wide_index_case(temporal_case(make_builtin(Shape::star, 1, 2), ElementType::f16,
+                                                  on_all_sides(boundary), "temporal.bx32.by1.rx8.v8.pf1.t4")));
+  }
+  return cases;
 }
 
 std::vector<HostCase> temporal_step_cases() {

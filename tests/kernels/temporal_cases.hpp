@@ -16,6 +16,9 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
 /// sides.
 std::vector<HostCase> temporal_cases(Boundary everywhere);
 
+/// Stars of rank 1, which is not walked along, with 2 to 8 steps fused at each boundary.
+std::vector<HostCase> temporal_line_cases();
+
 /// Stars of rank 2 with 2 to 8 steps fused, and of rank 3 with warps that do not divide a block's slots; another
 /// boundary on each axis.
 std::vector<HostCase> temporal_step_cases();

@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Each, TemporalBoundaries,
 
 TEST(TemporalKernels, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
 
+TEST(TemporalKernels, FuseStepsOnALine) { expect_right(temporal_line_cases()); }
+
 TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cases()); }
 
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
@@ -87,6 +89,8 @@ TEST(TemporalKernels, KeepFieldsThatNoStepChanges) {
       temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
   cases.push_back(
       temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
+  cases.push_back(temporal_case(parse_expression_stencil("u_next = u + k * laplacian(u)", 1), ElementType::f32, mixed,
+                                "temporal.bx32.by1.rx2.v2.pf1.t4"));
   for (const Boundary boundary : {Boundary::zero, Boundary::hold}) {
     cases.push_back(temporal_case(in_corpus("poisson2d_9pt"), ElementType::f32, everywhere(boundary),
                                   "temporal.bx32.by1.rx4.sums.v4.pf2.t3.ch2.u3"));
