@@ -144,6 +144,20 @@ TEST(Space, NeighboursOfAValueOutsideTheTableAreTheNearestOnes) {
   EXPECT_EQ(widths, (std::set<int>{32, 48, 64}));
 }
 
+TEST(DefaultCandidate, FusesStepsOfRunsOnGridsOfAnyRank) {
+  for (int rank = 1; rank <= 3; ++rank) {
+    Problem run = star(rank, 1, ElementType::f32);
+    run.steps = 100;
+    const auto tuning = default_candidate(Family::temporal, run, kSm90);
+    ASSERT_TRUE(tuning) << "rank " << rank;
+    EXPECT_TRUE(is_legal(run, kSm90, *tuning)) << *tuning;
+    std::mt19937_64 random(1);
+    int fused = 0;
+    for (int i = 0; i < 100; ++i) fused += Space(run, kSm90).sample(random)->family == Family::temporal ? 1 : 0;
+    EXPECT_GT(fused, 15) << "rank " << rank;
+  }
+}
+
 TEST(DefaultCandidate, IsLegalForEveryFamilyThatServesTheProblem) {
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
     for (int rank = 1; rank <= 3; ++rank) {
