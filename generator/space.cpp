@@ -95,6 +95,10 @@ Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem),
     }
     families_.push_back(std::move(space));
   }
+  std::mt19937_64 random(1);
+  for (std::size_t i = 0; i < families_.size(); ++i) {
+    if (draw(families_[i], random)) drawn_.push_back(i);
+  }
 }
 
 std::uint64_t Space::size() const noexcept {
@@ -124,18 +128,22 @@ std::optional<Tuning> Space::at(std::uint64_t point) const {
   return {};
 }
 
+std::optional<Tuning> Space::draw(const FamilySpace& family, std::mt19937_64& random) const {
+  std::uniform_int_distribution<std::uint64_t> points(0, family.points - 1);
+  for (int miss = 0; miss < kMostMisses; ++miss) {
+    const Tuning tuning = settled(decode(family, points(random)));
+    if (legal(tuning)) return tuning;
+  }
+  return {};
+}
+
 std::optional<Tuning> Space::sample(std::mt19937_64& random) const {
-  // A family keeps its share of the draws however few of its points are legal; one without any is drawn once.
-  std::vector<const FamilySpace*> families;
-  for (const FamilySpace& family : families_) families.push_back(&family);
+  // A family keeps its share of the draws however few of its points are legal.
+  std::vector<std::size_t> families = drawn_;
   while (!families.empty()) {
-    const std::size_t drawn = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);
-    std::uniform_int_distribution<std::uint64_t> points(0, families[drawn]->points - 1);
-    for (int miss = 0; miss < kMostMisses; ++miss) {
-      const Tuning tuning = settled(decode(*families[drawn], points(random)));
-      if (legal(tuning)) return tuning;
-    }
-    families.erase(families.begin() + static_cast<std::ptrdiff_t>(drawn));
+    const std::size_t chosen = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);
+    if (auto tuning = draw(families_[families[chosen]], random)) return tuning;
+    families.erase(families.begin() + static_cast<std::ptrdiff_t>(chosen));
   }
   return {};
 }

@@ -22,7 +22,8 @@ class Space {
   std::optional<Tuning> at(std::uint64_t point) const;
 
   /// A legal candidate drawn uniformly over families, then over the points of the family, in which parameters without a
-  /// meaning take their defaults; nothing after 100000 misses.
+  /// meaning take their defaults; nothing after 100000 misses. Families of which as many draws found no legal point
+  /// when the space was made are left out.
   std::optional<Tuning> sample(std::mt19937_64& random) const;
 
   /// Legal candidates that differ from this one in one parameter by one place in its list of values
@@ -42,10 +43,12 @@ class Space {
   };
 
   Tuning decode(const FamilySpace& family, std::uint64_t point) const;
+  std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random) const;
 
   const Problem* problem_;
   const Limits* limits_;
   std::vector<FamilySpace> families_;
+  std::vector<std::size_t> drawn_;  ///< families that sample() draws from
 };
 
 /// A fixed legal candidate of the family for this problem, simple and safe; nothing when the family cannot serve it.

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -64,6 +66,21 @@ Target bench_target(const po::variables_map& values) {
   return target;
 }
 
+/// A suite goes on after a case that no candidate could serve; one case alone says why and fails.
+Report bench_case(const SuiteCase& item, const Target& target, const TuningSettings& settings, Database& database,
+                  bool alone) {
+  ConsoleProgress progress(stderr, false);
+  try {
+    return run_side_by_side(item.problem, target, settings, database, progress);
+  } catch (const Error& error) {
+    if (alone || error.code() != ErrorCode::launch_failed) throw;
+    Report failed;
+    failed.problem = &item.problem;
+    failed.notes.push_back(fmt::format("failed: {}", error.what()));
+    return failed;
+  }
+}
+
 }  // namespace
 
 int run_bench(const Arguments& arguments) {
@@ -85,17 +102,16 @@ int run_bench(const Arguments& arguments) {
   nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
   std::vector<Report> reports;
   for (const SuiteCase& item : cases) {
-    {
-      ConsoleProgress progress(stderr, false);
-      reports.push_back(run_side_by_side(item.problem, target, settings, database, progress));
-    }
+    reports.push_back(bench_case(item, target, settings, database, cases.size() == 1));
     json["cases"].push_back(report_json(reports.back()));
     if (item.against) json["cases"].back()["compared_with_case"] = *item.against + 1;
     fmt::print(people, "{}\n", format_report(reports.back()));
   }
   if (cases.size() > 1) fmt::print(people, "{}\n", suite_table(cases, reports));
   if (as_json) fmt::print("{}\n", json.dump(2));
-  return 0;
+  const bool all =
+      std::none_of(reports.begin(), reports.end(), [](const Report& report) { return report.rows.empty(); });
+  return all ? 0 : 1;
 }
 
 }  // namespace stencil_tune
