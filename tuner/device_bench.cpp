@@ -12,7 +12,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarmUpMs = 120;   // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
-constexpr int kFewestSweeps = 32;   // of a sample of fused steps: samples follow each other, as those of a run do
+constexpr int kFewestSweeps = 12;   // of a sample of fused steps: with kFewestSamples of them, a run of 100 at least
 constexpr double kRaceSliceMs = 8;  // of one finalist in one round
 
 /// Refused before any allocation, so that the message can say what all fields need together.
@@ -57,12 +57,12 @@ class Sampler {
   Sampler(Driver& driver, const Launcher& candidate, Launcher::Repeated steps, CUstream_st* stream)
       : candidate_(candidate), steps_(std::move(steps)), stream_(stream), watch_(driver, stream) {
     const int period = static_cast<int>(steps_.arguments.size());
+    sweeps_ = sweeps_per_launch(candidate.tuning());
     const double first = watch_.time([&] { candidate_.launch(steps_, 1, stream_); });
     if (launches_per_sample(first, period) == 1) return;
     candidate_.launch(steps_, period, stream_);
     const double once = watch_.time([&] { candidate_.launch(steps_, period, stream_); }) / period;
     count_ = launches_per_sample(once, period);
-    sweeps_ = sweeps_per_launch(candidate.tuning());
     while (count_ * sweeps_ < kFewestSweeps && sweeps_ > 1) count_ += period;
   }
 
