@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <cstdio>
 #include <utility>
@@ -100,6 +101,7 @@ int run_bench(const Arguments& arguments) {
   const bool as_json = values->count("json") > 0;
   std::FILE* const people = as_json ? stderr : stdout;
   nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
+  if (std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
   std::vector<Report> reports;
   for (const SuiteCase& item : cases) {
     reports.push_back(bench_case(item, target, settings, database, cases.size() == 1));
