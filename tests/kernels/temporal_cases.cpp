@@ -49,7 +49,7 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   };
   const std::int64_t lag = tuning.steps * shape.lag;
   add(0, 0, 7, 0);
-  add(shape.width - 4, shape.height + 3, tuning.chunks + 6, 0);
+  add(shape.width - 4, 0, tuning.chunks + 6, 0);
   add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
   add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
   return host_case;
@@ -100,6 +100,7 @@ std::vector<HostCase> temporal_step_cases() {
                                   code + ".t" + std::to_string(steps)));
   };
   for (int steps = 2; steps <= 8; ++steps) add(2, steps, "temporal.bx32.by1.rx2.v2.pf3.ch2");
+  add(3, 2, "temporal.bx32.by5.rx1.ry1.pf2.ch2");  // three tiles in y where others have two
   for (const int steps : {5, 7}) add(3, steps, "temporal.bx32.by3.rx1.ry7.pf2.ch2");
   return cases;
 }

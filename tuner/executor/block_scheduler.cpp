@@ -21,7 +21,9 @@ ThreadFiber* pooled_fiber(std::size_t index) {
   return pool[index].get();
 }
 
-bool same_site(host::Site a, host::Site b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+bool same_site(host::Site a, host::Site b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
 
 std::string to_string(host::Site site) {
   const char* slash = std::strrchr(site.file, '/');
@@ -98,7 +100,8 @@ BlockScheduler::BlockScheduler(const LaunchGeometry& geometry, ThreadFiber::Entr
       options_(options),
       random_(options.seed),
       shared_(geometry.shared_bytes, 16, GuardedArray::Placement::against_end),
-      threads_(std::size_t{geometry.block[0]} * geometry.block[1] * geometry.block[2]) {
+      threads_(std::size_t{geometry.block[0]} * geometry.block[1] * geometry.block[2]),
+      warps_((threads_.size() + kWarpLanes - 1) / kWarpLanes) {
   const auto& [bx, by, bz] = geometry.block;
   for (unsigned i = 0; i < threads_.size(); ++i) {
     host::ThreadView& view = threads_[i].view;
@@ -154,6 +157,9 @@ void BlockScheduler::begin_block(host::Index block) {
   fault_.reset();
   unfinished_ = static_cast<unsigned>(threads_.size());
   at_barrier_ = 0;
+  for (unsigned warp = 0; warp < warps_.size(); ++warp) {
+    warps_[warp] = {std::min<unsigned>(kWarpLanes, unfinished_ - warp * kWarpLanes), 0};
+  }
   box_copies_.clear();
   next_.resize(threads_.size());
   std::iota(next_.begin(), next_.end(), 0U);
@@ -193,6 +199,7 @@ void BlockScheduler::run_thread(unsigned index) {
 void BlockScheduler::after_finish(unsigned index) {
   threads_[index].state = State::finished;
   --unfinished_;
+  --warps_[index / kWarpLanes].unfinished;
   if (fault_) return;
   release_barrier_if_complete();
   release_exchange_if_complete(index / kWarpLanes);
@@ -235,25 +242,28 @@ void BlockScheduler::arrive_at_exchange(const void* brought, void* received, uns
   thread.state = State::at_exchange;
   thread.site = site;
   thread.exchange = {brought, received, bytes, source};
+  ++warps_[current_ / kWarpLanes].at_exchange;
   release_exchange_if_complete(current_ / kWarpLanes);
   thread.fiber->wait();
 }
 
 void BlockScheduler::release_exchange_if_complete(unsigned warp) {
+  if (warps_[warp].at_exchange < warps_[warp].unfinished) return;
   const unsigned first = warp * kWarpLanes;
   const unsigned last = std::min<unsigned>(first + kWarpLanes, static_cast<unsigned>(threads_.size()));
   const Thread* meeting = nullptr;
   for (unsigned i = first; i < last; ++i) {
     const Thread& thread = threads_[i];
     if (thread.state == State::finished) continue;
-    if (thread.state != State::at_exchange) return;
     if (!meeting) meeting = &thread;
     if (!same_site(meeting->site, thread.site) || meeting->exchange.bytes != thread.exchange.bytes) {
       report(HostFault::Kind::mismatched_wait, "the lanes of a warp meet at different shuffles: " + describe_waits());
       return;
     }
   }
-  if (meeting) deliver_exchange(first, last);
+  if (!meeting) return;
+  warps_[warp].at_exchange = 0;
+  deliver_exchange(first, last);
 }
 
 void BlockScheduler::deliver_exchange(unsigned first, unsigned last) {

@@ -48,6 +48,10 @@ class BlockScheduler {
     std::array<int, 3> first;  ///< cell of the field
   };
 
+  struct Warp {
+    unsigned unfinished = 0;   ///< lanes
+    unsigned at_exchange = 0;  ///< of these
+  };
   struct Thread {
     host::ThreadView view{};
     ThreadFiber* fiber = nullptr;
@@ -103,6 +107,7 @@ class BlockScheduler {
   std::mt19937_64 random_;
   GuardedArray shared_;
   std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
   std::vector<unsigned> round_;      ///< threads that run in this round
   std::vector<unsigned> next_;       ///< threads that became ready since it began
   std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
