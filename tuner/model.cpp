@@ -21,7 +21,10 @@ constexpr double kBlockStartNs = 150;     // from a free slot to the first load,
 constexpr double kBarrierNs = 40;
 constexpr double kRereadCost = 0.5;  // of a sector read again by another block: half are near, in the own partition
 constexpr double kWarpsAlike = 6;    // warps without barriers that are in the same phase of their walk
+constexpr double kOverlapBetweenBarriers =
+    1.4;  // of arithmetic, shuffles and shared memory of warps that wait for no data
 constexpr double kSchedulers = 4;
+constexpr double kCachedInstructions = 2000;  // of a loop's body; fetching more costs half as much as issuing it
 constexpr double kBaseRegisters = 18;
 constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
 constexpr double kCacheFrom = 0.4;  // part of L2 that surely still holds what was touched this many bytes ago
@@ -77,6 +80,12 @@ int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
   return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * blocks) / 8 * 8);
 }
 
+/// Of the clocks, those in which a scheduler has a warp ready, each being so half the time; and has its instruction.
+double issue_efficiency(const Work& work, double warps) {
+  const double fetched = std::max(0.0, work.loop_instructions / kCachedInstructions - 1);
+  return (1 - std::exp2(-warps / kSchedulers)) / (1 + fetched / 2);
+}
+
 double lanes(const DeviceModel& device, ElementType type) {
   return type == ElementType::f64 ? device.f64_lanes : device.f32_lanes;
 }
@@ -130,10 +139,13 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const double issue = work.instructions / kSchedulers;
   const double arithmetic = work.arithmetic * 32 / lanes(device_, problem_.type);
   p.issue_ms = std::max(issue, arithmetic) / sm_cycles_per_ms;
+  if (work.asynchronous) p.issue_ms /= issue_efficiency(work, p.occupancy.warps);
 
   // What is resident together overlaps; within one of them trips, transfers and instructions follow each other.
   const double block_ns = kBlockStartNs + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
-  const double overlapping = work.barriers > 0 ? p.occupancy.blocks : std::max(1.0, p.occupancy.warps / kWarpsAlike);
+  const double overlapping = work.barriers <= 0  ? std::max(1.0, p.occupancy.warps / kWarpsAlike)
+                             : work.asynchronous ? kOverlapBetweenBarriers
+                                                 : p.occupancy.blocks;
   const double transfers_ms = work.asynchronous ? 0 : std::max(p.dram_ms, p.l2_ms);
   const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms + transfers_ms;
   p.latency_ms = waves * block_ns / 1e6 + own_ms / overlapping;

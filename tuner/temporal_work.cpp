@@ -20,6 +20,12 @@ double shuffled_rows(const Problem& problem, const Tuning& tuning, const KernelA
   return planes * (tuning.register_y + axes.reach[1].high - axes.reach[1].low);
 }
 
+/// Shuffles of a warp for one plane of one level.
+double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  const double words = problem.type == ElementType::f64 ? 2 : 1;  // a shuffle moves four bytes
+  return words * shuffled_rows(problem, tuning, axes) * (axes.reach[0].high - axes.reach[0].low);
+}
+
 /// Instructions of a warp for one plane of one level, less its arithmetic.
 double level_instructions(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int slots) {
   const double word =
@@ -27,9 +33,7 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
   const double edge_rows = axes.reach[1].high - axes.reach[1].low;
   const double read_planes = std::max(0, slots - 1);
   const double exchanged = edge_rows * tuning.register_x / word * (read_planes + (slots > 0 ? 1 : 0));
-  const double words = problem.type == ElementType::f64 ? 2 : 1;  // a shuffle moves four bytes
-  return words * shuffled_rows(problem, tuning, axes) * (axes.reach[0].high - axes.reach[0].low) + exchanged +
-         kLevelOverhead;
+  return shuffles(problem, tuning, axes) + exchanged + kLevelOverhead;
 }
 
 /// What a thread holds: all levels' planes; of the level at work its input with halo and its result, beside the plane
@@ -44,7 +48,9 @@ double live_values(const Problem& problem, const Tuning& tuning, const KernelAxe
       tuning.keeps == Keeps::sums && (axes.grid_axis[0] >= 0) && problem.boundaries[0] == Boundary::hold;
   const double edges =
       remembers ? tuning.steps * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
-  return held + window + 3 * outputs + edges;
+  // Steps unrolled together overlap: the next one's plane is there before the last one's result has left.
+  const double overlapping = outputs * std::min(4, 2 * (tuning.unroll - 1));
+  return held + window + 3 * outputs + edges + overlapping;
 }
 
 }  // namespace
@@ -86,12 +92,14 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + 3 * moved +
                         constants * moved * (1 + tuning.steps) +
                         kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
+  work.loop_instructions = tuning.unroll * (tuning.steps * outputs * operations + others);
   work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
   work.l1_wavefronts = inputs * warp_planes * outputs * bytes * 32 / kWavefrontBytes;
   const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
                             static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
   const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
-  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes;
+  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes +
+                           warp_planes * tuning.steps * shuffles(problem, tuning, axes);
   work.rounds = 1 + planes / (1 + tuning.prefetch);
   work.barriers = shape.exchange_slots > 0 ? planes : 0;
   work.asynchronous = true;

@@ -36,6 +36,7 @@ struct Work {
   double barriers = 0;           ///< of a block
   bool asynchronous = false;     ///< inputs arrive while threads compute: they wait for no transfer of their own
   double live_values = 0;        ///< that a thread holds at once
+  double loop_instructions = 0;  ///< of the body that a walk repeats; 0: small
 };
 
 /// Counts by the textbook's way: tiles with their halos, a row a run of whole sectors, a thread's distinct reads.

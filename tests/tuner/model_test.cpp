@@ -77,6 +77,51 @@ TEST(Model, RanksTheAnchorsAsTheMeasurementsDo) {
   EXPECT_GT(rank_correlation(predicted, measured), 0.9);
 }
 
+struct RunAnchor {
+  Shape shape;
+  int order;
+  Extents extents;
+  ElementType type;
+  const char* code;
+  double measured;  // GStencil/s
+};
+
+constexpr Extents kCube{3, {512, 512, 512}};
+constexpr Extents kSquare{2, {16384, 16384, 1}};
+
+// Fused steps on one NVIDIA H200, boundary hold, 2026-11-21: bench/results/h200/temporal*.txt, and tunes before them.
+const std::vector<RunAnchor> kRunAnchors{
+    {Shape::star, 1, kCube, kF32, "temporal.bx32.by12.rx2.ry4.v2.pf8.t4.ch2.stcs.u4.mb1", 1056},
+    {Shape::star, 1, kCube, kF32, "temporal.bx32.by8.rx2.ry4.v2.pf8.t4.ch4.stcs.u4.mb1", 1008},
+    {Shape::star, 1, kCube, kF64, "temporal.bx32.by8.rx2.ry4.v2.pf6.t4.ch4.u4", 568},
+    {Shape::star, 1, kCube, kF64, "temporal.bx32.by4.ry8.pf8.t4.ch4.u4.mb1", 446},
+    {Shape::star, 2, kCube, kF64, "temporal.bx32.by8.rx2.ry4.v2.pf4.t2.ch4.u2", 291},
+    {Shape::star, 2, kCube, kF64, "temporal.bx32.by4.rx2.ry4.v2.pf8.t2.ch4.zfirst.stcs.u2.mb1", 219},
+    {Shape::box, 1, kCube, kF32, "temporal.bx32.by12.rx2.ry4.v2.sums.pf3.t2.ch6", 499},
+    {Shape::box, 1, kCube, kF32, "temporal.bx32.by8.rx4.ry4.v4.sums.pf2.t2.ch4", 422},
+    {Shape::box, 1, kCube, kF64, "temporal.bx32.by8.rx2.ry4.v2.sums.pf2.t2.ch3", 266},
+    {Shape::star, 1, kSquare, kF32, "temporal.bx32.by1.rx4.v4.pf8.t8.ch32.zfirst.u4.mb1", 2991},
+    {Shape::star, 1, kSquare, kF32, "temporal.bx32.by1.rx8.v4.pf8.t12.ch24.raster.u4.mb8", 2512},
+    {Shape::star, 1, kSquare, kF64, "temporal.bx32.by1.rx4.v2.pf3.t8.ch21.u2", 1605},
+    {Shape::box, 1, kSquare, kF32, "temporal.bx32.by1.rx4.v4.sums.pf4.t8.ch32.u3", 2148},
+    {Shape::box, 1, kSquare, kF64, "temporal.bx32.by1.rx4.v2.sums.pf4.t6.ch24", 985},
+    {Shape::box, 2, kSquare, kF64, "temporal.bx32.by1.rx4.v2.sums.pf4.t4.ch24", 439},
+};
+
+TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
+  std::vector<double> predicted, measured;
+  for (const RunAnchor& anchor : kRunAnchors) {
+    const Problem problem = make_problem(make_builtin(anchor.shape, anchor.extents.rank, anchor.order), anchor.type,
+                                         {Boundary::hold, Boundary::hold, Boundary::hold}, anchor.extents, 0, 100);
+    const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+    predicted.push_back(model.predict(parse_code(anchor.code)).gstencils);
+    measured.push_back(anchor.measured);
+    EXPECT_GT(predicted.back() / anchor.measured, 0.67) << anchor.code;
+    EXPECT_LT(predicted.back() / anchor.measured, 1.33) << anchor.code;
+  }
+  EXPECT_GT(rank_correlation(predicted, measured), 0.9);
+}
+
 TEST(RankCorrelation, IsOneForTheSameOrderMinusOneForTheReverseAndSharesTies) {
   const std::vector<double> up{1, 2, 3, 4}, squares{1, 4, 9, 16}, down{4, 3, 2, 1}, ties{1, 1, 2, 2};
   EXPECT_DOUBLE_EQ(rank_correlation(up, squares), 1);
