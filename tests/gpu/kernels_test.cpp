@@ -186,6 +186,10 @@ class DeviceTemporalForms : public DeviceKernels {};
 
 TEST_F(DeviceTemporalForms, fuse_two_to_eight_steps) { expect_right(temporal_step_cases()); }
 
+TEST_F(DeviceTemporalForms, fuse_steps_on_a_line) { expect_right(temporal_line_cases()); }
+
+TEST_F(DeviceTemporalForms, keep_fields_that_no_step_changes) { expect_right(temporal_constant_cases()); }
+
 TEST_F(DeviceTemporalForms, keep_sums) { expect_right(temporal_sums_cases()); }
 
 TEST_F(DeviceTemporalForms, reach_further_to_one_side) { expect_right(lopsided_temporal_cases()); }

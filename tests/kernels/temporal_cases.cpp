@@ -4,6 +4,7 @@
 #include "generator/definition.hpp"
 #include "generator/temporal.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -27,6 +28,25 @@ Stencil upwind_stencil() {
   }
   builder.update(out, sum);
   builder.rotate(out, in);
+  return std::move(builder).build();
+}
+
+/// Constant fields before and after the one that is advanced, one of them nonlinear: next = a*u[..] - b^2*u.
+Stencil damped_between_fields() {
+  StencilBuilder builder("damped", 2);
+  const int gain = builder.field("gain"), u = builder.field("u"), damping = builder.field("damping");
+  const int next = builder.field("next");
+  NodeId sum = builder.read(u, {0, 0, 0});
+  for (const Offset& offset : {Offset{-1, 0, 0}, Offset{2, 0, 0}, Offset{0, 1, 0}}) {
+    sum = builder.apply(Operation::add, sum, builder.read(u, offset));
+  }
+  const NodeId scaled = builder.apply(Operation::multiply, builder.number(0.25), sum);
+  const NodeId gained = builder.apply(Operation::multiply, builder.read(gain, {0, 0, 0}), scaled);
+  const NodeId damp = builder.read(damping, {0, 0, 0});
+  const NodeId damped =
+      builder.apply(Operation::multiply, builder.apply(Operation::multiply, damp, damp), builder.read(u, {0, 0, 0}));
+  builder.update(next, builder.apply(Operation::subtract, gained, damped));
+  builder.rotate(next, u);
   return std::move(builder).build();
 }
 
@@ -146,6 +166,34 @@ std::vector<HostCase> defined_temporal_cases() {
       temporal_case(gradient, ElementType::f64, mixed, "temporal.bx32.by1.rx2.v2.pf2.t3"),
       temporal_case(diffusion, ElementType::f32, mixed, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2"),
   };
+}
+
+std::vector<HostCase> temporal_constant_cases() {
+  const auto in_corpus = [](const char* name) { return load_definition(fmt::format("corpus/{}.toml", name)); };
+  std::vector<HostCase> cases;
+  for (const Boundary boundary :
+       {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    cases.push_back(
+        temporal_case(in_corpus("hotspot3d"), ElementType::f32, sides, "temporal.bx32.by2.rx2.ry4.v2.pf2.t3.ch2"));
+    cases.push_back(
+        temporal_case(in_corpus("poisson2d_9pt"), ElementType::f64, sides, "temporal.bx32.by1.rx2.v2.pf1.t5.ch2.u2"));
+  }
+  const Boundaries mixed{Boundary::periodic, Boundary::clamp, Boundary::hold};
+  cases.push_back(wide_index_case(
+      temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
+  cases.push_back(
+      temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
+  cases.push_back(temporal_case(parse_expression_stencil("u_next = u + k * laplacian(u)", 1), ElementType::f32, mixed,
+                                "temporal.bx32.by1.rx2.v2.pf1.t4"));
+  for (const Boundary boundary : {Boundary::zero, Boundary::hold}) {
+    cases.push_back(temporal_case(in_corpus("poisson2d_9pt"), ElementType::f32, on_all_sides(boundary),
+                                  "temporal.bx32.by1.rx4.sums.v4.pf2.t3.ch2.u3"));
+  }
+  cases.push_back(temporal_case(in_corpus("poisson3d_19pt"), ElementType::f32,
+                                {Boundary::clamp, Boundary::hold, Boundary::periodic},
+                                "temporal.bx32.by2.rx2.ry3.sums.v2.pf1.t2"));
+  return cases;
 }
 
 }  // namespace stencil_tune

@@ -33,4 +33,8 @@ std::vector<HostCase> lopsided_temporal_cases();
 /// Of the corpus: a nonlinear stencil, and one that reads all but the corners of its box.
 std::vector<HostCase> defined_temporal_cases();
 
+/// Stencils that also read fields which no step changes, one of them twice in a product; of every rank, with and
+/// without sums.
+std::vector<HostCase> temporal_constant_cases();
+
 }  // namespace stencil_tune

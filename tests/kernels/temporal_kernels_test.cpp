@@ -26,25 +26,6 @@ void expect_right(const std::vector<HostCase>& cases) {
   }
 }
 
-/// Constant fields before and after the one that is advanced, one of them nonlinear: next = a*u[..] - b^2*u.
-Stencil damped_between_fields() {
-  StencilBuilder builder("damped", 2);
-  const int gain = builder.field("gain"), u = builder.field("u"), damping = builder.field("damping");
-  const int next = builder.field("next");
-  NodeId sum = builder.read(u, {0, 0, 0});
-  for (const Offset& offset : {Offset{-1, 0, 0}, Offset{2, 0, 0}, Offset{0, 1, 0}}) {
-    sum = builder.apply(Operation::add, sum, builder.read(u, offset));
-  }
-  const NodeId scaled = builder.apply(Operation::multiply, builder.number(0.25), sum);
-  const NodeId gained = builder.apply(Operation::multiply, builder.read(gain, {0, 0, 0}), scaled);
-  const NodeId damp = builder.read(damping, {0, 0, 0});
-  const NodeId damped =
-      builder.apply(Operation::multiply, builder.apply(Operation::multiply, damp, damp), builder.read(u, {0, 0, 0}));
-  builder.update(next, builder.apply(Operation::subtract, gained, damped));
-  builder.rotate(next, u);
-  return std::move(builder).build();
-}
-
 class TemporalBoundaries : public testing::TestWithParam<Boundary> {};
 
 TEST_P(TemporalBoundaries, AreExactAtEveryFusedStep) { expect_right(temporal_cases(GetParam())); }
@@ -73,33 +54,7 @@ TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
   }
 }
 
-TEST(TemporalKernels, KeepFieldsThatNoStepChanges) {
-  const auto in_corpus = [](const char* name) { return load_definition(fmt::format("corpus/{}.toml", name)); };
-  std::vector<HostCase> cases;
-  for (const Boundary boundary :
-       {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
-    const Boundaries sides = everywhere(boundary);
-    cases.push_back(
-        temporal_case(in_corpus("hotspot3d"), ElementType::f32, sides, "temporal.bx32.by2.rx2.ry4.v2.pf2.t3.ch2"));
-    cases.push_back(
-        temporal_case(in_corpus("poisson2d_9pt"), ElementType::f64, sides, "temporal.bx32.by1.rx2.v2.pf1.t5.ch2.u2"));
-  }
-  const Boundaries mixed{Boundary::periodic, Boundary::clamp, Boundary::hold};
-  cases.push_back(wide_index_case(
-      temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
-  cases.push_back(
-      temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
-  cases.push_back(temporal_case(parse_expression_stencil("u_next = u + k * laplacian(u)", 1), ElementType::f32, mixed,
-                                "temporal.bx32.by1.rx2.v2.pf1.t4"));
-  for (const Boundary boundary : {Boundary::zero, Boundary::hold}) {
-    cases.push_back(temporal_case(in_corpus("poisson2d_9pt"), ElementType::f32, everywhere(boundary),
-                                  "temporal.bx32.by1.rx4.sums.v4.pf2.t3.ch2.u3"));
-  }
-  cases.push_back(temporal_case(in_corpus("poisson3d_19pt"), ElementType::f32,
-                                {Boundary::clamp, Boundary::hold, Boundary::periodic},
-                                "temporal.bx32.by2.rx2.ry3.sums.v2.pf1.t2"));
-  expect_right(cases);
-}
+TEST(TemporalKernels, KeepFieldsThatNoStepChanges) { expect_right(temporal_constant_cases()); }
 
 TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
   const Problem problem = make_problem(load_definition("corpus/hotspot3d.toml"), ElementType::f32,
