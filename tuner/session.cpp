@@ -39,6 +39,7 @@ class Session {
 
   SessionResult run() {
     recall_known_trials();
+    queue_tips();
     queue_baselines();
     submit_ahead();  // compiling goes on while the device makes ready
     result_.device = parts_.device.start();
@@ -70,11 +71,18 @@ class Session {
     }
   }
 
+  void queue_tips() {
+    for (const Tuning& tip : parts_.tips) {
+      if (seen_.count(code(tip)) == 0 && tip_codes_.insert(code(tip)).second) first_.push_back(tip);
+    }
+  }
+
   void queue_baselines() {
     for (const Baseline& baseline : parts_.baselines) {
       if (!baseline.tuning) continue;
       const std::string baseline_code = code(*baseline.tuning);
       if (!baseline_codes_.insert(baseline_code).second || seen_.count(baseline_code) > 0) continue;
+      if (tip_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
   }
@@ -118,7 +126,7 @@ class Session {
       return tuning;
     }
     while (auto tuning = parts_.strategy.propose()) {
-      if (baseline_codes_.count(code(*tuning)) == 0) return tuning;
+      if (baseline_codes_.count(code(*tuning)) + tip_codes_.count(code(*tuning)) == 0) return tuning;
     }
     strategy_is_done_ = true;
     return std::nullopt;
@@ -280,6 +288,7 @@ class Session {
   std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
   std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
   std::set<std::string> incumbents_;         // known codes that are being compiled again
+  std::set<std::string> tip_codes_;
   std::set<std::string> baseline_codes_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device
   int submitted_ = 0;                // new candidates handed to the compile processes

@@ -27,8 +27,8 @@ class SessionTest : public ::testing::Test {
  protected:
   SessionResult run(SessionOptions options, std::uint64_t seed = 1) {
     const auto strategy = make_random(space, seed);
-    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines},
-                       options);
+    return run_session(
+        {problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines, tips}, options);
   }
 
   static SessionOptions trials(int count) {
@@ -52,6 +52,7 @@ class SessionTest : public ::testing::Test {
   SilentProgress observer;
   std::atomic<bool> stop{false};
   std::vector<Baseline> baselines = textbook_baselines(problem, limits);
+  std::vector<Tuning> tips{};
 };
 
 TEST_F(SessionTest, TheWinnerIsTheFastestOfAllThatRan) {
@@ -82,6 +83,17 @@ TEST_F(SessionTest, BaselinesAreTriedFirstAndTimedToTheEnd) {
   ASSERT_GE(device.ran.size(), expected.size());
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), device.ran.begin()));
   for (const std::string& candidate : expected) EXPECT_EQ(device.plans[candidate].best_ms, 0) << candidate;
+}
+
+TEST_F(SessionTest, TipsComeBeforeAllElseOnceAndNotAgainInALaterSession) {
+  tips = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code("direct.bx64.by2")};
+  run(trials(20));
+  EXPECT_EQ(device.ran[0], "direct.bx64.by2");
+  EXPECT_EQ(device.ran[1], "direct.bx128.by2.rx2");
+  EXPECT_EQ(std::count(device.ran.begin(), device.ran.end(), "direct.bx64.by2"), 1);
+  device.ran.clear();
+  run(trials(20));
+  EXPECT_EQ(std::count(device.ran.begin(), device.ran.end(), "direct.bx64.by2"), 0);
 }
 
 TEST_F(SessionTest, OthersAreMeasuredAgainstTheBestSoFar) {

@@ -1,11 +1,14 @@
 #include "tuner/commands/tuning_run.hpp"
 
+#include "db/winner_store.hpp"
 #include "generator/source.hpp"
 #include "generator/suggest.hpp"
+#include "runtime/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
 #include "tuner/predict.hpp"
+#include "tuner/tips.hpp"
 
 #include <fmt/format.h>
 
@@ -50,6 +53,12 @@ void apply_effort(TuningSettings& settings) {
 std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
   if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
   return make_local(space, model, settings.seed);
+}
+
+std::vector<Tuning> known_tips(const Problem& problem, const Target& target, Database& database) {
+  const std::string key = stencil_key(problem.stencil);
+  const auto winners = with_pretuned(WinnerStore(database).list({.stencil_key = key, .count_trials = false}), key);
+  return tips(problem, target.limits, target.gpu(), winners);
 }
 
 }  // namespace
@@ -120,9 +129,10 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSet
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const SteadyClock clock;
-  outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-                                InterruptGuard::requested(), textbook_baselines(problem, target.limits)},
-                               settings.session);
+  outcome.result = run_session(
+      {problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+       InterruptGuard::requested(), textbook_baselines(problem, target.limits), known_tips(problem, target, database)},
+      settings.session);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;
 }
