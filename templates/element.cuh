@@ -47,14 +47,6 @@ STENCIL_DEVICE void store_cells(Storage* to, const Value* from) {
   store_word<kHint>(reinterpret_cast<W*>(to), pack.word);
 }
 
-/// The value that comes back from a cell it was stored in.
-template <class Storage, class Value>
-STENCIL_DEVICE Value as_stored(Value value) {
-  Storage cell;
-  narrow(value, cell);
-  return widen(cell);
-}
-
 template <class Value>
 STENCIL_DEVICE Value minimum(Value a, Value b) {
   return a < b ? a : b;

@@ -148,7 +148,7 @@ struct Pipeline {
   STENCIL_DEVICE void update_cell(const Registers& window, Plane& updated) const {
     Value cell[1];
     S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
-    updated.cells[kJ][kI] = as_stored<typename S::Storage>(cell[0]);
+    updated.cells[kJ][kI] = cell[0];
   }
 
   template <int... kCell>

@@ -194,7 +194,7 @@ struct SumsPipeline {
     typename Sums::Row outputs;
     sums.template finish<kJ>(late, arguments.coefficients, outputs);
     STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = as_stored<typename S::Storage>(outputs[0][i]);
+    for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = outputs[0][i];
   }
 
   /// Under hold, planes beyond the grid are left as they are: none but planes that are kept would read them.

@@ -1,14 +1,17 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/constraints.hpp"
 #include "generator/definition.hpp"
+#include "generator/source.hpp"
 #include "generator/temporal.hpp"
 #include "tests/kernels/temporal_cases.hpp"
+#include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -63,6 +66,38 @@ TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
   // Four planes of each field on their way, two that wait for the levels after the first and one that is read; two
   // slots of three levels of 4 warps' two edge rows.
   EXPECT_EQ(temporal_shape(problem, tuning).shared_bytes, (4U + 4 + 2 + 1) * 64 * 16 * 4 + 2U * 3 * 4 * 2 * 64 * 4);
+}
+
+/// Eight steps that each add a quarter of f16's last place to 1.
+TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
+  StencilBuilder builder("growth", 2);
+  const int in = builder.field("u"), out = builder.field("u_next");
+  const NodeId factor = builder.coefficient_value(builder.coefficient("c", 1 + 0x1p-12));
+  const NodeId none = builder.coefficient_value(builder.coefficient("zero", 0));
+  builder.update(out, builder.apply(Operation::add, builder.apply(Operation::multiply, factor, builder.read(in, {})),
+                                    builder.apply(Operation::multiply, none, builder.read(in, {0, 1, 0}))));
+  builder.rotate(out, in);
+  const Problem problem = make_problem(std::move(builder).build(), ElementType::f16, everywhere(Boundary::periodic),
+                                       {2, {128, 24, 1}}, 0, 8);
+  for (const char* text : {"temporal.bx32.by1.rx4.pf2.t8", "temporal.bx32.by1.rx4.sums.pf2.t8"}) {
+    const Tuning tuning = parse_code(text);
+    ASSERT_TRUE(is_legal(problem, limits_of_architecture("sm_90"), tuning)) << text;
+    constexpr std::uint16_t kOne = 0x3c00;
+    const std::vector<std::uint16_t> before(static_cast<std::size_t>(problem.allocated_cells()), kOne);
+    std::vector<std::uint16_t> after(before.size(), 0);
+    const std::array<std::uint64_t, 1> inputs{reinterpret_cast<std::uint64_t>(before.data())};
+    const std::array<std::uint64_t, 1> outputs{reinterpret_cast<std::uint64_t>(after.data())};
+    const std::vector<double> coefficients{1 + 0x1p-12, 0};
+    const Box box = updated_box(problem);
+    const KernelSource source = generate(problem, tuning);
+    const LaunchGeometry geometry = launch_geometry(problem, tuning, box);
+    const auto fault = HostLibrary(std::span(&source, 1))
+                           .kernel(source.entry)
+                           .run({.grid = geometry.grid, .block = geometry.block, .shared_bytes = geometry.shared_bytes},
+                                pack_arguments(problem, box, tuning, inputs, outputs, coefficients));
+    ASSERT_FALSE(fault) << fault->message;
+    EXPECT_EQ(std::count(after.begin(), after.end(), kOne + 2), static_cast<std::ptrdiff_t>(after.size())) << text;
+  }
 }
 
 TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
