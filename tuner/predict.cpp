@@ -1,5 +1,6 @@
 #include "tuner/predict.hpp"
 
+#include "generator/temporal.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -15,12 +16,17 @@ constexpr std::int64_t kPitchUnit = 16;  // cells: whole vectors of any type
 
 }  // namespace
 
-Problem small_problem(const Problem& problem) {
-  constexpr std::array<std::int64_t, kMaxRank> kSmall{67, 19, 11};
+Problem small_problem(const Problem& problem, const Tuning& tuning) {
+  std::array<std::int64_t, kMaxRank> small{67, 19, 11};
+  if (tuning.family == Family::temporal) {
+    const TemporalShape shape = temporal_shape(problem, tuning);
+    const std::int64_t walked = std::int64_t{2} * tuning.steps * shape.lag + tuning.chunks + 3;
+    small = {shape.width + 3, problem.extents.rank == 2 ? walked : shape.height + 3, walked};
+  }
   Extents extents = problem.extents;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
     const std::int64_t halo = 2 * problem.facts.radius[axis];
-    extents.n[axis] = std::min(extents.n[axis], kSmall[axis] + halo);
+    extents.n[axis] = std::min(extents.n[axis], small[axis] + halo);
   }
   const std::int64_t pitch = (extents.n[0] + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
   return make_problem(problem.stencil, problem.type, problem.boundaries, extents, pitch, problem.steps, problem.stage);
@@ -70,23 +76,20 @@ void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>
     check_note_ = "not checked";
     return;
   }
-  const Problem small = small_problem(problem_);
-  std::vector<Tuning> tunings;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < finalists.size() && tunings.size() < kChecked; ++i) {
-    if (!is_legal(small, limits_, finalists[i].first)) continue;
-    tunings.push_back(finalists[i].first);
-    places.push_back(i);
-  }
   try {
-    const std::vector<HostVerdict> verdicts = checker_(small, tunings);
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      if (verdicts[i].right) continue;
-      results[places[i]].outcome = Outcome::wrong_result;
-      results[places[i]].message = verdicts[i].message;
+    std::size_t checked = 0;
+    for (std::size_t i = 0; i < finalists.size() && checked < kChecked; ++i) {
+      const Tuning& tuning = finalists[i].first;
+      const Problem small = small_problem(problem_, tuning);
+      if (!is_legal(small, limits_, tuning)) continue;
+      ++checked;
+      const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
+      if (verdict.right) continue;
+      results[i].outcome = Outcome::wrong_result;
+      results[i].message = verdict.message;
     }
-    if (tunings.size() < finalists.size()) {
-      check_note_ = fmt::format("{} of {} finalists checked", tunings.size(), finalists.size());
+    if (checked < finalists.size()) {
+      check_note_ = fmt::format("{} of {} finalists checked", checked, finalists.size());
     }
   } catch (const Error& error) {
     check_note_ = fmt::format("not checked: {}", error.what());

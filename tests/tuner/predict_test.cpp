@@ -85,7 +85,7 @@ TEST_F(PredictTest, WithoutAHostCompilerItSaysNotChecked) {
 
 TEST_F(PredictTest, TheSmallGridHasRowsThatVectorsFitAndSomethingToUpdate) {
   for (const int order : {1, 4, 8}) {
-    const Problem small = small_problem(testing::star(order, 512, ElementType::f16));
+    const Problem small = small_problem(testing::star(order, 512, ElementType::f16), Tuning{});
     EXPECT_EQ(small.pitch % 8, 0);
     EXPECT_NE(small.extents.n[0], small.pitch);
     EXPECT_GT(updated_box(small).cells(), 0);
@@ -93,8 +93,21 @@ TEST_F(PredictTest, TheSmallGridHasRowsThatVectorsFitAndSomethingToUpdate) {
 }
 
 TEST_F(PredictTest, TheSmallGridIsNeverLargerThanTheProblems) {
-  const Problem small = small_problem(testing::star(1, 10));
+  const Problem small = small_problem(testing::star(1, 10), Tuning{});
   EXPECT_EQ(small.extents, (Extents{3, {10, 10, 10}}));
+}
+
+TEST(SmallProblem, HoldsATileOfFusedSteps) {
+  Problem run = testing::star(1, 512);
+  run.steps = 100;
+  const Limits limits = limits_of_architecture("sm_90");
+  for (const char* text :
+       {"temporal.bx32.by12.rx2.ry4.v2.pf8.t4.ch2.u4", "temporal.bx32.by8.rx2.ry4.sums.pf2.t3.ch16"}) {
+    const Tuning tuning = parse_code(text);
+    const Problem small = small_problem(run, tuning);
+    EXPECT_TRUE(is_legal(small, limits, tuning)) << text;
+    EXPECT_LT(small.extents.cells(), 500000) << text;
+  }
 }
 
 }  // namespace
