@@ -74,10 +74,23 @@ Problem problem_of(const Request& request, int stage, int steps) {
 }
 
 /// In the evidence of fused steps: what runs those that are left.
-void note_single_steps(Kernel::State& state) {
+void note_other_sweeps(Kernel::State& state) {
+  std::vector<std::string>& notes = state.plan.front().stages.front().evidence.notes;
+  if (state.plan.size() > 2) {
+    notes.push_back(fmt::format("the {} steps left of the run are fused too", state.plan[1].steps));
+  }
   const Evidence& single = state.plan.back().stages.front().evidence;
-  state.plan.front().stages.front().evidence.notes.push_back(
-      fmt::format("single steps run {} (match: {})", single.code, name(single.match)));
+  notes.push_back(fmt::format("single steps run {} (match: {})", single.code, name(single.match)));
+}
+
+/// The candidate for what `fused` leaves of the run: with as many fused steps, for which any tile has room that has it
+/// for more; nothing where less than two steps are left.
+std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
+  Choice remainder = fused;
+  remainder.tuning.steps = run.steps % fused.tuning.steps;
+  if (!is_legal(run, limits, remainder.tuning)) return std::nullopt;
+  remainder.evidence.code = code(remainder.tuning);
+  return remainder;
 }
 
 void check_alignment(const Request& request) {
@@ -172,7 +185,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   auto state = std::make_shared<Kernel::State>();
   state->driver = &driver();
   state->device = facts.ordinal;
-  if (auto fused = make_fused(request, facts, job)) state->plan.push_back(std::move(*fused));
+  state->plan = make_fused(request, facts, job);
   Sweep& single = state->plan.emplace_back();
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
     const Problem problem = problem_of(request, stage, 1);
@@ -182,20 +195,27 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
           std::make_unique<Meanwhile>(Meanwhile{TapLaunch(problem), share_loaded(tap_kernel_source(problem), facts)});
     }
   }
-  if (state->plan.size() > 1) note_single_steps(*state);
+  if (state->plan.size() > 1) note_other_sweeps(*state);
   return state;
 }
 
-std::optional<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job) {
-  if (request.steps == 1) return std::nullopt;
+std::vector<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+  std::vector<Sweep> sweeps;
+  if (request.steps == 1) return sweeps;
   const Problem run = problem_of(request, 0, request.steps);
-  if (!advances_one_field(run)) return std::nullopt;
+  if (!advances_one_field(run)) return sweeps;
   Choice choice = choose_kernel(request, run, facts, job);
-  const int steps = sweeps_per_launch(choice.tuning);
-  if (steps == 1) return std::nullopt;
-  Sweep sweep{.steps = steps, .in_background = parts_.compile_in_background};
-  sweep.stages.push_back(make_stage(run, std::move(choice), facts));
-  return sweep;
+  if (sweeps_per_launch(choice.tuning) == 1) return sweeps;
+  const auto add = [&](Choice chosen) {
+    Sweep& sweep = sweeps.emplace_back();
+    sweep.steps = chosen.tuning.steps;
+    sweep.in_background = parts_.compile_in_background;
+    sweep.stages.push_back(make_stage(run, std::move(chosen), facts));
+  };
+  auto remainder = choose_remainder(run, choice, facts.limits);
+  add(std::move(choice));
+  if (remainder) add(std::move(*remainder));
+  return sweeps;
 }
 
 Choice Library::Impl::choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts,

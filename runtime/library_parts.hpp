@@ -58,8 +58,9 @@ struct Library::Impl {
  private:
   /// Adds what was not tuned for just this to the job.
   std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, TuningJob& job);
-  /// The sweep for most of a run of request.steps; nothing where single steps are all that is known or possible.
-  std::optional<Sweep> make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  /// The sweeps for a run of request.steps, most steps first: one for most of it, and one for what it leaves where that
+  /// is two steps or more. Nothing where single steps are all that is known or possible.
+  std::vector<Sweep> make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job);
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, TuningJob& job);
   StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);

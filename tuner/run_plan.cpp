@@ -14,7 +14,8 @@ std::string plan_note(int steps, const TrialRecord& winner, const std::optional<
   std::string text =
       fmt::format("{} steps: {} launch{} of {} fused steps", steps, launches, launches == 1 ? "" : "es", fused);
   if (left == 0) return text + fmt::format(", {:.1f} GStencil/s", winner.gstencils);
-  text += fmt::format(" and {} single step{}", left, left == 1 ? "" : "s");
+  if (left > 1) return text + fmt::format(", {:.1f} GStencil/s, and 1 of {}", winner.gstencils, left);
+  text += " and 1 single step";
   if (!single || single->gstencils <= 0) return text + " (single steps were not timed)";
   const double rate = steps / ((steps - left) / winner.gstencils + left / single->gstencils);
   return text + fmt::format(", {:.1f} GStencil/s with them counted", rate);

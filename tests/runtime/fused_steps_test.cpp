@@ -103,6 +103,17 @@ TEST_F(FusedSteps, ARunIsFusedLaunchesAndThenSingleSteps) {
   EXPECT_EQ(driver_.launches[2].function, driver_.launches[4].function);
 }
 
+TEST_F(FusedSteps, WhatARunLeavesIsFusedTooWhereItIsTwoStepsOrMore) {
+  add_winner(102, kFour);
+  add_winner(1, kSingle);
+  const Kernel kernel = prepared(request(102));
+  EXPECT_EQ(kernel.fused_steps(), 4);
+  EXPECT_EQ(compiled_, 3);
+  EXPECT_EQ(launches_of(kernel, 102), 25U + 1U);
+  EXPECT_EQ(launches_of(kernel, 11), 2U + 1U + 1U);
+  EXPECT_EQ(prepared(request(101)).evidence().sentence().find("left of the run"), std::string::npos);
+}
+
 TEST_F(FusedSteps, FewerStepsThanAreFusedAreSingleOnes) {
   add_winner(100, kFour);
   const Kernel kernel = prepared(request(100));
