@@ -1,5 +1,6 @@
 #include "session_fakes.hpp"
 
+#include "stencil_tune/error.hpp"
 #include "tuner/model.hpp"
 #include "tuner/search.hpp"
 
@@ -158,6 +159,27 @@ TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryFamily) {
   std::set<Family> seen;
   for (int i = 0; i < 3; ++i) seen.insert(strategy->propose()->family);
   EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {
+  const Tuning first = parse_code("direct.bx64.by2"), second = parse_code("direct.bx32.by8");
+  const auto listed = make_listed(space, {first, second, first});
+  EXPECT_EQ(listed->propose(), first);
+  EXPECT_EQ(listed->propose(), second);
+  EXPECT_EQ(listed->propose(), std::nullopt);
+  const auto known = make_listed(space, {first, second});
+  known->report(first, 1);
+  EXPECT_EQ(known->propose(), second);
+}
+
+TEST_F(StrategyTest, AListedCandidateThatIsIllegalIsRefusedByName) {
+  try {
+    make_listed(space, {parse_code("direct.bx2048.by1")});
+    FAIL() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::illegal_candidate);
+    EXPECT_NE(std::string(error.what()).find("threads_per_block"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
@@ -50,7 +52,18 @@ void apply_effort(TuningSettings& settings) {
   }
 }
 
+std::vector<Tuning> parse_codes(std::string_view text) {
+  std::vector<Tuning> tunings;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    tunings.push_back(parse_code(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return tunings;
+}
+
 std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
+  if (!settings.candidates.empty()) return make_listed(space, settings.candidates);
   if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
   return make_local(space, model, settings.seed);
 }
@@ -69,7 +82,9 @@ void add_tuning_options(CommandLine& line) {
                      "stop after this time, such as 60s, 5m (default 60s)")(
           "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
           "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
-          "max-trials", po::value<int>()->value_name("N"), "stop after this many new trials")(
+          "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
+          "no search: these and the textbook's kernels")("max-trials", po::value<int>()->value_name("N"),
+                                                         "stop after this many new trials")(
           "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)");
 }
 
@@ -86,6 +101,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
                   fmt::format("--max-trials {}: must be at least 1", settings.session.max_trials));
     }
   }
+  if (values.count("candidates") > 0) settings.candidates = parse_codes(values["candidates"].as<std::string>());
   if (values.count("seed") > 0) settings.seed = values["seed"].as<std::uint64_t>();
   return settings;
 }
@@ -129,10 +145,11 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSet
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const SteadyClock clock;
-  outcome.result = run_session(
-      {problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-       InterruptGuard::requested(), textbook_baselines(problem, target.limits), known_tips(problem, target, database)},
-      settings.session);
+  outcome.result =
+      run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+                   InterruptGuard::requested(), textbook_baselines(problem, target.limits),
+                   settings.candidates.empty() ? known_tips(problem, target, database) : std::vector<Tuning>{}},
+                  settings.session);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;
 }

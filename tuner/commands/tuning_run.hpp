@@ -16,6 +16,7 @@ struct TuningSettings {
   Effort effort = Effort::standard;
   SessionOptions session;
   std::uint64_t seed = 1;
+  std::vector<Tuning> candidates{};  ///< these and no others; empty: search
 };
 
 struct TuningOutcome {
