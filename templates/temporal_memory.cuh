@@ -281,7 +281,7 @@ struct EdgeRows {
   Value* own;          ///< the lane's cells in slot 0, level 0
   const Value* above;  ///< of the warp above, or its own where there is none
   const Value* below;
-  int slot = 0;  ///< published last
+  int slot = 0;  ///< cells from slot 0 to the one that was published last
 
   STENCIL_DEVICE EdgeRows() {
     Value* rows = reinterpret_cast<Value*>(shared_memory() + InputRows<S, T>::kBytes) + thread_x() * Shape::kCells;
@@ -306,7 +306,7 @@ struct EdgeRows {
 
   template <int kLevel>
   STENCIL_DEVICE void publish(const TemporalPlane<S, T>& plane) const {
-    Value* to = own + (next() * kSlotCells + kLevel * kLevelCells);
+    Value* to = own + (next() + kLevel * kLevelCells);
     STENCIL_UNROLL
     for (int r = 0; r < kWarpRows; ++r) {
       const int j = r < S::kHighY ? r : Shape::kRows - kWarpRows + r;
@@ -320,10 +320,10 @@ struct EdgeRows {
   /// Row kJ, outside the warp's own, of plane p of the reach.
   template <int kLevel, int kJ>
   STENCIL_DEVICE void read(int p, Value* body) const {
-    const int age = Shape::kLastExchanged - p;
-    const int of_plane = slot >= age ? slot - age : slot - age + kSlots;
+    const int back = (Shape::kLastExchanged - p) * kSlotCells;
+    const int of_plane = slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
     constexpr int kRow = kJ < 0 ? S::kHighY + S::kLowY + kJ : kJ - Shape::kRows;
-    const Value* from = (kJ < 0 ? above : below) + (of_plane * kSlotCells + kLevel * kLevelCells + kRow * Shape::kWidth);
+    const Value* from = (kJ < 0 ? above : below) + (of_plane + kLevel * kLevelCells + kRow * Shape::kWidth);
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; i += kWord) load_cells<LoadHint::cached, kWord>(from + i, body + i);
   }
@@ -331,7 +331,12 @@ struct EdgeRows {
  private:
   static constexpr int kWord = Shape::template word_cells<Value>();
 
-  STENCIL_DEVICE int next() const { return slot + 1 == kSlots ? 0 : slot + 1; }
+  /// Two slots take turns, written so that an even number of steps visibly ends where it began: both addresses then stay
+  /// at hand in an unrolled loop.
+  STENCIL_DEVICE int next() const {
+    if constexpr (kSlots == 2) return kSlotCells - slot;
+    return slot == (kSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
+  }
 };
 
 /// Stores those cells of the thread that belong to the block.
