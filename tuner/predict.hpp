@@ -41,8 +41,8 @@ class PredictedDevice : public DeviceWorker {
   std::string check_note_;
 };
 
-/// A small awkward grid for the same stencil, type and boundaries: odd extents, rows padded as vector loads need it. For
-/// fused steps a little more than a tile, which must lie inside.
+/// A small awkward grid for the same stencil, type and boundaries: odd extents, rows padded as vector loads need it.
+/// For fused steps a little more than a tile, which must lie inside.
 Problem small_problem(const Problem& problem, const Tuning& tuning);
 
 }  // namespace stencil_tune

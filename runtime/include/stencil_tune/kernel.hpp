@@ -106,10 +106,11 @@ class Kernel {
                     std::span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
 
   /// `steps` steps, rotating the buffers after each launch as the stencil's rotations say: steps / fused_steps() fused
-  /// launches, one more for what those leave of Request::steps where it is two steps or more, then single steps. When it returns, fields[i] is the buffer that will hold field i once the stream gets
-  /// there; which of the buffers that is, the number of launches says, not that of steps. Under boundary hold the
-  /// layers that are never written are first copied from the current field to the buffers it rotates with. Throws
-  /// Error(invalid_argument) for a negative number or a stencil without rotations.
+  /// launches, one more for what those leave of Request::steps where it is two steps or more, then single steps. When
+  /// it returns, fields[i] is the buffer that will hold field i once the stream gets there; which of the buffers that
+  /// is, the number of launches says, not that of steps. Under boundary hold the layers that are never written are
+  /// first copied from the current field to the buffers it rotates with. Throws Error(invalid_argument) for a negative
+  /// number or a stencil without rotations.
   void advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
                std::span<const double> coefficients = {}) const;
 
