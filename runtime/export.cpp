@@ -1,5 +1,6 @@
 #include "runtime/export.hpp"
 
+#include "generator/constraints.hpp"
 #include "generator/tile.hpp"
 #include "runtime/export_templates.hpp"
 #include "runtime/export_text.hpp"
@@ -19,12 +20,22 @@ void require_identifier(const std::string& name) {
               fmt::format("'{}' cannot name a C function; '{}' could", comment_text(name), export_name(name)));
 }
 
+void require_legal(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
+  const auto violation = first_violation(problem, limits_of_architecture(architecture), tuning);
+  if (!violation) return;
+  throw Error(ErrorCode::illegal_candidate,
+              fmt::format("{} cannot be exported for {}, {}, {}: {}: {}; `stencil-tune explain` says more",
+                          code(tuning), comment_text(problem.stencil.name), to_string(problem.extents), architecture,
+                          violation->constraint, violation->message));
+}
+
 std::string provenance(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+  const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
   std::string text = fmt::format(
-      "// {}: stencil '{}', rank {}, {}, boundary {}\n"
-      "// Candidate {}\n",
-      options.name, comment_text(problem.stencil.name), problem.extents.rank, name(problem.type),
-      to_string(problem.boundaries, problem.extents.rank), code(tuning));
+      "// {}: stencil '{}', {}, boundary {}\n"
+      "// Candidate {} for {} cells{}\n",
+      options.name, comment_text(problem.stencil.name), name(problem.type),
+      to_string(problem.boundaries, problem.extents.rank), code(tuning), to_string(problem.extents), run);
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it. Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
@@ -49,13 +60,14 @@ std::string header_text(const Problem& problem, const Tuning& tuning, const Expo
       problem.type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
       : problem.type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
                                           : "",
-      launcher_contract(problem, tuning), signature.declaration());
+      launcher_contract(problem, tuning, signature), signature.declaration());
 }
 
 }  // namespace
 
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
   require_identifier(options.name);
+  require_legal(problem, tuning, options.architecture);
   const std::string kernel = options.name + "_kernel";
   const std::string detail = options.name + "_detail";
   const ExportSignature signature = export_signature(problem, options.name);
@@ -70,7 +82,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   }
   files.source += write_out_templates(generate(problem, tuning, kernel).text, detail);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
-  if (!options.split_header) files.source += launcher_contract(problem, tuning);
+  if (!options.split_header) files.source += launcher_contract(problem, tuning, signature);
   files.source += launcher_text(problem, tuning, signature, detail, kernel);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");

@@ -28,7 +28,8 @@ struct ExportedFiles {
 ///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
 ///
 /// for any extents and strides the candidate can serve; it returns cudaErrorInvalidValue for others.
-/// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate).
+/// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate) for
+/// a candidate that breaks a constraint for the problem on the architecture.
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options);
 
 /// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.

@@ -6,50 +6,13 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 namespace stencil_tune {
 
 namespace {
-
-std::string_view cell_type(ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return "double";
-    case ElementType::f32:
-      return "float";
-    case ElementType::f16:
-      return "__half";
-    case ElementType::bf16:
-      return "__nv_bfloat16";
-  }
-  throw Error(ErrorCode::internal, "an element type without a CUDA name");
-}
-
-/// Parameter names for fields: identifiers, each once.
-class FieldNames {
- public:
-  std::string add(const std::string& field) {
-    std::string name = export_name(field);
-    while (std::find(used_.begin(), used_.end(), name) != used_.end()) name += "_2";
-    used_.push_back(name);
-    return name;
-  }
-
- private:
-  std::vector<std::string> used_;
-};
-
-/// "f(a) || f(b)" for each name in the format's place.
-std::string any_of(const std::vector<std::string>& names, std::string_view format) {
-  std::string text;
-  for (const std::string& each : names) {
-    if (!text.empty()) text += " || ";
-    text += fmt::format(fmt::runtime(format), each);
-  }
-  return text;
-}
 
 struct KernelAxisTexts {
   std::array<std::string, kMaxRank> extent;
@@ -89,26 +52,11 @@ std::string last_stride(const Problem& problem) {
   return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
 }
 
-/// Cells that one instruction or copy moves: addresses and strides must be multiples of as many.
-std::size_t cells_together(const Problem& problem, const Tuning& tuning) {
-  return required_alignment(problem.type, tuning) / size_of(problem.type);
-}
-
-std::string alignment_checks(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
-  const std::size_t cells = cells_together(problem, tuning);
-  if (cells == 1) return "";
-  std::vector<std::string> names = signature.inputs;
-  names.insert(names.end(), signature.outputs.begin(), signature.outputs.end());
-  const std::string misaligned =
-      fmt::format("reinterpret_cast<std::uintptr_t>({{}}) % {} != 0", cells * size_of(problem.type));
-  std::string text = fmt::format("  // Cells are moved {} at a time.\n", cells);
-  text += fmt::format("  if ({}) return cudaErrorMisalignedAddress;\n", any_of(names, misaligned));
-  if (problem.extents.rank == 2)
-    text += fmt::format("  if (stride_y % {} != 0) return cudaErrorInvalidValue;\n", cells);
-  if (problem.extents.rank == 3) {
-    text += fmt::format("  if (stride_y % {0} != 0 || stride_z % {0} != 0) return cudaErrorInvalidValue;\n", cells);
-  }
-  return text;
+std::string stride_alignment_checks(const Problem& problem, const Tuning& tuning) {
+  const std::size_t cells = required_alignment(problem.type, tuning) / size_of(problem.type);
+  if (cells == 1 || problem.extents.rank == 1) return "";
+  if (problem.extents.rank == 2) return fmt::format("  if (stride_y % {} != 0) return cudaErrorInvalidValue;\n", cells);
+  return fmt::format("  if (stride_y % {0} != 0 || stride_z % {0} != 0) return cudaErrorInvalidValue;\n", cells);
 }
 
 std::string coefficient_lines(const Problem& problem, std::string_view plain) {
@@ -176,24 +124,27 @@ std::string address_lines(const ExportSignature& signature, std::string_view pla
   return text;
 }
 
-std::string null_and_overlap_checks(const ExportSignature& signature) {
+std::string pointer_checks(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
   std::vector<std::string> all = signature.inputs;
   all.insert(all.end(), signature.outputs.begin(), signature.outputs.end());
-  std::string same;
-  for (std::size_t o = 0; o < signature.outputs.size(); ++o) {
-    for (std::size_t i = 0; i < signature.inputs.size() + o; ++i) {
-      same += fmt::format("{}{} == {}", same.empty() ? "" : " || ", signature.outputs[o], all[i]);
-    }
-  }
-  return fmt::format("  if ({}) return cudaErrorInvalidValue;\n  if ({}) return cudaErrorInvalidValue;\n",
-                     any_of(all, "{} == nullptr"), same);
-}
-
-/// The grids that fused steps can serve.
-std::string extents_contract(const Problem& problem, const Tuning& tuning) {
-  const TemporalShape shape = temporal_shape(problem, tuning);
-  const std::string rows = problem.extents.rank == 3 ? fmt::format(", ny {}", shape.height) : "";
-  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}.\n", shape.width, rows);
+  const std::size_t bytes = required_alignment(problem.type, tuning);
+  const std::string misaligned = bytes == size_of(problem.type)
+                                     ? ""
+                                     : fmt::format(
+                                           "    // Cells are moved {} at a time.\n"
+                                           "    if (reinterpret_cast<std::uintptr_t>(pointers[i]) % {} != 0) return "
+                                           "cudaErrorMisalignedAddress;\n",
+                                           bytes / size_of(problem.type), bytes);
+  return fmt::format(
+      R"(  const void* const pointers[] = {{{}}};  // the inputs, then the outputs
+  for (int i = 0; i < S::kInputs + S::kOutputs; ++i) {{
+    if (pointers[i] == nullptr) return cudaErrorInvalidValue;
+    for (int j = 0; j < i && i >= S::kInputs; ++j) {{
+      if (pointers[i] == pointers[j]) return cudaErrorInvalidValue;
+    }}
+{}  }}
+)",
+      fmt::join(all, ", "), misaligned);
 }
 
 /// Tiles along axis a of a grid of n[a] cells, low[a] to high[a] of which are updated.
@@ -235,75 +186,6 @@ std::string tile_constants(const Problem& problem, const Tuning& tuning) {
 
 }  // namespace
 
-ExportSignature export_signature(const Problem& problem, const std::string& name) {
-  ExportSignature signature{
-      .name = name, .cell = std::string(cell_type(problem.type)), .inputs = {}, .outputs = {}, .parameters = {}};
-  FieldNames names;
-  for (const int field : problem.facts.inputs) {
-    signature.inputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
-    signature.parameters.push_back({"const " + signature.cell + "*", signature.inputs.back()});
-  }
-  for (const int field : problem.facts.outputs) {
-    signature.outputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
-    signature.parameters.push_back({signature.cell + "*", signature.outputs.back()});
-  }
-  signature.parameters.push_back({"long long", "nx"});
-  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "ny"});
-  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "nz"});
-  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
-  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "stride_z"});
-  if (!problem.stencil.coefficients.empty()) signature.parameters.push_back({"const double*", "coefficients"});
-  signature.parameters.push_back({"cudaStream_t", "stream"});
-  return signature;
-}
-
-std::string ExportSignature::declaration(std::string_view linkage) const {
-  const std::string opening = fmt::format("{}cudaError_t {}(", linkage, name);
-  std::string text = opening;
-  std::size_t column = opening.size();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::string each =
-        fmt::format("{} {}{}", parameters[i].type, parameters[i].name, i + 1 < parameters.size() ? ", " : ")");
-    if (column + each.size() > 118) {
-      text.pop_back();
-      text += "\n" + std::string(opening.size(), ' ');
-      column = opening.size();
-    }
-    text += each;
-    column += each.size();
-  }
-  return text;
-}
-
-std::string launcher_contract(const Problem& problem, const Tuning& tuning) {
-  const int steps = sweeps_per_launch(tuning);
-  std::string text =
-      steps == 1 ? "// One step of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; "
-                   "allocates nothing.\n"
-                 : fmt::format(
-                       "// {0} steps of the stencil in one launch: reads the inputs, writes the state {0} steps "
-                       "later. Asynchronous on the\n// stream; allocates nothing.\n",
-                       steps);
-  constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
-  text += fmt::format("//   pointers      device memory; a cell stands at [{}]; inputs and outputs must not overlap\n",
-                      kPlaces[static_cast<std::size_t>(problem.extents.rank - 1)]);
-  text += "//   nx, ny, nz    extents of the whole arrays in cells, x fastest in memory\n";
-  if (problem.extents.rank > 1) text += "//   stride_y, _z  cells from one row, one plane to the next\n";
-  if (!problem.stencil.coefficients.empty()) {
-    text += fmt::format("//   coefficients  {} numbers in host memory, or nullptr for the defaults below\n",
-                        problem.stencil.coefficients.size());
-  }
-  text += fmt::format("//   boundary      {}\n", to_string(problem.boundaries, problem.extents.rank));
-  const std::size_t cells = cells_together(problem, tuning);
-  if (cells > 1) {
-    text += fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells,
-                        cells * size_of(problem.type));
-  }
-  if (steps > 1) text += extents_contract(problem, tuning);
-  text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
-  return text;
-}
-
 std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
                           const std::string& detail, const std::string& kernel) {
   const KernelAxisTexts axes = kernel_axis_texts(problem, tuning);
@@ -318,7 +200,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
   const long long held[3] = {{{h0}, {h1}, {h2}}};  // layers on each side that boundary hold keeps
 {tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
 {stride_checks}  if (sizeof(S::Index) == 4 && {cells} > 0x7fffffff) return cudaErrorInvalidValue;
-{alignment_checks}
+{stride_alignment_checks}
   {detail}::{arguments}<S> arguments = {{}};
 {addresses}  unsigned tiles[3];
   for (int a = 0; a < 3; ++a) {{
@@ -339,12 +221,12 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
 }}
 )",
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
-      fmt::arg("detail", detail), fmt::arg("pointer_checks", null_and_overlap_checks(signature)),
+      fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(problem, tuning, signature)),
       fmt::arg("n0", axes.extent[0]), fmt::arg("n1", axes.extent[1]), fmt::arg("n2", axes.extent[2]),
       fmt::arg("s0", axes.stride[0]), fmt::arg("s1", axes.stride[1]), fmt::arg("s2", axes.stride[2]),
       fmt::arg("h0", axes.held[0]), fmt::arg("h1", axes.held[1]), fmt::arg("h2", axes.held[2]),
       fmt::arg("stride_checks", stride_checks(problem)), fmt::arg("cells", last_stride(problem)),
-      fmt::arg("alignment_checks", alignment_checks(problem, tuning, signature)),
+      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
       fmt::arg("coefficients", coefficient_lines(problem, plain)),

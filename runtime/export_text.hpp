@@ -29,7 +29,7 @@ struct ExportSignature {
 ExportSignature export_signature(const Problem& problem, const std::string& name);
 
 /// Its contract in comment lines: parameters, units, boundary, errors.
-std::string launcher_contract(const Problem& problem, const Tuning& tuning);
+std::string launcher_contract(const Problem& problem, const Tuning& tuning, const ExportSignature& signature);
 
 /// The launcher: checks, launch geometry and arguments as generator/launch.cpp computes them, for any extents.
 /// `detail` is the namespace of the templates, `kernel` the kernel's name.

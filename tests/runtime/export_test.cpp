@@ -56,6 +56,25 @@ TEST(Export, TheHeaderHoldsTheDeclarationWhenSplit) {
   EXPECT_NE(files.header.find("cudaError_t heat(const float* in"), std::string::npos);
 }
 
+TEST(Export, SaysWhatTheLauncherTakesAndWhatFollows) {
+  const Problem problem = make_problem(parse_expression_stencil("u_next = u + a * d_x(u); a = 0.5", 2),
+                                       ElementType::f32, {Boundary::hold, Boundary::periodic}, {2, {128, 128, 1}});
+  const std::string source = export_kernel(problem, kPlain, {.name = "heat"}).source;
+  for (const char* said : {"//   nx, ny        extents", "//   stride_y      cells from one row to the next\n",
+                           "1 number in host memory, or nullptr for a = 0.5\n", "held layers on each side (1 in x)",
+                           "//   afterwards    u_next becomes u\n", "for 128x128 cells\n"}) {
+    EXPECT_NE(source.find(said), std::string::npos) << said;
+  }
+}
+
+TEST(Export, RefusesACandidateThatBreaksAConstraint) {
+  EXPECT_ERROR(export_kernel(cube(), parse_code("direct.bx3200.by4"), {.name = "heat"}), ErrorCode::illegal_candidate,
+               "threads_per_block");
+  const Tuning ring = parse_code("streaming.bx32.by8.cz8.ring.pf1");
+  EXPECT_ERROR(export_kernel(cube(), ring, {.name = "heat", .architecture = "sm_80"}), ErrorCode::illegal_candidate,
+               "ring_architecture");
+}
+
 TEST(Export, NamesBecomeIdentifiers) {
   EXPECT_EQ(export_name("3D heat!"), "s3D_heat_");
   EXPECT_EQ(export_name("double"), "double_");
