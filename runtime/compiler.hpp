@@ -41,6 +41,9 @@ class Compiler {
     return std::nullopt;
   }
 
+  /// Throws Error(unknown_name), naming those that it does compile for, where arch is none of them.
+  virtual void require_architecture(std::string_view /*arch*/) const {}
+
   /// "13.0"
   virtual std::string version() const = 0;
 };

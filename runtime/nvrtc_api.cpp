@@ -16,6 +16,8 @@ NvrtcApi resolve(SharedLibrary library) {
   NvrtcApi api;
   library.require(api.version, "nvrtcVersion");
   library.require(api.error_string, "nvrtcGetErrorString");
+  library.require(api.architecture_count, "nvrtcGetNumSupportedArchs");
+  library.require(api.architectures, "nvrtcGetSupportedArchs");
   library.require(api.create_program, "nvrtcCreateProgram");
   library.require(api.destroy_program, "nvrtcDestroyProgram");
   library.require(api.compile_program, "nvrtcCompileProgram");

@@ -20,6 +20,8 @@ struct NvrtcApi {
 
   decltype(&::nvrtcVersion) version = nullptr;
   decltype(&::nvrtcGetErrorString) error_string = nullptr;
+  decltype(&::nvrtcGetNumSupportedArchs) architecture_count = nullptr;
+  decltype(&::nvrtcGetSupportedArchs) architectures = nullptr;
   decltype(&::nvrtcCreateProgram) create_program = nullptr;
   decltype(&::nvrtcDestroyProgram) destroy_program = nullptr;
   decltype(&::nvrtcCompileProgram) compile_program = nullptr;

@@ -6,9 +6,12 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 namespace stencil_tune {
@@ -58,7 +61,7 @@ class Program {
 };
 
 /// "sm_90", "sm_90a": what may stand in an option.
-void require_architecture(std::string_view arch) {
+void require_well_formed(std::string_view arch) {
   bool good = arch.starts_with("sm_") && arch.size() >= 5 && arch.size() <= 7;
   for (const char c : good ? arch.substr(3) : std::string_view())
     good = good && std::isalnum(static_cast<unsigned char>(c));
@@ -80,7 +83,7 @@ class NvrtcCompiler final : public Compiler {
   }
 
   CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
-    require_architecture(arch);
+    require_well_formed(arch);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> options = nvrtc_options(arch);
     Compiled compiled = compile(source, arch, options);
@@ -96,9 +99,34 @@ class NvrtcCompiler final : public Compiler {
     return kernel;
   }
 
+  void require_architecture(std::string_view arch) const override {
+    require_well_formed(arch);
+    if (!supports(arch)) throw Error(ErrorCode::unknown_name, unsupported(arch));
+  }
+
   std::string version() const override { return fmt::format("{}.{}", api_.major, api_.minor); }
 
  private:
+  std::vector<int> architectures() const {
+    int count = 0;
+    api_.check(api_.architecture_count(&count), "ask how many architectures NVRTC compiles for");
+    std::vector<int> known(static_cast<std::size_t>(count));
+    api_.check(api_.architectures(known.data()), "ask which architectures NVRTC compiles for");
+    return known;
+  }
+
+  bool supports(std::string_view arch) const {
+    const std::vector<int> known = architectures();
+    return std::find(known.begin(), known.end(), std::atoi(std::string(arch.substr(3)).c_str())) != known.end();
+  }
+
+  std::string unsupported(std::string_view arch) const {
+    return fmt::format(
+        "NVRTC {} does not compile for {}, but for sm_{}; name one of these, or set STENCIL_TUNE_NVRTC to the libnvrtc "
+        "of a CUDA toolkit that knows {}",
+        version(), arch, fmt::join(architectures(), ", sm_"), arch);
+  }
+
   struct Compiled {
     std::vector<std::byte> cubin;
     std::string log;
@@ -108,6 +136,9 @@ class NvrtcCompiler final : public Compiler {
     Program program(api_, source, text_pointers_, name_pointers_);
     const nvrtcResult result = program.compile(options);
     std::string log = program.log();
+    if (result == NVRTC_ERROR_INVALID_OPTION && !supports(arch)) {
+      throw Error(ErrorCode::compile_failed, unsupported(arch));
+    }
     if (result != NVRTC_SUCCESS) {
       throw Error(ErrorCode::compile_failed,
                   fmt::format("NVRTC {} cannot compile kernel '{}' for {}: {}\n{}", version(), source.entry, arch,

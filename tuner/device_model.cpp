@@ -54,7 +54,8 @@ const DeviceModel& find_device_model(std::string_view name) {
     if (model.name == wanted) return model;
     names.push_back(model.name);
   }
-  throw Error(ErrorCode::unknown_name, fmt::format("unknown device model '{}'{}", name, did_you_mean(wanted, names)));
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown device model '{}'{} (`stencil-tune devices` lists them)",
+                                                   name, did_you_mean(wanted, names)));
 }
 
 const DeviceModel& model_of_architecture(std::string_view architecture) {

@@ -70,6 +70,14 @@ TEST(NvrtcCompiler, RefusesWhatIsNoArchitecture) {
   EXPECT_ERROR(compiler->compile(source, "hopper"), ErrorCode::unknown_name, "hopper");
 }
 
+TEST(NvrtcCompiler, SaysWhichArchitecturesItCompilesFor) {
+  REQUIRE_NVRTC(compiler);
+  compiler->require_architecture("sm_90");
+  compiler->require_architecture("sm_90a");
+  EXPECT_ERROR(compiler->require_architecture("sm_35"), ErrorCode::unknown_name, "sm_90");
+  EXPECT_ERROR(compiler->require_architecture("sm_91"), ErrorCode::unknown_name, "sm_91");
+}
+
 TEST(NvrtcCompiler, VersionIsTheOneTheFilesNamesTell) {
   REQUIRE_NVRTC(compiler);
   const std::string by_name = version_by_name(NvrtcSearch::from_environment(), 0);

@@ -111,7 +111,9 @@ PlatformKey platform_of(const Target& target) {
   platform.gpu = target.gpu();
   platform.architecture = target.architecture;
   platform.driver = target.device ? target.device->driver : "";
-  platform.nvrtc = open_nvrtc()->version();
+  const auto compiler = open_nvrtc();
+  compiler->require_architecture(target.architecture);
+  platform.nvrtc = compiler->version();
   platform.template_signature = template_signature();
   return platform;
 }
@@ -127,6 +129,8 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSet
   workers.architecture = target.architecture;
   workers.seed = settings.seed;
   if (target.device) workers.device = target.device->uuid;
+  TuningOutcome outcome;
+  outcome.platform = platform_of(target);
   const auto compilers = start_compile_workers(problem, workers);
 
   std::unique_ptr<DeviceWorker> device;
@@ -142,8 +146,6 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSet
     device = std::move(predicted);
   }
 
-  TuningOutcome outcome;
-  outcome.platform = platform_of(target);
   const SteadyClock clock;
   outcome.result =
       run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
