@@ -1,6 +1,7 @@
 #include "generator/describe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -121,7 +122,7 @@ std::string describe_stage(const Stencil& stencil, int stage) {
   const StageFacts facts = analyse(stencil, stage);
   std::vector<std::string> outputs;
   for (const int field : facts.outputs) outputs.push_back(stencil.fields[at(field)]);
-  std::string text = fmt::format("stage {}: writes {}\n", stage + 1, fmt::join(outputs, ", "));
+  std::string text = fmt::format("stage {}: writes {}\n", stage, fmt::join(outputs, ", "));
   text += describe_inputs(stencil, facts);
   std::vector<int> radius(facts.radius.begin(), facts.radius.begin() + stencil.rank);
   text += fmt::format("  points      {}\n", facts.taps.size());
@@ -157,6 +158,7 @@ std::string picture(const StageFacts& facts, int rank, int field) {
 std::string describe(const Stencil& stencil) {
   std::string text = fmt::format("{}: rank {}, {} stage{}, key {}\n", stencil.name, stencil.rank, stencil.stages.size(),
                                  stencil.stages.size() == 1 ? "" : "s", stencil_key(stencil));
+  text += fmt::format("fields: {}\n", fmt::join(stencil.fields, ", "));
   constexpr std::size_t kMostShown = 12;
   if (!stencil.coefficients.empty()) {
     text += "coefficients:";

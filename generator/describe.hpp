@@ -7,8 +7,9 @@
 
 namespace stencil_tune {
 
-/// What was understood of a stencil: coefficients and rotations; for each stage its fields, points, radius, linearity,
-/// operations, bytes and the shape of every input that is read beyond its centre. Ends with a newline.
+/// What was understood of a stencil: fields in order, coefficients and rotations; for each stage its fields, points,
+/// radius, linearity, operations, bytes and the shape of every input that is read beyond its centre. Ends with a
+/// newline.
 std::string describe(const Stencil& stencil);
 
 /// The shape of a stage's reads of one field, drawn with y upwards and x to the right:

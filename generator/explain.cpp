@@ -28,7 +28,7 @@ void write_parameters(Text out, const Tuning& tuning) {
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) continue;
     const int value = parameter.get(tuning);
-    fmt::format_to(out, "  {:<18} {:<8} {}", parameter.name, part(parameter, value), parameter.meaning);
+    fmt::format_to(out, "  {:<19} {:<8} {}", parameter.name, part(parameter, value), parameter.meaning);
     if (parameter.is_word()) fmt::format_to(out, ": {}", parameter.word_meanings.at(static_cast<std::size_t>(value)));
     fmt::format_to(out, "\n");
   }
@@ -53,9 +53,13 @@ void write_shared_memory(Text out, const Limits& limits, const SharedTile& share
     fmt::format_to(out, "  {:<22} none\n", "shared memory");
     return;
   }
-  fmt::format_to(out, "  {:<22} {} bytes a block of {}: {} field(s) x {} planes x {} rows x {} cells of {} bytes\n",
-                 "shared memory", shared.bytes, limits.shared_per_block, shared.inputs, shared.planes, shared.rows,
-                 shared.pitch, shared.cell_bytes);
+  fmt::format_to(out, "  {:<22} {} bytes a block of {}: ", "shared memory", shared.bytes, limits.shared_per_block);
+  if (shared.inputs == 0) {
+    fmt::format_to(out, "planes on their way and rows that warps exchange\n");  // of fused steps: see SharedTile
+  } else {
+    fmt::format_to(out, "{} field{} x {} planes x {} rows x {} cells of {} bytes\n", shared.inputs,
+                   shared.inputs == 1 ? "" : "s", shared.planes, shared.rows, shared.pitch, shared.cell_bytes);
+  }
 }
 
 void write_figures(Text out, const Problem& problem, const Limits& limits, const Explanation& explanation) {
@@ -110,9 +114,9 @@ std::string explain(const Problem& problem, const Limits& limits, const Tuning& 
   const Explanation explanation = explain_candidate(problem, limits, tuning);
   std::string text;
   const Text out = std::back_inserter(text);
-  fmt::format_to(out, "{}\nfor {}, {}, {}, boundary {}, sm_{}\n", code(tuning), problem.stencil.name,
+  fmt::format_to(out, "{}\nfor {}, {}, {}, boundary {}, {} step{}, sm_{}\n", code(tuning), problem.stencil.name,
                  name(problem.type), to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
-                 limits.compute_capability);
+                 problem.steps, problem.steps == 1 ? "" : "s", limits.compute_capability);
   write_verdict(out, explanation);
   write_parameters(out, tuning);
   write_figures(out, problem, limits, explanation);

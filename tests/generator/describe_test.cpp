@@ -10,8 +10,9 @@ TEST(Describe, ShowsWhatWasUnderstood) {
   const Stencil stencil = parse_expression_stencil("u_next = u + a * (u[x-1] + u[y+1] - 2*u); a = 0.25", 2);
   EXPECT_EQ(describe(stencil), "expression: rank 2, 1 stage, key " + stencil_key(stencil) +
                                    "\n"
+                                   "fields: u_next, u\n"
                                    "coefficients: a = 0.25\n"
-                                   "stage 1: writes u_next\n"
+                                   "stage 0: writes u_next\n"
                                    "  reads u: 3 points, reach x -1..0 y 0..1\n"
                                    "    . o\n"
                                    "    o O\n"

@@ -50,6 +50,13 @@ TEST(Explain, LeavesOutTheAxesThatAKernelDoesNotHave) {
   EXPECT_THAT(text(star(1, 1), "direct.bx256.by1"), HasSubstr("256 cells a block"));
 }
 
+TEST(Explain, SaysWhatFusedStepsKeepInSharedMemory) {
+  Problem run = star(3, 1);
+  run.steps = 100;
+  EXPECT_THAT(text(run, "temporal.bx32.by8.rx4.ry2.pf2.t4"),
+              AllOf(HasSubstr("100 steps"), HasSubstr("planes on their way"), Not(HasSubstr(" 0 cells"))));
+}
+
 TEST(Explain, SurvivesAbsurdNumbers) {
   EXPECT_THAT(text(star(3, 1), "tiled.bx65536.by65536.bz65536.rx65536.ry65536.rz65536"), HasSubstr("illegal"));
 }

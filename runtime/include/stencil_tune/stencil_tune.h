@@ -118,9 +118,9 @@ stencil_tune_status stencil_tune_prepare(stencil_tune_kernel* kernel);
 int32_t stencil_tune_kernel_ready(const stencil_tune_kernel* kernel);
 stencil_tune_status stencil_tune_wait(stencil_tune_kernel* kernel);
 
-/* One step, asynchronous on the stream. fields: field_count device addresses in the stencil's order. coefficients:
- * coefficient_count numbers, or NULL for the stencil's own. low, high: three cell indices each that limit the launch to
- * low <= cell < high; both NULL for all cells. */
+/* One step, asynchronous on the stream. fields: field_count device addresses in the stencil's order, which
+ * `stencil-tune stencils show` prints. coefficients: coefficient_count numbers, or NULL for the stencil's own. low,
+ * high: three cell indices each that limit the launch to low <= cell < high; both NULL for all cells. */
 stencil_tune_status stencil_tune_launch(const stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                         void* const* fields, int32_t field_count, const double* coefficients,
                                         int32_t coefficient_count, const int64_t* low, const int64_t* high);
