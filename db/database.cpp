@@ -31,7 +31,7 @@ std::filesystem::path resolve(const std::filesystem::path& path, const OpenOptio
                                                       absolute.string(), error.message()));
     }
   }
-  if (!std::filesystem::is_directory(folder, error)) {
+  if (options.access == Access::write && !std::filesystem::is_directory(folder, error)) {
     throw Error(ErrorCode::database_io,
                 fmt::format("database {}: there is no folder {}; make it or name another database with --db",
                             absolute.string(), folder.string()));
@@ -42,8 +42,7 @@ std::filesystem::path resolve(const std::filesystem::path& path, const OpenOptio
 
 [[noreturn]] void throw_foreign(const std::filesystem::path& path, const std::string& found) {
   throw Error(ErrorCode::database_foreign,
-              fmt::format("database {}: the file is {}, not a stencil-tune database; nothing was changed; name another "
-                          "file with --db",
+              fmt::format("database {}: the file is {}; nothing was changed; name another file with --db",
                           path.string(), found));
 }
 
@@ -138,7 +137,7 @@ Database Database::connect(const std::filesystem::path& path, const OpenOptions&
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
   database.connection_.reset(raw);
-  if (code != SQLITE_OK) throw_sqlite_error(raw, code, kOpening);
+  if (code != SQLITE_OK) throw_sqlite_error(raw, code, fmt::format("open {}", path.string()));  // raw knows no name
   database.configure(options);
   database.verify(options);
   return database;

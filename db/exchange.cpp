@@ -122,6 +122,13 @@ WinnerRecord winner_from_json(const Json& json, const std::string& where) {
   return winner;
 }
 
+/// Without the exception's own name and number.
+std::string_view reason(const Json::exception& error) {
+  const std::string_view text = error.what();
+  const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string_view::npos;
+  return end == std::string_view::npos ? text : text.substr(end + 2);
+}
+
 /// The error of one winner says which.
 WinnerRecord winner_from_json(const Json& json, std::size_t index) {
   const std::string where = fmt::format("winner {}", index + 1);
@@ -149,7 +156,7 @@ std::vector<WinnerRecord> parse_winners(std::string_view text) {
   try {
     file = Json::parse(text);
   } catch (const Json::exception& error) {
-    reject(fmt::format("the text is not valid JSON: {}", error.what()));
+    reject(fmt::format("the text is not valid JSON: {}", reason(error)));
   }
   std::string format;
   int version = 0;

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 // toml++ 3.3 asserts what some malformed documents violate, such as "[[[", and with NDEBUG tells the compiler to assume
 // it. Here a violated assertion is a rejected document in every build. This is the only file that includes toml++.
@@ -261,6 +263,11 @@ class DefinitionReader {
   std::string source_;
 };
 
+Error unreadable(const std::string& path) {
+  return {ErrorCode::file_io,
+          fmt::format("cannot read the stencil definition '{}': {}", path, std::generic_category().message(errno))};
+}
+
 }  // namespace
 
 Stencil parse_definition(std::string_view text, std::string_view source) {
@@ -273,12 +280,10 @@ Stencil parse_definition(std::string_view text, std::string_view source) {
 
 Stencil load_definition(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot open the stencil definition '{}'", path));
+  if (!file) throw unreadable(path);
   std::string text(kDefinitionLimits.bytes + 1, '\0');  // one more than is legal: larger files are never read whole
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) {
-    throw Error(ErrorCode::file_io, fmt::format("cannot read the stencil definition '{}'", path));
-  }
+  if (file.bad() || (file.fail() && !file.eof())) throw unreadable(path);
   text.resize(static_cast<std::size_t>(file.gcount()));
   return parse_definition(text, path);
 }

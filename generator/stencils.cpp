@@ -184,8 +184,10 @@ Stencil find_builtin(std::string_view name) {
     if (name == fmt::format("jacobi{}d", rank)) return make_jacobi(rank);
   }
   if (std::optional<Stencil> stencil = find_shape(name)) return *std::move(stencil);
-  throw Error(ErrorCode::unknown_name, fmt::format("unknown stencil '{}'{} (stencil-tune stencils lists all)",
-                                                   name.substr(0, 60), did_you_mean(name, builtin_names())));
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("unknown stencil '{}'{} (`stencil-tune stencils` lists all; the name of a definition file "
+                          "ends in .toml)",
+                          name.substr(0, 60), did_you_mean(name, builtin_names())));
 }
 
 std::vector<std::string> builtin_names() {
