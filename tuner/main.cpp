@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace stencil_tune {
@@ -26,7 +28,7 @@ void print_help() {
     if (!command.summary.empty()) fmt::print("  {:<10} {}\n", command.name, command.summary);
   }
   fmt::print(
-      "\n`stencil-tune VERB --help` says more about each.\n\nexamples:\n"
+      "\n`stencil-tune help VERB` says more about each.\n\nexamples:\n"
       "  stencil-tune --dims 512        tune the 3D 7-point star on 512x512x512 cells in f32\n"
       "  stencil-tune list              what was found so far\n");
 }
@@ -36,7 +38,15 @@ bool wrong_use(ErrorCode code) {
          code == ErrorCode::malformed_definition;
 }
 
+/// Standard output may be a full disk: then a file there is not whole.
+void flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw Error(ErrorCode::file_io,
+              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+}
+
 int run(Arguments arguments) {
+  if (arguments.size() > 1 && arguments.front() == "help") arguments = {arguments[1], "--help"};
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     print_help();
@@ -64,10 +74,15 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   using namespace stencil_tune;
   try {
-    return run(Arguments(argv + 1, argv + argc));
+    const int status = run(Arguments(argv + 1, argv + argc));
+    flush_output();
+    return status;
   } catch (const Error& error) {
     fmt::print(stderr, "stencil-tune: {}\n", error.what());
     return wrong_use(error.code()) ? kWrongUse : kFailed;
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "stencil-tune: {}\n", error.what());  // fmt's, when a write fails
+    return kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "stencil-tune: internal error: {}\n", error.what());
     return kFailed;

@@ -73,11 +73,11 @@ std::vector<DeviceResult> PredictedDevice::race(const std::vector<std::pair<Tuni
 void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
                             std::vector<DeviceResult>& results) {
   if (!checker_) {
-    check_note_ = "not checked";
+    check_note_ = "not checked: no way to run kernels on the CPU";
     return;
   }
   try {
-    std::size_t checked = 0;
+    std::size_t checked = 0, wrong = 0;
     for (std::size_t i = 0; i < finalists.size() && checked < kChecked; ++i) {
       const Tuning& tuning = finalists[i].first;
       const Problem small = small_problem(problem_, tuning);
@@ -85,12 +85,12 @@ void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>
       ++checked;
       const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
       if (verdict.right) continue;
+      ++wrong;
       results[i].outcome = Outcome::wrong_result;
       results[i].message = verdict.message;
     }
-    if (checked < finalists.size()) {
-      check_note_ = fmt::format("{} of {} finalists checked", checked, finalists.size());
-    }
+    check_note_ = fmt::format("{} of {} finalists ran on the CPU, on a small grid: {}", checked, finalists.size(),
+                              wrong == 0 ? "all right" : fmt::format("{} of them wrong, and out", wrong));
   } catch (const Error& error) {
     check_note_ = fmt::format("not checked: {}", error.what());
   }

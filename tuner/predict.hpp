@@ -28,7 +28,7 @@ class PredictedDevice : public DeviceWorker {
 
   const PerformanceModel& model() const noexcept { return model_; }
 
-  /// How far the finalists were checked: "" when all were, else "not checked: ..." or "2 of 4 checked: ...".
+  /// How far the finalists were checked, for people.
   const std::string& check_note() const noexcept { return check_note_; }
 
  private:
@@ -38,7 +38,7 @@ class PredictedDevice : public DeviceWorker {
   Limits limits_;
   PerformanceModel model_;
   HostChecker checker_;
-  std::string check_note_;
+  std::string check_note_ = "not checked: there was no race of finalists";
 };
 
 /// A small awkward grid for the same stencil, type and boundaries: odd extents, rows padded as vector loads need it.

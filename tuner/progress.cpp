@@ -27,9 +27,10 @@ double done_share(const Progress& progress) {
   return std::clamp(share, 0.0, 1.0);
 }
 
-std::string best_text(const Progress& progress) {
+std::string best_text(const Progress& progress, bool predicted) {
   if (!progress.best) return "no result yet";
-  return fmt::format("best {:.1f} GStencil/s ({:.0f} % of copy) {}", progress.best->gstencils,
+  const char* mark = predicted ? "~" : "";
+  return fmt::format("best {0}{1:.1f} GStencil/s ({0}{2:.0f} % of copy) {3}", mark, progress.best->gstencils,
                      100 * progress.best->share, progress.best->code);
 }
 
@@ -45,14 +46,19 @@ std::string time_left_text(const Progress& progress) {
   return fmt::format("{:.0f} s left", std::max(0.0, progress.budget_s - progress.elapsed_s));
 }
 
+std::string racing_text(bool predicted) {
+  return predicted ? "running the finalists on the CPU" : "racing the finalists";
+}
+
 }  // namespace
 
-std::string progress_line(const Progress& progress, int columns) {
+std::string progress_line(const Progress& progress, bool predicted, int columns) {
   const int filled = static_cast<int>(std::lround(done_share(progress) * kBarCells));
   const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                           std::string(static_cast<std::size_t>(kBarCells - filled), '-');
-  const std::string what = progress.phase == Progress::Phase::racing ? "racing the finalists" : counts_text(progress);
-  std::string line = fmt::format("[{}] {:>9}  {}  {}", bar, time_left_text(progress), what, best_text(progress));
+  const std::string what = progress.phase == Progress::Phase::racing ? racing_text(predicted) : counts_text(progress);
+  std::string line =
+      fmt::format("[{}] {:>9}  {}  {}", bar, time_left_text(progress), what, best_text(progress, predicted));
   if (static_cast<int>(line.size()) > columns) line.resize(static_cast<std::size_t>(std::max(0, columns)));
   return line;
 }
@@ -84,14 +90,14 @@ void ConsoleProgress::idle(const Progress& progress) {
     redraw(progress);
   } else if (progress.phase == Progress::Phase::racing && !racing_) {
     racing_ = true;
-    say("racing the finalists");
+    say(racing_text(predicted_));
   } else if (progress.elapsed_s >= said_at_s_ + kPlainEveryS) {
     say_status(progress);
   }
 }
 
 void ConsoleProgress::redraw(const Progress& progress) {
-  const std::string line = progress_line(progress, terminal_columns(out_) - 1);
+  const std::string line = progress_line(progress, predicted_, terminal_columns(out_) - 1);
   fmt::print(out_, "\r\033[K{}", line);
   std::fflush(out_);
   drawn_ = true;
@@ -113,8 +119,7 @@ void ConsoleProgress::say(const std::string& line) {
 void ConsoleProgress::say_status(const Progress& progress) {
   if (progress.best) best_said_ = progress.best->gstencils;
   said_at_s_ = progress.elapsed_s;
-  say(fmt::format("{:4.0f} s  {}  {}{}", progress.elapsed_s, counts_text(progress), best_text(progress),
-                  predicted_ ? " (predicted)" : ""));
+  say(fmt::format("{:4.0f} s  {}  {}", progress.elapsed_s, counts_text(progress), best_text(progress, predicted_)));
 }
 
 }  // namespace stencil_tune

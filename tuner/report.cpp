@@ -1,5 +1,7 @@
 #include "tuner/report.hpp"
 
+#include "tuner/text_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 8> kHeader{"kernel",    "GStencil/s", "% of copy", "winner is",
-                                             "registers", "shared",     "occupancy", "code"};
-using Cells = std::array<std::string, kHeader.size()>;
+const std::vector<TableColumn> kColumns{{"kernel", false}, {"GStencil/s"}, {"% of copy"}, {"winner is"},
+                                        {"registers"},     {"shared"},     {"occupancy"}, {"code", false}};
 
 std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
@@ -25,7 +26,7 @@ double winner_rate(const Report& report) {
   return 0;
 }
 
-Cells row_cells(const ReportRow& row, double winner, bool predicted) {
+std::vector<std::string> row_cells(const ReportRow& row, double winner, bool predicted) {
   const char* mark = predicted ? "~" : "";
   const TrialRecord& trial = *row.trial;
   const bool compare = winner > 0 && row.name != "winner";
@@ -40,34 +41,18 @@ Cells row_cells(const ReportRow& row, double winner, bool predicted) {
           trial.code};
 }
 
-std::string table_line(const Cells& cells, const std::array<std::size_t, kHeader.size()>& widths) {
-  std::string line = "  ";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool text = i == 0 || i + 1 == cells.size();
-    line += text ? fmt::format("{:<{}}", cells[i], widths[i]) : fmt::format("{:>{}}", cells[i], widths[i]);
-    if (i + 1 < cells.size()) line += "  ";
-  }
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
+/// A compiler's log goes on for many.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string table(const Report& report) {
-  Cells header;
-  std::copy(kHeader.begin(), kHeader.end(), header.begin());
-  std::vector<Cells> lines{header};
+  std::vector<std::vector<std::string>> rows;
   for (const ReportRow& row : report.rows) {
-    if (row.trial) lines.push_back(row_cells(row, winner_rate(report), report.predicted));
+    if (row.trial) rows.push_back(row_cells(row, winner_rate(report), report.predicted));
   }
-  std::array<std::size_t, kHeader.size()> widths{};
-  for (const Cells& cells : lines) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string text;
-  for (const Cells& cells : lines) text += table_line(cells, widths);
   for (const ReportRow& row : report.rows) {
-    if (!row.trial) text += fmt::format("  {:<{}}  n/a: {}\n", row.name, widths[0], row.reason);
+    if (!row.trial) rows.push_back({row.name, "n/a: " + first_line(row.reason)});
   }
-  return text;
+  return text_table(kColumns, rows, "  ");
 }
 
 std::string device_line(const Report& report) {
@@ -91,9 +76,12 @@ double ceiling_gstencils(const Problem& problem, double ceiling_gbs) {
 
 std::string describe(const Problem& problem) {
   const int order = *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end());
-  std::string text = fmt::format("{}: {} points, order {}, {}, {}, boundary {}", problem.stencil.name,
-                                 problem.facts.taps.size(), order, name(problem.type), to_string(problem.extents),
-                                 to_string(problem.boundaries, problem.extents.rank));
+  const std::size_t stages = problem.stencil.stages.size();
+  std::string text = problem.stencil.name;
+  if (stages > 1) text += fmt::format(", stage {} of 0 to {}", problem.stage, stages - 1);
+  text +=
+      fmt::format(": {} points, order {}, {}, {}, boundary {}", problem.facts.taps.size(), order, name(problem.type),
+                  to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank));
   if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
   if (problem.steps > 1) text += fmt::format(", {} steps", problem.steps);
   return text;

@@ -128,12 +128,38 @@ TEST_F(CommandLineTest, ADatabaseInAMissingFolderIsAnError) {
 }
 
 TEST_F(CommandLineTest, EveryVerbExplainsItselfWithExamples) {
-  for (const char* verb : {"", "tune", "list", "show", "bench", "explain", "stencils", "devices", "db"}) {
+  for (const char* verb : {"", "tune", "list", "show", "export", "bench", "explain", "stencils", "devices", "db"}) {
     const ProgramRun result = run(std::string(verb) + " --help");
     EXPECT_EQ(result.status, 0) << verb;
     EXPECT_NE(result.out.find("examples:"), std::string::npos) << verb;
     EXPECT_NE(result.out.find("stencil-tune"), std::string::npos) << verb;
   }
+}
+
+TEST_F(CommandLineTest, HelpTakesAVerb) { EXPECT_EQ(run("help export").out, run("export --help").out); }
+
+TEST_F(CommandLineTest, ADiskWithoutSpaceForTheOutputIsAnError) {
+  const std::string command = "'" STENCIL_TUNE_PROGRAM "' stencils >/dev/full 2>/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+}
+
+TEST_F(CommandLineTest, ADefinitionsElementTypeIsUsedWhereNoneIsGiven) {
+  const auto file = folder.path() / "half.toml";
+  std::ofstream(file) << "rank = 1\nelement = \"f16\"\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"u[x+1]\"\n";
+  const std::string explain = "explain direct.bx256.by1 --dims 64 --arch sm_90 --stencil " + file.string();
+  EXPECT_NE(run(explain).out.find(", f16, "), std::string::npos) << run(explain).out;
+  EXPECT_NE(run(explain + " --type f64").out.find(", f64, "), std::string::npos);
+}
+
+TEST_F(CommandLineTest, ReadingADatabaseThatWasNeverMadeSaysSo) {
+  for (const char* verb : {"db check", "db export", "show --dims 64", "list"}) {
+    expect_error(std::string(verb) + " --db " + (folder.path() / "no/such.db").string(), 1, "tuning makes it");
+  }
+}
+
+TEST_F(CommandLineTest, OnlyLegalCandidatesAreExported) {
+  expect_error("export --dims 64 --code direct.bx3200", 1, "threads_per_block");
+  expect_error("export --dims 64 --arch sm_80", 2, "--code");
 }
 
 TEST_F(CommandLineTest, TheVersionIsPrinted) { EXPECT_EQ(run("--version").out.rfind("stencil-tune ", 0), 0u); }
@@ -199,6 +225,12 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);
   EXPECT_NE(again["notes"].dump().find("8 more known"), std::string::npos) << again["notes"];
+}
+
+TEST_F(PredictionTest, AnArchitectureThatNvrtcDoesNotKnowIsRefusedAtOnce) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  expect_error("--dims 64 --arch sm_91 --budget 120s", 2, "sm_90");
 }
 
 TEST_F(PredictionTest, CtrlCKeepsWhatWasFound) {

@@ -72,7 +72,13 @@ TEST_F(PredictTest, FinalistsRunOnASmallGridAndWrongOnesAreOut) {
   EXPECT_EQ(results[0].outcome, Outcome::wrong_result);
   EXPECT_EQ(results[0].message, "cell (1, 1, 1)");
   EXPECT_EQ(results[1].outcome, Outcome::ok);
-  EXPECT_EQ(model.check_note(), "");
+  EXPECT_NE(model.check_note().find("2 of 2 finalists ran on the CPU"), std::string::npos) << model.check_note();
+  EXPECT_NE(model.check_note().find("1 of them wrong"), std::string::npos) << model.check_note();
+}
+
+TEST_F(PredictTest, WithoutARaceItClaimsNoCheck) {
+  const auto model = device([](const Problem&, std::span<const Tuning>) { return std::vector<HostVerdict>{}; });
+  EXPECT_EQ(model.check_note().rfind("not checked", 0), 0u) << model.check_note();
 }
 
 TEST_F(PredictTest, WithoutAHostCompilerItSaysNotChecked) {

@@ -57,6 +57,23 @@ TEST_F(ReportTest, RunsSayHowManySteps) {
   EXPECT_NE(format_report(report(false)).find("512x512x512, boundary hold, 100 steps\n"), std::string::npos);
 }
 
+TEST_F(ReportTest, StencilsOfSeveralStagesSayWhich) {
+  StencilBuilder builder("two_stages", 1);
+  const int u = builder.field("u"), v = builder.field("v"), w = builder.field("w");
+  builder.update(v, builder.read(u, {1, 0, 0}));
+  builder.begin_stage();
+  builder.update(w, builder.read(v, {1, 0, 0}));
+  problem = make_problem(std::move(builder).build(), ElementType::f32, {}, {1, {512, 1, 1}}, 0, 1, 1);
+  EXPECT_EQ(describe(problem).rfind("two_stages, stage 1 of 0 to 1: ", 0), 0u) << describe(problem);
+}
+
+TEST_F(ReportTest, ACompilersLogDoesNotBreakTheTable) {
+  Report r = report(false);
+  r.rows[2].reason = "compile_failed: line 3\n  and what the compiler says of it";
+  EXPECT_NE(format_report(r).find("n/a: compile_failed: line 3\n"), std::string::npos) << format_report(r);
+  EXPECT_EQ(format_report(r).find("what the compiler says"), std::string::npos);
+}
+
 TEST_F(ReportTest, EveryPredictedFigureIsMarked) {
   const std::string text = format_report(report(true));
   EXPECT_NE(text.find("PREDICTED"), std::string::npos);
@@ -88,25 +105,31 @@ TEST(ProgressLine, ShowsTimeCountsAndTheBest) {
   progress.trials = 212;
   progress.failed = 3;
   progress.best = trial("direct.bx32.by8", 265);
-  const std::string line = progress_line(progress, 200);
+  const std::string line = progress_line(progress, false, 200);
   for (const char* part : {"##########----------", "30 s left", "212 tried, 3 failed",
                            "265.0 GStencil/s (50 % of copy)", "direct.bx32.by8"}) {
     EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << line;
   }
 }
 
+TEST(ProgressLine, MarksPredictedFigures) {
+  Progress progress;
+  progress.best = trial("direct.bx32.by8", 265);
+  EXPECT_NE(progress_line(progress, true, 200).find("~265.0 GStencil/s (~50 % of copy)"), std::string::npos);
+}
+
 TEST(ProgressLine, FitsTheTerminal) {
   Progress progress;
   progress.best = trial("direct.bx32.by8", 265);
-  EXPECT_EQ(progress_line(progress, 40).size(), 40u);
+  EXPECT_EQ(progress_line(progress, false, 40).size(), 40u);
 }
 
 TEST(ProgressLine, KnowsBudgetsWithoutEnd) {
   Progress progress;
   progress.elapsed_s = 12;
   progress.budget_s = std::numeric_limits<double>::infinity();
-  EXPECT_NE(progress_line(progress, 200).find("12 s"), std::string::npos);
-  EXPECT_EQ(progress_line(progress, 200).find("left"), std::string::npos);
+  EXPECT_NE(progress_line(progress, false, 200).find("12 s"), std::string::npos);
+  EXPECT_EQ(progress_line(progress, false, 200).find("left"), std::string::npos);
 }
 
 }  // namespace

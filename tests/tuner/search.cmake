@@ -1,6 +1,6 @@
 stencil_tune_add_test(model_test SOURCES model_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(predict_test SOURCES predict_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(report_test SOURCES report_test.cpp run_plan_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(report_test SOURCES report_test.cpp run_plan_test.cpp text_table_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(session_test SOURCES session_test.cpp tips_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test

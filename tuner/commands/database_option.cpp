@@ -21,9 +21,10 @@ Database open_database_for(const po::variables_map& values, Access access) {
   return database;
 }
 
-bool database_exists(const po::variables_map& values) {
+std::optional<Database> read_database(const po::variables_map& values) {
   const DatabaseLocation location = locate_database(values["db"].as<std::string>());
-  return !location.by_default || std::filesystem::exists(location.path);
+  if (location.by_default && !std::filesystem::exists(location.path)) return std::nullopt;
+  return open_database_for(values, Access::read);
 }
 
 }  // namespace stencil_tune

@@ -4,6 +4,8 @@
 #include "db/database.hpp"
 #include "tuner/commands/command_line.hpp"
 
+#include <optional>
+
 namespace stencil_tune {
 
 void add_database_option(CommandLine& line);
@@ -12,7 +14,7 @@ void add_database_option(CommandLine& line);
 /// aside, say). Throws what open_database throws.
 Database open_database_for(const po::variables_map& values, Access access);
 
-/// False when nobody named a database and the default one was never made: there is nothing in it to read.
-bool database_exists(const po::variables_map& values);
+/// The same for reading; nothing when nobody named a database and the default one was never made.
+std::optional<Database> read_database(const po::variables_map& values);
 
 }  // namespace stencil_tune

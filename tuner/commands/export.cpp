@@ -80,13 +80,18 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
     limits_of_architecture(arch);
     return {parse_code(values["code"].as<std::string>()), arch, {"chosen by hand: not measured"}};
   }
+  if (values.count("arch") > 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "--arch goes with --code; a winner has its architecture: --gpu chooses among those of several GPUs");
+  }
   std::optional<std::string> gpu;
   if (values.count("gpu") > 0) gpu = values["gpu"].as<std::string>();
-  std::optional<Database> database;
-  if (database_exists(values)) database.emplace(open_database_for(values, Access::read));
+  auto database = read_database(values);
   const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem_key(problem), gpu);
   if (is_stale(winner.trial, template_signature())) {
-    fmt::print(stderr, "this winner was found with older templates: tune again to be sure of its rate\n");
+    fmt::print(
+        stderr, "{} was found with older templates: tune again to be sure of its rate\n",
+        winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune," : "this winner");
   }
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
 }
@@ -127,8 +132,8 @@ int run_export(const Arguments& arguments) {
   }
   write_file(path, files.source);
   if (options.split_header) write_file(std::filesystem::path(path).replace_extension(".h"), files.header);
-  fmt::print("{} written: {} for {}, launcher {}\n", path.string(), code(choice.tuning), describe(problem),
-             options.name);
+  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", path.string(), options.name, describe(problem),
+             code(choice.tuning), options.architecture, options.provenance.front());
   return 0;
 }
 

@@ -5,25 +5,32 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/report.hpp"
+#include "tuner/text_table.hpp"
 
 #include <fmt/format.h>
-
-#include <filesystem>
 
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kColumns = "{:>5}  {:<12} {:<4} {:<16} {:>5}  {:<10} {:<16} {:>8} {:>7}  {}";
+const std::vector<TableColumn> kColumns{{"id"},      {"stencil", false},  {"type", false}, {"dims", false},
+                                        {"steps"},   {"boundary", false}, {"GPU", false},  {"GStencil/s"},
+                                        {"of copy"}, {"code", false}};
 
-std::string winner_line(const WinnerRecord& winner) {
+std::vector<std::string> winner_cells(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  std::string line = fmt::format(
-      kColumns, trial.id, trial.problem.stencil_name, name(trial.problem.type), to_string(trial.problem.extents),
-      trial.problem.steps, to_string(trial.problem.boundaries, trial.problem.extents.rank), trial.platform.gpu,
-      fmt::format("{}{:.1f}", mark, trial.gstencils), fmt::format("{}{:.1f} %", mark, 100 * trial.share), trial.code);
-  if (is_stale(trial, template_signature())) line += "  (older templates: tune again)";
-  return line;
+  const ProblemKey& problem = trial.problem;
+  const bool stale = is_stale(trial, template_signature());
+  return {std::to_string(trial.id),
+          problem.stage > 0 ? fmt::format("{}, stage {}", problem.stencil_name, problem.stage) : problem.stencil_name,
+          std::string(name(problem.type)),
+          to_string(problem.extents),
+          std::to_string(problem.steps),
+          to_string(problem.boundaries, problem.extents.rank),
+          trial.platform.gpu,
+          fmt::format("{}{:.1f}", mark, trial.gstencils),
+          fmt::format("{}{:.1f} %", mark, 100 * trial.share),
+          trial.code + (stale ? "  (older templates: tune again)" : "")};
 }
 
 nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
@@ -31,6 +38,7 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   nlohmann::ordered_json json{{"id", trial.id},
                               {"stencil", trial.problem.stencil_name},
                               {"stencil_key", trial.problem.stencil_key},
+                              {"stage", trial.problem.stage},
                               {"type", name(trial.problem.type)},
                               {"dims", to_string(trial.problem.extents)},
                               {"pitch", trial.problem.pitch},
@@ -62,10 +70,7 @@ int run_list(const Arguments& arguments) {
   if (values->count("gpu") > 0) query.gpu = (*values)["gpu"].as<std::string>();
   if (values->count("type") > 0) query.type = parse_element_type((*values)["type"].as<std::string>());
   std::vector<WinnerRecord> winners;
-  if (database_exists(*values)) {
-    Database database = open_database_for(*values, Access::read);
-    winners = WinnerStore(database).list(query);
-  }
+  if (auto database = read_database(*values)) winners = WinnerStore(*database).list(query);
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
     for (const WinnerRecord& winner : winners) json.push_back(winner_json(winner));
@@ -73,12 +78,14 @@ int run_list(const Arguments& arguments) {
     return 0;
   }
   if (winners.empty()) {
-    fmt::print("nothing tuned yet; start with: stencil-tune --dims 512\n");
+    const bool narrowed = query.gpu || query.type;
+    fmt::print("{}\n", narrowed ? "no such winner; `stencil-tune list` alone shows all"
+                                : "nothing tuned yet; start with: stencil-tune --dims 512");
     return 0;
   }
-  fmt::print("{}\n", fmt::format(kColumns, "id", "stencil", "type", "dims", "steps", "boundary", "GPU", "GSt/s",
-                                 "of copy", "code"));
-  for (const WinnerRecord& winner : winners) fmt::print("{}\n", winner_line(winner));
+  std::vector<std::vector<std::string>> rows;
+  for (const WinnerRecord& winner : winners) rows.push_back(winner_cells(winner));
+  fmt::print("{}", text_table(kColumns, rows));
   return 0;
 }
 

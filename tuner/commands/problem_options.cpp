@@ -80,6 +80,11 @@ std::int64_t parse_pitch(const std::string& text, std::int64_t nx, ElementType t
   return pitch;
 }
 
+ElementType requested_type(const po::variables_map& values, const Stencil& stencil) {
+  if (values.count("type") > 0) return parse_element_type(values["type"].as<std::string>());
+  return stencil.element.value_or(ElementType::f32);
+}
+
 int requested_stage(const po::variables_map& values, const Stencil& stencil) {
   const int stage = value_or(values, "stage", 0);
   const int stages = static_cast<int>(stencil.stages.size());
@@ -99,13 +104,15 @@ void add_problem_options(CommandLine& line) {
           "a stencil by name (see `stencil-tune stencils`) or from a definition file (TOML)")(
           "expr", po::value<std::string>()->value_name("TEXT"),
           "a stencil in one line: \"u + alpha*laplacian(u); alpha = 0.1\"")(
-          "stage", po::value<int>()->value_name("N"), "of a stencil with several stages (default 0, the first)")(
+          "stage", po::value<int>()->value_name("N"),
+          "of a stencil with several stages, which are tuned one by one (default 0, the first)")(
           "shape", po::value<std::string>()->value_name("star|box"),
           "star: neighbours along the axes; box: the full cube")("order", po::value<int>()->value_name("R"),
                                                                  "points on each side of the centre (default 1)")(
           "coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
           "one coefficient a point (default), or one a distance")(
-          "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "what a cell holds (default f32)")(
+          "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"),
+          "what a cell holds (default: what the definition file asks for, else f32)")(
           "boundary", po::value<std::string>()->value_name("KIND|x=KIND,..."),
           "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
@@ -129,7 +136,7 @@ Problem problem_from(const po::variables_map& values) {
                             dims, extents.rank, stencil.name, stencil.rank));
   }
   const int steps = value_or(values, "steps", 1);
-  const ElementType type = parse_element_type(value_or<std::string>(values, "type", "f32"));
+  const ElementType type = requested_type(values, stencil);
   const std::int64_t pitch =
       values.count("pitch") > 0 ? parse_pitch(values["pitch"].as<std::string>(), extents.n[0], type) : 0;
   const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
@@ -139,11 +146,11 @@ Problem problem_from(const po::variables_map& values) {
 
 void require_tunable(const Problem& problem, const Limits& limits) {
   if (updated_box(problem).cells() == 0) {
-    throw Error(
-        ErrorCode::nothing_to_update,
-        fmt::format("{}: nothing to update, boundary hold keeps {} layers on each side and the grid has no more; "
-                    "take a larger grid or another --boundary",
-                    describe(problem), *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end())));
+    const int layers = *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end());
+    throw Error(ErrorCode::nothing_to_update,
+                fmt::format("{}: nothing to update, boundary hold keeps {} layer{} on each side and the grid has no "
+                            "more; take a larger grid or another --boundary",
+                            describe(problem), layers, layers == 1 ? "" : "s"));
   }
   for (const Family family : families()) {
     if (default_candidate(family, problem, limits)) return;

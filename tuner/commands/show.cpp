@@ -22,11 +22,11 @@ namespace {
 
 constexpr std::size_t kTrialsShown = 15;
 
-WinnerRecord winner_by_id(Database& database, const std::string& text) {
+WinnerRecord winner_by_id(Database* database, const std::string& text) {
   std::int64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error == std::errc{} && end == text.data() + text.size()) {
-    for (const WinnerRecord& winner : WinnerStore(database).list()) {
+  if (database != nullptr && error == std::errc{} && end == text.data() + text.size()) {
+    for (const WinnerRecord& winner : WinnerStore(*database).list()) {
       if (winner.trial.id == id) return winner;
     }
   }
@@ -36,7 +36,7 @@ WinnerRecord winner_by_id(Database& database, const std::string& text) {
 }
 
 void print_parameters(const Tuning& tuning) {
-  fmt::print("\nparameters:\n  {:<20} {:<10}\n", "family", name(tuning.family));
+  fmt::print("\nparameters:\n  {:<20} {}\n", "family", name(tuning.family));
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) continue;
     const auto value = static_cast<std::size_t>(parameter.get(tuning));
@@ -68,8 +68,10 @@ void print_evidence(const WinnerRecord& winner) {
              trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
   fmt::print("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
              trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
-  if (is_stale(trial, template_signature()))
-    fmt::print("  made with older templates: tune again before you trust it\n");
+  if (trial.session == kPretunedSession) fmt::print("  it ships with stencil-tune and was not tuned here\n");
+  if (is_stale(trial, template_signature())) {
+    fmt::print("  made with older templates: tune again before you trust its rate\n");
+  }
 }
 
 void print_trials(const std::vector<TrialRecord>& trials, const std::string& signature) {
@@ -92,6 +94,32 @@ void print_trials(const std::vector<TrialRecord>& trials, const std::string& sig
   for (const auto& [failure, count] : failures) fmt::print("  failed {} x  {}\n", count, failure);
 }
 
+void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
+  const TrialRecord& trial = winner.trial;
+  auto json = trial_json(trial);
+  json["stencil"] = trial.problem.stencil_name;
+  json["stage"] = trial.problem.stage;
+  json["dims"] = to_string(trial.problem.extents);
+  json["gpu"] = trial.platform.gpu;
+  json["naive_gstencils"] = winner.naive_gstencils;
+  json["trials"] = nlohmann::ordered_json::array();
+  for (const TrialRecord& each : trials) json["trials"].push_back(trial_json(each));
+  fmt::print("{}\n", json.dump(2));
+}
+
+void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
+  const TrialRecord& trial = winner.trial;
+  const ProblemKey& problem = trial.problem;
+  const std::string stage = problem.stage > 0 ? fmt::format(", stage {}", problem.stage) : "";
+  const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
+  fmt::print("{}{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", problem.stencil_name, stage, name(problem.type),
+             to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps, trial.platform.gpu,
+             trial.code);
+  print_evidence(winner);
+  print_parameters(parse_code(trial.code));
+  if (!trials.empty()) print_trials(trials, template_signature());
+}
+
 }  // namespace
 
 int run_show(const Arguments& arguments) {
@@ -111,32 +139,19 @@ int run_show(const Arguments& arguments) {
   std::optional<std::string> gpu;
   if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
   const ProblemKey key = by_id ? ProblemKey{} : problem_key(problem_from(*values));
-  Database database = open_database_for(*values, Access::read);
-  const WinnerRecord winner = by_id ? winner_by_id(database, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_problem(&database, key, gpu);
-  const TrialRecord& trial = winner.trial;
+  auto database = read_database(*values);
+  Database* const read = database ? &*database : nullptr;
+  const WinnerRecord winner = by_id ? winner_by_id(read, (*values)["id"].as<std::vector<std::string>>().front())
+                                    : winner_of_problem(read, key, gpu);
   TrialQuery query;
-  query.problem = trial.problem;
-  query.gpu = trial.platform.gpu;
-  const auto trials = TrialStore(database).find(query);
-
+  query.problem = winner.trial.problem;
+  query.gpu = winner.trial.platform.gpu;
+  const auto trials = database ? TrialStore(*database).find(query) : std::vector<TrialRecord>();
   if (values->count("json") > 0) {
-    auto json = trial_json(trial);
-    json["stencil"] = trial.problem.stencil_name;
-    json["dims"] = to_string(trial.problem.extents);
-    json["gpu"] = trial.platform.gpu;
-    json["naive_gstencils"] = winner.naive_gstencils;
-    for (const TrialRecord& other : trials) json["trials"].push_back(trial_json(other));
-    fmt::print("{}\n", json.dump(2));
-    return 0;
+    print_json(winner, trials);
+  } else {
+    print_winner(winner, trials);
   }
-  const std::string steps = trial.problem.steps > 1 ? fmt::format(", {} steps", trial.problem.steps) : "";
-  fmt::print("{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", trial.problem.stencil_name, name(trial.problem.type),
-             to_string(trial.problem.extents), to_string(trial.problem.boundaries, trial.problem.extents.rank), steps,
-             trial.platform.gpu, trial.code);
-  print_evidence(winner);
-  print_parameters(parse_code(trial.code));
-  print_trials(trials, template_signature());
   return 0;
 }
 

@@ -8,27 +8,42 @@
 #include "tuner/commands/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 namespace stencil_tune {
 namespace {
 
+constexpr const char* kUsage = "stencil-tune stencils [list | show NAME|FILE]";
+constexpr int kOrdersListed = 4;
+
+void print_line(const Stencil& stencil) {
+  const StageFacts facts = analyse(stencil, 0);
+  fmt::print("{:<10} {}D, {} points, order {}, {} operations an update\n", stencil.name, stencil.rank,
+             facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+}
+
+/// The equations, and the first of the stars and boxes: there are 96 of them, each in two forms.
 void list_stencils() {
   for (const std::string& stencil_name : builtin_names()) {
-    const Stencil stencil = find_builtin(stencil_name);
-    const StageFacts facts = analyse(stencil, 0);
-    fmt::print("{:<14} {}D, {} points, order {}, {} operations an update\n", stencil_name, stencil.rank,
-               facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+    if (!stencil_name.ends_with('r')) print_line(find_builtin(stencil_name));
   }
-  fmt::print("\nany star or box also as --shape star|box --order R --rank 1|2|3\n");
+  for (const Shape shape : {Shape::star, Shape::box}) {
+    for (int rank = 1; rank <= kMaxRank; ++rank) {
+      for (int order = 1; order <= kOrdersListed; ++order) print_line(make_builtin(shape, rank, order));
+    }
+  }
+  fmt::print(
+      "\nstars and boxes go up to order 16: star3d16r, or --shape star --rank 3 --order 16; with one coefficient a\n"
+      "distance in place of one a point: star3d2r-symmetric, or --coefficients symmetric\n");
 }
 
 }  // namespace
 
 int run_stencils(const Arguments& arguments) {
   CommandLine line(
-      "stencil-tune stencils [list | show NAME|FILE]",
+      kUsage,
       "Stencils known by name, or what was understood of one or of a definition file: points, radius, "
       "linearity,\noperations, bytes, its shape.\n",
       "  stencil-tune stencils\n  stencil-tune stencils show heat3d\n  stencil-tune stencils show my_stencil.toml\n");
@@ -44,8 +59,8 @@ int run_stencils(const Arguments& arguments) {
   } else if (words[0] == "show") {
     throw Error(ErrorCode::invalid_argument, "show which stencil? `stencil-tune stencils` lists the names");
   } else {
-    throw Error(ErrorCode::unknown_name,
-                fmt::format("stencils {}: not known{}", words[0], did_you_mean(words[0], {"list", "show"})));
+    throw Error(ErrorCode::unknown_name, fmt::format("stencils {}: not known{}; usage: {}", fmt::join(words, " "),
+                                                     did_you_mean(words[0], {"list", "show"}), kUsage));
   }
   return 0;
 }

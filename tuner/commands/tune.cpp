@@ -97,12 +97,15 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, outcome, target, database); !run.empty()) lines.push_back(std::move(run));
+  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1) {
+    lines.push_back(
+        fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
+  }
   lines.push_back(search_note(result));
   if (target.predicted()) {
-    lines.push_back("model: " + target.model.source + ". Run the same command on a machine with the GPU to measure.");
-    lines.push_back(outcome.check_note.empty()
-                        ? "the finalists were run on the host executor at a small grid: all right"
-                        : outcome.check_note);
+    lines.push_back(outcome.check_note);
+    lines.push_back(fmt::format("model of {}: {}. Run the same command on a machine with this GPU to measure",
+                                target.gpu(), target.model.source));
   } else {
     lines.push_back(
         fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
@@ -142,7 +145,8 @@ int run_tune(const Arguments& arguments) {
     fmt::print("\n{}", format_report(report));
   }
   if (!outcome.result.winner) {
-    throw Error(ErrorCode::launch_failed, "no candidate succeeded; `stencil-tune show` lists what happened to each");
+    throw Error(ErrorCode::launch_failed,
+                "no candidate succeeded; the table says what became of the textbook's kernels");
   }
   return 0;
 }

@@ -4,6 +4,8 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/trial_record.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -42,8 +44,9 @@ WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const 
   }
   if (found) return *found;
   throw Error(ErrorCode::unknown_name,
-              "no winner for this problem yet: `stencil-tune list` shows what there is, "
-              "`stencil-tune tune` with the same options finds one");
+              fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
+                          "`stencil-tune tune` with the same options finds one",
+                          gpu ? " on '" + *gpu + "'" : ""));
 }
 
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
