@@ -38,7 +38,8 @@ std::string provenance(const Problem& problem, const Tuning& tuning, const Expor
       to_string(problem.boundaries, problem.extents.rank), code(tuning), to_string(problem.extents), run);
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
   text += fmt::format(
-      "// Written by stencil-tune (templates {}); needs nothing of it. Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
+      "// Written by stencil-tune (templates {}); needs nothing of it\n"
+      "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
       template_signature(), comment_text(options.architecture), options.name);
   return text;
 }

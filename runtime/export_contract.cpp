@@ -42,22 +42,41 @@ class FieldNames {
   std::vector<std::string> used_;
 };
 
-std::string entry(std::string_view name, std::string_view text) { return fmt::format("//   {:<13} {}\n", name, text); }
+/// Comment lines: `first` stands before the first word, the others begin below it.
+std::string wrapped(std::string_view first, std::string_view text) {
+  constexpr std::size_t kColumns = 120;
+  std::string result(first);
+  std::size_t column = first.size();
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (column + word.size() > kColumns) {
+      result.erase(result.find_last_not_of(' ') + 1);
+      result += fmt::format("\n//{:{}}", "", first.size() - 2);
+      column = first.size();
+    }
+    result += fmt::format("{} ", word);
+    column += word.size() + 1;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  result.back() = '\n';
+  return result;
+}
+
+std::string entry(std::string_view name, std::string_view text) {
+  return wrapped(fmt::format("//   {:<13} ", name), text);
+}
 
 std::string opening(const Problem& problem, int steps) {
-  if (steps > 1) {
-    return fmt::format(
-        "// {0} steps of the stencil in one launch: reads the inputs, writes the state {0} steps later. Asynchronous "
-        "on "
-        "the\n// stream; allocates nothing.\n",
-        steps);
-  }
+  constexpr const char* kManner = "Asynchronous on the stream; allocates nothing.";
   const std::size_t stages = problem.stencil.stages.size();
+  if (steps > 1) {
+    return wrapped("// ", fmt::format("{0} steps of the stencil in one launch: reads the inputs, writes the state {0} "
+                                      "steps later. {1}",
+                                      steps, kManner));
+  }
   const std::string what =
       stages == 1 ? "One step" : fmt::format("Stage {} of 0 to {} of a step", problem.stage, stages - 1);
-  return fmt::format(
-      "// {} of the stencil: reads the inputs, writes the outputs. Asynchronous on the stream; allocates nothing.\n",
-      what);
+  return wrapped("// ", fmt::format("{} of the stencil: reads the inputs, writes the outputs. {}", what, kManner));
 }
 
 std::string geometry_entries(int rank) {
@@ -95,8 +114,10 @@ std::string boundary_entry(const Problem& problem) {
   }
   std::string text = to_string(problem.boundaries, problem.extents.rank);
   if (!held.empty()) {
-    text += fmt::format("; held layers on each side ({}) are never written: outputs carry them already",
-                        fmt::join(held, ", "));
+    text += fmt::format(
+        "; the layers that it holds on each side ({}) are never written: put them into the outputs "
+        "before the first call",
+        fmt::join(held, ", "));
   }
   return entry("boundary", text);
 }

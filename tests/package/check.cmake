@@ -34,4 +34,14 @@ step(${consumer_build}/c_consumer)
 if(EXISTS ${consumer_build}/fortran_consumer)
   step(${consumer_build}/fortran_consumer)
 endif()
+
+# A project in C alone cannot link the libraries, and is told why.
+file(WRITE ${SCRATCH}/c_alone/CMakeLists.txt
+  "cmake_minimum_required(VERSION 3.24)\nproject(c_alone LANGUAGES C)\nfind_package(stencil_tune REQUIRED)\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SCRATCH}/c_alone -B ${SCRATCH}/c_alone/build -G ${GENERATOR}
+  -D CMAKE_PREFIX_PATH=${prefix} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
+if(NOT failed OR NOT said MATCHES "CXX")
+  message(FATAL_ERROR "a project in C alone was not told to add CXX to its languages: ${said}")
+endif()
+
 step(${prefix}/bin/stencil-tune --version)
