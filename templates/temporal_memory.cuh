@@ -45,8 +45,12 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
 /// The warp's rows of one field, copied to kSlots planes of shared memory kPrefetch planes ahead of a walk that is kBehind
 /// planes behind the block's. A warp copies just the rows that it reads itself, so that nothing but the warp has to wait.
 ///
-/// Where rows of the tile start on whole vectors, a lane copies the cells that it will use; elsewhere neighbouring lanes
-/// copy neighbouring cells, one by one.
+/// Neighbouring lanes copy neighbouring vectors where the tile's rows start on whole ones, elsewhere neighbouring cells. A
+/// lane then reads its own cells in words of 16 bytes. With several of them a lane, those of neighbouring lanes lie in the
+/// same banks; so that eight lanes read eight different parts of 128 bytes, words swap places with their neighbours:
+///
+///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
+///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
 template <class S, class T, int kSlots, int kBehind>
 struct PlaneRing {
   using Shape = TemporalShape<S, T>;
@@ -54,6 +58,8 @@ struct PlaneRing {
   using Value = typename S::Value;
   using Index = typename S::Index;
 
+  static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
+  static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
   static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
   static constexpr int kWarpCells = kSlots * kSlotCells;
   static constexpr int kBytes = T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
@@ -66,16 +72,16 @@ struct PlaneRing {
   const Storage* cells;   ///< of the first row of plane next_z, where the lane starts to copy
   Index stride_y, stride_z;
   Index next_z;           ///< plane that is copied next
-  Storage* from;          ///< where the lane starts to read what was copied to slot 0 ...
-  Storage* to;            ///< ... and to copy
+  Storage* from;          ///< the lane's cells of slot 0, but for the order of their words ...
+  Storage* to;            ///< ... and where it starts to copy
   int slot = 0;           ///< cells from slot 0 to the one that is filled next: the oldest
 
   STENCIL_DEVICE PlaneRing(const Arguments<S>& a, const TemporalTile<S, T>& t, const Storage* field, int first_byte)
       : tile(t), base(field), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
     Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + thread_y() * kWarpCells;
     from = slots + thread_x() * Shape::kCells;
-    to = copies_vectors() ? from : slots + thread_x();
-    cells = base + (t.y * stride_y + (copies_vectors() ? t.x : first_column() + thread_x()));
+    to = slots + cell_place(first_copied());
+    cells = base + (t.y * stride_y + first_column() + first_copied());
   }
 
   /// The block's walk starts at plane z.
@@ -88,12 +94,10 @@ struct PlaneRing {
   /// Starts to copy the next plane in place of the oldest. Planes beyond the grid are not copied: nothing reads them.
   STENCIL_DEVICE void copy_next() {
     if (next_z < tile.nz && (kBehind == 0 || next_z >= 0)) {
-      if (kWraps) {
-        copy_wrapped(to + slot);
-      } else if (copies_vectors()) {
-        copy_rows<T::kVector, T::kVector>(to + slot);
+      if (copies_vectors()) {
+        copy_plane<T::kVector>();
       } else {
-        copy_rows<1, 32>(to + slot);
+        copy_plane<1>();
       }
     }
     ++next_z;
@@ -117,11 +121,11 @@ struct PlaneRing {
   }
 
   /// Row j of that plane.
-  STENCIL_DEVICE static void read_row(const Storage* plane, int j, Value* row) {
-    constexpr int kWord = Shape::template word_cells<Storage>();
+  STENCIL_DEVICE void read_row(const Storage* plane, int j, Value* row) const {
     STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; i += kWord) {
-      load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWidth + i), row + i);
+    for (int w = 0; w < kWords; ++w) {
+      const int place = w ^ (thread_x() * kWords / 8 % kWords);  // of word_place
+      load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWidth + place * kWord), row + w * kWord);
     }
   }
 
@@ -129,46 +133,46 @@ struct PlaneRing {
   STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
   STENCIL_DEVICE Index first_column() const { return tile.x - thread_x() * Shape::kCells; }
 
-  /// Words of kWord cells, kStep apart.
-  template <int kWord, int kStep>
-  STENCIL_DEVICE void copy_rows(Storage* slot_cells) const {
+  /// Of the row, where the lane starts to copy.
+  STENCIL_DEVICE int first_copied() const { return thread_x() * (copies_vectors() ? T::kVector : 1); }
+
+  /// Where a word of a row stands.
+  STENCIL_DEVICE static int word_place(int word) { return word ^ (word / 8 % kWords); }
+  STENCIL_DEVICE static int cell_place(int cell) { return word_place(cell / kWord) * kWord + cell % kWord; }
+
+  /// Copies of kCopied cells, by neighbouring lanes.
+  template <int kCopied>
+  STENCIL_DEVICE void copy_plane() const {
+    constexpr int kStep = 32 * kCopied;
+    // After so many bytes the words are in the same order again.
+    constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0;
     const Storage* row = cells;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) {
-        if (i * kStep < (kWord == 1 ? Shape::kWidth : Shape::kCells)) {
-          copy_word<kWord>(slot_cells + (j * Shape::kWidth + i * kStep), row + i * kStep);
-        }
+      for (int i = 0; i < Shape::kWidth; i += kStep) {
+        const int first = thread_x() * kCopied;
+        const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
+        copy_word<kCopied>(to + (slot + j * Shape::kWidth + ahead), kWraps ? wrapped_cell(j, first + i) : row + i);
       }
       row += stride_y;
     }
   }
 
-  STENCIL_DEVICE void copy_wrapped(Storage* slot_cells) const {
-    const Storage* plane = base + next_z * stride_z;
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      const Storage* row = plane + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y;
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) {
-        if (copies_vectors()) {
-          if (i % T::kVector == 0) copy_word<T::kVector>(slot_cells + (j * Shape::kWidth + i), row + (tile.x + i));
-        } else {
-          const Index x = wrapped<S::kBoundaryX>(first_column() + thread_x() + i * 32, tile.nx);
-          copy_word<1>(slot_cells + (j * Shape::kWidth + i * 32), row + x);
-        }
-      }
-    }
+  /// A cell of row j of plane next_z, on the other side of a periodic grid where it is beyond an edge.
+  STENCIL_DEVICE const Storage* wrapped_cell(int j, int i) const {
+    const Index x = first_column() + i;
+    return base + (next_z * stride_z + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y +
+                   (copies_vectors() ? x : wrapped<S::kBoundaryX>(x, tile.nx)));
   }
 
-  template <int kWord>
+  template <int kCopied>
   STENCIL_DEVICE static void copy_word(Storage* target, const Storage* source) {
-    constexpr int kWordBytes = kWord * static_cast<int>(sizeof(Storage));
-    if constexpr (kWordBytes < 4) {
+    constexpr int kBytesCopied = kCopied * static_cast<int>(sizeof(Storage));
+    if constexpr (kBytesCopied < 4) {
       *target = *source;
     } else {
-      async_copy<kWordBytes>(target, source);
+      async_copy<kBytesCopied>(target, source);
     }
   }
 };
@@ -188,7 +192,7 @@ struct ConstantRing : PlaneRing<S, T, T::kPrefetch + TemporalShape<S, T>::kDelay
     const auto* plane = this->template copied<T::kPrefetch + kLevel * Shape::kLag>();
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
-      Ring::read_row(plane, j, to.row(kInput, j));
+      this->read_row(plane, j, to.row(kInput, j));
     }
   }
 };
@@ -249,7 +253,7 @@ struct InputRows {
     warp_barrier();
     const auto* copied = advanced.template copied<T::kPrefetch - 1>();
     STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) Advanced::read_row(copied, j, plane.cells[j]);
+    for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
     warp_barrier();
     copy_next();
   }

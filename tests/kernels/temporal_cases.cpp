@@ -106,6 +106,13 @@ std::vector<HostCase> temporal_line_cases() {
       add(1, ElementType::f32, boundary, "temporal.bx32.by1.rx2.v2.pf1.t" + std::to_string(steps));
     }
     add(3, ElementType::f64, boundary, "temporal.bx32.by1.rx4.v2.pf2.u2.t3");
+    // Lanes of two and of four words of 16 bytes, copied in vectors of all widths.
+    for (const int vector : {1, 2, 4}) {
+      add(1, ElementType::f32, boundary, fmt::format("temporal.bx32.by1.rx8.v{}.pf1.t2", vector));
+    }
+    for (const int vector : {1, 2}) {
+      add(2, ElementType::f64, boundary, fmt::format("temporal.bx32.by1.rx8.v{}.pf1.t2", vector));
+    }
     cases.push_back(wide_index_case(temporal_case(make_builtin(Shape::star, 1, 2), ElementType::f16,
                                                   on_all_sides(boundary), "temporal.bx32.by1.rx8.v8.pf1.t4")));
   }
