@@ -47,7 +47,7 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
 ///
 /// Neighbouring lanes copy neighbouring vectors where the tile's rows start on whole ones, elsewhere neighbouring cells. A
 /// lane then reads its own cells in words of 16 bytes. With several of them a lane, those of neighbouring lanes lie in the
-/// same banks; so that eight lanes read eight different parts of 128 bytes, words swap places with their neighbours:
+/// same banks. Where that is so, words swap places, so that eight lanes read eight different parts of 128 bytes:
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
@@ -60,6 +60,7 @@ struct PlaneRing {
 
   static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
   static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
+  static constexpr bool kSwaps = kWords == 2 || kWords == 4 || kWords == 8;
   static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
   static constexpr int kWarpCells = kSlots * kSlotCells;
   static constexpr int kBytes = T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
@@ -124,7 +125,7 @@ struct PlaneRing {
   STENCIL_DEVICE void read_row(const Storage* plane, int j, Value* row) const {
     STENCIL_UNROLL
     for (int w = 0; w < kWords; ++w) {
-      const int place = w ^ (thread_x() * kWords / 8 % kWords);  // of word_place
+      const int place = kSwaps ? w ^ (thread_x() * kWords / 8 % kWords) : w;  // as word_place
       load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWidth + place * kWord), row + w * kWord);
     }
   }
@@ -137,7 +138,7 @@ struct PlaneRing {
   STENCIL_DEVICE int first_copied() const { return thread_x() * (copies_vectors() ? T::kVector : 1); }
 
   /// Where a word of a row stands.
-  STENCIL_DEVICE static int word_place(int word) { return word ^ (word / 8 % kWords); }
+  STENCIL_DEVICE static int word_place(int word) { return kSwaps ? word ^ (word / 8 % kWords) : word; }
   STENCIL_DEVICE static int cell_place(int cell) { return word_place(cell / kWord) * kWord + cell % kWord; }
 
   /// Copies of kCopied cells, by neighbouring lanes.
@@ -145,7 +146,7 @@ struct PlaneRing {
   STENCIL_DEVICE void copy_plane() const {
     constexpr int kStep = 32 * kCopied;
     // After so many bytes the words are in the same order again.
-    constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0;
+    constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0 || !kSwaps;
     const Storage* row = cells;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {

@@ -18,11 +18,12 @@ struct TemporalShape {
 
   using Reads = TileReads<S, kCells, kRows, 1, true>;
 
-  /// Cells of type C that one access to shared memory moves.
+  /// Cells of type C that one access to shared memory moves: a power of two that divides a thread's row.
   template <class C>
   STENCIL_DEVICE static constexpr int word_cells() {
-    constexpr int kMost = 16 / static_cast<int>(sizeof(C));
-    return kCells < kMost ? kCells : kMost;
+    int cells = 16 / static_cast<int>(sizeof(C));
+    while (kCells % cells != 0) cells /= 2;
+    return cells;
   }
 
   /// Rows of other warps are read at these planes of the reach. Levels that keep sums read one plane at a time.

@@ -110,6 +110,8 @@ std::vector<HostCase> temporal_line_cases() {
     for (const int vector : {1, 2, 4}) {
       add(1, ElementType::f32, boundary, fmt::format("temporal.bx32.by1.rx8.v{}.pf1.t2", vector));
     }
+    add(1, ElementType::f32, boundary, "temporal.bx32.by1.rx6.v1.pf1.t2");
+    add(1, ElementType::f64, boundary, "temporal.bx32.by1.rx3.v1.pf1.t2");
     for (const int vector : {1, 2}) {
       add(2, ElementType::f64, boundary, fmt::format("temporal.bx32.by1.rx8.v{}.pf1.t2", vector));
     }
