@@ -26,11 +26,11 @@ inline std::optional<std::string> corpus_export(const std::string& name, int sta
 inline bool has_nvcc() { return std::system("nvcc --version > /dev/null 2>&1") == 0; }
 
 /// What nvcc says about the source, warnings being errors; empty when it compiles.
-inline std::string nvcc_complaints(const std::string& source) {
+inline std::string nvcc_complaints(const std::string& source, const std::string& architecture = "sm_90") {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "export.cu") << source;
-  const std::string command = "cd " + folder.path().string() +
-                              " && nvcc -std=c++17 -arch=sm_90 -Xcompiler -Wall,-Wextra -Werror all-warnings "
+  const std::string command = "cd " + folder.path().string() + " && nvcc -std=c++17 -arch=" + architecture +
+                              " -Xcompiler -Wall,-Wextra -Werror all-warnings "
                               "-c export.cu -o export.o > log 2>&1";
   if (std::system(command.c_str()) == 0) return {};
   std::ifstream log(folder.path() / "log");

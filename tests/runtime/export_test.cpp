@@ -97,6 +97,15 @@ TEST(Export, NamesBecomeIdentifiers) {
   EXPECT_ERROR(export_kernel(cube(), kPlain, {.name = ""}), ErrorCode::invalid_argument, "stencil");
 }
 
+TEST(Export, NamesOfTheLibrariesItBuildsOnAreLeftToThem) {
+  for (const std::string name : {"div", "gamma", "random", "y0", "sinf", "write", "float4", "remainderl", "cudaFree"}) {
+    EXPECT_EQ(export_name(name), name + "_");
+  }
+  for (const std::string name : {"heat3d", "wave", "blur", "life", "box2d1r", "self", "l"}) {
+    EXPECT_EQ(export_name(name), name);
+  }
+}
+
 TEST(Export, CommentsAndNamesCannotBreakOut) {
   Stencil stencil = make_builtin(Shape::star, 3, 1);
   stencil.name = "x\n#error broke out\\";

@@ -1,0 +1,162 @@
+#include "tests/kernels/random_cases.hpp"
+
+#include "generator/space.hpp"
+#include "generator/temporal.hpp"
+#include "generator/tile.hpp"
+#include "tests/kernels/random_stencils.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::int64_t kMostCells = 50'000;     // of a grid: a second or two on the host executor
+constexpr std::int64_t kMostReads = 3'000'000;  // cells times taps times steps
+constexpr int kMostGrids = 3;
+constexpr int kGridTries = 30;
+constexpr int kCandidateTries = 50;
+
+Boundaries random_boundaries(Draw& draw) {
+  using enum Boundary;
+  const auto any = [&] { return draw.one_of({hold, zero, clamp, periodic, reflect}); };
+  Boundaries boundaries{any(), any(), any()};
+  if (draw.one_in(4)) boundaries.fill(boundaries[0]);
+  return boundaries;
+}
+
+ElementType random_type(Draw& draw) {
+  using enum ElementType;
+  return draw.one_of({f32, f32, f64, f16, bf16});
+}
+
+int random_stage(Draw& draw, const Stencil& stencil) {
+  return draw.between(0, static_cast<int>(stencil.stages.size()) - 1);
+}
+
+/// Small, of usual size, or so large that offsets take 64 bits.
+Problem planned_problem(Draw& draw) {
+  const Stencil stencil = random_stencil(draw);
+  const ElementType type = random_type(draw);
+  const Boundaries boundaries = random_boundaries(draw);
+  const int steps = draw.one_in(4) ? 1 : 8;
+  const int stage = random_stage(draw, stencil);
+  const std::int64_t wide = stencil.rank == 1 ? std::int64_t{1} << 32 : stencil.rank == 2 ? 1 << 16 : 1 << 11;
+  const std::int64_t side =
+      draw.one_of({std::int64_t{0}, std::int64_t{64}, std::int64_t{512}, std::int64_t{512}, std::int64_t{1000}, wide});
+  Extents extents{stencil.rank, {1, 1, 1}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil.rank); ++axis) {
+    extents.n[axis] = side > 0 ? side : draw.between(std::int64_t{1}, 40);
+  }
+  const std::int64_t unit = draw.one_of({1, 2, 4, 16});
+  const std::int64_t pitch = (extents.n[0] + unit - 1) / unit * unit + (draw.one_in(3) ? unit : 0);
+  return make_problem(stencil, type, boundaries, extents, pitch, steps, stage);
+}
+
+std::int64_t reads(const Problem& problem, const Tuning& tuning) {
+  return problem.allocated_cells() * static_cast<std::int64_t>(problem.facts.taps.size()) * sweeps_per_launch(tuning);
+}
+
+/// An extent at which kernels go wrong. `tile` cells are covered by a block; `least` is the fewest that it is legal on.
+std::int64_t awkward_extent(Draw& draw, std::int64_t tile, std::int64_t least, int radius, bool held) {
+  const std::int64_t updated =
+      draw.one_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{radius}, radius + 1L, tile - 1, tile, tile + 1,
+                   2 * tile + 1, std::int64_t{13}, std::int64_t{37}, draw.between(std::int64_t{1}, 70)});
+  const std::int64_t kept = held ? 2 * radius : 0;
+  return std::max<std::int64_t>(least, std::max<std::int64_t>(updated, 1) + kept);
+}
+
+/// The fewest cells along each grid axis that the candidate is legal on.
+std::array<std::int64_t, kMaxRank> least_extents(const Problem& problem, const Tuning& tuning) {
+  std::array<std::int64_t, kMaxRank> least{1, 1, 1};
+  if (tuning.family != Family::temporal) return least;
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const std::array<std::int64_t, kMaxRank> of_kernel{shape.width, shape.height, tuning.chunks};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (axes.grid_axis[axis] < 0) continue;
+    const auto grid_axis = static_cast<std::size_t>(axes.grid_axis[axis]);
+    const bool held = axis == 2 && problem.boundaries[grid_axis] == Boundary::hold;
+    least[grid_axis] = of_kernel[axis] + (held ? 2 * problem.facts.radius[grid_axis] : 0);
+  }
+  return least;
+}
+
+Problem random_grid(Draw& draw, const Problem& planned, const Tuning& tuning) {
+  const auto tile = output_tile(planned, tuning);
+  const auto least = least_extents(planned, tuning);
+  Problem grid = planned;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(planned.extents.rank); ++axis) {
+    const bool held = planned.boundaries[axis] == Boundary::hold;
+    const std::int64_t n = awkward_extent(draw, tile[axis], least[axis], planned.facts.radius[axis], held);
+    grid.extents.n[axis] = draw.one_in(5) ? std::max<std::int64_t>(n, least[axis] + draw.between(0, 9)) : n;
+  }
+  const auto cell_bytes = static_cast<std::int64_t>(size_of(planned.type));
+  const std::int64_t unit = uses_tensor_maps(tuning) ? 16 / cell_bytes : tuning.vector;
+  const std::int64_t dense = (grid.extents.n[0] + unit - 1) / unit * unit;
+  grid.pitch = dense + draw.one_of({0, 0, 1, 3}) * unit;
+  return grid;
+}
+
+std::vector<Problem> random_grids(Draw& draw, const Problem& planned, const Limits& limits, const Tuning& tuning) {
+  std::vector<Problem> grids;
+  const auto add = [&](const Problem& grid) {
+    if (updated_box(grid).cells() == 0 || grid.allocated_cells() > kMostCells || reads(grid, tuning) > kMostReads) {
+      return;
+    }
+    if (is_legal(grid, limits, tuning)) grids.push_back(grid);
+  };
+  add(planned);
+  for (int tries = 0; tries < kGridTries && grids.size() < kMostGrids; ++tries) {
+    add(random_grid(draw, planned, tuning));
+  }
+  return grids;
+}
+
+/// Nothing where no candidate serves the problem, or only on grids that would take too long.
+std::optional<RandomCase> try_case(Draw& draw) {
+  RandomCase result;
+  result.planned = planned_problem(draw);
+  result.architecture = draw.one_of({"sm_75", "sm_80", "sm_86", "sm_90", "sm_90", "sm_100", "sm_120"});
+  const Limits limits = limits_of_architecture(result.architecture);
+  const Space space(result.planned, limits);
+  std::optional<Family> family;  // all tries: fused steps, whose tiles are often too large, keep their turn
+  if (result.planned.steps > 1 && advances_one_field(result.planned) && draw.one_in(2)) family = Family::temporal;
+  for (int tries = 0; tries < kCandidateTries; ++tries) {
+    const auto tuning = space.sample(draw.engine());
+    if (!tuning) return std::nullopt;
+    if (!family) family = tuning->family;
+    if (tuning->family != *family) continue;
+    std::vector<Problem> grids = random_grids(draw, result.planned, limits, *tuning);
+    if (grids.empty()) continue;
+    result.host_case = {*tuning, std::move(grids), result.planned};
+    return result;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RandomCase random_case(std::uint64_t seed) {
+  Draw draw(seed);
+  for (;;) {
+    if (auto found = try_case(draw)) return *found;
+  }
+}
+
+std::string describe(const RandomCase& random_case) {
+  const Problem& planned = random_case.planned;
+  std::string text = fmt::format("{} for {} {} {}, pitch {}, {}, stage {}; on", code(random_case.host_case.tuning),
+                                 name(planned.type), planned.stencil.name, to_string(planned.extents), planned.pitch,
+                                 to_string(planned.boundaries, planned.extents.rank), planned.stage);
+  for (const Problem& grid : random_case.host_case.problems) {
+    text += fmt::format(" {} (pitch {})", to_string(grid.extents), grid.pitch);
+  }
+  return text;
+}
+
+}  // namespace stencil_tune

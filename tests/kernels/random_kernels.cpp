@@ -1,0 +1,94 @@
+// Random kernels on the host executor: what nobody has tried yet.
+//
+//   random_kernels [SEED [CASES]]     else from STENCIL_TUNE_SEED, STENCIL_TUNE_CASES; else any seed, 200 cases
+//
+// Case i has the seed SEED + i and depends on it alone, so that each can be run by itself.
+#include "stencil_tune/error.hpp"
+#include "tests/kernels/random_cases.hpp"
+#include "tests/kernels/random_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::uint64_t kTogether = 8;  // kernels compiled in one go
+
+struct Tally {
+  int cases = 0;
+  int wrong = 0;
+  std::int64_t cells = 0;
+};
+
+class RandomKernels {
+ public:
+  /// Checks the cases of these seeds together.
+  void check(std::uint64_t first, std::uint64_t count) {
+    std::vector<RandomCase> cases;
+    std::vector<HostCase> host_cases;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      cases.push_back(random_case(first + i));
+      host_cases.push_back(cases.back().host_case);
+    }
+    try {
+      const auto verdicts = check_cases_on_host(host_cases);
+      for (std::size_t i = 0; i < cases.size(); ++i) tell(first + i, cases[i], verdicts[i]);
+    } catch (const Error& error) {
+      if (count == 1) tell(first, cases.front(), {cases.front().host_case.tuning, false, error.what(), 0});
+      for (std::uint64_t i = 0; count > 1 && i < count; ++i) check(first + i, 1);
+    }
+  }
+
+  /// Whether all were right.
+  bool summarize() const {
+    bool right = true;
+    for (const auto& [family, tally] : tallies_) {
+      fmt::print("{:10} {:6} cases, {:9} cells, {} wrong\n", name(family), tally.cases, tally.cells, tally.wrong);
+      right = right && tally.wrong == 0;
+    }
+    return right;
+  }
+
+ private:
+  void tell(std::uint64_t seed, const RandomCase& random_case, const HostVerdict& verdict) {
+    Tally& tally = tallies_[verdict.tuning.family];
+    ++tally.cases;
+    tally.cells += verdict.cells_checked;
+    if (verdict.right && verdict.cells_checked > 0) return;
+    ++tally.wrong;
+    fmt::print("WRONG, again by: random_kernels {} 1\n  {}\n  {}\n{}\n", seed, describe(random_case),
+               verdict.right ? "no cell was checked" : verdict.message, canonical_text(random_case.planned.stencil));
+    std::fflush(stdout);
+  }
+
+  std::map<Family, Tally> tallies_;
+};
+
+int run(int count, char** words) {
+  const RandomRun asked = random_run(count, words, 200);
+  RandomKernels kernels;
+  for (std::uint64_t done = 0; done < asked.cases; done += kTogether) {
+    kernels.check(asked.seed + done, std::min(kTogether, asked.cases - done));
+  }
+  return kernels.summarize() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace stencil_tune
+
+int main(int count, char** words) {
+  try {
+    return stencil_tune::run(count, words);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
