@@ -1,6 +1,7 @@
 #include "runtime/definition_writer.hpp"
 
 #include "generator/definition.hpp"
+#include "tests/kernels/random_stencils.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +28,15 @@ TEST(DefinitionWriter, EveryDefinitionOfTheCorpusKeepsItsKey) {
 TEST(DefinitionWriter, EveryBuiltInKeepsItsKey) {
   for (const std::string& name : builtin_names()) {
     const Stencil stencil = find_builtin(name);
+    if (stencil.coefficients.size() <= static_cast<std::size_t>(kDefinitionLimits.coefficients))
+      expect_same_key(stencil);
+  }
+}
+
+TEST(DefinitionWriter, StencilsThatNobodyWroteKeepTheirKeys) {
+  Draw draw(1);
+  for (int i = 0; i < 300; ++i) {
+    const Stencil stencil = random_stencil(draw);
     if (stencil.coefficients.size() <= static_cast<std::size_t>(kDefinitionLimits.coefficients))
       expect_same_key(stencil);
   }
