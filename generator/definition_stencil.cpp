@@ -82,6 +82,7 @@ void DefinedStencil::rotate(std::string_view from, std::string_view to, std::siz
     if (other.to == rotation.to) text_.reject(offset, fmt::format("two fields become '{}'", to));
   }
   builder_.rotate(rotation.from, rotation.to);
+  scope_.find(from)->used = scope_.find(to)->used = true;  // a state that is kept for the caller alone
 }
 
 void DefinedStencil::rotate_by_convention() {

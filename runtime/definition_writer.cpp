@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace stencil_tune {
@@ -35,14 +36,15 @@ class DefinitionWriter {
       const Node& node = stencil.nodes[at(id)];
       for (int i = 0; i < operand_count(node.op); ++i) ++uses_[at(node.operands[at(i)])];
     }
+    note_names();
   }
 
   std::string write() {
     const std::vector<Text> texts = expressions();
     std::string text = fmt::format("name = \"stencil\"\nrank = {}\nfields = [{}]\n", stencil_.rank, fields());
     text += "[coefficients]\n";
-    for (std::size_t i = 0; i < stencil_.coefficients.size(); ++i) {
-      text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[i].value));
+    for (const int i : coefficients_used_) {
+      text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[at(i)].value));
     }
     if (!lets_.empty()) text += "[let]\n" + lets_;
     for (const Stage& stage : stencil_.stages) {
@@ -59,9 +61,23 @@ class DefinitionWriter {
   }
 
  private:
+  /// What a definition declares it must use; fields and coefficients keep their numbers.
+  void note_names() {
+    for (std::size_t id = 0; id < uses_.size(); ++id) {
+      const Node& node = stencil_.nodes[id];
+      if (uses_[id] == 0) continue;
+      if (node.op == Operation::read) fields_used_.insert(node.index);
+      if (node.op == Operation::coefficient) coefficients_used_.insert(node.index);
+    }
+    for (const Stage& stage : stencil_.stages) {
+      for (const Update& update : stage.updates) fields_used_.insert(update.output);
+    }
+    for (const Rotation& rotation : stencil_.rotations) fields_used_.insert({rotation.from, rotation.to});
+  }
+
   std::string fields() const {
     std::string list;
-    for (std::size_t i = 0; i < stencil_.fields.size(); ++i) list += fmt::format("{}\"f{}\"", i > 0 ? ", " : "", i);
+    for (const int field : fields_used_) list += fmt::format("{}\"f{}\"", list.empty() ? "" : ", ", field);
     return list;
   }
 
@@ -147,6 +163,8 @@ class DefinitionWriter {
 
   const Stencil& stencil_;
   std::vector<int> uses_;
+  std::set<int> fields_used_;
+  std::set<int> coefficients_used_;
   std::string lets_;
 };
 

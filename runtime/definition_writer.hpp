@@ -8,7 +8,7 @@
 namespace stencil_tune {
 
 /// TOML that parse_definition() reads back to a stencil with the same key. Fields and coefficients are called f0, c0,
-/// and so on.
+/// and so on; those that nothing uses are left out.
 std::string write_definition(const Stencil& stencil);
 
 }  // namespace stencil_tune

@@ -200,6 +200,7 @@ NodeId any_update(RandomExpressions& expressions, const Fields& fields, const Fi
 Stencil advancing_stencil(Draw& draw) {
   RandomExpressions expressions(draw, draw.between(1, kMaxRank));
   StencilBuilder& builder = expressions.builder();
+  if (draw.one_in(6)) builder.field("unused"), builder.coefficient("unused", 1);
   Fields constants = make_fields(builder, "before", draw.one_of({0, 0, 1}));
   const int u = builder.field("u"), next = builder.field("next");
   const Fields later = make_fields(builder, "after", draw.one_of({0, 0, 1}));

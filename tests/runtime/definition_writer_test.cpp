@@ -42,6 +42,18 @@ TEST(DefinitionWriter, StencilsThatNobodyWroteKeepTheirKeys) {
   }
 }
 
+TEST(DefinitionWriter, LeavesOutWhatNothingUses) {
+  StencilBuilder builder("sparse", 1);
+  builder.field("unused");
+  const int u = builder.field("u"), next = builder.field("next"), history = builder.field("history");
+  builder.coefficient("unused", 1);
+  const NodeId weight = builder.coefficient_value(builder.coefficient("c", 0.5));
+  builder.update(next, builder.apply(Operation::multiply, weight, builder.read(u, {1, 0, 0})));
+  builder.rotate(next, u);
+  builder.rotate(u, history);
+  expect_same_key(std::move(builder).build());
+}
+
 TEST(DefinitionWriter, KeepsSignsBracketsAndTheLackOfRotations) {
   StencilBuilder builder("odd", 1);
   const int u = builder.field("u");
