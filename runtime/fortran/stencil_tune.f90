@@ -221,7 +221,8 @@ contains
   end subroutine
 
   ! stencil: a built-in's name or a definition file. extents: as many as the stencil has axes, x first. steps: of a
-  ! typical stencil_tune_advance, which may fuse as many in one launch.
+  ! typical stencil_tune_advance, which may fuse as many in one launch. element_type: where it is absent, what the
+  ! definition asks for, else "f32".
   subroutine stencil_tune_lookup(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
       steps, status)
     type(stencil_tune_library), intent(in) :: library
@@ -239,14 +240,16 @@ contains
     integer :: given
 
     stencil_text = c_text(stencil)
-    type_text = c_text("f32")
-    if (present(element_type)) type_text = c_text(element_type)
+    request%element_type = c_null_ptr
+    if (present(element_type)) then
+      type_text = c_text(element_type)
+      request%element_type = c_loc(type_text)
+    end if
     boundary_text = c_text("hold")
     if (present(boundary)) boundary_text = c_text(boundary)
 
     request%struct_size = c_sizeof(request)
     request%stencil = c_loc(stencil_text)
-    request%element_type = c_loc(type_text)
     request%boundary = c_loc(boundary_text)
     request%extents = 1
     given = min(size(extents), 3)

@@ -4,9 +4,11 @@
 #include "fake_driver.hpp"
 #include "runtime/c_handles.hpp"
 #include "runtime/library_parts.hpp"
+#include "temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
 
 namespace stencil_tune {
@@ -57,6 +59,17 @@ TEST_F(CApiTest, LooksUpPreparesAndLaunches) {
   EXPECT_EQ(stencil_tune_advance(kernel_, nullptr, fields, 2, 3, nullptr, 0), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(fields[0], at(0x900000));
   EXPECT_EQ(driver_.launches.size(), 5U);
+}
+
+TEST_F(CApiTest, ADefinitionsElementTypeServesWhereNoneIsGiven) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "shift.toml").string();
+  std::ofstream(file) << "rank = 1\nelement = \"f64\"\nfields = [\"u\", \"v\"]\n[update]\nv = \"u[x+1]\"\n";
+  request_ = STENCIL_TUNE_REQUEST_INIT;
+  request_.stencil = file.c_str();
+  request_.extents[0] = 100;
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_field_bytes(kernel_), 8U * 100);
 }
 
 TEST_F(CApiTest, ErrorsAreStatusesWithMessages) {

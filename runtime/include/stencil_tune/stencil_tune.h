@@ -59,7 +59,7 @@ typedef enum stencil_tune_match {
 typedef struct stencil_tune_request {
   size_t struct_size;   /* set by STENCIL_TUNE_REQUEST_INIT */
   const char* stencil;  /* name of a built-in ("heat3d", "star3d2r") or path of a definition (*.toml) */
-  const char* type;     /* "f64", "f32", "f16", "bf16"; NULL: "f32" */
+  const char* type;     /* "f64", "f32", "f16", "bf16"; NULL: what the definition asks for, else "f32" */
   const char* boundary; /* "hold", or "x=periodic,y=hold,z=zero"; NULL: "hold" */
   int64_t extents[3];   /* nx, ny, nz in cells, x fastest; 1 beyond the stencil's rank */
   int64_t pitch;        /* cells from one row to the next; 0: rows are dense */
