@@ -85,9 +85,9 @@ std::string first_integrity_problem(sqlite3* connection) {
 
 /// Fails now, rather than after a minute of tuning, where the file or the journal beside it cannot be written.
 void probe_writing(sqlite3* connection) {
-  constexpr std::string_view doing = "write to it";
-  const Transaction rolled_back(connection, doing);
-  execute(connection, fmt::format("PRAGMA user_version = {}", kSchemaVersion), doing);
+  constexpr std::string_view kDoing = "write to it";
+  const Transaction rolled_back(connection, kDoing);
+  execute(connection, fmt::format("PRAGMA user_version = {}", kSchemaVersion), kDoing);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class ObjectReader {
   template <typename Value>
   void operator()(std::string_view field, Value& value) {
     const Json& member = take(field);
-    if constexpr (is_named<Value>) {
+    if constexpr (kIsNamed<Value>) {
       parse_name(text(member, field), value);
     } else if constexpr (std::is_same_v<Value, std::string>) {
       value = text(member, field);

@@ -64,7 +64,7 @@ void visit_trial(Trial& trial, Visitor&& visit) {
 
 /// Enumerations are kept as the names they print.
 template <typename Value>
-inline constexpr bool is_named =
+inline constexpr bool kIsNamed =
     std::is_same_v<Value, ElementType> || std::is_same_v<Value, Boundary> || std::is_same_v<Value, Outcome>;
 
 inline void parse_name(std::string_view text, ElementType& value) { value = parse_element_type(text); }
@@ -76,7 +76,7 @@ template <typename Use>
 auto as_columns(Use&& use) {
   return [&use](std::string_view column, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
-    if constexpr (is_named<Value>) {
+    if constexpr (kIsNamed<Value>) {
       use(column, name(value));
     } else if constexpr (std::is_same_v<Value, std::string>) {
       use(column, std::string_view(value));

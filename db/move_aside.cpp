@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <system_error>
 
 namespace stencil_tune {
@@ -29,7 +29,7 @@ int rename_without_replacing(const std::filesystem::path& from, const std::files
 }
 
 std::filesystem::path with_suffix(const std::filesystem::path& path, std::string_view suffix) {
-  return std::filesystem::path(path.string() + std::string(suffix));
+  return {path.string() + std::string(suffix)};
 }
 
 /// A journal left beside a new database would be rolled back into it. An empty one is harmless.
@@ -60,7 +60,7 @@ std::filesystem::path move_aside(const std::filesystem::path& path) {
   const std::string base = fmt::format("{}.corrupt-{:%Y%m%dT%H%M%SZ}", path.string(), fmt::gmtime(now));
   int failure = EEXIST;
   for (int n = 1; n < kMaxNames && failure == EEXIST; ++n) {
-    const std::filesystem::path aside = n == 1 ? base : fmt::format("{}-{}", base, n);
+    std::filesystem::path aside = n == 1 ? base : fmt::format("{}-{}", base, n);
     if (std::filesystem::exists(aside)) continue;
     for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) move_journal(path, aside, suffix);
     failure = rename_without_replacing(path, aside);

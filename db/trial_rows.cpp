@@ -19,7 +19,7 @@ class FieldReader {
 
   template <typename Value>
   void operator()(std::string_view, Value& value) {
-    if constexpr (is_named<Value>) {
+    if constexpr (kIsNamed<Value>) {
       parse_name(row_.text(), value);
     } else if constexpr (std::is_same_v<Value, std::string>) {
       value = row_.text();

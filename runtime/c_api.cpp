@@ -77,8 +77,8 @@ Request to_request(const stencil_tune_request& from) {
   require(from.stencil, "stencil_tune_request::stencil");
   Request request;
   request.stencil = load_stencil(from.stencil);
-  request.type = from.type != nullptr ? parse_element_type(from.type)
-                                      : request.stencil.element.value_or(ElementType::f32);
+  request.type =
+      from.type != nullptr ? parse_element_type(from.type) : request.stencil.element.value_or(ElementType::f32);
   request.extents.rank = request.stencil.rank;
   std::copy(std::begin(from.extents), std::end(from.extents), request.extents.n.begin());
   request.boundaries = parse_boundaries(from.boundary != nullptr ? from.boundary : "hold", request.stencil.rank);

@@ -184,20 +184,32 @@ std::string tile_constants(const Problem& problem, const Tuning& tuning) {
       wraps(0), wraps(1));
 }
 
+/// More than every kernel may have has to be asked for.
+std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
+  constexpr std::size_t kWithoutOptIn = std::size_t{48} << 10;
+  if (bytes <= kWithoutOptIn) return "";
+  return fmt::format(
+      "  const cudaError_t allowed = cudaFuncSetAttribute(\n"
+      "      {}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
+      "  if (allowed != cudaSuccess) return allowed;\n",
+      kernel, bytes);
+}
+
 }  // namespace
 
 std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
                           const std::string& detail, const std::string& kernel) {
   const KernelAxisTexts axes = kernel_axis_texts(problem, tuning);
   const std::size_t shared = shared_tile(problem, tuning).bytes;
+  const auto block = launch_geometry(problem, tuning, updated_box(problem)).block;
   const std::string plain = uses_tensor_maps(tuning) ? "arguments.plain" : "arguments";
   return fmt::format(
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
 {tuning}{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
-  const long long n[3] = {{{n0}, {n1}, {n2}}};
-  const long long stride[3] = {{{s0}, {s1}, {s2}}};
-  const long long held[3] = {{{h0}, {h1}, {h2}}};  // layers on each side that boundary hold keeps
+  const long long n[3] = {{{n}}};
+  const long long stride[3] = {{{stride}}};
+  const long long held[3] = {{{held}}};  // layers on each side that boundary hold keeps
 {tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
 {stride_checks}  if (sizeof(S::Index) == 4 && {cells} > 0x7fffffff) return cudaErrorInvalidValue;
 {stride_alignment_checks}
@@ -215,38 +227,29 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
   {plain}.stride_y = stride[1];
   {plain}.stride_z = stride[2];
 {coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
-  const dim3 block({bx}, {by}, {bz});
+  const dim3 block({block});
   {kernel}<<<grid, block, {shared_bytes}, stream>>>(arguments);
   return cudaGetLastError();
 }}
 )",
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(problem, tuning, signature)),
-      fmt::arg("n0", axes.extent[0]), fmt::arg("n1", axes.extent[1]), fmt::arg("n2", axes.extent[2]),
-      fmt::arg("s0", axes.stride[0]), fmt::arg("s1", axes.stride[1]), fmt::arg("s2", axes.stride[2]),
-      fmt::arg("h0", axes.held[0]), fmt::arg("h1", axes.held[1]), fmt::arg("h2", axes.held[2]),
-      fmt::arg("stride_checks", stride_checks(problem)), fmt::arg("cells", last_stride(problem)),
+      fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
+      fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
+      fmt::arg("cells", last_stride(problem)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
       fmt::arg("coefficients", coefficient_lines(problem, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(problem, tuning, signature)),
-      fmt::arg("shared", shared <= 48 * 1024
-                             ? std::string()
-                             : fmt::format("  const cudaError_t allowed = cudaFuncSetAttribute(\n"
-                                           "      {}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});\n"
-                                           "  if (allowed != cudaSuccess) return allowed;\n",
-                                           kernel, shared)),
-      fmt::arg("tile", tile_constants(problem, tuning)), fmt::arg("tiles", tile_lines(tuning, plain)),
+      fmt::arg("shared", shared_memory_lines(shared, kernel)), fmt::arg("tile", tile_constants(problem, tuning)),
+      fmt::arg("tiles", tile_lines(tuning, plain)),
       fmt::arg("tuning", tuning.family == Family::temporal
                              ? std::string()
                              : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),
       fmt::arg("grid", tuning.order == BlockOrder::natural ? "(tiles[0], tiles[1], tiles[2])"
                                                            : "(tiles[0] * tiles[1] * tiles[2])"),
-      fmt::arg("bx", launch_geometry(problem, tuning, updated_box(problem)).block[0]),
-      fmt::arg("by", launch_geometry(problem, tuning, updated_box(problem)).block[1]),
-      fmt::arg("bz", launch_geometry(problem, tuning, updated_box(problem)).block[2]),
-      fmt::arg("shared_bytes", shared));
+      fmt::arg("block", fmt::join(block, ", ")), fmt::arg("shared_bytes", shared));
 }
 
 }  // namespace stencil_tune

@@ -128,7 +128,7 @@ Extents check_extents(const Problem& problem, const Tuning& tuning) {
   constexpr std::array<std::int64_t, kMaxRank> kPrimes{67, 23, 13};
   Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    extents.n[axis] = kPrimes[axis] + 2 * problem.facts.radius[axis];
+    extents.n[axis] = kPrimes[axis] + std::int64_t{2} * problem.facts.radius[axis];
   }
   return extents;
 }

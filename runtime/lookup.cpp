@@ -139,12 +139,13 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   if (trial.problem.steps != problem.steps && problem.steps > 1) {
     evidence.notes.push_back(fmt::format("tuned for runs of {} steps", trial.problem.steps));
   }
-  if (trial.session == kPretunedSession) evidence.notes.push_back("it ships with stencil-tune and was not tuned here");
+  if (trial.session == kPretunedSession)
+    evidence.notes.emplace_back("it ships with stencil-tune and was not tuned here");
   if (!trial.predicted && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
   }
   if (trial.platform.template_signature != target.template_signature) {
-    evidence.notes.push_back("tuned with another version of the templates: the rate may differ");
+    evidence.notes.emplace_back("tuned with another version of the templates: the rate may differ");
   }
   return evidence;
 }

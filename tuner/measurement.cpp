@@ -16,7 +16,7 @@ constexpr double kLongLaunchMs = 50;
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
 std::size_t left_out(std::size_t n) {
-  const double count = static_cast<double>(n);
+  const auto count = static_cast<double>(n);
   if (n > 500) return static_cast<std::size_t>(std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count))));
   double term = std::exp2(-count);
   double sum = 0;

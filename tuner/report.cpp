@@ -143,6 +143,7 @@ Json report_json(const Report& report) {
   Json json;
   json["stencil"] = problem.stencil.name;
   json["stencil_key"] = stencil_key(problem.stencil);
+  json["stage"] = problem.stage;
   json["type"] = name(problem.type);
   json["dims"] = to_string(problem.extents);
   json["pitch"] = problem.pitch;

@@ -13,7 +13,8 @@ namespace stencil_tune {
 
 struct Request {
   Stencil stencil{};  ///< make_builtin(), find_builtin(), a StencilBuilder's, or load_stencil()
-  ElementType type = ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
+  ElementType type =
+      ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
   Extents extents{};
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
