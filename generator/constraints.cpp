@@ -233,6 +233,24 @@ Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tunin
                      name(boundary));
 }
 
+/// At a seam both blocks wait for each other: that keeps either from running ahead.
+Verdict temporal_clusters(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  constexpr int kFirstWithClusters = 90;
+  constexpr int kLargestCluster = 8;  // that every GPU with clusters can run
+  if (!is_temporal(tuning) || tuning.cluster == 1) return {};
+  if (limits.compute_capability < kFirstWithClusters) {
+    return fmt::format("sm_{} has no clusters; they came with sm_{}", limits.compute_capability, kFirstWithClusters);
+  }
+  if (tuning.cluster > kLargestCluster) {
+    return fmt::format("clusters of {} blocks; up to {} run everywhere", tuning.cluster, kLargestCluster);
+  }
+  if (tuning.block_y == 1) return "a block of one warp is at two seams of its cluster; a warp is at one";
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const bool both_ways = axes.grid_axis[1] >= 0 && axes.reach[1].low < 0 && axes.reach[1].high > 0;
+  if (both_ways) return {};
+  return "blocks of a cluster exchange rows both ways; a stencil that reaches above and below in y does";
+}
+
 Verdict temporal_tile_in_grid(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning)) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
@@ -465,6 +483,9 @@ constexpr std::array kConstraints{
     Constraint{"temporal_sums",
                "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
                temporal_sums},
+    Constraint{"temporal_clusters",
+               "Clusters take sm_90, up to 8 blocks of two warps or more, and a stencil that reaches both ways in y.",
+               temporal_clusters},
     Constraint{"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", temporal_tile_in_grid},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",
                tile_not_empty},

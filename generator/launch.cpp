@@ -90,7 +90,9 @@ LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, con
     geometry.grid = {0, 0, 0};
     return geometry;
   }
-  const auto tiles = tile_grid(problem, tuning, box).tiles;
+  auto tiles = tile_grid(problem, tuning, box).tiles;
+  geometry.cluster = static_cast<unsigned>(tuning.cluster);
+  tiles[0] *= tuning.cluster;
   if (tuning.order == BlockOrder::natural) {
     for (std::size_t a = 0; a < kMaxRank; ++a) geometry.grid[a] = static_cast<unsigned>(tiles[a]);
   } else {

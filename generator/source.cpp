@@ -234,14 +234,15 @@ struct Tuning {{
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
-      fmt::arg("temporal",
-               tuning.family == Family::temporal
-                   ? fmt::format("  static constexpr int kSteps = {};\n"
-                                 "  static constexpr bool kKeepsSums = {};\n"
-                                 "  // The input that steps advance; others keep their values.\n"
-                                 "  static constexpr int kAdvanced = {};\n",
-                                 tuning.steps, tuning.keeps == Keeps::sums, advanced_input(problem).value_or(0))
-                   : std::string()),
+      fmt::arg("temporal", tuning.family == Family::temporal
+                               ? fmt::format("  static constexpr int kSteps = {};\n"
+                                             "  static constexpr int kCluster = {};\n"
+                                             "  static constexpr bool kKeepsSums = {};\n"
+                                             "  // The input that steps advance; others keep their values.\n"
+                                             "  static constexpr int kAdvanced = {};\n",
+                                             tuning.steps, tuning.cluster, tuning.keeps == Keeps::sums,
+                                             advanced_input(problem).value_or(0))
+                               : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours",
@@ -278,7 +279,7 @@ namespace {entry}_candidate {{
 {tuning}
 }}  // namespace {entry}_candidate
 
-STENCIL_KERNEL void __launch_bounds__({threads}{min_blocks})
+STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
 {entry}(const __grid_constant__ stencil_tune::{arguments}<{entry}_candidate::Stencil> arguments) {{
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
 }}
@@ -286,6 +287,7 @@ STENCIL_KERNEL void __launch_bounds__({threads}{min_blocks})
       fmt::arg("file", family.file), fmt::arg("entry", entry), fmt::arg("stencil", stencil_text(problem, tuning, axes)),
       fmt::arg("tuning", tuning_text(problem, tuning, axes)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
+      fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),
       fmt::arg("threads", threads_per_block(tuning)),
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
       fmt::arg("function", family.function));

@@ -39,6 +39,7 @@ struct LaunchGeometry {
   std::array<unsigned, 3> grid{1, 1, 1};   ///< blocks; all zero when there is nothing to update
   std::array<unsigned, 3> block{1, 1, 1};  ///< threads
   std::size_t shared_bytes = 0;            ///< dynamic shared memory
+  unsigned cluster = 1;                    ///< blocks along x that form a cluster; the kernel itself says so to CUDA
 };
 
 /// Geometry for updating the cells of `box` (a part of updated_box(problem)).

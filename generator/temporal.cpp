@@ -7,6 +7,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kLanes = 32;
+constexpr std::int64_t kBarrierBytes = 8;
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -70,7 +71,8 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
 
   TemporalShape shape;
   shape.width = saturating_product({kLanes, tuning.register_x});
-  shape.height = saturating_product({tuning.block_y, tuning.register_y});
+  shape.block_height = saturating_product({tuning.block_y, tuning.register_y});
+  shape.height = saturating_product({tuning.cluster, shape.block_height});
   shape.left = round_up(-x.low * tuning.steps, tuning.vector);
   shape.right = round_up(x.high * tuning.steps, tuning.vector);
   shape.above = -y.low * tuning.steps;
@@ -85,10 +87,14 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   // A constant field's plane stays until the last level has used it.
   const std::int64_t waiting = tuning.prefetch + std::int64_t{tuning.steps - 1} * shape.lag + 1;
   const std::int64_t planes_in_rings = saturating_sum(tuning.prefetch, saturating_product({constants, waiting}));
-  const std::int64_t input = saturating_product({planes_in_rings, shape.height, shape.width, storage});
+  const std::int64_t input = saturating_product({planes_in_rings, shape.block_height, shape.width, storage});
+  // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
+  // come.
+  const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
   const std::int64_t edges =
-      saturating_product({shape.exchange_slots, tuning.steps, tuning.block_y, y.high - y.low, shape.width, value});
-  shape.shared_bytes = static_cast<std::size_t>(saturating_sum(input, edges));
+      saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, shape.width, value});
+  const std::int64_t barriers = tuning.cluster > 1 ? 4 * kBarrierBytes : 0;
+  shape.shared_bytes = static_cast<std::size_t>(saturating_sum(saturating_sum(input, edges), barriers));
   return shape;
 }
 

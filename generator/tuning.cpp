@@ -117,6 +117,8 @@ std::vector<Parameter> make_table() {
       number("chunks", "ch", &Tuning::chunks,
              {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48}, when_not_default,
              temporal, "parts of the last axis that blocks of their own walk"),
+      number("cluster", "cl", &Tuning::cluster, {1, 2, 4, 8}, when_not_default, temporal,
+             "blocks that share a tile, one below the other, and send each other the rows at their seams (sm_90+)"),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
            tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
       word("cover", &Tuning::cover,

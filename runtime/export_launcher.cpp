@@ -195,6 +195,12 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
       kernel, bytes);
 }
 
+std::string grid_text(const Tuning& tuning) {
+  const std::string blocks = tuning.cluster > 1 ? fmt::format("{} * tiles[0]", tuning.cluster) : "tiles[0]";
+  return tuning.order == BlockOrder::natural ? fmt::format("({}, tiles[1], tiles[2])", blocks)
+                                             : fmt::format("({} * tiles[1] * tiles[2])", blocks);
+}
+
 }  // namespace
 
 std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
@@ -247,9 +253,8 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
       fmt::arg("tuning", tuning.family == Family::temporal
                              ? std::string()
                              : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),
-      fmt::arg("grid", tuning.order == BlockOrder::natural ? "(tiles[0], tiles[1], tiles[2])"
-                                                           : "(tiles[0] * tiles[1] * tiles[2])"),
-      fmt::arg("block", fmt::join(block, ", ")), fmt::arg("shared_bytes", shared));
+      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")),
+      fmt::arg("shared_bytes", shared));
 }
 
 }  // namespace stencil_tune

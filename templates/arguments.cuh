@@ -38,11 +38,12 @@ struct TileIndex {
   unsigned x, y, z;
 };
 
-/// natural: the hardware's block index. Otherwise blocks are numbered along x alone and unfolded here.
-template <BlockOrder kOrder>
+/// natural: the hardware's block index. Otherwise blocks are numbered along x alone and unfolded here. kCluster blocks
+/// that follow each other in x share a tile.
+template <BlockOrder kOrder, unsigned kCluster = 1>
 STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
-  if constexpr (kOrder == BlockOrder::natural) return {block_x(), block_y(), block_z()};
-  const unsigned block = block_x();
+  const unsigned block = block_x() / kCluster;
+  if constexpr (kOrder == BlockOrder::natural) return {block, block_y(), block_z()};
   if constexpr (kOrder == BlockOrder::z_first) {
     const unsigned column = block / tiles[2];
     return {column % tiles[0], column / tiles[0], block % tiles[2]};

@@ -4,6 +4,7 @@
 
 #define STENCIL_DEVICE __device__ __forceinline__
 #define STENCIL_KERNEL extern "C" __global__
+#define STENCIL_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)  // of a kernel: that many blocks in x form a cluster
 #define STENCIL_UNROLL _Pragma("unroll")
 
 namespace stencil_tune {
@@ -84,6 +85,36 @@ STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity) {
       : "memory");
 }
 
+/// The same for a whole warp, which stays together: no lane leaves before all have seen it.
+STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity) {
+  unsigned ended;
+  do {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, done;\n"
+        "}\n"
+        : "=r"(ended)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  } while (!__all_sync(0xffffffffu, ended != 0));
+}
+
+/// arrive_expecting() of lane 0, without a branch that would part it from its warp.
+STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
+  asm volatile(
+      "{\n"
+      ".reg .pred first;\n"
+      ".reg .u32 lane;\n"
+      "mov.u32 lane, %%laneid;\n"
+      "setp.eq.u32 first, lane, 0;\n"
+      "@first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
+}
+
 /// One thread asks for the box of the field that starts at cell (x, y, z); cells outside the field arrive as 0.
 STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z) {
   asm volatile(
@@ -142,6 +173,51 @@ template <>
 struct Word<16> {
   using Type = uint4;
 };
+
+// Clusters (sm_90+): blocks that run at the same time and write to each other's shared memory.
+
+/// The block's number in its cluster.
+STENCIL_DEVICE unsigned cluster_rank() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/// Every thread of the cluster arrives before any goes on.
+STENCIL_DEVICE void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/// A place in the shared memory of a block of the cluster.
+struct PeerAddress {
+  unsigned address;
+  STENCIL_DEVICE PeerAddress operator+(int bytes) const { return {address + static_cast<unsigned>(bytes)}; }
+};
+
+/// The place in block `rank` that `local` is in this one.
+STENCIL_DEVICE PeerAddress peer_address(const void* local, unsigned rank) {
+  PeerAddress peer;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer.address) : "r"(shared_address(local)), "r"(rank));
+  return peer;
+}
+
+/// Starts to write the word to another block; its bytes count towards a phase of that block's barrier.
+STENCIL_DEVICE void send_word(PeerAddress to, unsigned word, PeerAddress barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to.address),
+               "r"(word), "r"(barrier.address)
+               : "memory");
+}
+STENCIL_DEVICE void send_word(PeerAddress to, uint2 word, PeerAddress barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(to.address),
+               "r"(word.x), "r"(word.y), "r"(barrier.address)
+               : "memory");
+}
+STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::
+                   "r"(to.address),
+               "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w), "r"(barrier.address)
+               : "memory");
+}
 
 template <LoadHint kHint, class W>
 STENCIL_DEVICE W load_word(const W* address) {

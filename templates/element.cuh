@@ -47,6 +47,15 @@ STENCIL_DEVICE void store_cells(Storage* to, const Value* from) {
   store_word<kHint>(reinterpret_cast<W*>(to), pack.word);
 }
 
+/// Starts to write N cells to another block of the cluster; their bytes count towards its barrier.
+template <int N, class Value>
+STENCIL_DEVICE void send_cells(PeerAddress to, const Value* from, PeerAddress barrier) {
+  Pack<Value, N> pack;
+  STENCIL_UNROLL
+  for (int i = 0; i < N; ++i) pack.cells[i] = from[i];
+  send_word(to, pack.word, barrier);
+}
+
 template <class Value>
 STENCIL_DEVICE Value minimum(Value a, Value b) {
   return a < b ? a : b;

@@ -1,5 +1,4 @@
-// What passes between a temporal block's registers and memory: input planes, output planes, and in shared memory the
-// rows that warps exchange.
+// What passes between a temporal block's registers and global memory: input planes and output planes.
 #pragma once
 
 #include "stencil_tune/element.cuh"
@@ -264,83 +263,6 @@ struct InputRows {
     advanced.copy_next();
     constants.copy_next();
     async_commit();
-  }
-};
-
-/// Rows at the edges of a warp's part of the tile, published for the warps above and below it.
-///
-/// A plane's rows are published at the end of the step before the first that reads them, and stay for as many steps as
-/// they are read: one more plane than those in use, so that one barrier a step is enough.
-template <class S, class T>
-struct EdgeRows {
-  using Shape = TemporalShape<S, T>;
-  using Value = typename S::Value;
-
-  static constexpr int kSlots = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
-  static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
-  static constexpr int kWarpCells = kWarpRows * Shape::kWidth;
-  static constexpr int kLevelCells = T::kBlockY * kWarpCells;
-  static constexpr int kSlotCells = T::kSteps * kLevelCells;
-  static constexpr int kBytes = Shape::kExchanges ? kSlots * kSlotCells * static_cast<int>(sizeof(Value)) : 0;
-
-  Value* own;          ///< the lane's cells in slot 0, level 0
-  const Value* above;  ///< of the warp above, or its own where there is none
-  const Value* below;
-  int slot = 0;  ///< cells from slot 0 to the one that was published last
-
-  STENCIL_DEVICE EdgeRows() {
-    Value* rows = reinterpret_cast<Value*>(shared_memory() + InputRows<S, T>::kBytes) + thread_x() * Shape::kCells;
-    const int warp = thread_y();
-    own = rows + warp * kWarpCells;
-    above = rows + (warp == 0 ? warp : warp - 1) * kWarpCells;
-    below = rows + (warp == T::kBlockY - 1 ? warp : warp + 1) * kWarpCells;
-  }
-
-  /// No value in here is one that nobody wrote: before the first plane all are 0.
-  STENCIL_DEVICE void clear() {
-    STENCIL_UNROLL
-    for (int s = 0; s < kSlots * T::kSteps; ++s) {
-      STENCIL_UNROLL
-      for (int i = 0; i < kWarpRows * Shape::kCells; ++i) {
-        own[s * kLevelCells + i / Shape::kCells * Shape::kWidth + i % Shape::kCells] = Value(0);
-      }
-    }
-  }
-
-  STENCIL_DEVICE void next_step() { slot = next(); }
-
-  template <int kLevel>
-  STENCIL_DEVICE void publish(const TemporalPlane<S, T>& plane) const {
-    Value* to = own + (next() + kLevel * kLevelCells);
-    STENCIL_UNROLL
-    for (int r = 0; r < kWarpRows; ++r) {
-      const int j = r < S::kHighY ? r : Shape::kRows - kWarpRows + r;
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; i += kWord) {
-        store_cells<StoreHint::write_back, kWord>(to + r * Shape::kWidth + i, plane.cells[j] + i);
-      }
-    }
-  }
-
-  /// Row kJ, outside the warp's own, of plane p of the reach.
-  template <int kLevel, int kJ>
-  STENCIL_DEVICE void read(int p, Value* body) const {
-    const int back = (Shape::kLastExchanged - p) * kSlotCells;
-    const int of_plane = slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
-    constexpr int kRow = kJ < 0 ? S::kHighY + S::kLowY + kJ : kJ - Shape::kRows;
-    const Value* from = (kJ < 0 ? above : below) + (of_plane + kLevel * kLevelCells + kRow * Shape::kWidth);
-    STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; i += kWord) load_cells<LoadHint::cached, kWord>(from + i, body + i);
-  }
-
- private:
-  static constexpr int kWord = Shape::template word_cells<Value>();
-
-  /// Two slots take turns, written so that an even number of steps visibly ends where it began: both addresses then stay
-  /// at hand in an unrolled loop.
-  STENCIL_DEVICE int next() const {
-    if constexpr (kSlots == 2) return kSlotCells - slot;
-    return slot == (kSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
   }
 };
 

@@ -27,13 +27,13 @@ struct Pipeline {
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) {
       STENCIL_UNROLL
       for (int p = 0; p < Shape::kHeld; ++p) levels[l].held[p].fill(Value(0));
     }
-    if constexpr (Shape::kExchanges) edges.clear();
+    if constexpr (Shape::kExchanges) edges.start(t);
   }
 
   /// The same for all threads of the warp.
@@ -50,9 +50,14 @@ struct Pipeline {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if constexpr (Shape::kExchanges) barrier();
+    if constexpr (Shape::kExchanges) edges.await();
     advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
     if constexpr (Shape::kExchanges) edges.next_step();
+  }
+
+  /// After the last step.
+  STENCIL_DEVICE void leave() {
+    if constexpr (Shape::kExchanges) edges.leave();
   }
 
  private:
@@ -70,6 +75,10 @@ struct Pipeline {
     Registers window;
     gather<kEdges, kLevel>(level, newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
     constants.template read<kLevel>(CentreRows{window});
+    if constexpr (Shape::kExchanges) {
+      edges.template publish<kLevel>(exchanged_next(level, newest));
+      if constexpr (kLevel == T::kSteps - 1) send(exchanged_next(level, newest), IndicesBelow<T::kSteps>{});
+    }
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
@@ -77,8 +86,19 @@ struct Pipeline {
     }
     if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<S::kLowZ>(level, newest), updated, AllCells{});
     push(level, newest);
-    if constexpr (Shape::kExchanges) edges.template publish<kLevel>(level.held[Shape::kLastExchanged]);
     newest = updated;
+  }
+
+  /// The plane whose rows other warps read in the next step.
+  STENCIL_DEVICE static const Plane& exchanged_next(const Level& level, const Plane& newest) {
+    return plane_in_reach<Shape::kLastExchanged + 1>(level, newest);
+  }
+
+  /// last: what the last level publishes; the others hold theirs already.
+  template <int... kLevel>
+  STENCIL_DEVICE void send(const Plane& last, Indices<kLevel...>) const {
+    if (!edges.at_seam()) return;
+    (edges.template send<kLevel>(kLevel < T::kSteps - 1 ? levels[kLevel].held[Shape::kLastExchanged] : last), ...);
   }
 
   /// The centre of a window, row by row.

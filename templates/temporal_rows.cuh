@@ -2,7 +2,7 @@
 // memory, and beyond the grid what the boundary says.
 #pragma once
 
-#include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/temporal_edges.cuh"
 
 namespace stencil_tune {
 

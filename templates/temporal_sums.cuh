@@ -111,11 +111,11 @@ struct SumsPipeline {
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
     for (int l = 0; l < T::kSteps; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
-    if constexpr (Shape::kExchanges) edges.clear();
+    if constexpr (Shape::kExchanges) edges.start(t);
   }
 
   STENCIL_DEVICE bool any_cell_held() const { return Shape::kHoldsCells && any_lane(tile.holds_cells()); }
@@ -132,9 +132,14 @@ struct SumsPipeline {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if constexpr (Shape::kExchanges) barrier();
+    if constexpr (Shape::kExchanges) edges.await();
     advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
     if constexpr (Shape::kExchanges) edges.next_step();
+  }
+
+  /// After the last step.
+  STENCIL_DEVICE void leave() {
+    if constexpr (Shape::kExchanges) edges.leave();
   }
 
  private:
@@ -152,6 +157,11 @@ struct SumsPipeline {
     const Plane plane = Shape::kExchanges ? level.waiting : newest;
     typename Sums::Plane added;
     gather<kLevel>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
+    if constexpr (Shape::kExchanges) {
+      level.waiting = newest;
+      edges.template publish<kLevel>(newest);
+      if constexpr (kLevel == T::kSteps - 1) send(IndicesBelow<T::kSteps>{});
+    }
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
     level.sums.add(added, arguments.coefficients);
     LateCells<S, T> late;
@@ -164,11 +174,12 @@ struct SumsPipeline {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, plane);
     }
-    if constexpr (Shape::kExchanges) {
-      level.waiting = newest;
-      edges.template publish<kLevel>(newest);
-    }
     newest = updated;
+  }
+
+  template <int... kLevel>
+  STENCIL_DEVICE void send(Indices<kLevel...>) const {
+    if (edges.at_seam()) (edges.template send<kLevel>(levels[kLevel].waiting), ...);
   }
 
   template <int kLevel, int... kR>

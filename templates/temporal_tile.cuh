@@ -13,7 +13,8 @@ struct TemporalShape {
   static constexpr int kCells = T::kRegisterX;           ///< of a row, a thread
   static constexpr int kRows = T::kRegisterY;            ///< of a plane, a thread
   static constexpr int kWidth = 32 * kCells;             ///< of the tile
-  static constexpr int kHeight = T::kBlockY * kRows;     ///< of the tile
+  static constexpr int kBlockHeight = T::kBlockY * kRows;
+  static constexpr int kHeight = T::kCluster * kBlockHeight;  ///< of the tile: a cluster's blocks, one below the other
   static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
 
   using Reads = TileReads<S, kCells, kRows, 1, true>;
@@ -103,14 +104,15 @@ struct TemporalSpan {
   }
 };
 
-/// The block's tile, and the thread's part of it.
+/// The tile of the block, or of its cluster, and the thread's part of it.
 template <class S, class T>
 struct TemporalTile : TemporalShape<S, T> {
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
 
   Index x, y;                 ///< the thread's first cell
-  Index low_x, high_x;        ///< cells that the block stores ...
+  int rank = 0;               ///< the block's place among those that share the tile, from above
+  Index low_x, high_x;        ///< cells of the tile that are stored ...
   Index low_y, high_y;        ///< ... rows ...
   Index low_z, high_z;        ///< ... and planes
   Index nx, ny, nz;           ///< of the grid
@@ -124,15 +126,16 @@ struct TemporalTile : TemporalShape<S, T> {
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
         first_updated_z(S::kBoundaryZ == Boundary::hold ? Shape::kHeldZ : 0),
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - Shape::kHeldZ : nz) {
-    const TileIndex at = tile_of_block<T::kOrder>(a.tiles);
+    const TileIndex at = tile_of_block<T::kOrder, T::kCluster>(a.tiles);
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
     x = columns.origin + thread_x() * Shape::kCells;
-    y = rows.origin + thread_y() * Shape::kRows;
+    y = rows.origin + rank * Shape::kBlockHeight + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;
     right_edge = columns.at_high && thread_x() == 31;
-    top_edge = rows.at_low && thread_y() == 0;
-    bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
+    top_edge = rows.at_low && rank == 0 && thread_y() == 0;
+    bottom_edge = rows.at_high && rank == T::kCluster - 1 && thread_y() == T::kBlockY - 1;
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
 
     low_x = larger(columns.low, static_cast<Index>(a.low[0]));

@@ -30,6 +30,7 @@ struct TemporalWalk {
       pipeline.forget_cells();
     }
     walk<Edges::all>(z, tile.last_plane());
+    pipeline.leave();
   }
 
  private:

@@ -81,7 +81,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   work.read_bytes = inputs * static_cast<double>(problem.extents.cells()) * bytes;
   work.write_bytes = work.cells * bytes;
   work.l2_read_sectors =
-      inputs * work.blocks * static_cast<double>(shape.width * shape.height) * planes * bytes / kSectorBytes;
+      inputs * work.blocks * static_cast<double>(shape.width * shape.block_height) * planes * bytes / kSectorBytes;
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
 
   const double warp_planes = work.blocks * tuning.block_y * planes;

@@ -118,6 +118,33 @@ STENCIL_DEVICE void copy_through_shared(const Pointers& p) {
 STENCIL_KERNEL void copy_and_wait(const Pointers p) { copy_through_shared<1>(p); }
 STENCIL_KERNEL void copy_and_wait_too_little(const Pointers p) { copy_through_shared<2>(p); }
 
+// Blocks of a cluster pass 64 cells on to the next one, the last one to the first; out = what came.
+template <bool kMeet, bool kWait>
+STENCIL_DEVICE void pass_on(const Pointers& p) {
+  auto* cells = reinterpret_cast<float*>(shared_memory());
+  auto* counter = reinterpret_cast<CopyBarrier*>(cells + 64);
+  const int i = thread_x();
+  if (i == 0) {
+    init_copy_barrier(counter, 1);
+    arrive_expecting(counter, 64 * 4);
+  }
+  if (kMeet) cluster_barrier();
+  const unsigned next = (cluster_rank() + 1) % static_cast<unsigned>(p.n);
+  if (!kWait && cluster_rank() > 0) return;
+  unsigned word;
+  __builtin_memcpy(&word, p.in + block_x() * 64 + i, 4);
+  send_word(peer_address(cells + i, next), word, peer_address(counter, next));
+  if (kWait) wait_phase(counter, 0);
+  p.out[block_x() * 64 + i] = cells[i];
+}
+STENCIL_KERNEL void pass_on_and_wait(const Pointers p) { pass_on<true, true>(p); }
+STENCIL_KERNEL void pass_on_and_leave(const Pointers p) { pass_on<true, false>(p); }
+STENCIL_KERNEL void pass_on_too_early(const Pointers p) { pass_on<false, true>(p); }
+STENCIL_KERNEL void send_beyond_shared(const Pointers p) {
+  auto* counter = reinterpret_cast<CopyBarrier*>(shared_memory());
+  send_word(peer_address(shared_memory(), 0) + p.n, 1u, peer_address(counter, 0));
+}
+
 // Every f16 number to float and back; float n / 64 to f16 and bf16.
 STENCIL_KERNEL void f16_round_trip(const Pointers p) {
   auto* out = reinterpret_cast<unsigned short*>(p.out);
@@ -154,6 +181,10 @@ constexpr std::string_view kEntries[]{"reduce_right",
                                       "write_shared",
                                       "copy_and_wait",
                                       "copy_and_wait_too_little",
+                                      "pass_on_and_wait",
+                                      "pass_on_and_leave",
+                                      "pass_on_too_early",
+                                      "send_beyond_shared",
                                       "f16_round_trip",
                                       "to_f16",
                                       "to_bf16",
@@ -184,6 +215,13 @@ class ExecutorTest : public testing::Test {
   std::optional<HostFault> run(std::string_view entry, const Pointers& pointers, unsigned threads,
                                const HostRunOptions& options = {}, unsigned blocks = 1, std::size_t shared_bytes = 0) {
     const LaunchGeometry geometry{{blocks, 1, 1}, {threads, 1, 1}, shared_bytes};
+    return library_->kernel(entry).run(geometry, std::as_bytes(std::span(&pointers, 1)), options);
+  }
+
+  std::optional<HostFault> run_clusters(std::string_view entry, const HostRunOptions& options, int blocks) {
+    out_.assign(128, -1.0F);
+    const Pointers pointers{in_.data(), out_.data(), blocks};
+    const LaunchGeometry geometry{{2, 1, 1}, {64, 1, 1}, 64 * 4 + 8, static_cast<unsigned>(blocks)};
     return library_->kernel(entry).run(geometry, std::as_bytes(std::span(&pointers, 1)), options);
   }
 
@@ -318,6 +356,41 @@ TEST_F(ExecutorTest, SharedMemoryIsPoisonedForEachBlockAndGuarded) {
   EXPECT_TRUE(run("write_shared", {nullptr, out_.data(), 16}, 1, {}, 1, 64));
   EXPECT_TRUE(run("write_shared", {nullptr, out_.data(), -1}, 1, {}, 1, 64)) << "before the first byte";
   EXPECT_TRUE(run("write_shared", {nullptr, out_.data(), 15}, 1, {}, 1, 60)) << "in what rounding up left over";
+}
+
+TEST_F(ExecutorTest, BlocksOfAClusterSendEachOtherWords) {
+  for (const ThreadOrder order : kOrders) {
+    for (const AsyncCompletion async : {AsyncCompletion::at_issue, AsyncCompletion::at_wait}) {
+      const auto fault = run_clusters("pass_on_and_wait", {.order = order, .async = async}, 2);
+      ASSERT_FALSE(fault) << fault->message;
+      for (int i = 0; i < 128; ++i) EXPECT_EQ(out_[i], (i + 64) % 128);
+      ASSERT_FALSE(run_clusters("pass_on_and_wait", {.order = order, .async = async}, 1));
+      for (int i = 0; i < 128; ++i) EXPECT_EQ(out_[i], i) << "a block alone is the next one of itself";
+    }
+  }
+}
+
+TEST_F(ExecutorTest, WordsThatFindNobodyAreReported) {
+  const auto reports = [&](std::string_view entry, ThreadOrder order, std::string_view what) {
+    const auto fault = run_clusters(entry, {.order = order, .async = AsyncCompletion::at_wait}, 2);
+    return fault && fault->message.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(reports("pass_on_and_leave", ThreadOrder::ascending, "ended while words that were sent to it"));
+  EXPECT_TRUE(reports("pass_on_and_leave", ThreadOrder::descending, "word sent to a block that has ended"));
+  EXPECT_TRUE(reports("pass_on_too_early", ThreadOrder::descending, "before its barrier was initialised"));
+  const Pointers beyond{in_.data(), out_.data(), 64};
+  const auto outside =
+      library_->kernel("send_beyond_shared").run({{1, 1, 1}, {1, 1, 1}, 64}, std::as_bytes(std::span(&beyond, 1)));
+  ASSERT_TRUE(outside);
+  EXPECT_EQ(outside->kind, HostFault::Kind::out_of_bounds);
+  const Pointers nobody{in_.data(), out_.data(), 3};
+  const auto no_block = library_->kernel("pass_on_and_wait")
+                            .run({{2, 1, 1}, {64, 1, 1}, 64 * 4 + 8, 2}, std::as_bytes(std::span(&nobody, 1)));
+  ASSERT_TRUE(no_block);
+  EXPECT_NE(no_block->message.find("not in the cluster"), std::string::npos) << no_block->message;
+  EXPECT_THROW(
+      library_->kernel("pass_on_and_wait").run({{3, 1, 1}, {64, 1, 1}, 264, 2}, std::as_bytes(std::span(&nobody, 1))),
+      Error);
 }
 
 TEST_F(ExecutorTest, AsynchronousCopiesArriveAsLateAsTheirWait) {

@@ -1,6 +1,6 @@
 // Would the checks notice? Each test breaks a template on purpose, and the check of a kernel made from it must fail.
 #include "generator/constraints.hpp"
-#include "tests/kernels/kernel_cases.hpp"
+#include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -99,10 +99,29 @@ constexpr Mutation kMutations[]{
      "direct.bx32.by4.rx4.v4", kPeriodic, kWrongCell},
     {"LastStripOfRasterTooHigh", "arguments.cuh", "tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip",
      "kStrip", "direct.bx8.by4.raster", kZero, kWrongCell},
+
+    {"RowsOfOtherWarpsReadBeforeTheyArrive", "temporal_edges.cuh", "    barrier();\n    if constexpr (kClustered)",
+     "    if constexpr (kClustered)", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2", kZero, kWrongCell},
+    {"RowsOfOtherWarpsOverwrittenWhileRead", "temporal_edges.cuh", "Shape::kFirstExchanged + 2;",
+     "Shape::kFirstExchanged + 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2", kZero, kWrongCell},
+    {"RowsOfOtherBlocksReadBeforeTheyArrive", "temporal_edges.cuh",
+     "    warp_wait_phase(counter, (step - 1) >> 1 & 1);\n", "", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero,
+     ""},
+    {"RowsSentToTheBlockItself", "temporal_edges.cuh", "above ? rank - 1 : rank + 1", "rank",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, "before its barrier"},
+    {"RowsSentBeforeThereIsABarrier", "temporal_edges.cuh", "      cluster_barrier();\n", "",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, "before its barrier"},
+    {"BlocksThatDoNotWaitForTheirRows", "temporal_edges.cuh", "    if constexpr (kClustered) await();\n", "",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, "sent to"},
+    {"LowerBlocksEndWithTheGrid", "temporal_tile.cuh", "rows.at_low && rank == 0 &&", "rows.at_low &&",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, kWrongCell},
 };
 
 HostCase case_of(const Mutation& mutation) {
   const Tuning tuning = parse_code(mutation.code);
+  if (tuning.family == Family::temporal) {
+    return temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32, mutation.boundaries, mutation.code);
+  }
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, mutation.boundaries, Extents{3, {64, 64, 64}});
   return {tuning, awkward_grids(problem, tuning), {}};

@@ -156,6 +156,28 @@ std::vector<HostCase> temporal_sums_cases() {
   return cases;
 }
 
+std::vector<HostCase> temporal_cluster_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](Shape shape, int order, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(make_builtin(shape, 3, order), type, boundaries, code));
+  };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    add(Shape::star, 1, f32, on_all_sides(boundary), "temporal.bx32.by2.rx2.ry2.v2.pf2.t3.ch2.cl2.u2");
+  }
+  add(Shape::box, 1, f64, on_all_sides(hold), "temporal.bx32.by3.rx2.ry2.v2.pf1.t2.cl2");
+  add(Shape::star, 1, f32, on_all_sides(hold), "temporal.bx32.by2.rx1.ry3.pf3.t3.cl4.zfirst.ch3");
+  add(Shape::star, 2, f64, {periodic, hold, hold}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2.cl3.raster.ch2.u2");
+  add(Shape::star, 2, bf16, {zero, clamp, periodic}, "temporal.bx32.by2.rx4.ry4.v4.pf2.t2.cl2");
+  add(Shape::box, 1, f32, on_all_sides(hold), "temporal.bx32.by2.rx2.ry4.sums.v2.pf2.t3.ch2.cl2.u2");
+  add(Shape::box, 2, f32, {clamp, periodic, zero}, "temporal.bx32.by2.rx2.ry3.sums.v2.pf2.t2.cl4");
+  add(Shape::star, 1, f64, {hold, reflect, periodic}, "temporal.bx32.by2.rx1.ry2.sums.pf1.t3.cl2.u2");
+  cases.push_back(temporal_case(load_definition("corpus/poisson3d_19pt.toml"), f32, {clamp, hold, periodic},
+                                "temporal.bx32.by2.rx2.ry3.v2.pf1.t2.cl2"));
+  return cases;
+}
+
 std::vector<HostCase> lopsided_temporal_cases() {
   const Stencil stencil = upwind_stencil();
   std::vector<HostCase> cases;

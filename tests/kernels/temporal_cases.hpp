@@ -27,6 +27,10 @@ std::vector<HostCase> temporal_step_cases();
 /// it that sums allow.
 std::vector<HostCase> temporal_sums_cases();
 
+/// Tiles shared by the blocks of a cluster: cells and sums, words of 4 to 16 bytes sent, one row and two, every
+/// boundary.
+std::vector<HostCase> temporal_cluster_cases();
+
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 

@@ -44,6 +44,8 @@ TEST(TemporalKernels, FuseStepsOnALine) { expect_right(temporal_line_cases()); }
 
 TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cases()); }
 
+TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
+
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
@@ -93,8 +95,7 @@ TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
     const LaunchGeometry geometry = launch_geometry(problem, tuning, box);
     const auto fault = HostLibrary(std::span(&source, 1))
                            .kernel(source.entry)
-                           .run({.grid = geometry.grid, .block = geometry.block, .shared_bytes = geometry.shared_bytes},
-                                pack_arguments(problem, box, tuning, inputs, outputs, coefficients));
+                           .run(geometry, pack_arguments(problem, box, tuning, inputs, outputs, coefficients));
     ASSERT_FALSE(fault) << fault->message;
     EXPECT_EQ(std::count(after.begin(), after.end(), kOne + 2), static_cast<std::ptrdiff_t>(after.size())) << text;
   }
@@ -118,6 +119,21 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::hold), 1);
   EXPECT_EQ(temporal_tiles(65, 64, 4, 4, Boundary::hold), 2);
   EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::periodic), 2);
+}
+
+TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
+                                       {3, {512, 512, 512}}, 0, 8);
+  const Tuning tuning = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch3.cl2");
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  EXPECT_EQ(shape.block_height, 32);
+  EXPECT_EQ(shape.height, 64);
+  // A block's four planes on their way; two slots of four levels of its 8 warps' and two others' edge rows; barriers.
+  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 32 * 4 + 2U * 4 * (8 + 2) * 2 * 64 * 4 + 4 * 8);
+  // 9 tiles in x, 9 in y of 56 rows and 4 more at both ends, 3 chunks: two blocks each.
+  const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
+  EXPECT_EQ(geometry.grid, (std::array<unsigned, 3>{2 * 9, 9, 3}));
+  EXPECT_EQ(geometry.cluster, 2U);
 }
 
 TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
@@ -166,6 +182,16 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(make_builtin(Shape::star, 3, 2), everywhere(Boundary::reflect), grid, 4,
                      "temporal.bx32.by8.rx2.ry4.v2.pf3.t2"),
             "temporal_reach");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "legal");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl16"), "temporal_clusters");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.cl2"), "temporal_clusters");
+  const Stencil one_way = parse_expression_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
+  EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
+  const Problem older = make_problem(star, ElementType::f32, hold, grid, 0, 4);
+  const auto no_clusters =
+      first_violation(older, limits_of_architecture("sm_80"), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"));
+  ASSERT_TRUE(no_clusters);
+  EXPECT_EQ(no_clusters->constraint, "temporal_clusters");
   const Stencil conducting = load_definition("corpus/anisotropic_diffusion3d.toml");
   EXPECT_EQ(violated(conducting, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"), "temporal_fields");
   const auto reason = first_violation(make_problem(conducting, ElementType::f32, hold, grid, 0, 4), limits,

@@ -67,6 +67,7 @@ host::Services& BlockScheduler::services() {
   static host::Services table{
       nullptr,
       [](host::Site site) { active_scheduler->arrive_at_barrier(site); },
+      [](host::Site site) { active_scheduler->arrive_at_cluster_barrier(site); },
       [](const void* brought, void* received, unsigned bytes, unsigned source, host::Site site) {
         active_scheduler->arrive_at_exchange(brought, received, bytes, source, site);
       },
@@ -81,6 +82,14 @@ host::Services& BlockScheduler::services() {
                                           static_cast<host::CopyBarrierContent*>(barrier),
                                           {x, y, z}},
                                          site);
+      },
+      [](const void* local, unsigned rank, host::Site site) {
+        return active_scheduler->peer_address(local, rank, site);
+      },
+      [](void* to, const void* word, unsigned bytes, void* barrier, host::Site site) {
+        Send send{static_cast<std::byte*>(to), {}, bytes, static_cast<host::CopyBarrierContent*>(barrier)};
+        std::memcpy(send.word.data(), word, bytes);
+        active_scheduler->send(send, site);
       },
       [](void* barrier, int parity, host::Site site) {
         active_scheduler->wait_phase(static_cast<host::CopyBarrierContent*>(barrier), parity, site);
@@ -99,88 +108,122 @@ BlockScheduler::BlockScheduler(const LaunchGeometry& geometry, ThreadFiber::Entr
       arguments_(arguments),
       options_(options),
       random_(options.seed),
-      shared_(geometry.shared_bytes, 16, GuardedArray::Placement::against_end),
-      threads_(std::size_t{geometry.block[0]} * geometry.block[1] * geometry.block[2]),
-      warps_((threads_.size() + kWarpLanes - 1) / kWarpLanes) {
+      block_threads_(geometry.block[0] * geometry.block[1] * geometry.block[2]),
+      threads_(std::size_t{block_threads_} * geometry.cluster) {
   const auto& [bx, by, bz] = geometry.block;
-  for (unsigned i = 0; i < threads_.size(); ++i) {
-    host::ThreadView& view = threads_[i].view;
-    view.thread = {i % bx, i / bx % by, i / (bx * by)};
-    view.block_extent = {bx, by, bz};
-    view.grid_extent = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
-    view.lane = i % kWarpLanes;
-    view.shared = reinterpret_cast<unsigned char*>(shared_.data());
-    threads_[i].fiber = pooled_fiber(i);
+  const unsigned block_warps = (block_threads_ + kWarpLanes - 1) / kWarpLanes;
+  warps_.resize(std::size_t{block_warps} * geometry.cluster);
+  for (unsigned rank = 0; rank < geometry.cluster; ++rank) {
+    blocks_.push_back({GuardedArray(geometry.shared_bytes, 16, GuardedArray::Placement::against_end)});
+  }
+  for (unsigned t = 0; t < threads_.size(); ++t) {
+    const unsigned i = t % block_threads_;
+    Thread& thread = threads_[t];
+    thread.block = t / block_threads_;
+    thread.warp = thread.block * block_warps + i / kWarpLanes;
+    thread.view.thread = {i % bx, i / bx % by, i / (bx * by)};
+    thread.view.block_extent = {bx, by, bz};
+    thread.view.grid_extent = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+    thread.view.lane = i % kWarpLanes;
+    thread.view.cluster_rank = thread.block;
+    thread.view.shared = reinterpret_cast<unsigned char*>(blocks_[thread.block].shared.data());
+    thread.fiber = pooled_fiber(t);
   }
   active_scheduler = this;
 }
 
 BlockScheduler::~BlockScheduler() { active_scheduler = nullptr; }
 
+bool BlockScheduler::Block::holds(const void* first, std::size_t bytes) const {
+  const auto* at = static_cast<const std::byte*>(first);
+  return at >= shared.data() && at + bytes <= shared.data() + shared.size();
+}
+
 std::optional<HostFault> BlockScheduler::run_grid() {
   const auto& [gx, gy, gz] = geometry_.grid;
-  std::vector<std::uint64_t> blocks(std::uint64_t{gx} * gy * gz);
-  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
-  if (options_.order == ThreadOrder::descending) std::reverse(blocks.begin(), blocks.end());
-  if (options_.order == ThreadOrder::random) std::shuffle(blocks.begin(), blocks.end(), random_);
-  for (const std::uint64_t block : blocks) {
-    const auto fault = run_block({static_cast<unsigned>(block % gx), static_cast<unsigned>(block / gx % gy),
-                                  static_cast<unsigned>(block / gx / gy)});
+  const unsigned clusters_x = gx / geometry_.cluster;
+  std::vector<std::uint64_t> clusters(std::uint64_t{clusters_x} * gy * gz);
+  std::iota(clusters.begin(), clusters.end(), std::uint64_t{0});
+  if (options_.order == ThreadOrder::descending) std::reverse(clusters.begin(), clusters.end());
+  if (options_.order == ThreadOrder::random) std::shuffle(clusters.begin(), clusters.end(), random_);
+  for (const std::uint64_t cluster : clusters) {
+    const auto fault = run_cluster({static_cast<unsigned>(cluster % clusters_x) * geometry_.cluster,
+                                    static_cast<unsigned>(cluster / clusters_x % gy),
+                                    static_cast<unsigned>(cluster / clusters_x / gy)});
     if (fault) return fault;
   }
   return std::nullopt;
 }
 
-std::optional<HostFault> BlockScheduler::run_block(host::Index block) {
-  begin_block(block);
+std::optional<HostFault> BlockScheduler::run_cluster(host::Index first_block) {
+  begin_cluster(first_block);
   while (unfinished_ > 0 && !fault_) {
-    release_ended_phases();
-    round_.swap(next_);
-    next_.clear();
-    order_round();
+    // Words and copies arrive as late as they may where warps run apart.
+    if (next_.empty() || options_.order == ThreadOrder::ascending) release_ended_phases();
+    choose_round();
     if (round_.empty()) report_stuck();
     for (const unsigned index : round_) {
       run_thread(index);
       if (fault_) break;
     }
   }
-  if (!fault_ && !shared_.slack_intact()) {
-    report(HostFault::Kind::out_of_bounds, "the block wrote beyond its shared memory",
-           reinterpret_cast<std::uintptr_t>(shared_.data()));
-  }
-  if (fault_) abandon_block();
+  if (!fault_) check_shared_memory();
+  if (fault_) abandon_cluster();
   return fault_;
 }
 
-void BlockScheduler::begin_block(host::Index block) {
-  shared_.poison();
+void BlockScheduler::check_shared_memory() {
+  for (const Block& block : blocks_) {
+    if (block.shared.slack_intact()) continue;
+    report(HostFault::Kind::out_of_bounds, "the block wrote beyond its shared memory",
+           reinterpret_cast<std::uintptr_t>(block.shared.data()));
+  }
+}
+
+void BlockScheduler::begin_cluster(host::Index first_block) {
   fault_.reset();
   unfinished_ = static_cast<unsigned>(threads_.size());
-  at_barrier_ = 0;
-  for (unsigned warp = 0; warp < warps_.size(); ++warp) {
-    warps_[warp] = {std::min<unsigned>(kWarpLanes, unfinished_ - warp * kWarpLanes), 0};
+  at_cluster_barrier_ = 0;
+  for (Block& block : blocks_) {
+    block.shared.poison();
+    block.unfinished = block_threads_;
+    block.at_barrier = 0;
   }
+  std::fill(warps_.begin(), warps_.end(), Warp{});
   box_copies_.clear();
+  sends_.clear();
   next_.resize(threads_.size());
   std::iota(next_.begin(), next_.end(), 0U);
   for (Thread& thread : threads_) {
-    thread.view.block = block;
+    thread.view.block = {first_block.x + thread.block, first_block.y, first_block.z};
     thread.state = State::ready;
     thread.open_copies.clear();
     thread.committed_copies.clear();
+    ++warps_[thread.warp].unfinished;
     thread.fiber->start(entry_, arguments_);
   }
 }
 
-void BlockScheduler::order_round() {
+void BlockScheduler::choose_round() {
+  round_.clear();
+  if (next_.empty()) return;
+  const auto keep_to = [&](unsigned warp) {
+    const auto others =
+        std::stable_partition(next_.begin(), next_.end(), [&](unsigned index) { return threads_[index].warp == warp; });
+    round_.assign(next_.begin(), others);
+    next_.erase(next_.begin(), others);
+  };
   switch (options_.order) {
     case ThreadOrder::ascending:
+      round_.swap(next_);
       std::sort(round_.begin(), round_.end());
       break;
     case ThreadOrder::descending:
+      keep_to(threads_[*std::max_element(next_.begin(), next_.end())].warp);
       std::sort(round_.begin(), round_.end(), std::greater<>());
       break;
     case ThreadOrder::random:
+      keep_to(threads_[next_[random_() % next_.size()]].warp);
       std::shuffle(round_.begin(), round_.end(), random_);
       break;
   }
@@ -197,15 +240,24 @@ void BlockScheduler::run_thread(unsigned index) {
 
 /// A thread that is gone is no longer waited for.
 void BlockScheduler::after_finish(unsigned index) {
-  threads_[index].state = State::finished;
+  Thread& thread = threads_[index];
+  Block& block = blocks_[thread.block];
+  thread.state = State::finished;
   --unfinished_;
-  --warps_[index / kWarpLanes].unfinished;
+  --block.unfinished;
+  --warps_[thread.warp].unfinished;
   if (fault_) return;
-  release_barrier_if_complete();
-  release_exchange_if_complete(index / kWarpLanes);
+  const auto comes_here = [&](const Send& send) { return block.holds(send.to, send.bytes); };
+  if (block.unfinished == 0 && std::any_of(sends_.begin(), sends_.end(), comes_here)) {
+    report(HostFault::Kind::rule, "the block ended while words that were sent to it were on their way");
+    return;
+  }
+  release_barrier_if_complete(thread.block);
+  release_cluster_barrier_if_complete();
+  release_exchange_if_complete(thread.warp);
 }
 
-void BlockScheduler::abandon_block() {
+void BlockScheduler::abandon_cluster() {
   for (Thread& thread : threads_) thread.fiber->cancel();
 }
 
@@ -213,19 +265,41 @@ void BlockScheduler::arrive_at_barrier(host::Site site) {
   Thread& thread = current();
   thread.state = State::at_barrier;
   thread.site = site;
-  ++at_barrier_;
-  release_barrier_if_complete();
+  ++current_block().at_barrier;
+  release_barrier_if_complete(thread.block);
   thread.fiber->wait();
 }
 
-void BlockScheduler::release_barrier_if_complete() {
-  if (at_barrier_ == 0 || at_barrier_ < unfinished_) return;
-  const Thread* first = nullptr;
-  for (unsigned i = 0; i < threads_.size(); ++i) {
+void BlockScheduler::arrive_at_cluster_barrier(host::Site site) {
+  Thread& thread = current();
+  thread.state = State::at_cluster_barrier;
+  thread.site = site;
+  ++at_cluster_barrier_;
+  release_cluster_barrier_if_complete();
+  thread.fiber->wait();
+}
+
+void BlockScheduler::release_barrier_if_complete(unsigned block) {
+  unsigned& arrived = blocks_[block].at_barrier;
+  if (arrived == 0 || arrived < blocks_[block].unfinished) return;
+  arrived = 0;
+  release_threads_at(State::at_barrier, block * block_threads_, (block + 1) * block_threads_);
+}
+
+void BlockScheduler::release_cluster_barrier_if_complete() {
+  if (at_cluster_barrier_ == 0 || at_cluster_barrier_ < unfinished_) return;
+  at_cluster_barrier_ = 0;
+  release_threads_at(State::at_cluster_barrier, 0, static_cast<unsigned>(threads_.size()));
+}
+
+/// All that are left of threads first .. last - 1 wait there; it must be for the same barrier.
+void BlockScheduler::release_threads_at(State barrier, unsigned first, unsigned last) {
+  const Thread* meeting = nullptr;
+  for (unsigned i = first; i < last; ++i) {
     Thread& thread = threads_[i];
-    if (thread.state != State::at_barrier) continue;
-    if (!first) first = &thread;
-    if (!same_site(first->site, thread.site)) {
+    if (thread.state != barrier) continue;
+    if (!meeting) meeting = &thread;
+    if (!same_site(meeting->site, thread.site)) {
       report(HostFault::Kind::mismatched_wait,
              "the threads of the block meet at different barriers: " + describe_waits());
       return;
@@ -233,7 +307,6 @@ void BlockScheduler::release_barrier_if_complete() {
     thread.state = State::ready;
     next_.push_back(i);
   }
-  at_barrier_ = 0;
 }
 
 void BlockScheduler::arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source,
@@ -242,15 +315,17 @@ void BlockScheduler::arrive_at_exchange(const void* brought, void* received, uns
   thread.state = State::at_exchange;
   thread.site = site;
   thread.exchange = {brought, received, bytes, source};
-  ++warps_[current_ / kWarpLanes].at_exchange;
-  release_exchange_if_complete(current_ / kWarpLanes);
+  ++warps_[thread.warp].at_exchange;
+  release_exchange_if_complete(thread.warp);
   thread.fiber->wait();
 }
 
 void BlockScheduler::release_exchange_if_complete(unsigned warp) {
   if (warps_[warp].at_exchange < warps_[warp].unfinished) return;
-  const unsigned first = warp * kWarpLanes;
-  const unsigned last = std::min<unsigned>(first + kWarpLanes, static_cast<unsigned>(threads_.size()));
+  const unsigned block_warps = static_cast<unsigned>(warps_.size() / blocks_.size());
+  const unsigned block = warp / block_warps;
+  const unsigned first = block * block_threads_ + warp % block_warps * kWarpLanes;
+  const unsigned last = std::min(first + kWarpLanes, (block + 1) * block_threads_);
   const Thread* meeting = nullptr;
   for (unsigned i = first; i < last; ++i) {
     const Thread& thread = threads_[i];
@@ -287,8 +362,7 @@ void BlockScheduler::deliver_exchange(unsigned first, unsigned last) {
 }
 
 void BlockScheduler::issue_copy(const Copy& copy, host::Site site) {
-  const auto first = static_cast<std::byte*>(copy.to);
-  if (first < shared_.data() || first + copy.bytes > shared_.data() + shared_.size()) {
+  if (!current_block().holds(copy.to, copy.bytes)) {
     fail(host::Rule::shared_range, copy.to, "asynchronous copy to outside shared memory", site);
   }
   if (options_.async == AsyncCompletion::at_issue) {
@@ -317,10 +391,11 @@ void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
     fail(host::Rule::other, copy.map, "tensor copy through what is no tensor map", site);
   }
   const std::size_t bytes = std::size_t{copy.map->box[0]} * copy.map->box[1] * copy.map->box[2] * copy.map->cell_bytes;
-  if (copy.to < shared_.data() || copy.to + bytes > shared_.data() + shared_.size()) {
+  const Block& block = current_block();
+  if (!block.holds(copy.to, bytes)) {
     fail(host::Rule::shared_range, copy.to, "tensor copy to outside shared memory", site);
   }
-  if (static_cast<std::size_t>(copy.to - shared_.data()) % kAlignment != 0) {
+  if (static_cast<std::size_t>(copy.to - block.shared.data()) % kAlignment != 0) {
     fail(host::Rule::alignment, copy.to, "tensor copy to a misaligned address", site);
   }
   box_copies_.push_back(copy);
@@ -339,6 +414,40 @@ void BlockScheduler::complete_box_copies(const host::CopyBarrierContent* barrier
   box_copies_.erase(waited_for, box_copies_.end());
 }
 
+void* BlockScheduler::peer_address(const void* local, unsigned rank, host::Site site) {
+  const Block& block = current_block();
+  if (rank >= blocks_.size()) fail(host::Rule::other, local, "address in a block that is not in the cluster", site);
+  if (!block.holds(local, 0)) fail(host::Rule::shared_range, local, "no address in the block's shared memory", site);
+  return blocks_[rank].shared.data() + (static_cast<const std::byte*>(local) - block.shared.data());
+}
+
+void BlockScheduler::send(const Send& send, host::Site site) {
+  const auto target = std::find_if(blocks_.begin(), blocks_.end(),
+                                   [&](const Block& block) { return block.holds(send.to, send.bytes); });
+  if (target == blocks_.end()) fail(host::Rule::shared_range, send.to, "word sent to outside shared memory", site);
+  if (!target->holds(send.barrier, sizeof *send.barrier)) {
+    fail(host::Rule::shared_range, send.barrier, "word sent to one block, its barrier in another", site);
+  }
+  constexpr unsigned short kPoisoned = GuardedArray::kPoison << 8 | GuardedArray::kPoison;
+  if (send.barrier->arrivals == kPoisoned) {
+    fail(host::Rule::other, send.barrier, "word sent before its barrier was initialised", site);
+  }
+  if (target->unfinished == 0) fail(host::Rule::other, send.to, "word sent to a block that has ended", site);
+  sends_.push_back(send);
+  if (options_.async == AsyncCompletion::at_issue) complete_sends(send.barrier);
+}
+
+void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
+  const auto waited_for =
+      std::stable_partition(sends_.begin(), sends_.end(), [&](const Send& send) { return send.barrier != barrier; });
+  for (auto send = waited_for; send != sends_.end(); ++send) {
+    std::memcpy(send->to, send->word.data(), send->bytes);
+    send->barrier->add_bytes(-static_cast<int>(send->bytes));
+    send->barrier->end_phase_if_complete();
+  }
+  sends_.erase(waited_for, sends_.end());
+}
+
 void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
   Thread& thread = current();
   if (barrier->parity() != parity) return;
@@ -348,12 +457,15 @@ void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, h
   thread.fiber->wait();
 }
 
-/// Copies that somebody waits for arrive now, if they have not before.
+/// Copies and words that somebody waits for arrive now, if they have not before.
 void BlockScheduler::release_ended_phases() {
   for (unsigned i = 0; i < threads_.size(); ++i) {
     Thread& thread = threads_[i];
     if (thread.state != State::at_phase) continue;
-    if (thread.phase.barrier->parity() == thread.phase.parity) complete_box_copies(thread.phase.barrier);
+    if (thread.phase.barrier->parity() == thread.phase.parity) {
+      complete_box_copies(thread.phase.barrier);
+      complete_sends(thread.phase.barrier);
+    }
     if (thread.phase.barrier->parity() == thread.phase.parity) continue;
     thread.state = State::ready;
     next_.push_back(i);
@@ -380,12 +492,13 @@ void BlockScheduler::report_trap(const Thread& thread) {
   if (thread.fiber->overflowed(trap.address)) {
     report(HostFault::Kind::rule, "its emulated stack overflowed", trap.address);
   } else if (trap.signal == SIGSEGV || trap.signal == SIGBUS) {
-    const bool in_shared = shared_.encloses(trap.address);
+    const GuardedArray& shared = blocks_[thread.block].shared;
+    const bool in_shared = shared.encloses(trap.address);
     report(HostFault::Kind::out_of_bounds,
            fmt::format("access out of bounds at address {:#x}{}", trap.address,
                        in_shared ? fmt::format(", {} bytes from the start of {} bytes of shared memory",
                                                static_cast<std::intptr_t>(trap.address) -
-                                                   reinterpret_cast<std::intptr_t>(shared_.data()),
+                                                   reinterpret_cast<std::intptr_t>(shared.data()),
                                                geometry_.shared_bytes)
                                  : ""),
            trap.address);
@@ -404,10 +517,11 @@ void BlockScheduler::report_stuck() {
 std::string BlockScheduler::describe_waits() const {
   std::map<std::string, unsigned> waits;
   for (const Thread& thread : threads_) {
-    const char* what = thread.state == State::at_barrier    ? "barrier"
-                       : thread.state == State::at_exchange ? "shuffle"
-                       : thread.state == State::at_phase    ? "copy barrier"
-                                                            : nullptr;
+    const char* what = thread.state == State::at_barrier           ? "barrier"
+                       : thread.state == State::at_cluster_barrier ? "cluster barrier"
+                       : thread.state == State::at_exchange        ? "shuffle"
+                       : thread.state == State::at_phase           ? "copy barrier"
+                                                                   : nullptr;
     if (what) ++waits[fmt::format("{} {}", what, to_string(thread.site))];
   }
   std::string text;

@@ -1,4 +1,5 @@
-// Runs the threads of one block against each other: who runs next, who waits for whom, and when a wait is over.
+// Runs the threads of one block, or of a cluster of blocks, against each other: who runs next, who waits for whom, and
+// when a wait is over.
 #pragma once
 
 #include "tuner/executor/executor.hpp"
@@ -32,7 +33,7 @@ class BlockScheduler {
   static host::Services& services();
 
  private:
-  enum class State { ready, at_barrier, at_exchange, at_phase, finished };
+  enum class State { ready, at_barrier, at_cluster_barrier, at_exchange, at_phase, finished };
 
   struct Copy {
     void* to;
@@ -48,12 +49,30 @@ class BlockScheduler {
     std::array<int, 3> first;  ///< cell of the field
   };
 
+  /// A word on its way to a block of the cluster.
+  struct Send {
+    std::byte* to;
+    std::array<std::byte, 16> word;
+    unsigned bytes;
+    host::CopyBarrierContent* barrier;
+  };
+
   struct Warp {
     unsigned unfinished = 0;   ///< lanes
     unsigned at_exchange = 0;  ///< of these
   };
+  /// A block of the cluster.
+  struct Block {
+    GuardedArray shared;
+    unsigned unfinished = 0;  ///< threads
+    unsigned at_barrier = 0;  ///< of these
+
+    bool holds(const void* first, std::size_t bytes) const;
+  };
   struct Thread {
     host::ThreadView view{};
+    unsigned block = 0;  ///< place in blocks_
+    unsigned warp = 0;   ///< place in warps_
     ThreadFiber* fiber = nullptr;
     State state = State::ready;
     host::Site site{};  ///< where it waits
@@ -71,16 +90,20 @@ class BlockScheduler {
     std::vector<std::vector<Copy>> committed_copies;
   };
 
-  std::optional<HostFault> run_block(host::Index block);
-  void begin_block(host::Index block);
-  void order_round();
+  std::optional<HostFault> run_cluster(host::Index first_block);
+  void begin_cluster(host::Index first_block);
+  void choose_round();
   void run_thread(unsigned index);
   void after_finish(unsigned index);
-  void abandon_block();
+  void check_shared_memory();
+  void abandon_cluster();
 
   void arrive_at_barrier(host::Site site);
+  void arrive_at_cluster_barrier(host::Site site);
   void arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source, host::Site site);
-  void release_barrier_if_complete();
+  void release_barrier_if_complete(unsigned block);
+  void release_cluster_barrier_if_complete();
+  void release_threads_at(State barrier, unsigned first, unsigned last);
   void release_exchange_if_complete(unsigned warp);
   void deliver_exchange(unsigned first, unsigned last);
 
@@ -89,6 +112,9 @@ class BlockScheduler {
   void wait_copies(unsigned groups_left);
   void issue_box_copy(const BoxCopy& copy, host::Site site);
   void complete_box_copies(const host::CopyBarrierContent* barrier);
+  void* peer_address(const void* local, unsigned rank, host::Site site);
+  void send(const Send& send, host::Site site);
+  void complete_sends(const host::CopyBarrierContent* barrier);
   void wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site);
   void release_ended_phases();
   [[noreturn]] void fail(host::Rule rule, const void* address, const char* what, host::Site site);
@@ -99,21 +125,24 @@ class BlockScheduler {
   std::string describe_waits() const;
 
   Thread& current() { return threads_[current_]; }
+  Block& current_block() { return blocks_[current().block]; }
 
   const LaunchGeometry geometry_;
   const ThreadFiber::Entry entry_;
   const void* const arguments_;
   const HostRunOptions options_;
   std::mt19937_64 random_;
-  GuardedArray shared_;
-  std::vector<Thread> threads_;
+  const unsigned block_threads_;
+  std::vector<Block> blocks_;    ///< of the cluster
+  std::vector<Thread> threads_;  ///< of all its blocks, block after block
   std::vector<Warp> warps_;
   std::vector<unsigned> round_;      ///< threads that run in this round
   std::vector<unsigned> next_;       ///< threads that became ready since it began
   std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
+  std::vector<Send> sends_;          ///< likewise
   unsigned current_ = 0;
   unsigned unfinished_ = 0;
-  unsigned at_barrier_ = 0;
+  unsigned at_cluster_barrier_ = 0;
   std::optional<HostFault> fault_;
 };
 

@@ -9,6 +9,7 @@
 
 #define STENCIL_DEVICE inline
 #define STENCIL_KERNEL extern "C"
+#define STENCIL_CLUSTER(blocks)  // the launch's geometry says it
 #define STENCIL_UNROLL
 
 #define __global__
@@ -152,6 +153,13 @@ STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
 STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->wait_phase(barrier, parity, {file, line});
 }
+STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
+  stencil_tune_host_services->wait_phase(barrier, parity, {file, line});
+  host::exchange(0, static_cast<int>(host::self().lane), {file, line});
+}
+STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
+  if (host::self().lane == 0) arrive_expecting(barrier, bytes);
+}
 STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z,
                              STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
@@ -171,6 +179,25 @@ STENCIL_DEVICE bool any_lane(bool value, STENCIL_TUNE_CALLER) {
   bool any = false;
   for (int lane = 0; lane < 32; ++lane) any = host::exchange(value, lane, {file, line}) || any;
   return any;
+}
+
+STENCIL_DEVICE unsigned cluster_rank() { return host::self().cluster_rank; }
+STENCIL_DEVICE void cluster_barrier(STENCIL_TUNE_CALLER) { stencil_tune_host_services->cluster_barrier({file, line}); }
+
+struct PeerAddress {
+  unsigned char* address;
+  STENCIL_DEVICE PeerAddress operator+(int bytes) const { return {address + bytes}; }
+};
+
+STENCIL_DEVICE PeerAddress peer_address(const void* local, unsigned rank, STENCIL_TUNE_CALLER) {
+  return {static_cast<unsigned char*>(stencil_tune_host_services->peer_address(local, rank, {file, line}))};
+}
+
+/// Arrives some time before the wait for the barrier's phase ends.
+template <class W>
+STENCIL_DEVICE void send_word(PeerAddress to, W word, PeerAddress barrier, STENCIL_TUNE_CALLER) {
+  host::check_alignment(to.address, sizeof word, "word sent to a misaligned address", {file, line});
+  stencil_tune_host_services->send(to.address, &word, sizeof word, barrier.address, {file, line});
 }
 
 /// kBytes (4, 8 or 16) from global to shared memory, which arrive some time before the wait that covers them ends.

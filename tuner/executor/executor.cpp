@@ -107,6 +107,10 @@ std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::sp
                 fmt::format("a block has 1 to 1024 threads, not {}", cells(geometry.block)));
   }
   if (cells(geometry.grid) == 0) return std::nullopt;
+  if (geometry.cluster < 1 || geometry.grid[0] % geometry.cluster != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} blocks in x do not form clusters of {}", geometry.grid[0], geometry.cluster));
+  }
   static std::mutex one_launch_at_a_time;
   const std::lock_guard lock(one_launch_at_a_time);
   BlockScheduler scheduler(geometry, entry_, arguments.data(), options);

@@ -3,7 +3,9 @@
 // A kernel library is the generated source and the templates, unchanged but for stencil_tune/device.cuh, compiled by
 // the host compiler and loaded into this process. A launch runs a block at a time, each thread of it on a fiber of its
 // own, so that barriers and shuffles really wait. What a GPU lets pass shows here:
-//   - threads and blocks run in ascending, descending or random order, so a missing barrier changes results;
+//   - threads and blocks run in ascending, descending or random order, warps together or far apart, so a missing
+//   barrier
+//     changes results;
 //   - shared memory starts each block as NaN and ends at a guard page;
 //   - asynchronous copies complete as early or as late as they may;
 //   - out-of-bounds, misaligned and mismatched accesses end the launch with a HostFault that says who and where.
@@ -22,7 +24,11 @@
 namespace stencil_tune {
 
 /// The order in which the blocks of a grid, and the threads of a block between two waits, run.
-enum class ThreadOrder { ascending, descending, random };
+enum class ThreadOrder {
+  ascending,   ///< all warps together, from wait to wait
+  descending,  ///< the last warp that can run goes as far as it can
+  random,      ///< a random warp goes on from one wait to the next
+};
 
 /// When an asynchronous copy arrives: once issued, or only once waited for.
 enum class AsyncCompletion { at_issue, at_wait };

@@ -15,6 +15,7 @@ struct ThreadView {
   Index block_extent;
   Index grid_extent;
   unsigned lane;          ///< place in its warp
+  unsigned cluster_rank;  ///< the block's place in its cluster
   unsigned char* shared;  ///< the block's dynamic shared memory
 };
 
@@ -59,6 +60,7 @@ struct Services {
   const ThreadView* current;  ///< changes whenever another thread runs
 
   void (*barrier)(Site site);
+  void (*cluster_barrier)(Site site);
   /// All live lanes of the warp meet; `received` gets what lane `source` brought.
   void (*exchange)(const void* brought, void* received, unsigned bytes, unsigned source, Site site);
 
@@ -69,6 +71,10 @@ struct Services {
 
   /// One box of the field that `map` describes, whose bytes then count towards the barrier's phase.
   void (*copy_box)(const void* map, void* shared, void* barrier, int x, int y, int z, Site site);
+  /// What `local`, in the block's shared memory, is in that of the cluster's block `rank`.
+  void* (*peer_address)(const void* local, unsigned rank, Site site);
+  /// A word to any block of the cluster, whose bytes then count towards the phase of a barrier in the same block.
+  void (*send)(void* to, const void* word, unsigned bytes, void* barrier, Site site);
   /// Until the barrier's phase of that parity has ended.
   void (*wait_phase)(void* barrier, int parity, Site site);
 
