@@ -86,6 +86,13 @@ double issue_efficiency(const Work& work, double warps) {
   return (1 - std::exp2(-warps / kSchedulers)) / (1 + fetched / 2);
 }
 
+/// The blocks of a cluster run in one group of SMs, of which there are 16 or a few more; what is left of a group that
+/// clusters do not fill is idle.
+int reached_by_clusters(int multiprocessors, int cluster) {
+  constexpr int kGroup = 16;
+  return cluster <= 2 || multiprocessors < kGroup ? multiprocessors : multiprocessors / kGroup * kGroup;
+}
+
 double lanes(const DeviceModel& device, ElementType type) {
   return type == ElementType::f64 ? device.f64_lanes : device.f32_lanes;
 }
@@ -116,7 +123,8 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
     return p;
   }
 
-  const double active_blocks = static_cast<double>(p.occupancy.blocks) * device_.multiprocessors;
+  const double active_blocks =
+      static_cast<double>(p.occupancy.blocks) * reached_by_clusters(device_.multiprocessors, tuning.cluster);
   const double waves = std::ceil(work.blocks / active_blocks);
   const double tail = waves * active_blocks / work.blocks;  // SMs wait for the last wave; 1: none does
   const double sm_cycles_per_ms = device_.multiprocessors * device_.clock_ghz * 1e6 / std::min(tail, 2.0);
