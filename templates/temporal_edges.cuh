@@ -8,12 +8,13 @@ namespace stencil_tune {
 /// A warp's side of the seam between its block and the next one of the cluster, above or below. At a seam a warp sends its
 /// rows to the other block, where they stand like those of one more warp:
 ///
-///     block 0    warps 0 1 .. n-1 | rows of block 1's first warp
-///                            \     /
-///                              \ /        each word counts towards a barrier of the block that gets it
-///                              / \
-///                            /     \
-///     block 1    rows of block 0's last warp | warps 0 1 .. n-1
+///     block 0    warps 0 1 .. n-1   and the first rows of block 1's warp 0     <--+     each word counts towards a
+///                             |                                                  |     barrier of the block that
+///                             +---------------------------+                      |     gets it
+///                                                         v                      |
+///     block 1    warps 0 1 .. n-1   and the last rows of block 0's warp n-1      |
+///                      |                                                         |
+///                      +---------------------------------------------------------+
 ///
 /// All levels' rows are sent when the last level has read its own, and awaited when the next step begins; the last
 /// level's update lies between. A block that sends a step's rows has got its neighbour's of the step before, so that the
@@ -22,9 +23,9 @@ namespace stencil_tune {
 ///
 /// A warp is at one seam at most: blocks of a cluster have two warps or more.
 struct Seam {
-  bool above, below;  ///< the next row above, below the warp is another block's
-  PeerAddress rows;      ///< where slot 0 of the lane's cells stands in that block ...
-  PeerAddress counters;  ///< ... and its two barriers that count what comes
+  bool above, below;      ///< the next row above, below the warp is another block's
+  PeerAddress rows;       ///< where slot 0 of the lane's cells stands in that block ...
+  PeerAddress counters;   ///< ... and its two barriers that count what comes
   CopyBarrier* received;  ///< the two that count what comes from there
 
   STENCIL_DEVICE Seam(int rank, int blocks, int warp, int warps)
@@ -66,6 +67,7 @@ struct Seam {
 ///
 /// A plane's rows are published at the end of the step before the first that reads them, and stay for as many steps as
 /// they are read: one more plane than those in use, so that one barrier a step is enough.
+///
 /// The blocks of a cluster share a tile, one below the other, and exchange the rows at its seams.
 template <class S, class T>
 struct EdgeRows {

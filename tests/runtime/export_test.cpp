@@ -192,6 +192,20 @@ TEST(Export, FusedStepsCheckThemselvesWithFieldsThatNoStepChanges) {
   expect_nvcc_takes(source);
 }
 
+TEST(Export, ClustersAreLaunchedBlockByBlock) {
+  Problem problem = cube();
+  problem.steps = 100;
+  for (const auto& [order, grid] : {std::pair{"", "const dim3 grid(2 * tiles[0], tiles[1], tiles[2]);"},
+                                    std::pair{".zfirst", "const dim3 grid(2 * tiles[0] * tiles[1] * tiles[2]);"}}) {
+    const Tuning tuning = parse_code(std::string("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2.cl2") + order);
+    const std::string source = export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
+    EXPECT_NE(source.find(grid), std::string::npos);
+    EXPECT_NE(source.find("STENCIL_CLUSTER(2) __launch_bounds__(128)"), std::string::npos);
+    EXPECT_NE(source.find("nx must be 64 at least, ny 32."), std::string::npos);
+    if (*order) expect_nvcc_takes(source);
+  }
+}
+
 TEST(Export, FusedStepsCompileWithTheirSelfCheck) { expect_nvcc_takes(export_of_fused_steps()); }
 
 }  // namespace
