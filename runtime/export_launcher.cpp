@@ -253,8 +253,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
       fmt::arg("tuning", tuning.family == Family::temporal
                              ? std::string()
                              : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),
-      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")),
-      fmt::arg("shared_bytes", shared));
+      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")), fmt::arg("shared_bytes", shared));
 }
 
 }  // namespace stencil_tune
