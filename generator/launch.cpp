@@ -40,6 +40,7 @@ TileGrid tile_grid(const Problem& problem, const Tuning& tuning, const Box& box)
   grid.origin[0] = grid.low[0] / line_cells * line_cells;
   if (tuning.family == Family::temporal) {  // tiles have their places whatever is updated
     grid.tiles = kernel_blocks(problem, tuning);
+    grid.tiles[0] /= tuning.cluster;
     return grid;
   }
   for (std::size_t a = 0; a < kMaxRank; ++a) {

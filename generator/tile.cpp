@@ -80,7 +80,7 @@ std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const T
       return axes.grid_axis[axis] < 0 ? Boundary::hold
                                       : problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])];
     };
-    return {temporal_tiles(axes.extents[0], shape.width, shape.left, shape.right, boundary(0)),
+    return {tuning.cluster * temporal_tiles(axes.extents[0], shape.width, shape.left, shape.right, boundary(0)),
             temporal_tiles(axes.extents[1], shape.height, shape.above, shape.below, boundary(1)), tuning.chunks};
   }
   std::array<std::int64_t, kMaxRank> blocks{};

@@ -31,7 +31,8 @@ Reach stage_reach(const Problem& problem, int grid_axis);
 /// tile away from the grid's edges stores.
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning);
 
-/// Tiles that cover the whole grid along the kernel's axes; the tile must not be empty.
+/// Blocks that cover the whole grid along the kernel's axes, those of a cluster counted along x; the tile must not be
+/// empty.
 std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const Tuning& tuning);
 
 /// Threads of a block; saturates.
