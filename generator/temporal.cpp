@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kLanes = 32;
 constexpr std::int64_t kBarrierBytes = 8;
+constexpr std::int64_t kWordBytes = 16;
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -91,8 +92,10 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
   // come.
   const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
-  const std::int64_t edges =
-      saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, shape.width, value});
+  // A row stands in shared memory with room for a 33rd lane, and before the first row there is room for a word.
+  const std::int64_t row = saturating_product({kLanes + 1, tuning.register_x, value});
+  const std::int64_t rows = saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, row});
+  const std::int64_t edges = exchanges ? saturating_sum(rows, 2 * kWordBytes - 1) / kWordBytes * kWordBytes : 0;
   const std::int64_t barriers = tuning.cluster > 1 ? 4 * kBarrierBytes : 0;
   shape.shared_bytes = static_cast<std::size_t>(saturating_sum(saturating_sum(input, edges), barriers));
   return shape;

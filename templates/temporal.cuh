@@ -8,7 +8,8 @@
 //      output    . new                  <-  update of the last level's planes, stored
 //
 // A warp spans the tile in x (kRegisterX cells a lane, neighbours by shuffle); a thread holds kRegisterY rows of it, and
-// only rows at the edge of a warp pass through shared memory, once a plane. All levels advance between two barriers.
+// only rows at the edge of a warp pass through shared memory, once a plane, where neighbours in x read them too. All
+// levels advance between two barriers.
 //
 // Further fields, which no step changes, are read at the cell itself. Their planes wait in private rings of their own
 // until the last level has used them.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/temporal_shared_row.cuh"
 
 namespace stencil_tune {
 
@@ -72,16 +73,17 @@ struct Seam {
 template <class S, class T>
 struct EdgeRows {
   using Shape = TemporalShape<S, T>;
+  using Row = SharedRow<S, T>;
   using Value = typename S::Value;
 
   static constexpr int kSlots = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
-  static constexpr int kWarpCells = kWarpRows * Shape::kWidth;
+  static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
   static constexpr bool kClustered = T::kCluster > 1;
   static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
   static constexpr int kLevelCells = (T::kBlockY + 2 * kPeers) * kWarpCells;
   static constexpr int kSlotCells = T::kSteps * kLevelCells;
-  static constexpr int kBytes = Shape::kExchanges ? kSlots * kSlotCells * static_cast<int>(sizeof(Value)) : 0;
+  static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
 
   Value* own;          ///< the lane's cells in slot 0, level 0
   const Value* above;  ///< of the warp above, or its own where there is none
@@ -92,9 +94,8 @@ struct EdgeRows {
 
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {
-    Value* rows = reinterpret_cast<Value*>(shared_memory() + InputRows<S, T>::kBytes) + thread_x() * Shape::kCells;
     const int warp = thread_y();
-    own = rows + (kPeers + warp) * kWarpCells;
+    own = Row::first_row(shared_memory() + InputRows<S, T>::kBytes) + (kPeers + warp) * kWarpCells;
     above = warp > 0 || seam.above ? own - kWarpCells : own;
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
@@ -135,12 +136,7 @@ struct EdgeRows {
   STENCIL_DEVICE void publish(const TemporalPlane<S, T>& plane) const {
     Value* to = own + (next() + kLevel * kLevelCells);
     STENCIL_UNROLL
-    for (int r = 0; r < kWarpRows; ++r) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; i += kWord) {
-        store_cells<StoreHint::write_back, kWord>(to + r * Shape::kWidth + i, plane.cells[row_of(r)] + i);
-      }
-    }
+    for (int r = 0; r < kWarpRows; ++r) Row::store(to + r * Row::kRowCells, plane.cells[row_of(r)]);
   }
 
   STENCIL_DEVICE bool at_seam() const { return kClustered && any_in_warp(seam.here()); }
@@ -156,20 +152,28 @@ struct EdgeRows {
     }
   }
 
-  /// Row kJ, outside the warp's own, of plane p of the reach.
+  /// Row kJ is published: one of the warp's own at its edges, or beyond them another warp's.
+  template <int kJ>
+  STENCIL_DEVICE static constexpr bool is_published() {
+    return kJ < S::kHighY || kJ >= Shape::kRows - S::kLowY;
+  }
+
+  /// Where such a row of plane p of the reach stands.
   template <int kLevel, int kJ>
-  STENCIL_DEVICE void read(int p, Value* body) const {
+  STENCIL_DEVICE const Value* row(int p) const {
     const int back = (Shape::kLastExchanged - p) * kSlotCells;
     const int of_plane = slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
-    constexpr int kRow = kJ < 0 ? S::kHighY + S::kLowY + kJ : kJ - Shape::kRows;
-    const Value* from = (kJ < 0 ? above : below) + (of_plane + kLevel * kLevelCells + kRow * Shape::kWidth);
-    STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; i += kWord) load_cells<LoadHint::cached, kWord>(from + i, body + i);
+    // A warp's last rows for the one below it, its first for the one above.
+    constexpr int kFirstOfLast = Shape::kRows - kWarpRows;
+    constexpr int kRow = kJ < 0               ? kJ + kWarpRows
+                         : kJ < S::kHighY     ? kJ
+                         : kJ < Shape::kRows  ? kJ - kFirstOfLast
+                                              : kJ - Shape::kRows;
+    const Value* warp = kJ < 0 ? above : kJ < Shape::kRows ? own : below;
+    return warp + (of_plane + kLevel * kLevelCells + kRow * Row::kRowCells);
   }
 
  private:
-  static constexpr int kWord = Shape::template word_cells<Value>();
-
   /// The row of the warp that is published as row r.
   STENCIL_DEVICE static constexpr int row_of(int r) { return r < S::kHighY ? r : Shape::kRows - kWarpRows + r; }
 
@@ -177,9 +181,7 @@ struct EdgeRows {
     STENCIL_UNROLL
     for (int s = 0; s < kSlots * T::kSteps; ++s) {
       STENCIL_UNROLL
-      for (int i = 0; i < kWarpRows * Shape::kCells; ++i) {
-        warp_rows[s * kLevelCells + i / Shape::kCells * Shape::kWidth + i % Shape::kCells] = Value(0);
-      }
+      for (int r = 0; r < kWarpRows; ++r) Row::clear(warp_rows + (s * kLevelCells + r * Row::kRowCells));
     }
   }
 
@@ -189,9 +191,9 @@ struct EdgeRows {
     STENCIL_UNROLL
     for (int r = kFirst; r < kEnd; ++r) {
       STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; i += kWord) {
-        const int place = (r * Shape::kWidth + i) * static_cast<int>(sizeof(Value));
-        send_cells<kWord>(to + place, plane.cells[row_of(r)] + i, seam.counter(step));
+      for (int w = 0; w < Row::kWords; ++w) {
+        const int place = (r * Row::kRowCells + w * Row::kStride) * static_cast<int>(sizeof(Value));
+        send_cells<Row::kWord>(to + place, plane.cells[row_of(r)] + w * Row::kWord, seam.counter(step));
       }
     }
   }

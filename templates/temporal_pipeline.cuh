@@ -120,13 +120,16 @@ struct Pipeline {
     constexpr RowUse kUse = Computed<Reads>::kTable.use[T::kAdvanced][kP][kR];
     if constexpr (is_used(kUse)) {
       Value* body = window.body(T::kAdvanced, kP, kR);
+      constexpr int kJ = kR - S::kLowY;
+      constexpr bool kExchanged = kP >= Shape::kFirstExchanged && kP <= Shape::kLastExchanged;
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
-        rows().template take<kLevel, kR - S::kLowY>(mapped_plane(level, newest, p), p, body);
+        rows().template take<kLevel, kJ>(mapped_plane(level, newest, p), p, body);
+        rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(p, body);
       } else {
-        rows().template take<kLevel, kR - S::kLowY>(plane_in_reach<kP>(level, newest), kP, body);
+        rows().template take<kLevel, kJ>(plane_in_reach<kP>(level, newest), kP, body);
+        rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(kP, body);
       }
-      rows().template fill_halo<kUse.left, kUse.right>(body);
     }
   }
 

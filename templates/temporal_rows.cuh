@@ -43,17 +43,19 @@ struct TemporalRows {
           return;
         }
       }
-      edges.template read<kLevel, kJ>(p, body);
+      Row::load(edges.template row<kLevel, kJ>(p), body);
     }
   }
 
-  /// kLeft cells before and kRight after the lane's own: the neighbour lanes', or what the boundary says.
-  template <int kLeft, int kRight>
-  STENCIL_DEVICE void fill_halo(Value* body) const {
+  /// kLeft cells before and kRight after the lane's own of row kJ: neighbour lanes', or what the boundary says. kExchanged:
+  /// warps exchange rows of the plane, which is plane p of the reach.
+  template <int kLevel, int kJ, int kLeft, int kRight, bool kExchanged>
+  STENCIL_DEVICE void fill_halo(int p, Value* body) const {
+    take_left<kLevel, kJ, kLeft, kExchanged && stands_in_memory<kJ>()>(p, body);
+    take_right<kLevel, kJ, kRight, kExchanged && stands_in_memory<kJ>()>(p, body);
     constexpr int kLast = Shape::kCells - 1;
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
-      body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
       if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
       if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
       if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
@@ -61,7 +63,6 @@ struct TemporalRows {
     STENCIL_UNROLL
     for (int i = 1; i <= kRight; ++i) {
       Value& cell = body[kLast + i];
-      cell = shuffle_down(body[i - 1], 1, 32);
       if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
       if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
       if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
@@ -69,6 +70,35 @@ struct TemporalRows {
   }
 
  private:
+  using Row = SharedRow<S, T>;
+
+  /// What take() takes for row kJ of a plane of which warps exchange rows is in shared memory, other lanes' cells too.
+  template <int kJ>
+  STENCIL_DEVICE static constexpr bool stands_in_memory() {
+    constexpr bool kOwn = kJ >= 0 && kJ < Shape::kRows;
+    constexpr bool kOthersMayBeBeyond = S::kBoundaryY != Boundary::hold && S::kBoundaryY != Boundary::periodic;
+    return EdgeRows<S, T>::template is_published<kJ>() && (kOwn || !kOthersMayBeBeyond);
+  }
+
+  template <int kLevel, int kJ, int kCount, bool kInMemory>
+  STENCIL_DEVICE void take_left(int p, Value* body) const {
+    if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
+      Row::template load_left<kCount>(edges.template row<kLevel, kJ>(p), body);
+    } else {
+      STENCIL_UNROLL
+      for (int i = 1; i <= kCount; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+    }
+  }
+  template <int kLevel, int kJ, int kCount, bool kInMemory>
+  STENCIL_DEVICE void take_right(int p, Value* body) const {
+    if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
+      Row::template load_right<kCount>(edges.template row<kLevel, kJ>(p), body);
+    } else {
+      STENCIL_UNROLL
+      for (int i = 0; i < kCount; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+    }
+  }
+
   STENCIL_DEVICE static void copy_row(const Value* from, Value* to) {
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) to[i] = from[i];

@@ -191,8 +191,9 @@ struct SumsPipeline {
     constexpr RowUse kUse = Computed<typename Sums::Reads>::kTable.use[T::kAdvanced][0][kR];
     if constexpr (is_used(kUse)) {
       Value* body = added.window.body(T::kAdvanced, 0, kR);
-      rows().template take<kLevel, kR - S::kLowY>(plane, Shape::kLastExchanged, body);
-      rows().template fill_halo<kUse.left, kUse.right>(body);
+      constexpr int kJ = kR - S::kLowY;
+      rows().template take<kLevel, kJ>(plane, Shape::kLastExchanged, body);
+      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, Shape::kExchanges>(Shape::kLastExchanged, body);
     }
   }
 

@@ -66,8 +66,9 @@ TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
                                        everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf4.t3.ch3");
   // Four planes of each field on their way, two that wait for the levels after the first and one that is read; two
-  // slots of three levels of 4 warps' two edge rows.
-  EXPECT_EQ(temporal_shape(problem, tuning).shared_bytes, (4U + 4 + 2 + 1) * 64 * 16 * 4 + 2U * 3 * 4 * 2 * 64 * 4);
+  // slots of three levels of 4 warps' two edge rows, each with room for a lane more, and 16 bytes before the first.
+  EXPECT_EQ(temporal_shape(problem, tuning).shared_bytes,
+            (4U + 4 + 2 + 1) * 64 * 16 * 4 + 16 + 2U * 3 * 4 * 2 * 66 * 4);
 }
 
 /// Eight steps that each add a quarter of f16's last place to 1.
@@ -112,8 +113,8 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   EXPECT_EQ(shape.above, 3);
   EXPECT_EQ(shape.lag, 1);
   EXPECT_EQ(shape.held, 2);
-  // Four planes of 64x64 cells on their way; two slots of three levels of 16 warps' two edge rows.
-  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 64 * 4 + 2U * 3 * 16 * 2 * 64 * 4);
+  // Four planes of 64x64 cells on their way; two slots of three levels of 16 warps' two edge rows of 33 lanes.
+  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
   // The first tile stores 60 columns, each one after it 56 more.
   EXPECT_EQ(temporal_tiles(512, 64, 4, 4, Boundary::hold), 9);
   EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::hold), 1);
@@ -129,7 +130,7 @@ TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
   EXPECT_EQ(shape.block_height, 32);
   EXPECT_EQ(shape.height, 64);
   // A block's four planes on their way; two slots of four levels of its 8 warps' and two others' edge rows; barriers.
-  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 32 * 4 + 2U * 4 * (8 + 2) * 2 * 64 * 4 + 4 * 8);
+  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 32 * 4 + 16 + 2U * 4 * (8 + 2) * 2 * 66 * 4 + 4 * 8);
   // 9 tiles in x, 9 in y of 56 rows and 4 more at both ends, 3 chunks: two blocks each.
   const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
   EXPECT_EQ(geometry.grid, (std::array<unsigned, 3>{2 * 9, 9, 3}));

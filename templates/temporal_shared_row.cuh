@@ -1,0 +1,100 @@
+// A row of the tile in shared memory, where lanes and warps read each other's cells.
+#pragma once
+
+#include "stencil_tune/element.cuh"
+#include "stencil_tune/temporal_tile.cuh"
+
+namespace stencil_tune {
+
+/// Words of the lanes side by side, so that a lane's neighbour's word is the one beside its own:
+///
+///     word 0 of lanes 0 1 ... 31 | no lane | word 1 of lanes 0 1 ... 31 | no lane | ...
+///
+/// What lane 0 reads to its left and lane 31 to its right is no cell of the tile, and no cell that counts depends on it;
+/// the places of `no lane` are there to be read. Before the first row there is one too.
+///
+/// A shuffle takes the time of two accesses that move as many bytes (H200: rates of 37 candidates with few and many
+/// shuffles, 2026-11-21), so that of a row that stands here, words are read rather than shuffled, unless most of what is
+/// read were of no use.
+template <class S, class T>
+struct SharedRow {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+
+  /// No more than a neighbour needs, so that nothing else is read. Sums have more to add than to exchange: they take the
+  /// fewest accesses.
+  STENCIL_DEVICE static constexpr int word_cells() {
+    int cells = Shape::template word_cells<Value>();
+    while (!T::kKeepsSums && cells > 1 && cells > S::kLowX && cells > S::kHighX) cells /= 2;
+    return cells;
+  }
+  static constexpr int kWord = word_cells();
+  static constexpr int kWords = Shape::kCells / kWord;
+  static constexpr int kStride = 33 * kWord;           ///< from a lane's word to its next
+  static constexpr int kRowCells = kWords * kStride;
+  static constexpr int kBefore = 16;  ///< bytes before the first row
+
+  /// Of shared memory for so many cells of rows, one after the other.
+  STENCIL_DEVICE static constexpr int bytes_of(int cells) {
+    return (kBefore + cells * static_cast<int>(sizeof(Value)) + 15) / 16 * 16;
+  }
+  /// Where the lane's first word of the first row stands.
+  STENCIL_DEVICE static Value* first_row(unsigned char* memory) {
+    return reinterpret_cast<Value*>(memory + kBefore) + thread_x() * kWord;
+  }
+
+  /// Whether reading kCount cells of a neighbour is faster than shuffling them.
+  template <int kCount>
+  STENCIL_DEVICE static constexpr bool reads_beside() {
+    return kCount > 0 && (kCount + kWord - 1) / kWord * kWord < 2 * kCount;
+  }
+
+  /// `row`: where the lane's first word stands.
+  STENCIL_DEVICE static void store(Value* row, const Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w < kWords; ++w) store_cells<StoreHint::write_back, kWord>(row + w * kStride, cells + w * kWord);
+  }
+  STENCIL_DEVICE static void load(const Value* row, Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w < kWords; ++w) load_cells<LoadHint::cached, kWord>(row + w * kStride, cells + w * kWord);
+  }
+
+  /// kCount cells before the lane's own, to cells[-kCount] .. cells[-1].
+  template <int kCount>
+  STENCIL_DEVICE static void load_left(const Value* row, Value* cells) {
+    STENCIL_UNROLL
+    for (int w = (Shape::kCells - kCount) / kWord; w < kWords; ++w) {
+      Value word[kWord];
+      load_cells<LoadHint::cached, kWord>(row + (w * kStride - kWord), word);
+      STENCIL_UNROLL
+      for (int i = 0; i < kWord; ++i) {
+        const int before = Shape::kCells - (w * kWord + i);
+        if (before <= kCount) cells[-before] = word[i];
+      }
+    }
+  }
+  /// kCount cells after the lane's own, to cells[kCells] .. cells[kCells + kCount - 1].
+  template <int kCount>
+  STENCIL_DEVICE static void load_right(const Value* row, Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w * kWord < kCount; ++w) {
+      Value word[kWord];
+      load_cells<LoadHint::cached, kWord>(row + (w * kStride + kWord), word);
+      STENCIL_UNROLL
+      for (int i = 0; i < kWord; ++i) {
+        if (w * kWord + i < kCount) cells[Shape::kCells + w * kWord + i] = word[i];
+      }
+    }
+  }
+
+  STENCIL_DEVICE static void clear(Value* row) {
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) {
+      const int place = i / kWord * kStride + i % kWord;
+      row[place] = Value(0);
+      if (thread_x() == 31) row[place + kWord] = Value(0);
+    }
+  }
+};
+
+}  // namespace stencil_tune
