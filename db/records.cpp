@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace stencil_tune {
@@ -21,6 +22,13 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
 }};
 
 }  // namespace
+
+bool operator==(const ProblemKey& a, const ProblemKey& b) {
+  const auto compared = [](const ProblemKey& key) {
+    return std::tie(key.stencil_key, key.stage, key.type, key.boundaries, key.extents, key.pitch, key.steps);
+  };
+  return compared(a) == compared(b);
+}
 
 std::string_view name(Outcome outcome) noexcept {
   for (const auto& [value, text] : kOutcomes) {

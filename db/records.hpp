@@ -24,6 +24,8 @@ struct ProblemKey {
   Extents extents;
   std::int64_t pitch = 0;
   int steps = 1;
+
+  friend bool operator==(const ProblemKey& a, const ProblemKey& b);
 };
 
 /// Where and with what it was tuned.

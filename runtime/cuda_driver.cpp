@@ -359,7 +359,7 @@ class CudaDriver final : public Driver {
 
 Driver& cuda_driver() {
   // Never destroyed: kernels with static lifetime may be unloaded after it would be.
-  static CudaDriver* driver = new CudaDriver(DriverApi::open("libcuda.so.1"));
+  static auto* driver = new CudaDriver(DriverApi::open("libcuda.so.1"));
   return *driver;
 }
 

@@ -17,11 +17,8 @@ bool is_off() {
   return value != nullptr && std::string_view(value) == "off";
 }
 
-bool same_problem(const TrialRecord& a, const TrialRecord& b) {
-  const ProblemKey& p = a.problem;
-  const ProblemKey& q = b.problem;
-  return p.stencil_key == q.stencil_key && p.stage == q.stage && p.type == q.type && p.boundaries == q.boundaries &&
-         p.extents == q.extents && p.pitch == q.pitch && p.steps == q.steps && a.platform.gpu == b.platform.gpu;
+bool speaks_for(const TrialRecord& tuned, const TrialRecord& pretuned) {
+  return !tuned.predicted && tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu;
 }
 
 }  // namespace
@@ -33,9 +30,8 @@ std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const s
   for (const TemplateFile& file : files) {
     if (file.text.find(stencil_key) == std::string_view::npos) continue;  // parsing takes milliseconds
     for (WinnerRecord& winner : parse_winners(file.text)) {
-      const bool known = std::any_of(
-          tuned.begin(), tuned.begin() + static_cast<std::ptrdiff_t>(tuned_here),
-          [&](const WinnerRecord& own) { return !own.trial.predicted && same_problem(own.trial, winner.trial); });
+      const bool known = std::any_of(tuned.begin(), tuned.begin() + static_cast<std::ptrdiff_t>(tuned_here),
+                                     [&](const WinnerRecord& own) { return speaks_for(own.trial, winner.trial); });
       if (known || winner.trial.problem.stencil_key != stencil_key) continue;
       winner.trial.session = kPretunedSession;
       tuned.push_back(std::move(winner));

@@ -25,7 +25,7 @@ Problem small_problem(const Problem& problem, const Tuning& tuning) {
   }
   Extents extents = problem.extents;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    const std::int64_t halo = 2 * problem.facts.radius[axis];
+    const std::int64_t halo = std::int64_t{2} * problem.facts.radius[axis];
     extents.n[axis] = std::min(extents.n[axis], small[axis] + halo);
   }
   const std::int64_t pitch = (extents.n[0] + kPitchUnit - 1) / kPitchUnit * kPitchUnit;

@@ -157,6 +157,13 @@ TEST_F(CommandLineTest, ReadingADatabaseThatWasNeverMadeSaysSo) {
   }
 }
 
+TEST_F(CommandLineTest, TheTextbooksKernelsAreKnownByName) {
+  const ProgramRun explained = run("explain pmpp-tiled --dims 64 --arch sm_90");
+  EXPECT_EQ(explained.out.rfind("tiled.bx8.by8.bz8.cin", 0), 0u) << explained.out << explained.err;
+  EXPECT_NE(run("export --code pmpp-tiled --dims 64").out.find("Candidate tiled.bx8.by8.bz8.cin"), std::string::npos);
+  expect_error("explain pmpp-coarsened --dims 64 --rank 1 --arch sm_90", 1, "streaming_needs_rank_2");
+}
+
 TEST_F(CommandLineTest, OnlyLegalCandidatesAreExported) {
   expect_error("export --dims 64 --code direct.bx3200", 1, "threads_per_block");
   expect_error("export --dims 64 --arch sm_80", 2, "--code");

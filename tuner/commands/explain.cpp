@@ -32,7 +32,8 @@ int run_explain(const Arguments& arguments) {
       "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by\n"
       "the textbook's formulas, and what the performance model expects.\n",
       "  stencil-tune explain streaming.bx32.by4.rx4.v4.cz4.regs --dims 512\n"
-      "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n");
+      "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n"
+      "  stencil-tune explain pmpp-tiled --dims 512       the textbook's kernels have names\n");
   line.positional("code", 1);
   add_problem_options(line);
   add_prediction_options(line);
@@ -41,9 +42,10 @@ int run_explain(const Arguments& arguments) {
   if (values->count("code") == 0) {
     throw Error(ErrorCode::invalid_argument, "explain which candidate? Give its code, such as direct.bx32.by8");
   }
-  const Tuning tuning = parse_code((*values)["code"].as<std::vector<std::string>>().front());
   const Problem problem = problem_from(*values);
   const Target target = choose_target(*values);
+  const Tuning tuning =
+      candidate_from((*values)["code"].as<std::vector<std::string>>().front(), problem, target.limits);
   fmt::print("{}", explain(problem, target.limits, tuning));
   if (updated_box(problem).cells() > 0 && is_legal(problem, target.limits, tuning)) {
     fmt::print("{}", prediction_text(PerformanceModel(problem, target.limits, target.model), tuning));

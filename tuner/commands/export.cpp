@@ -36,7 +36,8 @@ CommandLine export_command_line() {
   add_problem_options(line);
   line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"),
                                     "the winner on this GPU model")(
-      "code", po::value<std::string>()->value_name("CODE"), "this candidate instead of the winner")(
+      "code", po::value<std::string>()->value_name("CODE"),
+      "this candidate instead of the winner, or a kernel of the textbook: pmpp-tiled")(
       "arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
   line.group("output").add_options()("output,o", po::value<std::string>()->value_name("FILE.cu"),
                                      "where to (default: standard output)")(
@@ -77,8 +78,8 @@ struct Exported {
 Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
   if (values.count("code") > 0) {
     const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
-    limits_of_architecture(arch);
-    return {parse_code(values["code"].as<std::string>()), arch, {"chosen by hand: not measured"}};
+    const Tuning tuning = candidate_from(values["code"].as<std::string>(), problem, limits_of_architecture(arch));
+    return {tuning, arch, {"chosen by hand: not measured"}};
   }
   if (values.count("arch") > 0) {
     throw Error(ErrorCode::invalid_argument,

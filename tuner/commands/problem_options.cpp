@@ -2,6 +2,7 @@
 
 #include "generator/definition.hpp"
 #include "generator/space.hpp"
+#include "generator/textbook.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -142,6 +143,15 @@ Problem problem_from(const po::variables_map& values) {
   const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
   const int stage = requested_stage(values, stencil);
   return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps, stage);
+}
+
+Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits) {
+  for (const Baseline& baseline : textbook_baselines(problem, limits)) {
+    if (baseline.name != text) continue;
+    if (baseline.tuning) return *baseline.tuning;
+    throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}: {}", describe(problem), text, baseline.reason));
+  }
+  return parse_code(text);
 }
 
 void require_tunable(const Problem& problem, const Limits& limits) {

@@ -14,6 +14,10 @@ void add_problem_options(CommandLine& line);
 /// Throws Error: invalid_argument, unknown_name, malformed_definition.
 Problem problem_from(const po::variables_map& values);
 
+/// A candidate by its code, or by the name that one of the textbook's kernels has in the reports ("pmpp-tiled").
+/// Throws Error(malformed_code); Error(illegal_candidate) where the textbook has no such kernel for the problem.
+Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits);
+
 /// Is there anything to tune? Throws Error(nothing_to_update) when no cell is updated, Error(illegal_candidate) when no
 /// family has a legal candidate (the order is too large, say).
 void require_tunable(const Problem& problem, const Limits& limits);

@@ -79,7 +79,7 @@ std::vector<Tuning> known_tips(const Problem& problem, const Target& target, Dat
 void add_tuning_options(CommandLine& line) {
   line.group("how long and how hard")
       .add_options()("budget", po::value<std::string>()->value_name("TIME"),
-                     "stop after this time, such as 60s, 5m (default 60s)")(
+                     "stop after this time, such as 60s, 5m (default 60s; 30s where it predicts)")(
           "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
           "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
           "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
@@ -118,8 +118,8 @@ PlatformKey platform_of(const Target& target) {
   return platform;
 }
 
-TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSettings settings, Database& database,
-                         SessionObserver& observer) {
+TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
+                         Database& database, SessionObserver& observer) {
   const InterruptGuard interrupts;
   const Space space(problem, target.limits);
   const PerformanceModel model(problem, target.limits, target.model);

@@ -34,7 +34,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 PlatformKey platform_of(const Target& target);
 
 /// Tunes or predicts until the settings say stop or Ctrl-C does.
-TuningOutcome run_tuning(const Problem& problem, const Target& target, TuningSettings settings, Database& database,
-                         SessionObserver& observer);
+TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
+                         Database& database, SessionObserver& observer);
 
 }  // namespace stencil_tune

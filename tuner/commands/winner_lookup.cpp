@@ -12,10 +12,6 @@
 namespace stencil_tune {
 namespace {
 
-bool same_grid(const ProblemKey& a, const ProblemKey& b) {
-  return a.extents == b.extents && a.pitch == b.pitch && a.steps == b.steps;
-}
-
 std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu) {
   WinnerQuery query;
   query.stencil_key = key.stencil_key;
@@ -26,12 +22,6 @@ std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, 
   return WinnerStore(database).list(query);
 }
 
-bool serves(const TrialRecord& trial, const ProblemKey& key, const std::optional<std::string>& gpu) {
-  const ProblemKey& problem = trial.problem;
-  return same_grid(problem, key) && problem.stage == key.stage && problem.type == key.type &&
-         problem.boundaries == key.boundaries && (!gpu || trial.platform.gpu == *gpu);
-}
-
 }  // namespace
 
 WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu) {
@@ -39,7 +29,7 @@ WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const 
   const auto winners = with_pretuned(std::move(tuned), key.stencil_key);
   const WinnerRecord* found = nullptr;
   for (const WinnerRecord& winner : winners) {
-    if (!serves(winner.trial, key, gpu)) continue;
+    if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
     if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
   }
   if (found) return *found;
