@@ -25,7 +25,8 @@ constexpr std::int64_t kMostUnrolledWork = 8000;    // NVRTC needs several secon
 constexpr std::int64_t kMostArgumentBytes = 32764;  // kernel parameters, sm_70 on, CUDA 12.1 on
 constexpr std::int64_t kArgumentsBeyondCoefficients = 256;  // extents, strides, tiles; templates/arguments.cuh
 constexpr std::int64_t kFewestRegisters = 16;               // addresses and indices alone
-constexpr std::int64_t kSharedReservedPerBlock = 1024;      // by the system, compute capability 8.0 on
+constexpr int kFirstWithAsynchronousCopies = 80;
+constexpr std::int64_t kSharedReservedPerBlock = 1024;  // by the system, compute capability 8.0 on
 
 bool uses_shared_memory(const Tuning& tuning) {
   return tuning.family == Family::tiled || tuning.family == Family::temporal ||
@@ -174,6 +175,12 @@ Verdict temporal_steps(const Problem& problem, const Limits&, const Tuning& tuni
   return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", tuning.steps, problem.steps);
 }
 
+Verdict temporal_architecture(const Problem&, const Limits& limits, const Tuning& tuning) {
+  if (!is_temporal(tuning) || limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
+  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
+                     limits.compute_capability, kFirstWithAsynchronousCopies);
+}
+
 Verdict temporal_fields(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning)) return {};
   const auto advanced = advanced_input(problem);
@@ -276,7 +283,6 @@ Verdict unroll_within_depth(const Problem&, const Limits&, const Tuning& tuning)
 }
 
 Verdict ring_copies(const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  constexpr int kFirstWithAsynchronousCopies = 80;
   constexpr std::int64_t kFewestBytes = 4;
   if (tuning.copies != Copies::threads) return {};
   if (tuning.keeps != Keeps::sums)
@@ -473,6 +479,8 @@ constexpr std::array kConstraints{
         "Tensor copies answer reads beyond an edge under hold and zero only, except along the walk and with sums.",
         ring_edges},
     Constraint{"temporal_steps", "Fused steps are 2 at least and no more than the run has.", temporal_steps},
+    Constraint{"temporal_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
+               temporal_architecture},
     Constraint{"temporal_warps", "A warp spans a temporal tile in x.", temporal_warps},
     Constraint{"temporal_prefetch", "A temporal kernel has at least one plane on its way.", temporal_prefetch},
     Constraint{"temporal_fields",

@@ -158,6 +158,16 @@ TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
   EXPECT_EQ(violated(std::move(builder).build(), Boundary::hold), "temporal_sums");
 }
 
+TEST(TemporalConstraints, AskForAsynchronousCopies) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
+                                       {3, {128, 128, 128}}, 0, 4);
+  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4");
+  EXPECT_TRUE(is_legal(problem, limits_of_architecture("sm_80"), tuning));
+  const auto violation = first_violation(problem, limits_of_architecture("sm_75"), tuning);
+  ASSERT_TRUE(violation);
+  EXPECT_EQ(violation->constraint, "temporal_architecture");
+}
+
 TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   const Limits limits = limits_of_architecture("sm_90");
   const auto violated = [&](const Stencil& stencil, const Boundaries& boundaries, const Extents& extents, int steps,
