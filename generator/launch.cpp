@@ -36,13 +36,13 @@ TileGrid tile_grid(const Problem& problem, const Tuning& tuning, const Box& box)
     grid.high[a] = grid_axis < 0 ? 1 : box.high[static_cast<std::size_t>(grid_axis)];
     grid.origin[a] = grid.low[a];
   }
-  const auto line_cells = kLineBytes / static_cast<std::int64_t>(size_of(problem.type));
-  grid.origin[0] = grid.low[0] / line_cells * line_cells;
   if (tuning.family == Family::temporal) {  // tiles have their places whatever is updated
     grid.tiles = kernel_blocks(problem, tuning);
     grid.tiles[0] /= tuning.cluster;
     return grid;
   }
+  const auto line_cells = kLineBytes / static_cast<std::int64_t>(size_of(problem.type));
+  grid.origin[0] = grid.low[0] / line_cells * line_cells;
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     grid.tiles[a] = std::max<std::int64_t>(0, ceil_div(grid.high[a] - grid.origin[a], tile[a]));
   }

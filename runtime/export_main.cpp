@@ -110,7 +110,7 @@ std::string call(const Problem& problem, const ExportSignature& signature) {
   if (problem.extents.rank >= 2) arguments += "pitch, ";
   if (problem.extents.rank >= 3) arguments += "pitch * n[1], ";
   if (!problem.stencil.coefficients.empty()) arguments += "nullptr, ";
-  return fmt::format("{}({}nullptr)", signature.name, arguments);
+  return fmt::format("::{}({}nullptr)", signature.name, arguments);
 }
 
 std::string extents_list(const Extents& extents) {
@@ -148,7 +148,9 @@ std::string main_text(const Problem& problem, const Tuning& tuning, const Export
 
   std::string text;
   text += "\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <memory>\n";
-  text += "#include <random>\n#include <vector>\n\nnamespace {\n";
+  text += "#include <random>\n#include <vector>\n\n";
+  // In a namespace of its own: nothing here can be what the launcher is called.
+  text += fmt::format("namespace {}_check {{\nnamespace {{\n", signature.name);
   text += fmt::format("\nusing Cell = {};\n\n// A number and a cell of the element type.\n", signature.cell);
   text += conversions(problem.type);
   text += kRead;
@@ -292,7 +294,7 @@ double measure(const long long (&n)[3], long long pitch) {{
 
 }}  // namespace
 
-int main() {{
+int run() {{
   const long long small[3] = {{{small}}};
   const long long large[3] = {{{large}}};
   const long long wrong = check(small, {small_pitch});
@@ -311,7 +313,12 @@ int main() {{
               kSteps * updated / ms / 1e6, bytes / ms / 1e6);
   return 0;
 }}
+
+}}  // namespace {name}_check
+
+int main() {{ return {name}_check::run(); }}
 )",
+      fmt::arg("name", signature.name),
       fmt::arg("tolerance", steps * 4 * (problem.facts.operations + 2) * compute + 2 * rounding(problem.type)),
       fmt::arg("earlier", steps > 1 ? kEarlierSteps : ""),
       fmt::arg("small", extents_list(check_extents(problem, tuning))), fmt::arg("large", extents_list(problem.extents)),

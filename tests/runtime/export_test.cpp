@@ -106,6 +106,13 @@ TEST(Export, NamesOfTheLibrariesItBuildsOnAreLeftToThem) {
   }
 }
 
+TEST(Export, TheSelfCheckHasItsNamesForItself) {
+  const std::string source = export_kernel(cube(), kPlain, {.name = "reflect", .with_main = true}).source;
+  EXPECT_NE(source.find("namespace reflect_check {"), std::string::npos);
+  EXPECT_NE(source.find("return ::reflect("), std::string::npos);
+  EXPECT_NE(source.find("int main() { return reflect_check::run(); }"), std::string::npos);
+}
+
 TEST(Export, CommentsAndNamesCannotBreakOut) {
   Stencil stencil = make_builtin(Shape::star, 3, 1);
   stencil.name = "x\n#error broke out\\";

@@ -11,6 +11,7 @@
 #include "tests/kernels/random_cases.hpp"
 #include "tests/kernels/random_draw.hpp"
 #include "tests/kernels/random_run.hpp"
+#include "tests/runtime/exported_launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::uint64_t kExportedOneIn = 4;
+constexpr int kSmallGrids = 40;
 
 std::string exported(const Problem& problem, const RandomCase& random, const std::string& launcher) {
   const ExportOptions options{.name = launcher, .architecture = random.architecture, .with_main = true};
@@ -51,6 +53,27 @@ std::string named_awkwardly(const RandomCase& random, Draw draw) {
   return exported(problem, random, export_name(draw.one_of(words)));
 }
 
+Problem small_grid(const Problem& planned, Draw& draw) {
+  Problem grid = planned;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.extents.rank); ++axis) {
+    grid.extents.n[axis] = draw.between(std::int64_t{1}, draw.one_of({8, 70, 300}));
+  }
+  const std::int64_t unit = draw.one_of({1, 4, 16});
+  grid.pitch = (grid.extents.n[0] + unit - 1) / unit * unit + draw.one_of({0, 0, 1, 16});
+  return grid;
+}
+
+std::string launcher_complaint(const RandomCase& random, Draw draw) {
+  const ExportedLauncher launcher(random.planned, random.host_case.tuning);
+  std::vector<Problem> grids = random.host_case.problems;
+  for (int i = 0; i < kSmallGrids; ++i) grids.push_back(small_grid(random.planned, draw));
+  for (const Problem& grid : grids) {
+    const std::string complaint = launcher.complaint(grid);
+    if (!complaint.empty()) return fmt::format("{} on {}, pitch {}", complaint, to_string(grid.extents), grid.pitch);
+  }
+  return {};
+}
+
 class RandomExports {
  public:
   void check(std::uint64_t seed) {
@@ -62,6 +85,7 @@ class RandomExports {
     if (seed % kExportedOneIn != 0) return;
     const std::string source = named_awkwardly(random, Draw(seed));
     count(fmt::format("nvcc {}", random.architecture), seed, random, nvcc_complaints(source, random.architecture));
+    count("launcher", seed, random, launcher_complaint(random, Draw(seed)));
   }
 
   /// Whether all compiled.
