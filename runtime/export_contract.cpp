@@ -99,7 +99,7 @@ std::string coefficients_entry(const std::vector<Coefficient>& coefficients) {
   for (std::size_t i = 0; i < std::min(coefficients.size(), kMostShown); ++i) {
     defaults.push_back(fmt::format("{} = {:.6g}", comment_text(coefficients[i].name), coefficients[i].value));
   }
-  if (coefficients.size() > kMostShown) defaults.push_back("... as kDefaults has them");
+  if (coefficients.size() > kMostShown) defaults.emplace_back("... as kDefaults has them");
   return entry("coefficients", fmt::format("{} number{} in host memory, or nullptr for {}", coefficients.size(),
                                            coefficients.size() == 1 ? "" : "s", fmt::join(defaults, ", ")));
 }

@@ -35,7 +35,7 @@ class CostModel {
 
 std::unique_ptr<Strategy> make_exhaustive(const Space& space);
 /// These candidates in this order, and no others. Throws Error(illegal_candidate) naming the constraint.
-std::unique_ptr<Strategy> make_listed(const Space& space, std::vector<Tuning> candidates);
+std::unique_ptr<Strategy> make_listed(const Space& space, const std::vector<Tuning>& candidates);
 std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
 /// The default: model-ranked starts from every family, then local search from the best with random restarts.
 std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed);

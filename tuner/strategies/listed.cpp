@@ -5,20 +5,19 @@
 #include <fmt/format.h>
 
 #include <deque>
-#include <utility>
 
 namespace stencil_tune {
 namespace {
 
 class Listed : public Strategy {
  public:
-  Listed(const Space& space, std::vector<Tuning> candidates) {
-    for (Tuning& tuning : candidates) {
+  Listed(const Space& space, const std::vector<Tuning>& candidates) {
+    for (const Tuning& tuning : candidates) {
       if (const auto violation = first_violation(space.problem(), space.limits(), tuning)) {
         throw Error(ErrorCode::illegal_candidate,
                     fmt::format("{}: {}: {}", code(tuning), violation->constraint, violation->message));
       }
-      candidates_.push_back(std::move(tuning));
+      candidates_.push_back(tuning);
     }
   }
 
@@ -42,8 +41,8 @@ class Listed : public Strategy {
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_listed(const Space& space, std::vector<Tuning> candidates) {
-  return std::make_unique<Listed>(space, std::move(candidates));
+std::unique_ptr<Strategy> make_listed(const Space& space, const std::vector<Tuning>& candidates) {
+  return std::make_unique<Listed>(space, candidates);
 }
 
 }  // namespace stencil_tune
