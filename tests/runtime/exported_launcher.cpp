@@ -31,6 +31,7 @@ std::string caller_text(const Problem& problem) {
   std::string arguments;
   for (std::size_t i = 0; i < fields; ++i) arguments += fmt::format("Pointer{{fields[{}]}}, ", i);
   for (int i = 0; i < sizes; ++i) arguments += fmt::format("sizes[{}], ", i);
+  if (!problem.stencil.coefficients.empty()) arguments += "coefficients, ";
   return fmt::format(R"(
 #include "tests/runtime/launch_record.h"
 
@@ -46,9 +47,10 @@ struct Pointer {{
 }};
 }}  // namespace
 
-extern "C" int call(void* const* fields, const long long* sizes, const double* coefficients, LaunchRecord* record) {{
+extern "C" int call(void* const* fields, const long long* sizes, [[maybe_unused]] const double* coefficients,
+                    LaunchRecord* record) {{
   current_record = record;
-  return launcher({}coefficients, nullptr);
+  return launcher({}nullptr);
 }}
 )",
                      arguments);

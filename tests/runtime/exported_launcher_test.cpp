@@ -1,6 +1,7 @@
 #include "tests/runtime/exported_launcher.hpp"
 
 #include "corpus_export.hpp"
+#include "generator/definition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,10 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
   using enum Boundary;
   const Exported exports[]{
       {make_builtin(Shape::star, 3, 2), ElementType::f32, {hold, zero, hold}, "direct.bx32.by4.rx4.v4"},
-      {make_builtin(Shape::box, 2, 1), ElementType::f64, {periodic, hold, hold}, "streaming.bx64.by1.cz16.regs.raster"},
+      {parse_expression_stencil("0.25 * (u[x-1] + u[y+1])", 2),  // no coefficients
+       ElementType::f64,
+       {periodic, hold, hold},
+       "streaming.bx64.by1.cz16.regs.raster"},
       {make_builtin(Shape::star, 3, 1), ElementType::f32, {hold, hold, zero}, "streaming.bx32.by4.cz8.ring.pf1.zfirst"},
       {make_builtin(Shape::star, 3, 1),
        ElementType::f32,
