@@ -6,6 +6,20 @@
 
 namespace stencil_tune {
 
+/// Of the field that steps change, for one output. Not a member of the class that asks at its top: NVRTC looks members up
+/// in order there.
+template <class S, class T>
+STENCIL_DEVICE constexpr int advanced_taps() {
+  int count = 0;
+  for (int dz = -S::kLowZ; dz <= S::kHighZ; ++dz) {
+    for (int dy = -S::kLowY; dy <= S::kHighY; ++dy) {
+      const Range range = S::taps(T::kAdvanced, dy, dz);
+      if (!is_empty(range)) count += range.high - range.low + 1;
+    }
+  }
+  return count;
+}
+
 /// Words of the lanes side by side, so that a lane's neighbour's word is the one beside its own:
 ///
 ///     word 0 of lanes 0 1 ... 31 | no lane | word 1 of lanes 0 1 ... 31 | no lane | ...
@@ -25,8 +39,9 @@ struct SharedRow {
   /// once has little to exchange for them, and the fewest accesses are best (simulated for an H200 in f32: sums of 19
   /// points gain 13 % by narrow words, those of 27 lose 5 %).
   STENCIL_DEVICE static constexpr int word_cells() {
+    constexpr int kManyTaps = 22;
     int cells = Shape::template word_cells<Value>();
-    if (T::kKeepsSums && taps() > kManyTaps) return cells;
+    if (T::kKeepsSums && advanced_taps<S, T>() > kManyTaps) return cells;
     while (cells > 1 && cells > S::kLowX && cells > S::kHighX) cells /= 2;
     return cells;
   }
@@ -35,18 +50,6 @@ struct SharedRow {
   static constexpr int kStride = 33 * kWord;           ///< from a lane's word to its next
   static constexpr int kRowCells = kWords * kStride;
   static constexpr int kBefore = 16;  ///< bytes before the first row
-  static constexpr int kManyTaps = 22;
-
-  STENCIL_DEVICE static constexpr int taps() {
-    int count = 0;
-    for (int dz = -S::kLowZ; dz <= S::kHighZ; ++dz) {
-      for (int dy = -S::kLowY; dy <= S::kHighY; ++dy) {
-        const Range range = S::taps(T::kAdvanced, dy, dz);
-        if (!is_empty(range)) count += range.high - range.low + 1;
-      }
-    }
-    return count;
-  }
 
   /// Of shared memory for so many cells of rows, one after the other.
   STENCIL_DEVICE static constexpr int bytes_of(int cells) {
