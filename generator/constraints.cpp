@@ -240,6 +240,13 @@ Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tunin
                      name(boundary));
 }
 
+Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.groups == 1) return {};
+  if (kernel_axes(problem, tuning).grid_axis[2] < 0) return "steps of rank 1 are not walked through: one group";
+  if (tuning.steps % tuning.groups == 0) return {};
+  return fmt::format("{} steps cannot be shared out among {} groups", tuning.steps, tuning.groups);
+}
+
 /// At a seam both blocks wait for each other: that keeps either from running ahead.
 Verdict temporal_clusters(const Problem& problem, const Limits& limits, const Tuning& tuning) {
   constexpr int kFirstWithClusters = 90;
@@ -491,6 +498,8 @@ constexpr std::array kConstraints{
     Constraint{"temporal_sums",
                "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
                temporal_sums},
+    Constraint{"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.",
+               temporal_groups},
     Constraint{"temporal_clusters",
                "Clusters take sm_90, up to 8 blocks of two warps or more, and a stencil that reaches both ways in y.",
                temporal_clusters},

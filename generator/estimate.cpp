@@ -14,11 +14,12 @@ struct RegisterTile {
   std::int64_t x, y, z;
 };
 
-/// The levels' planes of the field that is advanced, one plane that passes through, and one of each constant field.
+/// The planes that a group's levels hold of the field that is advanced, one plane that passes through, and one of each
+/// constant field.
 std::int64_t values_of_levels(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
   const TemporalShape shape = temporal_shape(problem, tuning);
   const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
-  const std::int64_t planes = saturating_sum(saturating_product({tuning.steps, shape.held}), 1 + constants);
+  const std::int64_t planes = saturating_sum(saturating_product({shape.levels, shape.held}), 1 + constants);
   return saturating_product({tile.x, tile.y, planes});
 }
 
@@ -77,8 +78,8 @@ std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
   const bool by_turns = tuning.keeps == Keeps::sums && tuning.family == Family::streaming;
   const std::int64_t unrolled = by_turns ? turn_of_sums(problem, tuning) : tuning.unroll;
-  return saturating_product(
-      {update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled, sweeps_per_launch(tuning)});
+  const std::int64_t sweeps = tuning.family == Family::temporal ? temporal_shape(problem, tuning).levels : 1;
+  return saturating_product({update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled, sweeps});
 }
 
 }  // namespace stencil_tune

@@ -85,7 +85,7 @@ void require_count(std::string_view what, std::size_t given, std::size_t needed)
 LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, const Box& box) {
   LaunchGeometry geometry;
   geometry.block = {static_cast<unsigned>(tuning.block_x), static_cast<unsigned>(tuning.block_y),
-                    static_cast<unsigned>(tuning.block_z)};
+                    static_cast<unsigned>(tuning.block_z * tuning.groups)};
   geometry.shared_bytes = shared_tile(problem, tuning).bytes;
   if (box.cells() == 0) {
     geometry.grid = {0, 0, 0};
@@ -109,7 +109,7 @@ std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuni
   if (tuning.family == Family::temporal) {
     const TemporalShape shape = temporal_shape(problem, tuning);
     const std::array<std::int64_t, kMaxRank> whole{shape.width, shape.height,
-                                                   tuning.chunks + 4 * (tuning.steps * shape.lag + 1)};
+                                                   tuning.chunks + 4 * (tuning.steps * shape.lag + tuning.groups)};
     for (std::size_t a = 0; a < kMaxRank; ++a) {
       if (axes.grid_axis[a] >= 0) result[static_cast<std::size_t>(axes.grid_axis[a])] = static_cast<int>(whole[a]);
     }

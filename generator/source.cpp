@@ -236,11 +236,12 @@ struct Tuning {{
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
       fmt::arg("temporal", tuning.family == Family::temporal
                                ? fmt::format("  static constexpr int kSteps = {};\n"
+                                             "  static constexpr int kGroups = {};\n"
                                              "  static constexpr int kCluster = {};\n"
                                              "  static constexpr bool kKeepsSums = {};\n"
                                              "  // The input that steps advance; others keep their values.\n"
                                              "  static constexpr int kAdvanced = {};\n",
-                                             tuning.steps, tuning.cluster, tuning.keeps == Keeps::sums,
+                                             tuning.steps, tuning.groups, tuning.cluster, tuning.keeps == Keeps::sums,
                                              advanced_input(problem).value_or(0))
                                : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),

@@ -38,7 +38,7 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (prefix == "cl" && (axes.grid_axis[1] < 0 || limits.compute_capability < 90)) return {1};
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
-    if (!walks && is_any(prefix, {"pf", "u"})) return {1};
+    if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }

@@ -78,6 +78,7 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   shape.right = round_up(x.high * tuning.steps, tuning.vector);
   shape.above = -y.low * tuning.steps;
   shape.below = y.high * tuning.steps;
+  shape.levels = std::max(1, tuning.steps / tuning.groups);
   shape.held = fresh ? planes - 1 : planes;  // of cells or of sums
   shape.lag = z.high + (fresh ? 0 : 1);
   shape.exchange_slots = exchanges ? exchanged.last - exchanged.first + 2 : 0;
@@ -85,10 +86,12 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const auto storage = static_cast<std::int64_t>(size_of(problem.type));
   const std::int64_t value = std::max<std::int64_t>(storage, 4);
   const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
-  // A constant field's plane stays until the last level has used it.
-  const std::int64_t waiting = tuning.prefetch + std::int64_t{tuning.steps - 1} * shape.lag + 1;
-  const std::int64_t planes_in_rings = saturating_sum(tuning.prefetch, saturating_product({constants, waiting}));
+  // A constant field's plane stays until the group's last level has used it.
+  const std::int64_t waiting = tuning.prefetch + std::int64_t{shape.levels - 1} * shape.lag + 1;
+  const std::int64_t planes_in_rings =
+      saturating_sum(tuning.prefetch, saturating_product({constants, waiting, tuning.groups}));
   const std::int64_t input = saturating_product({planes_in_rings, shape.block_height, shape.width, storage});
+  const std::int64_t passed = saturating_product({tuning.groups - 1, 2, shape.block_height, shape.width, value});
   // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
   // come.
   const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
@@ -96,8 +99,9 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const std::int64_t row = saturating_product({kLanes + 1, tuning.register_x, value});
   const std::int64_t rows = saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, row});
   const std::int64_t edges = exchanges ? saturating_sum(rows, 2 * kWordBytes - 1) / kWordBytes * kWordBytes : 0;
-  const std::int64_t barriers = tuning.cluster > 1 ? 4 * kBarrierBytes : 0;
-  shape.shared_bytes = static_cast<std::size_t>(saturating_sum(saturating_sum(input, edges), barriers));
+  const std::int64_t barriers = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
+  shape.shared_bytes =
+      static_cast<std::size_t>(saturating_sum(saturating_sum(input, passed), saturating_sum(edges, barriers)));
   return shape;
 }
 

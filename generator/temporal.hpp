@@ -26,6 +26,7 @@ struct TemporalShape {
   std::int64_t block_height = 0;
   int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors
   int above = 0, below = 0;
+  int levels = 0;          ///< of fused steps that one group of warps has
   int lag = 0;             ///< planes that a level works behind the one before it
   int held = 0;            ///< planes, of cells or of sums, that a level keeps from step to step
   int exchange_slots = 0;  ///< planes of which warps have their edge rows in shared memory; 0: none are exchanged

@@ -89,7 +89,7 @@ std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const T
 }
 
 std::int64_t threads_per_block(const Tuning& tuning) {
-  return saturating_product({tuning.block_x, tuning.block_y, tuning.block_z});
+  return saturating_product({tuning.block_x, tuning.block_y, tuning.block_z, tuning.groups});
 }
 
 bool uses_ring(const Tuning& tuning) { return tuning.family == Family::streaming && tuning.planes == Planes::ring; }

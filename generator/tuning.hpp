@@ -78,6 +78,7 @@ struct Tuning {
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
   int steps = 2;     ///< sweeps that a launch of family temporal makes
   int chunks = 1;    ///< parts of the last axis that blocks of their own walk
+  int groups = 1;    ///< of warps among which the fused steps are shared out, as a pipeline
   int cluster = 1;   ///< blocks that share a tile of family temporal and send each other the rows at their seams
   Halo halo = Halo::shared;
   Cover cover = Cover::output;

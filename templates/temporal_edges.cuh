@@ -85,7 +85,7 @@ struct EdgeRows {
   static constexpr int kSlotCells = T::kSteps * kLevelCells;
   static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
 
-  Value* own;          ///< the lane's cells in slot 0, level 0
+  Value* own;          ///< the lane's cells in slot 0, the group's level 0
   const Value* above;  ///< of the warp above, or its own where there is none
   const Value* below;
   Seam seam;
@@ -95,7 +95,8 @@ struct EdgeRows {
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {
     const int warp = thread_y();
-    own = Row::first_row(shared_memory() + InputRows<S, T>::kBytes) + (kPeers + warp) * kWarpCells;
+    own = Row::first_row(shared_memory() + InputRows<S, T>::kBytes) +
+          (tile.group * Shape::kLevels * kLevelCells + (kPeers + warp) * kWarpCells);
     above = warp > 0 || seam.above ? own - kWarpCells : own;
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
@@ -108,7 +109,7 @@ struct EdgeRows {
       if (seam.below) clear(own + kWarpCells);
       // Rows that are sent stand there after the last warp of the block above, before the first of the one below.
       const int warps = seam.above ? T::kBlockY : -T::kBlockY;
-      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + InputRows<S, T>::kBytes + kBytes);
+      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + InputRows<S, T>::kBytes + kBytes) + 4 * tile.group;
       seam.start(tile.rank, own + warps * kWarpCells, barriers, awaited_bytes());
       cluster_barrier();
     }
@@ -179,9 +180,10 @@ struct EdgeRows {
 
   STENCIL_DEVICE static void clear(Value* warp_rows) {
     STENCIL_UNROLL
-    for (int s = 0; s < kSlots * T::kSteps; ++s) {
+    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
+      Value* rows = warp_rows + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
-      for (int r = 0; r < kWarpRows; ++r) Row::clear(warp_rows + (s * kLevelCells + r * Row::kRowCells));
+      for (int r = 0; r < kWarpRows; ++r) Row::clear(rows + r * Row::kRowCells);
     }
   }
 
@@ -200,7 +202,7 @@ struct EdgeRows {
 
   /// In a step: the rows that the warp reads beyond the seam, of all levels.
   STENCIL_DEVICE int awaited_bytes() const {
-    return T::kSteps * (seam.above ? S::kLowY : S::kHighY) * Shape::kWidth * static_cast<int>(sizeof(Value));
+    return Shape::kLevels * (seam.above ? S::kLowY : S::kHighY) * Shape::kWidth * static_cast<int>(sizeof(Value));
   }
 
   /// Two slots take turns, written so that an even number of steps visibly ends where it began: both addresses then stay

@@ -21,6 +21,11 @@ struct TemporalPlane {
       for (int i = 0; i < Shape::kCells; ++i) cells[j][i] = value;
     }
   }
+  STENCIL_DEVICE static TemporalPlane all(Value value) {
+    TemporalPlane plane;
+    plane.fill(value);
+    return plane;
+  }
 };
 
 /// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
@@ -50,7 +55,9 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
-template <class S, class T, int kSlots, int kBehind>
+///
+/// kGroups: of warps that have rings, each kGroupDelay planes behind the one before.
+template <class S, class T, int kSlots, int kBehind, int kGroups>
 struct PlaneRing {
   using Shape = TemporalShape<S, T>;
   using Storage = typename S::Storage;
@@ -62,7 +69,8 @@ struct PlaneRing {
   static constexpr bool kSwaps = kWords == 2 || kWords == 4 || kWords == 8;
   static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
   static constexpr int kWarpCells = kSlots * kSlotCells;
-  static constexpr int kBytes = T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
+  static constexpr int kBytes = kGroups * T::kBlockY * kWarpCells * static_cast<int>(sizeof(Storage));
+  static constexpr bool kStartsBefore = kBehind > 0 || kGroups > 1;  ///< the grid's first plane
 
   /// Rows and columns of the tile follow each other in memory.
   static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
@@ -78,7 +86,8 @@ struct PlaneRing {
 
   STENCIL_DEVICE PlaneRing(const Arguments<S>& a, const TemporalTile<S, T>& t, const Storage* field, int first_byte)
       : tile(t), base(field), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
-    Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + thread_y() * kWarpCells;
+    const int warp = (kGroups > 1 ? t.group * T::kBlockY : 0) + thread_y();
+    Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
     from = slots + thread_x() * Shape::kCells;
     to = slots + cell_place(first_copied());
     cells = base + (t.y * stride_y + first_column() + first_copied());
@@ -86,14 +95,14 @@ struct PlaneRing {
 
   /// The block's walk starts at plane z.
   STENCIL_DEVICE void start(Index z) {
-    z -= kBehind;
+    z -= kBehind + (kGroups > 1 ? tile.group * Shape::kGroupDelay : 0);
     next_z = S::kBoundaryZ == Boundary::periodic ? inside<S::kBoundaryZ>(z, tile.nz) : z;
     cells += next_z * stride_z;
   }
 
   /// Starts to copy the next plane in place of the oldest. Planes beyond the grid are not copied: nothing reads them.
   STENCIL_DEVICE void copy_next() {
-    if (next_z < tile.nz && (kBehind == 0 || next_z >= 0)) {
+    if (next_z < tile.nz && (!kStartsBefore || next_z >= 0)) {
       if (copies_vectors()) {
         copy_plane<T::kVector>();
       } else {
@@ -178,12 +187,13 @@ struct PlaneRing {
 };
 
 /// The fields that no step changes. Each is read at the cell itself, by level l in the plane that l updates: a ring starts
-/// to be read kLag planes behind the input, and keeps a plane until the last level has used it.
+/// to be read kLag planes behind the group's input, and keeps a plane until the group's last level has used it.
 template <class S, class T, int kInput>
-struct ConstantRing : PlaneRing<S, T, T::kPrefetch + TemporalShape<S, T>::kDelay - TemporalShape<S, T>::kLag + 1,
-                                TemporalShape<S, T>::kLag> {
+struct ConstantRing
+    : PlaneRing<S, T, T::kPrefetch + (TemporalShape<S, T>::kLevels - 1) * TemporalShape<S, T>::kLag + 1,
+                TemporalShape<S, T>::kLag, T::kGroups> {
   using Shape = TemporalShape<S, T>;
-  using Ring = PlaneRing<S, T, T::kPrefetch + Shape::kDelay - Shape::kLag + 1, Shape::kLag>;
+  using Ring = PlaneRing<S, T, T::kPrefetch + (Shape::kLevels - 1) * Shape::kLag + 1, Shape::kLag, T::kGroups>;
   using Ring::Ring;
 
   /// The plane of the cells that the level completes in this step: row j to to.row(kInput, j).
@@ -226,19 +236,80 @@ struct ConstantRings<S, T, Indices<kField...>> : ConstantRing<S, T, constant_inp
   }
 };
 
-/// What the block reads from global memory: the field that its steps advance, and those that they leave as they are.
+/// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same rows. Lanes
+/// write and read their own cells, word by word: neighbouring lanes' lie side by side.
+template <class S, class T>
+struct PassedRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+
+  static constexpr int kWord = Shape::template word_cells<Value>();
+  static constexpr int kPlaneCells = Shape::kRows * Shape::kWidth;  ///< of a warp
+  static constexpr int kGroupCells = T::kBlockY * 2 * kPlaneCells;  ///< two planes take turns
+  static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
+
+  Value* to;      ///< the lane's first word of the plane that the step passes on
+  int other = 0;  ///< cells to the plane that was passed before
+
+  STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
+    if constexpr (T::kGroups > 1) {
+      to = reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
+           thread_y() * 2 * kPlaneCells + thread_x() * kWord;
+      other = kPlaneCells;
+      if (!tile.in_first_group()) store(before(), TemporalPlane<S, T>::all(Value(0)));
+    }
+  }
+
+  STENCIL_DEVICE void pass(const TemporalPlane<S, T>& plane) const { store(to, plane); }
+
+  /// What the group before passed in the step before; 0 in the first step.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) const {
+    const Value* from = before();
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        load_cells<LoadHint::cached, kWord>(from + (j * Shape::kWidth + i * 32), plane.cells[j] + i);
+      }
+    }
+  }
+
+  STENCIL_DEVICE void next_step() {
+    to += other;
+    other = -other;
+  }
+
+ private:
+  STENCIL_DEVICE Value* before() const { return to - kGroupCells + other; }
+
+  STENCIL_DEVICE static void store(Value* place, const TemporalPlane<S, T>& plane) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        store_cells<StoreHint::write_back, kWord>(place + (j * Shape::kWidth + i * 32), plane.cells[j] + i);
+      }
+    }
+  }
+};
+
+/// What the block reads from global memory: the field that its steps advance, and those that they leave as they are. The
+/// advanced field is the first group's; the others take what the group before them passes on.
 template <class S, class T>
 struct InputRows {
   using Shape = TemporalShape<S, T>;
-  using Advanced = PlaneRing<S, T, T::kPrefetch, 0>;
+  using Advanced = PlaneRing<S, T, T::kPrefetch, 0, 1>;
   using Constants = ConstantRings<S, T, IndicesBelow<S::kInputs - 1>>;
-  static constexpr int kBytes = Advanced::kBytes + Constants::kBytes;
+  static constexpr int kBytes = Advanced::kBytes + Constants::kBytes + PassedRows<S, T>::kBytes;
 
+  const TemporalTile<S, T>& tile;
   Advanced advanced;
   Constants constants;
+  PassedRows<S, T> passed;
 
   STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
-      : advanced(a, t, a.in[T::kAdvanced], 0), constants(a, t, Advanced::kBytes) {}
+      : tile(t), advanced(a, t, a.in[T::kAdvanced], 0), constants(a, t, Advanced::kBytes),
+        passed(t, Advanced::kBytes + Constants::kBytes) {}
 
   STENCIL_DEVICE void start(typename S::Index z) {
     advanced.start(z);
@@ -251,16 +322,20 @@ struct InputRows {
   STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
     async_wait<T::kPrefetch - 1>();
     warp_barrier();
-    const auto* copied = advanced.template copied<T::kPrefetch - 1>();
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
+    if (tile.in_first_group()) {
+      const auto* copied = advanced.template copied<T::kPrefetch - 1>();
+      STENCIL_UNROLL
+      for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
+    } else {
+      passed.take(plane);
+    }
     warp_barrier();
     copy_next();
   }
 
  private:
   STENCIL_DEVICE void copy_next() {
-    advanced.copy_next();
+    if (tile.in_first_group()) advanced.copy_next();
     constants.copy_next();
     async_commit();
   }

@@ -23,13 +23,13 @@ struct Pipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  Level levels[T::kSteps];
+  Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
-    for (int l = 0; l < T::kSteps; ++l) {
+    for (int l = 0; l < Shape::kLevels; ++l) {
       STENCIL_UNROLL
       for (int p = 0; p < Shape::kHeld; ++p) levels[l].held[p].fill(Value(0));
     }
@@ -44,14 +44,22 @@ struct Pipeline {
   /// After steps that kept no cells.
   STENCIL_DEVICE void forget_cells() {}
 
-  /// plane: the input's plane z; comes back as the output's plane z - kDelay.
+  /// Before each step: what warps exchange is there.
+  STENCIL_DEVICE void begin_step() {
+    if constexpr (Shape::kExchanges) {
+      edges.await();
+    } else if constexpr (T::kGroups > 1) {
+      barrier();
+    }
+  }
+
+  /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if constexpr (Shape::kExchanges) edges.await();
-    advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
+    advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
@@ -77,7 +85,7 @@ struct Pipeline {
     constants.template read<kLevel>(CentreRows{window});
     if constexpr (Shape::kExchanges) {
       edges.template publish<kLevel>(exchanged_next(level, newest));
-      if constexpr (kLevel == T::kSteps - 1) send(exchanged_next(level, newest), IndicesBelow<T::kSteps>{});
+      if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next(level, newest), IndicesBelow<Shape::kLevels>{});
     }
     Plane updated;
     update(window, updated, AllCells{});
@@ -98,7 +106,7 @@ struct Pipeline {
   template <int... kLevel>
   STENCIL_DEVICE void send(const Plane& last, Indices<kLevel...>) const {
     if (!edges.at_seam()) return;
-    (edges.template send<kLevel>(kLevel < T::kSteps - 1 ? levels[kLevel].held[Shape::kLastExchanged] : last), ...);
+    (edges.template send<kLevel>(kLevel < Shape::kLevels - 1 ? levels[kLevel].held[Shape::kLastExchanged] : last), ...);
   }
 
   /// The centre of a window, row by row.

@@ -107,13 +107,13 @@ struct SumsPipeline {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  Level levels[T::kSteps];
+  Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
-    for (int l = 0; l < T::kSteps; ++l) levels[l].waiting.fill(Value(0));
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
     if constexpr (Shape::kExchanges) edges.start(t);
   }
@@ -123,17 +123,25 @@ struct SumsPipeline {
   /// After steps that kept no cells: so that those before do not stay in registers.
   STENCIL_DEVICE void forget_cells() {
     STENCIL_UNROLL
-    for (int l = 0; l < T::kSteps; ++l) levels[l].held = HeldCells<S, T>{};
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = HeldCells<S, T>{};
   }
 
-  /// plane: the input's plane z; comes back as the output's plane z - kDelay.
+  /// Before each step: what warps exchange is there.
+  STENCIL_DEVICE void begin_step() {
+    if constexpr (Shape::kExchanges) {
+      edges.await();
+    } else if constexpr (T::kGroups > 1) {
+      barrier();
+    }
+  }
+
+  /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if constexpr (Shape::kExchanges) edges.await();
-    advance<kEdges>(z, plane, constants, IndicesBelow<T::kSteps>{});
+    advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
@@ -160,7 +168,7 @@ struct SumsPipeline {
     if constexpr (Shape::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
-      if constexpr (kLevel == T::kSteps - 1) send(IndicesBelow<T::kSteps>{});
+      if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
     level.sums.add(added, arguments.coefficients);

@@ -62,7 +62,12 @@ struct TemporalShape {
   static constexpr bool kFresh = T::kKeepsSums ? !kExchanges : kLastExchanged < kPlanes - 1;
   static constexpr int kHeld = kFresh ? kPlanes - 1 : kPlanes;  ///< planes a level keeps from step to step
   static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
-  static constexpr int kDelay = T::kSteps * kLag;               ///< from the input to the output
+
+  // The levels are shared out among kGroups groups of warps; what one group completes in a step the next takes in the
+  // one after.
+  static constexpr int kLevels = T::kSteps / T::kGroups;    ///< of a group
+  static constexpr int kGroupDelay = kLevels * kLag + 1;    ///< planes from a group's input to the next group's
+  static constexpr int kDelay = T::kSteps * kLag + T::kGroups - 1;  ///< from the input to the output
 
   // Under hold, so many layers of the grid on each side keep their value.
   static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
@@ -112,6 +117,7 @@ struct TemporalTile : TemporalShape<S, T> {
 
   Index x, y;                 ///< the thread's first cell
   int rank = 0;               ///< the block's place among those that share the tile, from above
+  int group = 0;              ///< of the warp: which of the steps' levels it has
   Index low_x, high_x;        ///< cells of the tile that are stored ...
   Index low_y, high_y;        ///< ... rows ...
   Index low_z, high_z;        ///< ... and planes
@@ -130,6 +136,7 @@ struct TemporalTile : TemporalShape<S, T> {
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
+    if constexpr (T::kGroups > 1) group = thread_z();
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + rank * Shape::kBlockHeight + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;
@@ -148,6 +155,9 @@ struct TemporalTile : TemporalShape<S, T> {
   }
 
   STENCIL_DEVICE bool stores_nothing() const { return low_x >= high_x || low_y >= high_y || low_z >= high_z; }
+
+  STENCIL_DEVICE bool in_first_group() const { return T::kGroups == 1 || any_in_warp(group == 0); }
+  STENCIL_DEVICE bool in_last_group() const { return T::kGroups == 1 || any_in_warp(group == T::kGroups - 1); }
 
   /// Input planes first_plane() .. last_plane() - 1 are walked through.
   STENCIL_DEVICE Index first_plane() const {

@@ -55,9 +55,16 @@ struct TemporalWalk {
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
     TemporalPlane<S, T> plane;
+    if constexpr (T::kGroups > 1) pipeline.begin_step();  // what is passed on is exchanged too
     input.take(plane);
-    pipeline.template step<kEdges>(z, plane, input.constants);
-    if (kEdges != Edges::all || z >= tile.first_storing_plane()) output.store(z - Tile::kDelay, plane);
+    if constexpr (T::kGroups == 1) pipeline.begin_step();
+    pipeline.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
+    if (!tile.in_last_group()) {
+      input.passed.pass(plane);
+    } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
+      output.store(z - Tile::kDelay, plane);
+    }
+    input.passed.next_step();
   }
 };
 

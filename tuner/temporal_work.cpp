@@ -41,13 +41,13 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
 double live_values(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
   const auto span = [&](std::size_t axis) { return static_cast<double>(axes.reach[axis].high - axes.reach[axis].low); };
   const double outputs = static_cast<double>(tuning.register_x) * tuning.register_y;
-  const double held = outputs * tuning.steps * shape.held;
+  const double held = outputs * shape.levels * shape.held;
   const double window = problem.facts.star ? outputs + span(0) * tuning.register_y + span(1) * tuning.register_x
                                            : (tuning.register_x + span(0)) * (tuning.register_y + span(1));
   const bool remembers =
       tuning.keeps == Keeps::sums && (axes.grid_axis[0] >= 0) && problem.boundaries[0] == Boundary::hold;
   const double edges =
-      remembers ? tuning.steps * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
+      remembers ? shape.levels * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
   // Steps unrolled together overlap: the next one's plane is there before the last one's result has left.
   const double overlapping = outputs * std::min(4, 2 * (tuning.unroll - 1));
   return held + window + 3 * outputs + edges + overlapping;
@@ -73,7 +73,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
     work.tile[a] = std::clamp(static_cast<double>(own[a]), 1.0, static_cast<double>(axes.extents[a]));
     work.tiles[a] = static_cast<double>(axes.extents[a]) / work.tile[a];
   }
-  const double planes = work.tile[2] + tuning.steps * (shape.lag - axes.reach[2].low);
+  const double planes = work.tile[2] + tuning.steps * (shape.lag - axes.reach[2].low) + tuning.groups - 1;
   work.steps = planes;
   work.cells = static_cast<double>(updated_box(problem).cells());
   const auto inputs = static_cast<double>(problem.facts.inputs.size());
@@ -89,19 +89,21 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double moved = outputs / tuning.vector;
   const double constants = inputs - 1;  // fields that each level reads from shared memory
   work.arithmetic = warp_planes * tuning.steps * outputs * operations;
+  const double value_bytes = std::max(4.0, bytes);
+  const double passed = 2 * (tuning.groups - 1) * outputs;  // written by a group and read by the next
   const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + 3 * moved +
-                        constants * moved * (1 + tuning.steps) +
-                        kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
-  work.loop_instructions = tuning.unroll * (tuning.steps * outputs * operations + others);
+                        constants * moved * (1 + tuning.steps) + passed * value_bytes / 16 +
+                        tuning.groups * kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
+  work.loop_instructions = tuning.unroll * (tuning.steps * outputs * operations + others) / tuning.groups;
   work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
   work.l1_wavefronts = inputs * warp_planes * outputs * bytes * 32 / kWavefrontBytes;
   const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
                             static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
   const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
-  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells) * std::max(4.0, bytes) * 32 / kWavefrontBytes +
+  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells + passed) * value_bytes * 32 / kWavefrontBytes +
                            warp_planes * tuning.steps * shuffles(problem, tuning, axes);
   work.rounds = 1 + planes / (1 + tuning.prefetch);
-  work.barriers = shape.exchange_slots > 0 ? planes : 0;
+  work.barriers = shape.exchange_slots > 0 || tuning.groups > 1 ? planes : 0;
   work.asynchronous = true;
   work.live_values = live_values(problem, tuning, axes, shape) + constants * outputs;
   return work;

@@ -156,6 +156,33 @@ std::vector<HostCase> temporal_sums_cases() {
   return cases;
 }
 
+std::vector<HostCase> temporal_group_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  };
+  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
+  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t8.tg2.ch2.u2");
+    add(star(3, 1), f32, sides, "temporal.bx32.by2.rx2.ry4.v2.pf1.t2.tg2.ch2");
+  }
+  add(box(2, 1), f32, {hold, hold, hold}, "temporal.bx32.by1.rx4.sums.v4.pf2.t6.tg3.ch2.u3");
+  add(star(2, 3), f64, {periodic, hold, hold}, "temporal.bx32.by1.rx8.v2.pf1.t4.tg4");
+  add(box(2, 2), bf16, {clamp, zero, hold}, "temporal.bx32.by1.rx4.v4.pf2.t2.tg2");
+  add(box(3, 1), f32, {zero, hold, periodic}, "temporal.bx32.by3.rx2.ry3.sums.v2.pf2.t3.tg3.u2");
+  add(star(3, 1), f64, {hold, periodic, hold}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t4.tg2.ch2.cl2.u2");
+  add(upwind_stencil(), f32, {periodic, hold, clamp}, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.tg2");
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
+      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.ch2");
+  add(load_definition("corpus/poisson2d_9pt.toml"), f64, on_all_sides(periodic),
+      "temporal.bx32.by1.rx2.v2.pf1.t6.tg3.ch2");
+  return cases;
+}
+
 std::vector<HostCase> temporal_cluster_cases() {
   using enum Boundary;
   using enum ElementType;

@@ -27,6 +27,10 @@ std::vector<HostCase> temporal_step_cases();
 /// it that sums allow.
 std::vector<HostCase> temporal_sums_cases();
 
+/// Steps shared out among groups of warps: with and without rows exchanged, cells and sums, constant fields, clusters,
+/// every boundary.
+std::vector<HostCase> temporal_group_cases();
+
 /// Tiles shared by the blocks of a cluster: cells and sums, words of 4 to 16 bytes sent, one row and two, every
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();

@@ -44,6 +44,8 @@ TEST(TemporalKernels, FuseStepsOnALine) { expect_right(temporal_line_cases()); }
 
 TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cases()); }
 
+TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_right(temporal_group_cases()); }
+
 TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
