@@ -11,6 +11,8 @@
 // only rows at the edge of a warp pass through shared memory, once a plane, where neighbours in x read them too. All
 // levels advance between two barriers.
 //
+// The levels may be shared out among groups of warps that pass planes on, and a tile among the blocks of a cluster.
+//
 // Further fields, which no step changes, are read at the cell itself. Their planes wait in private rings of their own
 // until the last level has used them.
 //
