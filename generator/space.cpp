@@ -42,6 +42,9 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }
+  if (prefix == "rx" && family != Family::temporal) {  // tiles of the others are powers of two in x
+    std::erase_if(values, [](int outputs) { return (outputs & (outputs - 1)) != 0; });
+  }
   if (prefix == "cz") return depths_within(std::move(values), axes.extents[2]);
   if (prefix == "v") {
     std::erase_if(values, [&](int vector) {

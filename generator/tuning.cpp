@@ -86,7 +86,7 @@ std::vector<Parameter> make_table() {
              "threads of a block along y"),
       number("threads in z", "bz", &Tuning::block_z, {1, 2, 4, 8}, when_not_default, direct_tiled,
              "threads of a block along z"),
-      number("register tile in x", "rx", &Tuning::register_x, {1, 2, 4, 8}, when_not_default, all,
+      number("register tile in x", "rx", &Tuning::register_x, {1, 2, 3, 4, 6, 8, 12}, when_not_default, all,
              "neighbouring outputs a thread holds along x"),
       number("register tile in y", "ry", &Tuning::register_y, {1, 2, 4, 8}, when_not_default, all,
              "outputs a thread holds along y"),
