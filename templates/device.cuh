@@ -154,6 +154,15 @@ STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, val
 /// All lanes of the warp have come this far.
 STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 
+/// The value, in a register of the thread: the compiler cannot see that all threads have the same. Blocks of 32 threads
+/// in x.
+STENCIL_DEVICE float own_value(float value) {
+  return __uint_as_float(__float_as_uint(value) ^ (threadIdx.x >> 5));
+}
+STENCIL_DEVICE double own_value(double value) {
+  return __longlong_as_double(__double_as_longlong(value) ^ static_cast<long long>(threadIdx.x >> 5));
+}
+
 /// A machine word of that many bytes: what one load or store instruction moves.
 template <int kBytes>
 struct Word;

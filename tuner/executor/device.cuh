@@ -181,6 +181,11 @@ STENCIL_DEVICE bool any_lane(bool value, STENCIL_TUNE_CALLER) {
   return any;
 }
 
+template <class T>
+STENCIL_DEVICE T own_value(T value) {
+  return value;
+}
+
 STENCIL_DEVICE unsigned cluster_rank() { return host::self().cluster_rank; }
 STENCIL_DEVICE void cluster_barrier(STENCIL_TUNE_CALLER) { stencil_tune_host_services->cluster_barrier({file, line}); }
 
