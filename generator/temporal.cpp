@@ -39,6 +39,15 @@ PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const 
   return range;
 }
 
+/// Under hold, layers that the grid keeps on a side and that a tile beside the last one may hold too, beyond those that
+/// its own reach leaves wrong (see temporal_tile.cuh).
+int held_beyond(const Problem& problem, const KernelAxes& axes, std::size_t axis, int reach) {
+  const int grid_axis = axes.grid_axis[axis];
+  if (grid_axis < 0 || problem.boundaries[static_cast<std::size_t>(grid_axis)] != Boundary::hold) return 0;
+  const int held = std::max(-axes.reach[axis].low, axes.reach[axis].high);
+  return std::max(0, held - reach - 1);
+}
+
 }  // namespace
 
 int sweeps_per_launch(const Tuning& tuning) { return tuning.family == Family::temporal ? tuning.steps : 1; }
@@ -74,10 +83,13 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   shape.width = saturating_product({kLanes, tuning.register_x});
   shape.block_height = saturating_product({tuning.block_y, tuning.register_y});
   shape.height = saturating_product({tuning.cluster, shape.block_height});
-  shape.left = round_up(-x.low * tuning.steps, tuning.vector);
-  shape.right = round_up(x.high * tuning.steps, tuning.vector);
-  shape.above = -y.low * tuning.steps;
-  shape.below = y.high * tuning.steps;
+  const auto halo = [&](std::size_t axis, int reach) {
+    return tuning.steps * reach + held_beyond(problem, axes, axis, reach);
+  };
+  shape.left = round_up(halo(0, -x.low), tuning.vector);
+  shape.right = round_up(halo(0, x.high), tuning.vector);
+  shape.above = halo(1, -y.low);
+  shape.below = halo(1, y.high);
   shape.levels = std::max(1, tuning.steps / tuning.groups);
   shape.held = fresh ? planes - 1 : planes;  // of cells or of sums
   shape.lag = z.high + (fresh ? 0 : 1);

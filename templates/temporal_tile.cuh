@@ -76,11 +76,19 @@ struct TemporalShape {
 
   static constexpr bool kHoldsCells = S::kBoundaryX == Boundary::hold || S::kBoundaryY == Boundary::hold;
 
-  // Halo of the tile, rounded so that tiles start on whole vectors.
-  static constexpr int kLeft = (T::kSteps * S::kLowX + T::kVector - 1) / T::kVector * T::kVector;
-  static constexpr int kRight = (T::kSteps * S::kHighX + T::kVector - 1) / T::kVector * T::kVector;
-  static constexpr int kAbove = T::kSteps * S::kLowY;
-  static constexpr int kBelow = T::kSteps * S::kHighY;
+  /// Halo on a side to which the stencil reaches so far. A tile beside one at the edge of the grid may hold some of the
+  /// kHeld layers there too, where it does not know them from others: with a reach of kHeld those are in its halo anyway.
+  STENCIL_DEVICE static constexpr int halo(int reach, Boundary boundary, int held) {
+    return T::kSteps * reach + (boundary == Boundary::hold && held > reach + 1 ? held - reach - 1 : 0);
+  }
+  STENCIL_DEVICE static constexpr int whole_vectors_of(int cells) {
+    return (cells + T::kVector - 1) / T::kVector * T::kVector;
+  }
+  // Tiles start on whole vectors.
+  static constexpr int kLeft = whole_vectors_of(halo(S::kLowX, S::kBoundaryX, kHeldX));
+  static constexpr int kRight = whole_vectors_of(halo(S::kHighX, S::kBoundaryX, kHeldX));
+  static constexpr int kAbove = halo(S::kLowY, S::kBoundaryY, kHeldY);
+  static constexpr int kBelow = halo(S::kHighY, S::kBoundaryY, kHeldY);
 };
 
 /// The coefficients: read where they are used, which the compiler turns into uniform operands, or held by each thread.
