@@ -22,6 +22,7 @@ struct Limits {
   std::size_t shared_per_block = 232448;  ///< with opt-in, bytes
   std::size_t shared_per_sm = 233472;
 
+  bool has_clusters() const noexcept { return compute_capability >= 90; }  ///< of blocks
   bool operator==(const Limits&) const = default;
 };
 

@@ -104,7 +104,7 @@ Explanation explain_candidate(const Problem& problem, const Limits& limits, cons
   explanation.live_registers = live_registers(problem, tuning);
   const auto tile = kernel_tile(problem, tuning);
   if (std::all_of(tile.begin(), tile.end(), [](std::int64_t cells) { return cells > 0; })) {
-    explanation.figures = {tile, kernel_blocks(problem, tuning), shared_tile(problem, tuning),
+    explanation.figures = {tile, blocks_of(kernel_tiles(problem, tuning), tuning), shared_tile(problem, tuning),
                            textbook_intensity(problem, tuning)};
   }
   return explanation;

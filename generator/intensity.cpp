@@ -112,7 +112,9 @@ Intensity textbook_intensity(const Problem& problem, const Tuning& tuning) {
     intensity.bound = intensity.operations / cell_bytes;
   }
   const bool box = !through_cache && tuning.halo == Halo::shared;
-  intensity.halo_share = 1 - outputs / cells_read(shape.tile, shape.reach, problem.facts.star && !box);
+  intensity.halo_share = tuning.family == Family::temporal
+                             ? 1 - 1 / (loads * tuning.steps)
+                             : 1 - outputs / cells_read(shape.tile, shape.reach, problem.facts.star && !box);
   return intensity;
 }
 

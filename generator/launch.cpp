@@ -37,8 +37,7 @@ TileGrid tile_grid(const Problem& problem, const Tuning& tuning, const Box& box)
     grid.origin[a] = grid.low[a];
   }
   if (tuning.family == Family::temporal) {  // tiles have their places whatever is updated
-    grid.tiles = kernel_blocks(problem, tuning);
-    grid.tiles[0] /= tuning.cluster;
+    grid.tiles = kernel_tiles(problem, tuning);
     return grid;
   }
   const auto line_cells = kLineBytes / static_cast<std::int64_t>(size_of(problem.type));
@@ -91,13 +90,12 @@ LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, con
     geometry.grid = {0, 0, 0};
     return geometry;
   }
-  auto tiles = tile_grid(problem, tuning, box).tiles;
+  const auto blocks = blocks_of(tile_grid(problem, tuning, box).tiles, tuning);
   geometry.cluster = static_cast<unsigned>(tuning.cluster);
-  tiles[0] *= tuning.cluster;
   if (tuning.order == BlockOrder::natural) {
-    for (std::size_t a = 0; a < kMaxRank; ++a) geometry.grid[a] = static_cast<unsigned>(tiles[a]);
+    for (std::size_t a = 0; a < kMaxRank; ++a) geometry.grid[a] = static_cast<unsigned>(blocks[a]);
   } else {
-    geometry.grid = {static_cast<unsigned>(tiles[0] * tiles[1] * tiles[2]), 1, 1};
+    geometry.grid = {static_cast<unsigned>(blocks[0] * blocks[1] * blocks[2]), 1, 1};
   }
   return geometry;
 }

@@ -35,7 +35,7 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
   }
   if (family == Family::temporal) {
     if (prefix == "bx") return {32};
-    if (prefix == "cl" && (axes.grid_axis[1] < 0 || limits.compute_capability < 90)) return {1};
+    if (prefix == "cl" && (axes.grid_axis[1] < 0 || !limits.has_clusters())) return {1};
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};

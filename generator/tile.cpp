@@ -71,7 +71,7 @@ std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tun
   return tile;
 }
 
-std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const Tuning& tuning) {
+std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto tile = kernel_tile(problem, tuning);
   if (tuning.family == Family::temporal) {
@@ -80,12 +80,17 @@ std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const T
       return axes.grid_axis[axis] < 0 ? Boundary::hold
                                       : problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])];
     };
-    return {tuning.cluster * temporal_tiles(axes.extents[0], shape.width, shape.left, shape.right, boundary(0)),
+    return {temporal_tiles(axes.extents[0], shape.width, shape.left, shape.right, boundary(0)),
             temporal_tiles(axes.extents[1], shape.height, shape.above, shape.below, boundary(1)), tuning.chunks};
   }
-  std::array<std::int64_t, kMaxRank> blocks{};
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) blocks[axis] = (axes.extents[axis] + tile[axis] - 1) / tile[axis];
-  return blocks;
+  std::array<std::int64_t, kMaxRank> tiles{};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) tiles[axis] = (axes.extents[axis] + tile[axis] - 1) / tile[axis];
+  return tiles;
+}
+
+std::array<std::int64_t, kMaxRank> blocks_of(std::array<std::int64_t, kMaxRank> tiles, const Tuning& tuning) {
+  tiles[0] = saturating_product({tiles[0], tuning.cluster});
+  return tiles;
 }
 
 std::int64_t threads_per_block(const Tuning& tuning) {

@@ -31,9 +31,11 @@ Reach stage_reach(const Problem& problem, int grid_axis);
 /// tile away from the grid's edges stores.
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning);
 
-/// Blocks that cover the whole grid along the kernel's axes, those of a cluster counted along x; the tile must not be
-/// empty.
-std::array<std::int64_t, kMaxRank> kernel_blocks(const Problem& problem, const Tuning& tuning);
+/// Tiles that cover the whole grid along the kernel's axes; the tile must not be empty.
+std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning);
+
+/// The blocks that so many tiles are launched as: one each, or a cluster's, which follow each other in x.
+std::array<std::int64_t, kMaxRank> blocks_of(std::array<std::int64_t, kMaxRank> tiles, const Tuning& tuning);
 
 /// Threads of a block; saturates.
 std::int64_t threads_per_block(const Tuning& tuning);

@@ -91,21 +91,6 @@ struct TemporalShape {
   static constexpr int kBelow = halo(S::kHighY, S::kBoundaryY, kHeldY);
 };
 
-/// The coefficients: read where they are used, which the compiler turns into uniform operands, or held by each thread.
-template <class S, bool kInRegisters>
-struct HeldCoefficients {
-  const typename S::Value* values;
-  STENCIL_DEVICE explicit HeldCoefficients(const Arguments<S>& a) : values(a.coefficients) {}
-};
-template <class S>
-struct HeldCoefficients<S, true> {
-  typename S::Value values[S::kCoefficients > 0 ? S::kCoefficients : 1];
-  STENCIL_DEVICE explicit HeldCoefficients(const Arguments<S>& a) {
-    STENCIL_UNROLL
-    for (int i = 0; i < S::kCoefficients; ++i) values[i] = own_value(a.coefficients[i]);
-  }
-};
-
 /// One axis of a tile that spans kSize cells, its halo included.
 template <Boundary kBoundary, int kSize, int kBefore, int kAfter, class Index>
 struct TemporalSpan {

@@ -57,6 +57,13 @@ TEST(Explain, SaysWhatFusedStepsKeepInSharedMemory) {
               AllOf(HasSubstr("100 steps"), HasSubstr("planes on their way"), Not(HasSubstr(" 0 cells"))));
 }
 
+TEST(Explain, CountsTheHaloOfAllFusedSteps) {
+  Problem run = star(3, 1);
+  run.steps = 100;
+  // 120x8 cells of 128x16 are the tile's own, and 512 planes of 520 that four steps walk through.
+  EXPECT_THAT(text(run, "temporal.bx32.by8.rx4.ry2.pf2.t4"), HasSubstr("53.8 % of the cells a block reads"));
+}
+
 TEST(Explain, SurvivesAbsurdNumbers) {
   EXPECT_THAT(text(star(3, 1), "tiled.bx65536.by65536.bz65536.rx65536.ry65536.rz65536"), HasSubstr("illegal"));
 }

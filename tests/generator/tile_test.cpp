@@ -44,7 +44,7 @@ TEST(KernelTile, LosesTheReachOnEveryCoveredAxisWhenThreadsCoverTheInput) {
 }
 
 TEST(KernelBlocks, CoverTheGridWithAPartialLastTile) {
-  EXPECT_EQ(kernel_blocks(star(3, 1), parse_code("tiled.bx8.by8.bz8.cin")), (Lengths{86, 86, 86}));
+  EXPECT_EQ(kernel_tiles(star(3, 1), parse_code("tiled.bx8.by8.bz8.cin")), (Lengths{86, 86, 86}));
 }
 
 TEST(SharedTile, HoldsTheOutputTileAndItsHalo) {
