@@ -376,8 +376,6 @@ constexpr std::array kConstraints{
     Constraint{"temporal_sums",
                "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
                temporal_sums},
-    Constraint{"temporal_coefficients", "Coefficients are held in registers where there are some, and few.",
-               temporal_coefficients},
     Constraint{"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.",
                temporal_groups},
     Constraint{"temporal_clusters",

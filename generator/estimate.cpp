@@ -70,9 +70,7 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
   const std::int64_t read = tuning.family == Family::temporal
                                 ? values_of_levels(problem, tuning, tile)
                                 : saturating_product({inputs, input_window(problem, tuning, tile)});
-  const auto coefficients = static_cast<std::int64_t>(
-      tuning.coefficients == Coefficients::registers ? problem.stencil.coefficients.size() : 0);
-  return saturating_product({words, saturating_sum(saturating_sum(held, read), coefficients)});
+  return saturating_product({words, saturating_sum(held, read)});
 }
 
 std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {

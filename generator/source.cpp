@@ -234,18 +234,16 @@ struct Tuning {{
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
       fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
-      fmt::arg("temporal",
-               tuning.family == Family::temporal
-                   ? fmt::format("  static constexpr int kSteps = {};\n"
-                                 "  static constexpr int kGroups = {};\n"
-                                 "  static constexpr int kCluster = {};\n"
-                                 "  static constexpr bool kKeepsSums = {};\n"
-                                 "  static constexpr bool kHoldsCoefficients = {};\n"
-                                 "  // The input that steps advance; others keep their values.\n"
-                                 "  static constexpr int kAdvanced = {};\n",
-                                 tuning.steps, tuning.groups, tuning.cluster, tuning.keeps == Keeps::sums,
-                                 tuning.coefficients == Coefficients::registers, advanced_input(problem).value_or(0))
-                   : std::string()),
+      fmt::arg("temporal", tuning.family == Family::temporal
+                               ? fmt::format("  static constexpr int kSteps = {};\n"
+                                             "  static constexpr int kGroups = {};\n"
+                                             "  static constexpr int kCluster = {};\n"
+                                             "  static constexpr bool kKeepsSums = {};\n"
+                                             "  // The input that steps advance; others keep their values.\n"
+                                             "  static constexpr int kAdvanced = {};\n",
+                                             tuning.steps, tuning.groups, tuning.cluster, tuning.keeps == Keeps::sums,
+                                             advanced_input(problem).value_or(0))
+                               : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours",

@@ -39,8 +39,6 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
-    // f32 multiplies by uniform operands at full rate.
-    if (parameter.name == "coefficients" && problem.type != ElementType::f64) return {0};
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }

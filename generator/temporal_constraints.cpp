@@ -80,14 +80,6 @@ Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tunin
                      name(boundary));
 }
 
-Verdict temporal_coefficients(const Problem& problem, const Limits&, const Tuning& tuning) {
-  constexpr std::size_t kMost = 16;
-  if (!is_temporal(tuning) || tuning.coefficients == Coefficients::uniform) return {};
-  const std::size_t count = problem.stencil.coefficients.size();
-  if (count > 0 && count <= kMost) return {};
-  return fmt::format("{} coefficients; a thread holds 1 to {} in registers", count, kMost);
-}
-
 Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || tuning.groups == 1) return {};
   if (kernel_axes(problem, tuning).grid_axis[2] < 0) return "steps of rank 1 are not walked through: one group";

@@ -51,9 +51,6 @@ enum class Copies {
 /// direct, streaming registers: how a thread gets the cells left and right of its own.
 enum class Neighbours { cache, shuffle };
 
-/// temporal: where a thread has the coefficients that it multiplies by.
-enum class Coefficients { uniform, registers };
-
 /// In which order the hardware's block numbers visit the tiles of the grid.
 enum class BlockOrder {
   natural,  ///< x fastest, then y, then z
@@ -83,7 +80,6 @@ struct Tuning {
   int chunks = 1;    ///< parts of the last axis that blocks of their own walk
   int groups = 1;    ///< of warps among which the fused steps are shared out, as a pipeline
   int cluster = 1;   ///< blocks that share a tile of family temporal and send each other the rows at their seams
-  Coefficients coefficients = Coefficients::uniform;
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

@@ -32,21 +32,6 @@ struct CopyArguments {
   Arguments<S> plain;
 };
 
-/// The coefficients: read where they are used, which the compiler turns into uniform operands, or held by each thread.
-template <class S, bool kInRegisters>
-struct HeldCoefficients {
-  const typename S::Value* values;
-  STENCIL_DEVICE explicit HeldCoefficients(const Arguments<S>& a) : values(a.coefficients) {}
-};
-template <class S>
-struct HeldCoefficients<S, true> {
-  typename S::Value values[S::kCoefficients > 0 ? S::kCoefficients : 1];
-  STENCIL_DEVICE explicit HeldCoefficients(const Arguments<S>& a) {
-    STENCIL_UNROLL
-    for (int i = 0; i < S::kCoefficients; ++i) values[i] = own_value(a.coefficients[i]);
-  }
-};
-
 enum class BlockOrder { natural, z_first, raster };
 
 struct TileIndex {

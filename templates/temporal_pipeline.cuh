@@ -22,13 +22,12 @@ struct Pipeline {
   };
 
   const Arguments<S>& arguments;
-  const HeldCoefficients<S, T::kHoldsCoefficients> coefficients;
   const Tile& tile;
   Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), coefficients(a), tile(t), edges(t) {
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) {
       STENCIL_UNROLL
@@ -179,7 +178,7 @@ struct Pipeline {
   template <int kI, int kJ>
   STENCIL_DEVICE void update_cell(const Registers& window, Plane& updated) const {
     Value cell[1];
-    S::update(Cells<S, Registers, kI, kJ, 0>{window}, coefficients.values, cell);
+    S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
     updated.cells[kJ][kI] = cell[0];
   }
 

@@ -106,13 +106,12 @@ struct SumsPipeline {
   };
 
   const Arguments<S>& arguments;
-  const HeldCoefficients<S, T::kHoldsCoefficients> coefficients;
   const Tile& tile;
   Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), coefficients(a), tile(t), edges(t) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
@@ -172,7 +171,7 @@ struct SumsPipeline {
       if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
-    level.sums.add(added, coefficients.values);
+    level.sums.add(added, arguments.coefficients);
     LateCells<S, T> late;
     constants.template read<kLevel>(late);
     Plane updated;
@@ -213,7 +212,7 @@ struct SumsPipeline {
   template <int kJ>
   STENCIL_DEVICE void finish_row(const Sums& sums, const LateCells<S, T>& late, Plane& updated) const {
     typename Sums::Row outputs;
-    sums.template finish<kJ>(late, coefficients.values, outputs);
+    sums.template finish<kJ>(late, arguments.coefficients, outputs);
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = outputs[0][i];
   }

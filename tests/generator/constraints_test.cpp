@@ -277,9 +277,6 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
-  Problem many = box(3, 1);
-  many.steps = 8;
-  add(many, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.creg");
   Problem mirrored = star(3, 2);
   mirrored.steps = 8;
   add(mirrored, "temporal.bx32.by4.rx1.ry4.pf3.t2");
