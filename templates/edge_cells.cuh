@@ -86,7 +86,7 @@ struct EdgeCells {
         if (!S::late(f) && from[k] >= 0) ring.plane(f, slot)[to[k]] = cells[f][k];
       }
     }
-    fence_shared_writes();
+    fence_copy_engine();
   }
 
  private:

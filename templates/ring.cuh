@@ -55,6 +55,7 @@ struct RingPosition {
 /// The thread's warp will not read the slot's plane again.
 template <class S, class T>
 STENCIL_DEVICE void give_back(const Ring<S, T>& ring, int thread, int slot) {
+  fence_copy_engine();
   warp_barrier();
   if (thread % 32 == 0) arrive(ring.empty(slot));
 }

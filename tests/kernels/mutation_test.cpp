@@ -49,6 +49,8 @@ constexpr Mutation kMutations[]{
     {"SumsTakeAPlaneBeforeItArrives", "streaming_ring_sums.cuh",
      "    wait_phase(ring.full(newest.slot), newest.parity);\n", "", "streaming.bx32.by4.cz4.ring.sums.pf1", kZero,
      kWrongCell},
+    {"PlanesGivenBackWhileLoadsAreOnTheirWay", "ring.cuh", "  fence_copy_engine();\n", "",
+     "streaming.bx32.by4.cz4.ring.sums.pf1", kZero, "it has not fenced"},
     {"SlotRefilledWithThePlaneAfter", "streaming_ring_sums.cuh", "Sums::kReach + kSlots - 1, refilled",
      "Sums::kReach + kSlots, refilled", "streaming.bx32.by4.cz4.ring.sums", kZero, kWrongCell},
     {"EdgeCellsOfThePlaneBefore", "streaming_ring_sums.cuh", "edge.load(in, tile.z + step + S::kHighZ + 1);",

@@ -83,6 +83,7 @@ host::Services& BlockScheduler::services() {
                                           {x, y, z}},
                                          site);
       },
+      [] { active_scheduler->current().may_read.clear(); },
       [](const void* local, unsigned rank, host::Site site) {
         return active_scheduler->peer_address(local, rank, site);
       },
@@ -199,6 +200,7 @@ void BlockScheduler::begin_cluster(host::Index first_block) {
     thread.state = State::ready;
     thread.open_copies.clear();
     thread.committed_copies.clear();
+    thread.may_read.clear();
     ++warps_[thread.warp].unfinished;
     thread.fiber->start(entry_, arguments_);
   }
@@ -398,6 +400,11 @@ void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
   if (static_cast<std::size_t>(copy.to - block.shared.data()) % kAlignment != 0) {
     fail(host::Rule::alignment, copy.to, "tensor copy to a misaligned address", site);
   }
+  for (const Thread& thread : threads_) {
+    if (thread.may_read.contains(copy.barrier)) {
+      fail(host::Rule::other, copy.to, "tensor copy over what a thread may still be reading: it has not fenced", site);
+    }
+  }
   box_copies_.push_back(copy);
   if (options_.async == AsyncCompletion::at_issue) complete_box_copies(copy.barrier);
 }
@@ -450,6 +457,7 @@ void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
 
 void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
   Thread& thread = current();
+  thread.may_read.insert(barrier);
   if (barrier->parity() != parity) return;
   thread.state = State::at_phase;
   thread.site = site;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace stencil_tune {
@@ -86,6 +87,7 @@ class BlockScheduler {
       host::CopyBarrierContent* barrier;
       int parity;
     } phase{};
+    std::set<const host::CopyBarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
     std::vector<Copy> open_copies;
     std::vector<std::vector<Copy>> committed_copies;
   };

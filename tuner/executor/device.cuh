@@ -141,7 +141,7 @@ STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals, STENCI
   barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
 }
 STENCIL_DEVICE void fence_copy_barriers() {}
-STENCIL_DEVICE void fence_shared_writes() {}
+STENCIL_DEVICE void fence_copy_engine() { stencil_tune_host_services->fence_copies(); }
 STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
   barrier->content.arrive();
   barrier->content.end_phase_if_complete();
@@ -179,11 +179,6 @@ STENCIL_DEVICE bool any_lane(bool value, STENCIL_TUNE_CALLER) {
   bool any = false;
   for (int lane = 0; lane < 32; ++lane) any = host::exchange(value, lane, {file, line}) || any;
   return any;
-}
-
-template <class T>
-STENCIL_DEVICE T own_value(T value) {
-  return value;
 }
 
 STENCIL_DEVICE unsigned cluster_rank() { return host::self().cluster_rank; }

@@ -71,6 +71,8 @@ struct Services {
 
   /// One box of the field that `map` describes, whose bytes then count towards the barrier's phase.
   void (*copy_box)(const void* map, void* shared, void* barrier, int x, int y, int z, Site site);
+  /// The thread is done with what such boxes brought; whoever waited for one has to say so before the next one comes.
+  void (*fence_copies)();
   /// What `local`, in the block's shared memory, is in that of the cluster's block `rank`.
   void* (*peer_address)(const void* local, unsigned rank, Site site);
   /// A word to any block of the cluster, whose bytes then count towards the phase of a barrier in the same block.
