@@ -87,7 +87,7 @@ class NvrtcCompiler final : public Compiler {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> options = nvrtc_options(arch);
     Compiled compiled = compile(source, arch, options);
-    if (compiled.log.find(source.entry) == std::string::npos) {
+    if (!ptxas_log_describes(compiled.log, source.entry)) {
       // NVRTC 13 may answer from a cache of its own, which keeps the binary and forgets what the assembler said.
       options.emplace_back("--no-cache");
       compiled = compile(source, arch, options);

@@ -35,6 +35,8 @@ std::string_view section_of(std::string_view log, std::string_view entry) {
 
 }  // namespace
 
+bool ptxas_log_describes(std::string_view log, std::string_view entry) { return !section_of(log, entry).empty(); }
+
 KernelResources read_ptxas_log(std::string_view log, std::string_view entry) {
   const std::string_view section = section_of(log, entry);
   const auto registers = number_before(section, " registers");

@@ -40,9 +40,9 @@ struct SharedRow {
   /// points gain 13 % by narrow words, those of 27 lose 5 %).
   STENCIL_DEVICE static constexpr int word_cells() {
     constexpr int kManyTaps = 22;
+    constexpr bool kNarrow = !T::kKeepsSums || advanced_taps<S, T>() <= kManyTaps;
     int cells = Shape::template word_cells<Value>();
-    if (T::kKeepsSums && advanced_taps<S, T>() > kManyTaps) return cells;
-    while (cells > 1 && cells > S::kLowX && cells > S::kHighX) cells /= 2;
+    while (kNarrow && cells > 1 && cells > S::kLowX && cells > S::kHighX) cells /= 2;
     return cells;
   }
   static constexpr int kWord = word_cells();

@@ -27,6 +27,11 @@ TEST(PtxasLog, KeepsKernelsOfOneLogApart) {
   EXPECT_EQ(read_ptxas_log(kLog, "stencil_b"), (KernelResources{.registers = 22}));
 }
 
+TEST(PtxasLog, DescribesNoKernelThatAWarningAloneNames) {
+  EXPECT_TRUE(ptxas_log_describes(kLog, "stencil_a"));
+  EXPECT_FALSE(ptxas_log_describes("rows.cuh(45): warning #128-D: [with S=stencil_a::Stencil]\n", "stencil_a"));
+}
+
 TEST(PtxasLog, RefusesToMakeUpFiguresOfAnUnknownKernel) {
   EXPECT_ERROR(read_ptxas_log(kLog, "stencil"), ErrorCode::internal, "stencil");
 }
