@@ -22,7 +22,7 @@ readonly all_skip='[  PASSED  ] 0 tests.\n[  SKIPPED ] 5 tests, listed below:\n'
 
 run_check() {
   status=0
-  output=$(CUDA_HOME=$scratch/cuda PATH=/usr/bin:/bin "$check_gpu" "$@" 2>&1) || status=$?
+  output=$(STENCIL_TUNE_GPU_JOBS=${jobs:-1} CUDA_HOME=$scratch/cuda PATH=/usr/bin:/bin "$check_gpu" "$@" 2>&1) || status=$?
 }
 fail() {
   printf 'FAILED: %s\n--- status %s, output:\n%s\n' "$1" "$status" "$output"
@@ -38,6 +38,21 @@ passes_where_tests_and_tools_do() {
   expect_status 0
   expect_output 'GPU tests: 5 passed, 0 failed, 0 skipped'
   expect_output 'synccheck clean'
+}
+
+adds_up_what_its_processes_ran() {
+  fake "$program" 'printf "[  PASSED  ] %s tests.\n" $((GTEST_SHARD_INDEX + 1))'
+  fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
+  jobs=3 run_check "$program"
+  expect_status 0
+  expect_output 'GPU tests: 6 passed, 0 failed, 0 skipped'
+}
+
+fails_where_one_of_its_processes_does() {
+  fake "$program" 'printf "[  PASSED  ] 1 test.\n"; exit $((GTEST_SHARD_INDEX == 1))'
+  fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
+  jobs=3 run_check "$program"
+  expect_status 1
 }
 
 fails_where_a_tool_finds_something() {
