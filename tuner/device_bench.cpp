@@ -11,9 +11,10 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kWarmUpMs = 120;   // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
-constexpr int kFewestSweeps = 12;   // of a sample of fused steps: with kFewestSamples of them, a run of 100 at least
-constexpr double kRaceSliceMs = 8;  // of one finalist in one round
+constexpr double kWarmUpMs = 120;    // fresh buffers ran 11 % slow in their first milliseconds (H200, 2026-11-21)
+constexpr int kFewestSweeps = 12;    // of a sample of fused steps: with kFewestSamples of them, a run of 100 at least
+constexpr double kRaceSliceMs = 8;   // of one finalist in one round
+constexpr int kCheckedLaunches = 8;  // of a finalist, after the race
 
 /// Refused before any allocation, so that the message can say what all fields need together.
 const Problem& require_fit(Driver& driver, const DeviceFacts& device, const Problem& problem) {
@@ -179,7 +180,13 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
       }
     }
   }
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].timing = summarise(samples[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].timing = summarise(samples[i]);
+    if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
+      results[i].outcome = Outcome::wrong_result;
+      results[i].message = *wrong;
+    }
+  }
   return results;
 }
 

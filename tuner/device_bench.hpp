@@ -27,6 +27,8 @@ class DeviceBench {
   /// What the candidate did is its outcome. Throws Error only when the device is gone.
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
 
+  /// Times the finalists in turns, so that what changes over time hits all of them, then verifies each several times
+  /// more.
   std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds);
 
   /// False after a kernel broke the context: nothing more can be done in this process.

@@ -273,9 +273,8 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
 }
 
 std::optional<std::string> Verification::verify(const Launcher& candidate) {
+  if (auto wrong = verify_launches(candidate, 1)) return wrong;
   const int sweeps = sweeps_per_launch(candidate.tuning());
-  if (sweeps > 1 && !fused_) return "its grid is too large for the device to hold the reference of several steps";
-  if (auto wrong = check(candidate, {problem_, fields_, random_, sweeps})) return wrong;
   if (auto unbounded = sweeps > 1 ? without_bound(sweeps) : std::nullopt) return unbounded;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
   for (const Extents& extents : awkward_extents(problem_, output_tile(problem_, candidate.tuning()))) {
@@ -284,6 +283,15 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
     if (auto wrong = check_small(candidate, extents, dense)) return wrong;
     if (padded == dense) continue;
     if (auto wrong = check_small(candidate, extents, padded)) return wrong;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches) {
+  const Trial trial{problem_, fields_, random_, sweeps_per_launch(candidate.tuning())};
+  if (trial.sweeps > 1 && !fused_) return "its grid is too large for the device to hold the reference of several steps";
+  for (int launch = 0; launch < launches; ++launch) {
+    if (auto wrong = check(candidate, trial)) return wrong;
   }
   return std::nullopt;
 }

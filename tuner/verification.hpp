@@ -32,6 +32,9 @@ class Verification {
   /// right. Throws Error when the kernel cannot be launched or breaks the context.
   std::optional<std::string> verify(const Launcher& candidate);
 
+  /// Runs it so many times on the problem with random input: threads that race are not wrong every time.
+  std::optional<std::string> verify_launches(const Launcher& candidate, int launches);
+
   /// Fills all fields for timing: random, held layers equal in the buffers that rotate.
   void fill_for_timing();
 
