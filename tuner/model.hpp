@@ -2,7 +2,7 @@
 //
 // Each part of the machine gets a time as if it were alone: DRAM, the L2 fabric, L1, shared memory, instruction issue,
 // and the latency of a block's trips to memory times the waves of blocks (Little's law). The parts overlap, so the
-// launch takes about as long as the slowest one, and a little more where several are close: the 6-norm of the times.
+// launch takes about as long as the slowest one, and a little more where several are close: a norm of the times.
 #pragma once
 
 #include "generator/problem.hpp"
@@ -10,6 +10,7 @@
 #include "tuner/device_model.hpp"
 #include "tuner/occupancy.hpp"
 #include "tuner/search.hpp"
+#include "tuner/work.hpp"
 
 #include <optional>
 #include <string_view>
@@ -49,6 +50,18 @@ class PerformanceModel : public CostModel {
   const DeviceModel& device() const noexcept { return device_; }
 
  private:
+  /// What the times of all parts depend on.
+  struct Launch {
+    double waves;          ///< of blocks
+    double cycles_per_ms;  ///< of all SMs that are at work
+    double shared;         ///< bytes of an SM's shared memory that are in use
+    double spilled;        ///< bytes that all threads write and read again
+  };
+
+  void time_l2(Prediction& p, const Work& work, double repeated_sectors, double spilled_bytes) const;
+  void time_sweep(Prediction& p, const Work& work, const Launch& launch) const;
+  void time_fused_steps(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;
+
   const Problem& problem_;
   Limits limits_;
   DeviceModel device_;

@@ -36,6 +36,7 @@ struct Work {
   double barriers = 0;           ///< of a block
   bool asynchronous = false;     ///< inputs arrive while threads compute: they wait for no transfer of their own
   double live_values = 0;        ///< that a thread holds at once
+  double other_registers = 0;    ///< beside them, and those that every kernel needs
   double loop_instructions = 0;  ///< of the body that a walk repeats; 0: small
 };
 

@@ -87,9 +87,10 @@ struct RunAnchor {
 };
 
 constexpr Extents kCube{3, {512, 512, 512}};
+constexpr Extents kLargeCube{3, {1024, 1024, 1024}};
 constexpr Extents kSquare{2, {16384, 16384, 1}};
 
-// Fused steps on one NVIDIA H200, boundary hold, 2026-11-21: bench/results/h200/temporal*.txt, and tunes before them.
+// Fused steps on one NVIDIA H200, boundary hold, 2026-11-21: bench/results/h200/temporal*.txt, and tunes beside them.
 const std::vector<RunAnchor> kRunAnchors{
     {Shape::star, 1, kCube, kF32, "temporal.bx32.by12.rx2.ry4.v2.pf8.t4.ch2.stcs.u4.mb1", 1056},
     {Shape::star, 1, kCube, kF32, "temporal.bx32.by8.rx2.ry4.v2.pf8.t4.ch4.stcs.u4.mb1", 1008},
@@ -106,6 +107,14 @@ const std::vector<RunAnchor> kRunAnchors{
     {Shape::box, 1, kSquare, kF32, "temporal.bx32.by1.rx4.v4.sums.pf4.t8.ch32.u3", 2148},
     {Shape::box, 1, kSquare, kF64, "temporal.bx32.by1.rx4.v2.sums.pf4.t6.ch24", 985},
     {Shape::box, 2, kSquare, kF64, "temporal.bx32.by1.rx4.v2.sums.pf4.t4.ch24", 439},
+    {Shape::star, 1, kCube, kF64, "temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch4.cl2.u2", 608},
+    {Shape::star, 2, kCube, kF64, "temporal.bx32.by8.rx2.ry4.v2.pf6.t2.ch4.cl2.raster.stcs.u2", 362},
+    {Shape::star, 1, kLargeCube, kF32, "temporal.bx32.by2.rx4.ry8.v4.pf8.t8.ch3.tg4.cl8.zfirst.stcs", 1083},
+    {Shape::star, 1, kSquare, kF64, "temporal.bx32.by1.rx6.pf8.t12.ch16.tg2.stcs.u4.mb2", 1728},
+    {Shape::star, 2, kSquare, kF64, "temporal.bx32.by1.rx6.pf3.t6.ch21.tg2.u4", 886},
+    {Shape::star, 3, kSquare, kF64, "temporal.bx32.by1.rx6.pf6.t4.ch35.tg2.u4.mb4", 550},
+    {Shape::box, 1, kSquare, kF64, "temporal.bx32.by1.rx12.sums.pf6.t12.ch32.tg4.raster", 1076},
+    {Shape::star, 2, kSquare, kF32, "temporal.bx32.by1.rx6.v2.pf3.t5.ch32.u4", 1734},
 };
 
 TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
