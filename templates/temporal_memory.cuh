@@ -156,15 +156,17 @@ struct PlaneRing {
     // After so many bytes the words are in the same order again.
     constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0 || !kSwaps;
     const Storage* row = cells;
+    Storage* target = to + slot;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kWidth; i += kStep) {
         const int first = thread_x() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
-        copy_word<kCopied>(to + (slot + j * Shape::kWidth + ahead), kWraps ? wrapped_cell(j, first + i) : row + i);
+        copy_word<kCopied>(target + ahead, kWraps ? wrapped_cell(j, first + i) : row + i);
       }
       row += stride_y;
+      target += Shape::kWidth;
     }
   }
 
