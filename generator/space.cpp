@@ -8,7 +8,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kMostMisses = 100000;
+constexpr int kMostMisses = 100000;         // before a family counts as one without legal points
+constexpr int kMostMissesOfASample = 3000;  // then another family is drawn from; some have one legal point of 30000
 
 bool is_any(std::string_view prefix, std::initializer_list<std::string_view> prefixes) {
   return std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end();
@@ -101,7 +102,7 @@ Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem),
   }
   std::mt19937_64 random(1);
   for (std::size_t i = 0; i < families_.size(); ++i) {
-    if (draw(families_[i], random)) drawn_.push_back(i);
+    if (draw(families_[i], random, kMostMisses)) drawn_.push_back(i);
   }
 }
 
@@ -132,9 +133,9 @@ std::optional<Tuning> Space::at(std::uint64_t point) const {
   return {};
 }
 
-std::optional<Tuning> Space::draw(const FamilySpace& family, std::mt19937_64& random) const {
+std::optional<Tuning> Space::draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const {
   std::uniform_int_distribution<std::uint64_t> points(0, family.points - 1);
-  for (int miss = 0; miss < kMostMisses; ++miss) {
+  for (int miss = 0; miss < most_misses; ++miss) {
     const Tuning tuning = settled(decode(family, points(random)));
     if (legal(tuning)) return tuning;
   }
@@ -142,11 +143,11 @@ std::optional<Tuning> Space::draw(const FamilySpace& family, std::mt19937_64& ra
 }
 
 std::optional<Tuning> Space::sample(std::mt19937_64& random) const {
-  // A family keeps its share of the draws however few of its points are legal.
+  // A family keeps its share of the draws unless very few of its points are legal.
   std::vector<std::size_t> families = drawn_;
   while (!families.empty()) {
     const std::size_t chosen = std::uniform_int_distribution<std::size_t>(0, families.size() - 1)(random);
-    if (auto tuning = draw(families_[families[chosen]], random)) return tuning;
+    if (auto tuning = draw(families_[families[chosen]], random, kMostMissesOfASample)) return tuning;
     families.erase(families.begin() + static_cast<std::ptrdiff_t>(chosen));
   }
   return {};

@@ -43,7 +43,7 @@ class Space {
   };
 
   Tuning decode(const FamilySpace& family, std::uint64_t point) const;
-  std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random) const;
+  std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;
 
   const Problem* problem_;
   const Limits* limits_;
