@@ -27,7 +27,8 @@ class StatementWriter {
         facts_(facts),
         axes_(axes),
         first_sum_(first_sum),
-        uses_(stencil.nodes.size(), 0) {
+        uses_(stencil.nodes.size(), 0),
+        divides_(stencil.nodes.size(), false) {
     for (const Statement& statement : statements) count_uses(statement.expression);
   }
 
@@ -48,6 +49,17 @@ class StatementWriter {
     if (uses_[static_cast<std::size_t>(id)]++ > 0) return;
     const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
     for (int i = 0; i < operand_count(node.op); ++i) count_uses(node.operands[static_cast<std::size_t>(i)]);
+    if (node.op == Operation::divide) divides_[static_cast<std::size_t>(node.operands[1])] = true;
+  }
+
+  /// A root that only divides is taken as the inverse root, and multiplied by: far fewer instructions than either.
+  bool is_inverted(NodeId id) const {
+    const auto place = static_cast<std::size_t>(id);
+    return stencil_.nodes[place].op == Operation::square_root && divides_[place] && uses_[place] == 1;
+  }
+  bool is_one(NodeId id) const {
+    const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
+    return node.op == Operation::number && node.value == 1;
   }
 
   /// Operands come before their node in the arena, so their texts are there. Shared or deep ones get a name.
@@ -60,14 +72,15 @@ class StatementWriter {
       operands[static_cast<std::size_t>(i)] = operand.text;
       nesting = std::max(nesting, operand.nesting + 1);
     }
-    const std::string text = operation(node, operands);
+    const std::string text = operation(id, operands);
     const bool is_leaf = operand_count(node.op) == 0;
     if (is_leaf || (uses_[static_cast<std::size_t>(id)] == 1 && nesting < kMaxNesting)) return {text, nesting};
     lines_ += fmt::format("    const Value t{} = {};\n", id, text);
     return {fmt::format("t{}", id), 0};
   }
 
-  std::string operation(const Node& node, const std::array<std::string, 3>& a) const {
+  std::string operation(NodeId id, const std::array<std::string, 3>& a) const {
+    const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
     switch (node.op) {
       case Operation::number:
         return number(node.value);
@@ -80,7 +93,7 @@ class StatementWriter {
       case Operation::absolute:
         return fmt::format("absolute({})", a[0]);
       case Operation::square_root:
-        return fmt::format("square_root({})", a[0]);
+        return fmt::format("{}({})", is_inverted(id) ? "inverse_root" : "square_root", a[0]);
       case Operation::exponential:
         return fmt::format("exponential({})", a[0]);
       case Operation::add:
@@ -90,7 +103,8 @@ class StatementWriter {
       case Operation::multiply:
         return fmt::format("{} * {}", a[0], a[1]);
       case Operation::divide:
-        return fmt::format("({} / ({}))", a[0], a[1]);
+        if (!is_inverted(node.operands[1])) return fmt::format("({} / ({}))", a[0], a[1]);
+        return is_one(node.operands[0]) ? a[1] : fmt::format("{} * {}", a[0], a[1]);
       case Operation::minimum:
         return fmt::format("minimum({}, {})", a[0], a[1]);
       case Operation::maximum:
@@ -129,6 +143,7 @@ class StatementWriter {
   const AxisMap& axes_;
   int first_sum_;
   std::vector<int> uses_;
+  std::vector<bool> divides_;  ///< the node is a denominator
   std::string lines_;
 };
 

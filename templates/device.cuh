@@ -262,6 +262,9 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
 
 STENCIL_DEVICE float square_root(float x) { return sqrtf(x); }
 STENCIL_DEVICE double square_root(double x) { return sqrt(x); }
+// Within the rounding of a root and a division: 2 units in the last place, 1 in f64.
+STENCIL_DEVICE float inverse_root(float x) { return rsqrtf(x); }
+STENCIL_DEVICE double inverse_root(double x) { return rsqrt(x); }
 STENCIL_DEVICE float exponential(float x) { return expf(x); }
 STENCIL_DEVICE double exponential(double x) { return exp(x); }
 

@@ -265,6 +265,8 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
 
 STENCIL_DEVICE float square_root(float x) { return std::sqrt(x); }
 STENCIL_DEVICE double square_root(double x) { return std::sqrt(x); }
+STENCIL_DEVICE float inverse_root(float x) { return 1 / std::sqrt(x); }
+STENCIL_DEVICE double inverse_root(double x) { return 1 / std::sqrt(x); }
 STENCIL_DEVICE float exponential(float x) { return std::exp(x); }
 STENCIL_DEVICE double exponential(double x) { return std::exp(x); }
 
