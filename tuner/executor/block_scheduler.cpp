@@ -457,12 +457,13 @@ void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
 
 void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
   Thread& thread = current();
+  if (barrier->parity() == parity) {
+    thread.state = State::at_phase;
+    thread.site = site;
+    thread.phase = {barrier, parity};
+    thread.fiber->wait();
+  }
   thread.may_read.insert(barrier);
-  if (barrier->parity() != parity) return;
-  thread.state = State::at_phase;
-  thread.site = site;
-  thread.phase = {barrier, parity};
-  thread.fiber->wait();
 }
 
 /// Copies and words that somebody waits for arrive now, if they have not before.
