@@ -147,9 +147,6 @@ STENCIL_DEVICE void async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroupsLeft) : "memory");
 }
 
-/// True in all lanes of the warp where it is true in one.
-STENCIL_DEVICE bool any_lane(bool value) { return __any_sync(0xffffffffu, value) != 0; }
-
 /// Whether the value is true in some lane. Branches on it keep the warp together, and the compiler knows.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
 

@@ -36,11 +36,6 @@ struct Pipeline {
     if constexpr (Shape::kExchanges) edges.start(t);
   }
 
-  /// The same for all threads of the warp.
-  STENCIL_DEVICE bool any_cell_held() const {
-    return Shape::kHoldsCells && any_lane(tile.holds_cells());
-  }
-
   /// After steps that kept no cells.
   STENCIL_DEVICE void forget_cells() {}
 

@@ -118,8 +118,6 @@ struct SumsPipeline {
     if constexpr (Shape::kExchanges) edges.start(t);
   }
 
-  STENCIL_DEVICE bool any_cell_held() const { return Shape::kHoldsCells && any_lane(tile.holds_cells()); }
-
   /// After steps that kept no cells: so that those before do not stay in registers.
   STENCIL_DEVICE void forget_cells() {
     STENCIL_UNROLL

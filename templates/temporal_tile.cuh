@@ -74,7 +74,8 @@ struct TemporalShape {
   static constexpr int kHeldY = S::kLowY > S::kHighY ? S::kLowY : S::kHighY;
   static constexpr int kHeldZ = S::kLowZ > S::kHighZ ? S::kLowZ : S::kHighZ;
 
-  static constexpr bool kHoldsCells = S::kBoundaryX == Boundary::hold || S::kBoundaryY == Boundary::hold;
+  static constexpr bool kHoldsX = S::kBoundaryX == Boundary::hold && kHeldX > 0;
+  static constexpr bool kHoldsY = S::kBoundaryY == Boundary::hold && kHeldY > 0;
 
   /// Halo on a side to which the stencil reaches so far. A tile beside one at the edge of the grid may hold some of the
   /// kHeld layers there too, where it does not know them from others: with a reach of kHeld those are in its halo anyway.
@@ -134,6 +135,7 @@ struct TemporalTile : TemporalShape<S, T> {
   Index first_held_z;         ///< ... and from this one on keep their value under hold, and are 0 under zero
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
+  bool holds_cells;            ///< hold may keep cells of some thread of the block: all its warps take the same way
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
@@ -151,6 +153,8 @@ struct TemporalTile : TemporalShape<S, T> {
     right_edge = columns.at_high && thread_x() == 31;
     top_edge = rows.at_low && rank == 0 && thread_y() == 0;
     bottom_edge = rows.at_high && rank == T::kCluster - 1 && thread_y() == T::kBlockY - 1;
+    holds_cells = (Shape::kHoldsX && (columns.at_low || columns.at_high)) ||
+                  (Shape::kHoldsY && ((rows.at_low && rank == 0) || (rows.at_high && rank == T::kCluster - 1)));
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
 
     low_x = larger(columns.low, static_cast<Index>(a.low[0]));
@@ -186,7 +190,6 @@ struct TemporalTile : TemporalShape<S, T> {
   }
 
   STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
-  STENCIL_DEVICE bool holds_cells() const { return left_edge || right_edge || top_edge || bottom_edge; }
 
   /// Cell i of the thread's row j is one that hold keeps.
   template <int kI, int kJ>

@@ -23,7 +23,7 @@ struct TemporalWalk {
     Index z = tile.first_plane();
     input.start(z);
     z = walk<Edges::all>(z, tile.first_plain_plane());
-    if (pipeline.any_cell_held()) {
+    if (tile.holds_cells) {
       z = walk_unrolled<Edges::cells>(z, tile.last_plain_plane());
     } else {
       z = walk_unrolled<Edges::none>(z, tile.last_plain_plane());

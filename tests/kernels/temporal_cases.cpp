@@ -72,6 +72,7 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   add(shape.width - 4, 0, tuning.chunks + 6, 0);
   add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
   add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
+  if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
   return host_case;
 }
 

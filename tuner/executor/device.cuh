@@ -175,12 +175,6 @@ STENCIL_DEVICE void warp_barrier(STENCIL_TUNE_CALLER) {
   host::exchange(0, static_cast<int>(host::self().lane), {file, line});
 }
 
-STENCIL_DEVICE bool any_lane(bool value, STENCIL_TUNE_CALLER) {
-  bool any = false;
-  for (int lane = 0; lane < 32; ++lane) any = host::exchange(value, lane, {file, line}) || any;
-  return any;
-}
-
 STENCIL_DEVICE unsigned cluster_rank() { return host::self().cluster_rank; }
 STENCIL_DEVICE void cluster_barrier(STENCIL_TUNE_CALLER) { stencil_tune_host_services->cluster_barrier({file, line}); }
 
