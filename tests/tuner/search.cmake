@@ -13,6 +13,12 @@ stencil_tune_add_test(winner_lookup_test
     ${PROJECT_SOURCE_DIR}/tuner/commands/winner_lookup.cpp
   LIBRARIES stencil_tune::tuner)
 
+stencil_tune_add_test(interrupt_test
+  SOURCES
+    interrupt_test.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
+  LIBRARIES stencil_tune::tuner)
+
 stencil_tune_add_test(command_line_test SOURCES command_line_test.cpp LIBRARIES stencil_tune::tuner)
 target_compile_definitions(command_line_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
 add_dependencies(command_line_test stencil-tune)

@@ -4,6 +4,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/side_by_side.hpp"
 #include "tuner/commands/suite_table.hpp"
@@ -103,15 +104,23 @@ int run_bench(const Arguments& arguments) {
   nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
   if (std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
   std::vector<Report> reports;
+  const InterruptGuard interrupts;
   for (const SuiteCase& item : cases) {
+    if (InterruptGuard::requested()) break;
     reports.push_back(bench_case(item, target, settings, database, cases.size() == 1));
     json["cases"].push_back(report_json(reports.back()));
     if (item.against) json["cases"].back()["compared_with_case"] = *item.against + 1;
     fmt::print(people, "{}\n", format_report(reports.back()));
   }
-  if (cases.size() > 1) fmt::print(people, "{}\n", suite_table(cases, reports));
+  const Suite done(cases.begin(), cases.begin() + static_cast<std::ptrdiff_t>(reports.size()));
+  if (cases.size() > 1) fmt::print(people, "{}\n", suite_table(done, reports));
+  if (done.size() < cases.size()) {
+    fmt::print(stderr, "interrupted after {} of {} cases; the same command times these again and tunes the rest\n",
+               done.size(), cases.size());
+  }
   if (as_json) fmt::print("{}\n", json.dump(2));
   const bool all =
+      done.size() == cases.size() &&
       std::none_of(reports.begin(), reports.end(), [](const Report& report) { return report.rows.empty(); });
   return all ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 namespace stencil_tune {
 namespace {
 
+int guards = 0;
 std::atomic<bool> interrupt_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
@@ -22,11 +23,14 @@ void handle(void (*handler)(int)) {
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
+  if (guards++ > 0) return;
   interrupt_requested = false;
   handle(note_interrupt);
 }
 
-InterruptGuard::~InterruptGuard() { handle(SIG_DFL); }
+InterruptGuard::~InterruptGuard() {
+  if (--guards == 0) handle(SIG_DFL);
+}
 
 const std::atomic<bool>& InterruptGuard::requested() { return interrupt_requested; }
 

@@ -5,7 +5,8 @@
 
 namespace stencil_tune {
 
-/// While it lives, the first SIGINT or SIGTERM sets `requested`; a second one ends the process at once.
+/// While it lives, the first SIGINT or SIGTERM sets `requested`; a second one ends the process at once. One that lives
+/// within another changes nothing. Of one thread.
 class InterruptGuard {
  public:
   InterruptGuard();
