@@ -22,6 +22,7 @@ constexpr double kBlockStartNs = 150;     // from a free slot to the first load,
 constexpr double kBarrierNs = 40;
 constexpr double kRereadCost = 0.5;  // of a sector read again by another block: half are near, in the own partition
 constexpr double kWarpsAlike = 6;    // warps without barriers that are in the same phase of their walk
+constexpr double kOverlapBetweenBarriers = 1.4;  // of arithmetic and shared memory of warps that wait for no data
 constexpr double kSchedulers = 4;
 constexpr double kBaseRegisters = 18;
 constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
@@ -187,11 +188,15 @@ void PerformanceModel::time_sweep(Prediction& p, const Work& work, const Launch&
   p.shared_ms = work.shared_wavefronts / launch.cycles_per_ms;
   const double issue = work.instructions / kSchedulers;
   const double arithmetic = work.arithmetic * 32 / lanes(device_, problem_.type);
-  p.issue_ms = std::max(issue, arithmetic) / launch.cycles_per_ms;
+  // Warps whose data comes by itself have an instruction ready half the time.
+  const double ready = work.asynchronous ? 1 - std::exp2(-p.occupancy.warps / kSchedulers) : 1;
+  p.issue_ms = std::max(issue, arithmetic) / launch.cycles_per_ms / ready;
 
   // What is resident together overlaps; within one of them trips, transfers and instructions follow each other.
   const double block_ns = kBlockStartNs + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
-  const double overlapping = work.barriers <= 0 ? std::max(1.0, p.occupancy.warps / kWarpsAlike) : p.occupancy.blocks;
+  const double overlapping = work.barriers <= 0  ? std::max(1.0, p.occupancy.warps / kWarpsAlike)
+                             : work.asynchronous ? kOverlapBetweenBarriers
+                                                 : p.occupancy.blocks;
   const double transfers_ms = work.asynchronous ? 0 : std::max(p.dram_ms, p.l2_ms);
   const double own_ms = p.issue_ms + p.l1_ms + p.shared_ms + transfers_ms;
   p.latency_ms = launch.waves * block_ns / 1e6 + own_ms / overlapping;
