@@ -41,7 +41,7 @@ passes_where_tests_and_tools_do() {
 }
 
 adds_up_what_its_processes_ran() {
-  fake "$program" 'printf "[  PASSED  ] %s tests.\n" $((GTEST_SHARD_INDEX + 1))'
+  fake "$program" "printf '[  PASSED  ] %s tests.\\n' \$((GTEST_SHARD_INDEX + 1))"
   fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
   jobs=3 run_check "$program"
   expect_status 0
@@ -49,7 +49,7 @@ adds_up_what_its_processes_ran() {
 }
 
 fails_where_one_of_its_processes_does() {
-  fake "$program" 'printf "[  PASSED  ] 1 test.\n"; exit $((GTEST_SHARD_INDEX == 1))'
+  fake "$program" "printf '[  PASSED  ] 1 test.\\n'; exit \$((GTEST_SHARD_INDEX == 1))"
   fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
   jobs=3 run_check "$program"
   expect_status 1
