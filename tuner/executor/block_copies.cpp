@@ -1,0 +1,162 @@
+// The part of the scheduler that moves data while threads go on: asynchronous copies, the copy engine's boxes, words to
+// other blocks of a cluster, and the barriers whose phases end when they have arrived.
+#include "tuner/executor/block_scheduler.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+/// Row by row; cells outside the field are zero.
+void perform_box(const host::TensorMapContent& map, std::byte* to, const std::array<int, 3>& first) {
+  const auto inside = [&](std::size_t axis, std::int64_t i) {
+    return i >= 0 && i < static_cast<std::int64_t>(map.extents[axis]);
+  };
+  for (unsigned k = 0; k < map.box[2]; ++k) {
+    for (unsigned j = 0; j < map.box[1]; ++j) {
+      const std::int64_t y = first[1] + std::int64_t{j};
+      const std::int64_t z = first[2] + std::int64_t{k};
+      for (unsigned i = 0; i < map.box[0]; ++i, to += map.cell_bytes) {
+        const std::int64_t x = first[0] + std::int64_t{i};
+        if (!inside(0, x) || !inside(1, y) || !inside(2, z)) {
+          std::memset(to, 0, map.cell_bytes);
+          continue;
+        }
+        const auto offset = static_cast<std::uint64_t>(x) * map.cell_bytes +
+                            static_cast<std::uint64_t>(y) * map.strides[0] +
+                            static_cast<std::uint64_t>(z) * map.strides[1];
+        std::memcpy(to, reinterpret_cast<const void*>(map.address + offset), map.cell_bytes);
+      }
+    }
+  }
+}
+
+void perform(void* to, const void* from, unsigned bytes, unsigned bytes_read) {
+  std::memcpy(to, from, bytes_read);
+  std::memset(static_cast<char*>(to) + bytes_read, 0, bytes - bytes_read);
+}
+
+}  // namespace
+
+void BlockScheduler::issue_copy(const Copy& copy, host::Site site) {
+  if (!current_block().holds(copy.to, copy.bytes)) {
+    fail(host::Rule::shared_range, copy.to, "asynchronous copy to outside shared memory", site);
+  }
+  if (options_.async == AsyncCompletion::at_issue) {
+    perform(copy.to, copy.from, copy.bytes, copy.bytes_read);
+  } else {
+    current().open_copies.push_back(copy);
+  }
+}
+
+void BlockScheduler::commit_copies() {
+  current().committed_copies.push_back(std::move(current().open_copies));
+  current().open_copies.clear();
+}
+
+void BlockScheduler::wait_copies(unsigned groups_left) {
+  auto& groups = current().committed_copies;
+  while (groups.size() > groups_left) {
+    for (const Copy& copy : groups.front()) perform(copy.to, copy.from, copy.bytes, copy.bytes_read);
+    groups.erase(groups.begin());
+  }
+}
+
+void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
+  constexpr std::size_t kAlignment = 128;
+  if (copy.map->mark != host::kTensorMapMark) {
+    fail(host::Rule::other, copy.map, "tensor copy through what is no tensor map", site);
+  }
+  const std::size_t bytes = std::size_t{copy.map->box[0]} * copy.map->box[1] * copy.map->box[2] * copy.map->cell_bytes;
+  const Block& block = current_block();
+  if (!block.holds(copy.to, bytes)) {
+    fail(host::Rule::shared_range, copy.to, "tensor copy to outside shared memory", site);
+  }
+  if (static_cast<std::size_t>(copy.to - block.shared.data()) % kAlignment != 0) {
+    fail(host::Rule::alignment, copy.to, "tensor copy to a misaligned address", site);
+  }
+  for (const Thread& thread : threads_) {
+    if (thread.may_read.contains(copy.barrier)) {
+      fail(host::Rule::other, copy.to, "tensor copy over what a thread may still be reading: it has not fenced", site);
+    }
+  }
+  box_copies_.push_back(copy);
+  if (options_.async == AsyncCompletion::at_issue) complete_box_copies(copy.barrier);
+}
+
+void BlockScheduler::complete_box_copies(const host::CopyBarrierContent* barrier) {
+  const auto waited_for = std::stable_partition(box_copies_.begin(), box_copies_.end(),
+                                                [&](const BoxCopy& copy) { return copy.barrier != barrier; });
+  for (auto copy = waited_for; copy != box_copies_.end(); ++copy) {
+    const host::TensorMapContent& map = *copy->map;
+    perform_box(map, copy->to, copy->first);
+    copy->barrier->add_bytes(-static_cast<int>(map.box[0] * map.box[1] * map.box[2] * map.cell_bytes));
+    copy->barrier->end_phase_if_complete();
+  }
+  box_copies_.erase(waited_for, box_copies_.end());
+}
+
+void* BlockScheduler::peer_address(const void* local, unsigned rank, host::Site site) {
+  const Block& block = current_block();
+  if (rank >= blocks_.size()) fail(host::Rule::other, local, "address in a block that is not in the cluster", site);
+  if (!block.holds(local, 0)) fail(host::Rule::shared_range, local, "no address in the block's shared memory", site);
+  return blocks_[rank].shared.data() + (static_cast<const std::byte*>(local) - block.shared.data());
+}
+
+void BlockScheduler::send(const Send& send, host::Site site) {
+  const auto target = std::find_if(blocks_.begin(), blocks_.end(),
+                                   [&](const Block& block) { return block.holds(send.to, send.bytes); });
+  if (target == blocks_.end()) fail(host::Rule::shared_range, send.to, "word sent to outside shared memory", site);
+  if (!target->holds(send.barrier, sizeof *send.barrier)) {
+    fail(host::Rule::shared_range, send.barrier, "word sent to one block, its barrier in another", site);
+  }
+  constexpr unsigned short kPoisoned = GuardedArray::kPoison << 8 | GuardedArray::kPoison;
+  if (send.barrier->arrivals == kPoisoned) {
+    fail(host::Rule::other, send.barrier, "word sent before its barrier was initialised", site);
+  }
+  if (target->unfinished == 0) fail(host::Rule::other, send.to, "word sent to a block that has ended", site);
+  sends_.push_back(send);
+  if (options_.async == AsyncCompletion::at_issue) complete_sends(send.barrier);
+}
+
+void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
+  const auto waited_for =
+      std::stable_partition(sends_.begin(), sends_.end(), [&](const Send& send) { return send.barrier != barrier; });
+  for (auto send = waited_for; send != sends_.end(); ++send) {
+    std::memcpy(send->to, send->word.data(), send->bytes);
+    send->barrier->add_bytes(-static_cast<int>(send->bytes));
+    send->barrier->end_phase_if_complete();
+  }
+  sends_.erase(waited_for, sends_.end());
+}
+
+void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
+  Thread& thread = current();
+  if (barrier->parity() == parity) {
+    thread.state = State::at_phase;
+    thread.site = site;
+    thread.phase = {barrier, parity};
+    thread.fiber->wait();
+  }
+  thread.may_read.insert(barrier);
+}
+
+/// Copies and words that somebody waits for arrive now, if they have not before.
+void BlockScheduler::release_ended_phases() {
+  for (unsigned i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.state != State::at_phase) continue;
+    if (thread.phase.barrier->parity() == thread.phase.parity) {
+      complete_box_copies(thread.phase.barrier);
+      complete_sends(thread.phase.barrier);
+    }
+    if (thread.phase.barrier->parity() == thread.phase.parity) continue;
+    thread.state = State::ready;
+    next_.push_back(i);
+  }
+}
+
+}  // namespace stencil_tune
