@@ -3,8 +3,9 @@
 //
 //     nvcc -O3 -std=c++17 -arch=native bench/pipes.cu -o pipes && ./pipes
 //
-// H200, 2026-11-21, an earlier form of this, lanes an SM starts a clock: f64 42 of 64 and f32 80 of 128 from registers
-// alone, the same on zeros, at the same clock; f64 62 with a uniform factor and always the same addend.
+// This program has not run on a GPU yet. A throwaway forerunner on an H200, 2026-11-21, lanes an SM starts a clock: f64 42
+// of 64 and f32 80 of 128 from registers alone, the same on zeros, at the same clock; f64 62 with a uniform factor and
+// always the same addend.
 #include <cuda_runtime.h>
 
 #include <cstdio>
