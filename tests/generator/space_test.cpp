@@ -110,6 +110,18 @@ TEST(Space, SamplesAWideBoxDespiteFewLegalPoints) {
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(space.sample(random));
 }
 
+TEST(Space, DoesNotDrawLongFromAFamilyWithNextToNoLegalPoints) {
+  constexpr int kDraws = 400000;  // one legal point of 30000 would take a million and a half for 200 samples
+  Problem problem = star(3, 4);
+  problem.steps = 100;
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1), behind(1);
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(space.sample(random));
+  int drawn = 0;
+  for (; behind != random && drawn < kDraws; ++drawn) behind();
+  EXPECT_LT(drawn, kDraws);
+}
+
 TEST(Space, LeavesOutVectorsThatTheRowsForbid) {
   const Problem problem = star(3, 1, ElementType::f32, 509);
   const Problem aligned = star(3, 1);

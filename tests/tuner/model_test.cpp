@@ -131,6 +131,37 @@ TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
   EXPECT_GT(rank_correlation(predicted, measured), 0.9);
 }
 
+struct RegisterAnchor {
+  Shape shape;
+  int order;
+  Extents extents;
+  ElementType type;
+  const char* code;
+  int registers;  // that NVRTC 13.0 took on sm_90, without spilling
+};
+
+const std::vector<RegisterAnchor> kRegisterAnchors{
+    {Shape::box, 3, kSquare, kF64, "streaming.bx128.by1.rx2.cz128.regs.pf3.ldcg.u4.mb1", 240},
+    {Shape::box, 1, kSquare, kF64, "streaming.bx512.by1.rx2.v2.cz4.regs.pf4.shfl.raster.stcs.u4.mb1", 69},
+    {Shape::star, 2, kSquare, kF32, "streaming.bx512.by1.rx8.v4.cz128.regs.pf1.shfl.zfirst.u4", 100},
+    {Shape::star, 2, kCube, kF64, "streaming.bx64.by4.ry4.cz256.ring.pf2.mb1", 98},
+    {Shape::box, 1, kCube, kF64, "streaming.bx16.by16.rx4.v2.cz128.ring.pf4.zfirst.mb1", 140},
+    {Shape::star, 1, kSquare, kF64, "temporal.bx32.by1.rx4.v2.pf3.t8.ch21.u2", 196},
+    {Shape::star, 2, kSquare, kF32, "temporal.bx32.by1.rx6.v2.pf3.t5.ch32.u4", 188},
+    {Shape::star, 3, kSquare, kF64, "temporal.bx32.by1.rx6.pf6.t4.ch35.tg2.u4.mb4", 218},
+    {Shape::box, 1, kCube, kF32, "temporal.bx32.by12.rx2.ry4.v2.sums.pf3.t2.ch6", 142},
+};
+
+TEST(Model, GuessesTheRegistersOfWalks) {
+  for (const RegisterAnchor& anchor : kRegisterAnchors) {
+    const Problem problem = make_problem(make_builtin(anchor.shape, anchor.extents.rank, anchor.order), anchor.type,
+                                         {Boundary::hold, Boundary::hold, Boundary::hold}, anchor.extents, 0, 100);
+    const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+    EXPECT_NEAR(model.predict(parse_code(anchor.code)).registers, anchor.registers, 0.3 * anchor.registers)
+        << anchor.code;
+  }
+}
+
 TEST(RankCorrelation, IsOneForTheSameOrderMinusOneForTheReverseAndSharesTies) {
   const std::vector<double> up{1, 2, 3, 4}, squares{1, 4, 9, 16}, down{4, 3, 2, 1}, ties{1, 1, 2, 2};
   EXPECT_DOUBLE_EQ(rank_correlation(up, squares), 1);
