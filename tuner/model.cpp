@@ -29,7 +29,7 @@ constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
 constexpr double kCacheFrom = 0.4;  // part of L2 that surely still holds what was touched this many bytes ago
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
-// 2026-11-21: known registers leave a deviation of 8 to 22 % within a problem, guessed ones of 9 to 30 %.
+// 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %.
 namespace fused {
 constexpr double kNorm = 3.4;
 constexpr double kReady = 0.57;               // of the clocks, those in which one warp has an instruction ready
