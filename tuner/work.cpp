@@ -115,6 +115,15 @@ double wavefronts(const Layout& s, double cells) {
   return std::max(lines, kWarp * cells * s.bytes / kWavefrontBytes);
 }
 
+// Cells that a thread reads of a ring at once: rows are aligned there, whatever they are in memory
+// (templates/ring.cuh).
+double ring_vector(const Layout& s) {
+  for (const int cells : {16 / static_cast<int>(s.bytes), 4, 2}) {
+    if (cells <= 16 / static_cast<int>(s.bytes) && s.tuning.register_x % cells == 0) return cells;
+  }
+  return 1;
+}
+
 // An input whose tile passes through shared memory.
 void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work& work) {
   const Tuning& t = s.tuning;
@@ -126,10 +135,12 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
   const double issued = s.engine ? 0 : loaded;  // the copy engine's loads are nobody's instructions
+  const double read_at_once = s.ring ? ring_vector(s) : 1;
 
   work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
-  work.instructions += warp_steps * (issued * (3 + 1.0 / t.vector) + reads.row_cells + reads.side_cells);
+  work.instructions +=
+      warp_steps * (issued * (3 + 1.0 / t.vector) + (reads.row_cells + reads.side_cells) / read_at_once);
   work.live_values += reads.row_cells / 2 + (z_held ? (1 + h.z) * t.register_x * t.register_y : 0);
 }
 
