@@ -4,8 +4,7 @@
 //
 //     step n:  1. wait     the thread's own copies of plane n have arrived
 //              2. barrier  so have everybody's, and nobody adds plane n - 1 any more
-//              3. copy     plane n + kSlots - 1 into the slot of plane n - 1; vectors that an edge of the grid cuts or
-//                          leaves outside are written cell by cell instead, as the boundary says
+//              3. copy     plane n + kSlots - 1 into the slot of plane n - 1
 //              4. add      plane n to the sums; store the outputs that are complete
 #pragma once
 
@@ -14,46 +13,88 @@
 
 namespace stencil_tune {
 
-/// A thread's share of the copies.
+/// A thread's share of the copies: every kBlockX-th vector of every kBlockY-th row, the same in all planes.
 template <class S, class T>
 struct ThreadCopies {
   using Index = typename S::Index;
   using Value = typename S::Value;
   using Storage = typename S::Storage;
 
+  static constexpr int kVector = T::kVector;
   // The columns of a row that are read, as whole vectors around the output tile.
-  static constexpr int kLeft = (S::kLowX + T::kVector - 1) / T::kVector;
-  static constexpr int kVectors = kLeft + T::kTileX / T::kVector + (S::kHighX + T::kVector - 1) / T::kVector;
-  static constexpr int kCopies = kVectors * T::kTileRows;
-  static constexpr int kThreads = T::kBlockX * T::kBlockY;
+  static constexpr int kLeft = (S::kLowX + kVector - 1) / kVector;
+  static constexpr int kVectors = kLeft + T::kTileX / kVector + (S::kHighX + kVector - 1) / kVector;
+  static constexpr int kApart = T::kBlockX * kVector;  ///< cells between two of a thread's vectors in a row
 
   const Ring<S, T>& ring;
-  const RingTile<S>& tile;
   const Field<S, T> (&in)[S::kInputs];
-  int thread;
+  Index x, y;   ///< the thread's first cell in the grid ...
+  int first;    ///< ... and in a plane of the ring
+  bool inside;  ///< all rows and columns that the block copies lie inside the grid
+
+  STENCIL_DEVICE ThreadCopies(const Ring<S, T>& r, const RingTile<S>& tile, const Field<S, T> (&fields)[S::kInputs])
+      : ring(r), in(fields) {
+    const Index left = tile.x - kLeft * kVector, top = tile.y - S::kLowY;
+    x = left + thread_x() * kVector;
+    y = top + thread_y();
+    first = thread_y() * T::kTilePitch + T::kTileLeft + (thread_x() - kLeft) * kVector;
+    inside = left >= 0 && left + kVectors * kVector <= in[0].nx && top >= 0 && top + T::kTileRows <= in[0].ny;
+  }
 
   /// Starts to copy plane z of every input in the ring; the copies are a group of their own.
   STENCIL_DEVICE void start(int slot, Index z) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::late(f)) continue;
-      for (int i = thread; i < kCopies; i += kThreads) copy_vector(f, slot, z, i / kVectors, i % kVectors);
+      Storage* const to = ring.plane(f, slot) + first;
+      const auto row = in[f].row(y, z);
+      if (inside && !row.outside) {
+        copy_inside(to, row.cells + x, in[f].stride_y);
+      } else {
+        copy_at_edge(to, in[f], z);
+      }
     }
   }
 
  private:
-  STENCIL_DEVICE void copy_vector(int f, int slot, Index z, int r, int column) const {
-    constexpr int kVector = T::kVector;
-    const int offset = (column - kLeft) * kVector;
-    Storage* const to = ring.plane(f, slot) + r * T::kTilePitch + T::kTileLeft + offset;
-    const Index x = tile.x + offset;
-    const auto row = in[f].row(tile.y + (r - S::kLowY), z);
-    if (!row.outside && x >= 0 && x + kVector <= in[f].nx) {
-      async_copy<kVector * static_cast<int>(sizeof(Storage))>(to, row.cells + x);
-      return;
-    }
+  STENCIL_DEVICE static void copy_inside(Storage* to, const Storage* from, Index stride_y) {
     STENCIL_UNROLL
-    for (int e = 0; e < kVector; ++e) narrow(in[f].cell(row, x + e), to[e]);
+    for (int j = 0; j < T::kTileRows; j += T::kBlockY) {
+      if (j + T::kBlockY > T::kTileRows && j + thread_y() >= T::kTileRows) break;
+      STENCIL_UNROLL
+      for (int i = 0; i < kVectors; i += T::kBlockX) {
+        if (i + T::kBlockX > kVectors && i + thread_x() >= kVectors) break;
+        copy(to + i * kVector, from + i * kVector);
+      }
+      to += T::kBlockY * T::kTilePitch;
+      from += T::kBlockY * stride_y;
+    }
+  }
+
+  /// Vectors that an edge of the grid cuts or leaves outside are written cell by cell, as the boundary says.
+  STENCIL_DEVICE void copy_at_edge(Storage* to, const Field<S, T>& field, Index z) const {
+#pragma unroll 1
+    for (int j = thread_y(); j < T::kTileRows; j += T::kBlockY) {
+      const auto row = field.row(y - thread_y() + j, z);
+      Storage* vector = to;
+      Index column = x;
+#pragma unroll 1
+      for (int i = thread_x(); i < kVectors; i += T::kBlockX) {
+        if (!row.outside && column >= 0 && column + kVector <= field.nx) {
+          copy(vector, row.cells + column);
+        } else {
+          STENCIL_UNROLL
+          for (int e = 0; e < kVector; ++e) narrow(field.cell(row, column + e), vector[e]);
+        }
+        vector += kApart;
+        column += kApart;
+      }
+      to += T::kBlockY * T::kTilePitch;
+    }
+  }
+
+  STENCIL_DEVICE static void copy(Storage* to, const Storage* from) {
+    async_copy<kVector * static_cast<int>(sizeof(Storage))>(to, from);
   }
 };
 
@@ -72,7 +113,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  const ThreadCopies<S, T> copies{ring, tile, in, thread_y() * T::kBlockX + thread_x()};
+  const ThreadCopies<S, T> copies(ring, tile, in);
   const Index lowest = tile.z - S::kLowZ;  // plane n = 0
   const int planes = tile.steps + Sums::kReach;
 #pragma unroll 1
