@@ -24,21 +24,32 @@ struct ThreadCopies {
   // The columns of a row that are read, as whole vectors around the output tile.
   static constexpr int kLeft = (S::kLowX + kVector - 1) / kVector;
   static constexpr int kVectors = kLeft + T::kTileX / kVector + (S::kHighX + kVector - 1) / kVector;
-  static constexpr int kApart = T::kBlockX * kVector;  ///< cells between two of a thread's vectors in a row
+  static constexpr int kEach = (kVectors + T::kBlockX - 1) / T::kBlockX;  ///< of a row, a thread
+  static constexpr int kApart = T::kBlockX * kVector;                     ///< cells between two of them
 
   const Ring<S, T>& ring;
   const Field<S, T> (&in)[S::kInputs];
-  Index x, y;   ///< the thread's first cell in the grid ...
-  int first;    ///< ... and in a plane of the ring
-  bool inside;  ///< all rows and columns that the block copies lie inside the grid
+  Index x, y;          ///< the thread's first cell in the grid ...
+  int first;           ///< ... and in a plane of the ring
+  unsigned whole = 0;  ///< bit i: vector i of the thread's rows lies inside the grid and is copied
+  bool plain;          ///< of the block: all its rows lie inside the grid, and nobody reads of a vector that is not whole
 
   STENCIL_DEVICE ThreadCopies(const Ring<S, T>& r, const RingTile<S>& tile, const Field<S, T> (&fields)[S::kInputs])
       : ring(r), in(fields) {
-    const Index left = tile.x - kLeft * kVector, top = tile.y - S::kLowY;
+    const Index left = tile.x - kLeft * kVector, right = left + kVectors * kVector;
+    const Index top = tile.y - S::kLowY;
+    const Index nx = in[0].nx;
     x = left + thread_x() * kVector;
     y = top + thread_y();
     first = thread_y() * T::kTilePitch + T::kTileLeft + (thread_x() - kLeft) * kVector;
-    inside = left >= 0 && left + kVectors * kVector <= in[0].nx && top >= 0 && top + T::kTileRows <= in[0].ny;
+    STENCIL_UNROLL
+    for (int i = 0; i < kEach; ++i) {
+      const Index column = x + i * kApart;
+      if (column >= 0 && column + kVector <= nx) whole |= 1u << i;
+    }
+    const bool beyond = left < 0 || right > nx;
+    const bool cut = right > nx && nx % kVector != 0;
+    plain = top >= 0 && top + T::kTileRows <= in[0].ny && !(S::kBoundaryX == Boundary::hold ? cut : beyond);
   }
 
   /// Starts to copy plane z of every input in the ring; the copies are a group of their own.
@@ -48,51 +59,52 @@ struct ThreadCopies {
       if (S::late(f)) continue;
       Storage* const to = ring.plane(f, slot) + first;
       const auto row = in[f].row(y, z);
-      if (inside && !row.outside) {
-        copy_inside(to, row.cells + x, in[f].stride_y);
+      if (plain && !row.outside) {
+        copy_plain_rows(to, row.cells + x, in[f].stride_y);
       } else {
-        copy_at_edge(to, in[f], z);
+        copy_rows(to, in[f], z);
       }
     }
   }
 
  private:
-  STENCIL_DEVICE static void copy_inside(Storage* to, const Storage* from, Index stride_y) {
+  STENCIL_DEVICE void copy_plain_rows(Storage* to, const Storage* from, Index stride_y) const {
     STENCIL_UNROLL
     for (int j = 0; j < T::kTileRows; j += T::kBlockY) {
       if (j + T::kBlockY > T::kTileRows && j + thread_y() >= T::kTileRows) break;
       STENCIL_UNROLL
-      for (int i = 0; i < kVectors; i += T::kBlockX) {
-        if (i + T::kBlockX > kVectors && i + thread_x() >= kVectors) break;
-        copy(to + i * kVector, from + i * kVector);
+      for (int i = 0; i < kEach; ++i) {
+        if (has(i) && is_whole(i)) copy(to + i * kApart, from + i * kApart);
       }
       to += T::kBlockY * T::kTilePitch;
       from += T::kBlockY * stride_y;
     }
   }
 
-  /// Vectors that an edge of the grid cuts or leaves outside are written cell by cell, as the boundary says.
-  STENCIL_DEVICE void copy_at_edge(Storage* to, const Field<S, T>& field, Index z) const {
+  /// The same at an edge of the grid: what is not copied is written cell by cell, as the boundary says.
+  STENCIL_DEVICE void copy_rows(Storage* to, const Field<S, T>& field, Index z) const {
 #pragma unroll 1
     for (int j = thread_y(); j < T::kTileRows; j += T::kBlockY) {
       const auto row = field.row(y - thread_y() + j, z);
-      Storage* vector = to;
-      Index column = x;
-#pragma unroll 1
-      for (int i = thread_x(); i < kVectors; i += T::kBlockX) {
-        if (!row.outside && column >= 0 && column + kVector <= field.nx) {
-          copy(vector, row.cells + column);
-        } else {
+      STENCIL_UNROLL
+      for (int i = 0; i < kEach; ++i) {
+        if (!has(i)) continue;
+        const Index column = x + i * kApart;
+        if (is_whole(i) && !row.outside) {
+          copy(to + i * kApart, row.cells + column);
+        } else if (S::kBoundaryX != Boundary::hold || row.outside || (column >= 0 && column < field.nx)) {
           STENCIL_UNROLL
-          for (int e = 0; e < kVector; ++e) narrow(field.cell(row, column + e), vector[e]);
+          for (int e = 0; e < kVector; ++e) narrow(field.cell(row, column + e), to[i * kApart + e]);
         }
-        vector += kApart;
-        column += kApart;
       }
       to += T::kBlockY * T::kTilePitch;
     }
   }
 
+  STENCIL_DEVICE static bool has(int i) {
+    return (i + 1) * T::kBlockX <= kVectors || i * T::kBlockX + thread_x() < kVectors;
+  }
+  STENCIL_DEVICE bool is_whole(int i) const { return (whole >> i & 1) != 0; }
   STENCIL_DEVICE static void copy(Storage* to, const Storage* from) {
     async_copy<kVector * static_cast<int>(sizeof(Storage))>(to, from);
   }

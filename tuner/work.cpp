@@ -136,11 +136,11 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
 
   const double issued = s.engine ? 0 : loaded;  // the copy engine's loads are nobody's instructions
   const double read_at_once = s.ring ? ring_vector(s) : 1;
+  const double for_a_load = s.ring ? 1.5 / t.vector : 3 + 1.0 / t.vector;  // a copy, or loads and stores cell by cell
 
   work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
-  work.instructions +=
-      warp_steps * (issued * (3 + 1.0 / t.vector) + (reads.row_cells + reads.side_cells) / read_at_once);
+  work.instructions += warp_steps * (issued * for_a_load + (reads.row_cells + reads.side_cells) / read_at_once);
   work.live_values += reads.row_cells / 2 + (z_held ? (1 + h.z) * t.register_x * t.register_y : 0);
 }
 
