@@ -32,7 +32,7 @@ std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const s
     for (WinnerRecord& winner : parse_winners(file.text)) {
       const bool known = std::any_of(tuned.begin(), tuned.begin() + static_cast<std::ptrdiff_t>(tuned_here),
                                      [&](const WinnerRecord& own) { return speaks_for(own.trial, winner.trial); });
-      if (known || winner.trial.problem.stencil_key != stencil_key) continue;
+      if (known || (!stencil_key.empty() && winner.trial.problem.stencil_key != stencil_key)) continue;
       winner.trial.session = kPretunedSession;
       tuned.push_back(std::move(winner));
     }

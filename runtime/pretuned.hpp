@@ -14,7 +14,7 @@ namespace stencil_tune {
 std::span<const TemplateFile> pretuned_files();
 
 /// `tuned` and the pretuned winners of the stencil, less those whose problem was tuned on the same GPU model here.
-/// With STENCIL_TUNE_PRETUNED=off, `tuned`.
+/// With STENCIL_TUNE_PRETUNED=off, `tuned`. An empty key: those of every stencil.
 std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
                                         std::span<const TemplateFile> files = pretuned_files());
 

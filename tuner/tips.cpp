@@ -7,48 +7,63 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
 
-struct Tip {
-  Tuning tuning;
-  std::tuple<bool, bool, bool, double> distance;
-};
-
-std::optional<Tip> tip_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits, std::string_view gpu,
-                          const TrialRecord& winner) {
+/// The winner's candidate, if it speaks for the problem: nothing where it is predicted, of another type or rank, or
+/// illegal here.
+std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
+                                   const TrialRecord& winner) {
   const ProblemKey& key = winner.problem;
-  if (winner.predicted || key.stencil_key != wanted.stencil_key || key.stage != wanted.stage ||
-      key.type != wanted.type || key.extents.rank != wanted.extents.rank) {
-    return {};
-  }
+  if (winner.predicted || key.type != wanted.type || key.extents.rank != wanted.extents.rank) return {};
   try {
     const Tuning tuning = parse_code(winner.code);
-    if (!is_legal(problem, limits, tuning)) return {};
-    return Tip{tuning,
-               {winner.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1), key.boundaries != wanted.boundaries,
-                log_distance(key.extents, wanted.extents)}};
+    if (is_legal(problem, limits, tuning)) return tuning;
   } catch (const Error&) {
-    return {};  // a code of another version
+    // a code of another version
+  }
+  return {};
+}
+
+/// Candidates with what orders them, the least first.
+template <typename Order>
+using Ordered = std::vector<std::pair<Order, Tuning>>;
+
+template <typename Order>
+void append_first(std::size_t most, Ordered<Order> candidates, std::vector<Tuning>& result) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t end = result.size() + most;
+  for (const auto& [order, tuning] : candidates) {
+    if (result.size() == end) break;
+    if (std::find(result.begin(), result.end(), tuning) == result.end()) result.push_back(tuning);
   }
 }
 
 }  // namespace
 
 std::vector<Tuning> tips(const Problem& problem, const Limits& limits, std::string_view gpu,
-                         std::span<const WinnerRecord> winners) {
+                         std::span<const WinnerRecord> winners, const CostModel& model) {
   const ProblemKey wanted = problem_key(problem);
-  std::vector<Tip> found;
+  Ordered<std::tuple<bool, bool, bool, double>> own;
+  Ordered<double> others;
   for (const WinnerRecord& winner : winners) {
-    if (auto tip = tip_of(problem, wanted, limits, gpu, winner.trial)) found.push_back(*tip);
+    const auto tuning = candidate_of(problem, wanted, limits, winner.trial);
+    if (!tuning) continue;
+    const ProblemKey& key = winner.trial.problem;
+    if (key.stencil_key != wanted.stencil_key) {
+      others.emplace_back(model.cost(*tuning), *tuning);
+    } else if (key.stage == wanted.stage) {
+      own.emplace_back(std::tuple(winner.trial.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1),
+                                  key.boundaries != wanted.boundaries, log_distance(key.extents, wanted.extents)),
+                       *tuning);
+    }
   }
-  std::stable_sort(found.begin(), found.end(), [](const Tip& a, const Tip& b) { return a.distance < b.distance; });
   std::vector<Tuning> result;
-  for (const Tip& tip : found) {
-    if (result.size() == kMostTips) break;
-    if (std::find(result.begin(), result.end(), tip.tuning) == result.end()) result.push_back(tip.tuning);
-  }
+  append_first(kMostTips, std::move(own), result);
+  append_first(kMostTipsOfOthers, std::move(others), result);
   return result;
 }
 

@@ -68,10 +68,11 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
   return make_local(space, model, settings.seed);
 }
 
-std::vector<Tuning> known_tips(const Problem& problem, const Target& target, Database& database) {
-  const std::string key = stencil_key(problem.stencil);
-  const auto winners = with_pretuned(WinnerStore(database).list({.stencil_key = key, .count_trials = false}), key);
-  return tips(problem, target.limits, target.gpu(), winners);
+std::vector<Tuning> known_tips(const Problem& problem, const Target& target, const CostModel& model,
+                               Database& database) {
+  constexpr auto kOfEveryStencil = "";
+  const auto winners = with_pretuned(WinnerStore(database).list({.count_trials = false}), kOfEveryStencil);
+  return tips(problem, target.limits, target.gpu(), winners, model);
 }
 
 }  // namespace
@@ -150,7 +151,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   outcome.result =
       run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
                    InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                   settings.candidates.empty() ? known_tips(problem, target, database) : std::vector<Tuning>{}},
+                   settings.candidates.empty() ? known_tips(problem, target, model, database) : std::vector<Tuning>{}},
                   settings.session);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;
