@@ -34,7 +34,8 @@ constexpr std::chrono::seconds kReapPatience{20};
 [[noreturn]] void become_worker(char* const* arguments, int line, int errors, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the parent went before the line above
-  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGINT, SIG_IGN);             // the terminal and `timeout` signal the whole group: the parent decides
+  std::signal(SIGTERM, SIG_IGN);
   std::signal(SIGPIPE, SIG_DFL);
   if (::dup2(line, STDIN_FILENO) < 0 || ::dup2(line, STDOUT_FILENO) < 0 || ::dup2(errors, STDERR_FILENO) < 0) {
     ::_exit(127);

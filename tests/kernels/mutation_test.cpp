@@ -63,7 +63,7 @@ constexpr Mutation kMutations[]{
      "streaming.bx32.by4.cz4.ring.sums.cpasync.pf1", kZero, kWrongCell},
     {"CopiedPlaneAddedBeforeOthersHaveIt", "streaming_copied_sums.cuh", "    barrier();\n", "",
      "streaming.bx32.by4.cz4.ring.sums.cpasync.pf1", kZero, kWrongCell},
-    {"CopiesBeyondTheEdge", "streaming_copied_sums.cuh", "x >= 0 && x + kVector <= in[f].nx", "x >= 0",
+    {"CopiesBeyondTheEdge", "streaming_copied_sums.cuh", "column >= 0 && column + kVector <= nx", "column >= 0",
      "streaming.bx32.by4.cz4.ring.sums.cpasync.pf1", kPeriodic, kFault},
     {"SumsStayWhereTheyAre", "plane_sums.cuh", "pending[q][j][i][k] = pending[q + 1][j][i][k];", ";",
      "streaming.bx32.by4.cz4.regs.sums", kZero, kWrongCell},

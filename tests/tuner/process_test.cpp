@@ -90,8 +90,8 @@ TEST(ChildProcess, does_not_outlive_its_parent) {
   ::close(line[0]);
 }
 
-TEST(ChildProcess, does_not_see_the_terminals_interrupt) {
-  ChildProcess child({"/bin/sh", "-c", "kill -INT $$; exit 9"});
+TEST(ChildProcess, does_not_see_interruptions_of_its_group) {
+  ChildProcess child({"/bin/sh", "-c", "kill -INT $$; kill -TERM $$; exit 9"});
   child.receive(Clock::now() + 30s);
   EXPECT_NE(child.end().find("status 9"), std::string::npos);
 }

@@ -18,6 +18,7 @@
 #include <cmath>
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,13 +69,15 @@ Target bench_target(const po::variables_map& values) {
   return target;
 }
 
-/// A suite goes on after a case that no candidate could serve; one case alone says why and fails.
-Report bench_case(const SuiteCase& item, const Target& target, const TuningSettings& settings, Database& database,
-                  bool alone) {
+/// A suite goes on after a case that no candidate could serve; one case alone says why and fails. Nothing where an
+/// interruption came in between.
+std::optional<Report> bench_case(const SuiteCase& item, const Target& target, const TuningSettings& settings,
+                                 Database& database, bool alone) {
   ConsoleProgress progress(stderr, false);
   try {
     return run_side_by_side(item.problem, target, settings, database, progress);
   } catch (const Error& error) {
+    if (!alone && InterruptGuard::requested()) return {};
     if (alone || error.code() != ErrorCode::launch_failed) throw;
     Report failed;
     failed.problem = &item.problem;
@@ -107,7 +110,9 @@ int run_bench(const Arguments& arguments) {
   const InterruptGuard interrupts;
   for (const SuiteCase& item : cases) {
     if (InterruptGuard::requested()) break;
-    reports.push_back(bench_case(item, target, settings, database, cases.size() == 1));
+    auto report = bench_case(item, target, settings, database, cases.size() == 1);
+    if (!report) break;
+    reports.push_back(std::move(*report));
     json["cases"].push_back(report_json(reports.back()));
     if (item.against) json["cases"].back()["compared_with_case"] = *item.against + 1;
     fmt::print(people, "{}\n", format_report(reports.back()));
