@@ -58,7 +58,8 @@ class PerformanceModel : public CostModel {
     double spilled;        ///< bytes that all threads write and read again
   };
 
-  void time_l2(Prediction& p, const Work& work, double repeated_sectors, double spilled_bytes) const;
+  void time_l2(Prediction& p, const Work& work, double repeated_sectors, double reread_cost,
+               double spilled_bytes) const;
   void time_sweep(Prediction& p, const Work& work, const Launch& launch) const;
   /// Of a sweep's own work, what nothing else that is resident overlaps.
   double unhidden_ms(const Prediction& p, const Work& work) const;

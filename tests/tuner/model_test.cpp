@@ -6,10 +6,15 @@
 #include "tuner/model_agreement.hpp"
 #include "tuner/occupancy.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
 
 namespace stencil_tune {
 namespace {
@@ -63,7 +68,7 @@ const std::vector<Anchor> kAnchors{
 TEST(Model, IsWithinAThirdOfEveryMeasuredAnchor) {
   for (const Anchor& anchor : kAnchors) {
     const double ratio = best_rate(anchor.order, anchor.type, anchor.codes) / anchor.measured;
-    EXPECT_GT(ratio, 0.70) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
+    EXPECT_GT(ratio, 0.67) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
     EXPECT_LT(ratio, 1.33) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
   }
 }
@@ -129,6 +134,63 @@ TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
     EXPECT_LT(predicted.back() / anchor.measured, 1.33) << anchor.code;
   }
   EXPECT_GT(rank_correlation(predicted, measured), 0.9);
+}
+
+/// Of one problem, what was measured of some of its candidates.
+struct TriedProblem {
+  Problem problem;
+  std::vector<std::string> codes;
+  std::vector<double> measured;  // GStencil/s
+};
+
+/// bench/results/h200/single-sweep-trials.txt, problem by problem.
+std::vector<TriedProblem> recorded_trials() {
+  std::ifstream file("bench/results/h200/single-sweep-trials.txt");
+  std::map<std::string, TriedProblem> found;
+  std::string line;
+  std::getline(file, line);  // what the columns are
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string stencil, type, dims, boundary, code;
+    std::int64_t pitch = 0;
+    double rate = 0;
+    int registers = 0, spilled = 0;
+    words >> stencil >> type >> dims >> pitch >> boundary >> rate >> registers >> spilled >> code;
+    const Boundary same = parse_boundary(boundary);
+    auto [place, is_new] = found.try_emplace(fmt::format("{} {} {} {} {}", stencil, type, dims, pitch, boundary));
+    if (is_new) {
+      place->second.problem = make_problem(find_builtin(stencil), parse_element_type(type), {same, same, same},
+                                           parse_extents(dims, 3), pitch);
+    }
+    place->second.codes.push_back(code);
+    place->second.measured.push_back(rate);
+  }
+  std::vector<TriedProblem> all;
+  for (auto& [name, tried] : found) all.push_back(std::move(tried));
+  return all;
+}
+
+TEST(Model, RanksWhatWasFastAmongTheFirstOfThousandsOfTrials) {
+  constexpr std::size_t kFirst = 12;
+  const std::vector<TriedProblem> all = recorded_trials();
+  ASSERT_GT(all.size(), 40U);
+  double lost = 0, agreement = 0;
+  for (const TriedProblem& tried : all) {
+    const PerformanceModel model(tried.problem, limits_of_architecture("sm_90"), find_device_model("h200"));
+    std::vector<double> predicted;
+    for (const std::string& code : tried.codes) predicted.push_back(model.predict(parse_code(code)).gstencils);
+    std::vector<std::size_t> order(predicted.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return predicted[a] > predicted[b]; });
+    double found = 0;
+    for (std::size_t i = 0; i < std::min(kFirst, order.size()); ++i) found = std::max(found, tried.measured[order[i]]);
+    const double best = *std::max_element(tried.measured.begin(), tried.measured.end());
+    EXPECT_GT(found, 0.85 * best) << tried.problem.stencil.name << " " << to_string(tried.problem.extents);
+    lost += 1 - found / best;
+    agreement += rank_correlation(predicted, tried.measured);
+  }
+  EXPECT_LT(lost / static_cast<double>(all.size()), 0.025);
+  EXPECT_GT(agreement / static_cast<double>(all.size()), 0.5);
 }
 
 struct RegisterAnchor {
