@@ -293,6 +293,18 @@ Verdict argument_bytes(const Problem& problem, const Limits&, const Tuning&) {
                      fields, bytes, kMostArgumentBytes);
 }
 
+Verdict clusters(const Problem&, const Limits& limits, const Tuning& tuning) {
+  constexpr int kLargestCluster = 8;  // that every GPU with clusters can run
+  if (tuning.cluster == 1) return {};
+  if (!limits.has_clusters()) {
+    return fmt::format("sm_{} has no clusters; they came with sm_90", limits.compute_capability);
+  }
+  if (tuning.cluster > kLargestCluster) {
+    return fmt::format("clusters of {} blocks; up to {} run everywhere", tuning.cluster, kLargestCluster);
+  }
+  return {};
+}
+
 Verdict grid_blocks(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!has_tile(problem, tuning)) return {};
   const auto blocks = blocks_of(kernel_tiles(problem, tuning), tuning);
@@ -378,8 +390,9 @@ constexpr std::array kConstraints{
                temporal_sums},
     Constraint{"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.",
                temporal_groups},
+    Constraint{"clusters", "Clusters take sm_90 and have up to 8 blocks.", clusters},
     Constraint{"temporal_clusters",
-               "Clusters take sm_90, up to 8 blocks of two warps or more, and a stencil that reaches both ways in y.",
+               "A temporal tile is shared by blocks of two warps or more, under a stencil that reaches both ways in y.",
                temporal_clusters},
     Constraint{"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", temporal_tile_in_grid},
     Constraint{"tile_not_empty", "An input tile is larger than the stencil's reach on every axis it covers.",

@@ -21,14 +21,14 @@ struct TileGrid {
   std::array<std::int64_t, kMaxRank> low{};  ///< of the box, kernel axes
   std::array<std::int64_t, kMaxRank> high{};
   std::array<std::int64_t, kMaxRank> origin{};  ///< first output of the first tile
-  std::array<std::int64_t, kMaxRank> tiles{};
+  std::array<std::int64_t, kMaxRank> tiles{};   ///< cluster_tile()'s
 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 TileGrid tile_grid(const Problem& problem, const Tuning& tuning, const Box& box) {
   const KernelAxes axes = kernel_axes(problem, tuning);
-  const auto tile = kernel_tile(problem, tuning);
+  const auto tile = cluster_tile(problem, tuning);
   TileGrid grid;
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     const int grid_axis = axes.grid_axis[a];
@@ -102,7 +102,7 @@ LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, con
 
 std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
-  const auto tile = kernel_tile(problem, tuning);
+  const auto tile = cluster_tile(problem, tuning);
   std::array<int, kMaxRank> result{1, 1, 1};
   if (tuning.family == Family::temporal) {
     const TemporalShape shape = temporal_shape(problem, tuning);

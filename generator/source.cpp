@@ -224,6 +224,7 @@ struct Tuning {{
   static constexpr int kDepth = {cz};
   static constexpr int kUnroll = {u};
   static constexpr int kPrefetch = {pf};
+  static constexpr int kCluster = {cl}, kClusterAxis = {cl_axis};
 {temporal}  static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
   static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::{load};
   static constexpr stencil_tune::StoreHint kStore = stencil_tune::StoreHint::{store};
@@ -233,15 +234,15 @@ struct Tuning {{
       fmt::arg("code", code(tuning)), fmt::arg("bx", tuning.block_x), fmt::arg("by", tuning.block_y),
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
-      fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch),
+      fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch), fmt::arg("cl", tuning.cluster),
+      fmt::arg("cl_axis", cluster_axis(problem, tuning)),
       fmt::arg("temporal", tuning.family == Family::temporal
                                ? fmt::format("  static constexpr int kSteps = {};\n"
                                              "  static constexpr int kGroups = {};\n"
-                                             "  static constexpr int kCluster = {};\n"
                                              "  static constexpr bool kKeepsSums = {};\n"
                                              "  // The input that steps advance; others keep their values.\n"
                                              "  static constexpr int kAdvanced = {};\n",
-                                             tuning.steps, tuning.groups, tuning.cluster, tuning.keeps == Keeps::sums,
+                                             tuning.steps, tuning.groups, tuning.keeps == Keeps::sums,
                                              advanced_input(problem).value_or(0))
                                : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),

@@ -45,8 +45,8 @@ struct LaunchGeometry {
 /// Geometry for updating the cells of `box` (a part of updated_box(problem)).
 LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, const Box& box);
 
-/// Output cells of one block along the grid's axes; temporal: its whole tile with the halo, and as many planes as its
-/// levels need to fill and run empty.
+/// Output cells of one block, or of a cluster, along the grid's axes; temporal: its whole tile with the halo, and as
+/// many planes as its levels need to fill and run empty.
 std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuning);
 
 /// A tensor map that the kernel's parameter holds: what the host must encode (cuTensorMapEncodeTiled) before a launch.

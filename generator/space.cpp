@@ -36,7 +36,7 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
   }
   if (family == Family::temporal) {
     if (prefix == "bx") return {32};
-    if (prefix == "cl" && (axes.grid_axis[1] < 0 || !limits.has_clusters())) return {1};
+    if (prefix == "cl" && axes.grid_axis[1] < 0) return {1};
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
@@ -52,6 +52,7 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
       return static_cast<std::size_t>(vector) * size_of(problem.type) > 16 || problem.pitch % vector != 0;
     });
   }
+  if (prefix == "cl" && !limits.has_clusters()) return {1};
   if (prefix == "mb") std::erase_if(values, [&](int blocks) { return blocks > limits.max_blocks_per_sm; });
   return values;
 }
@@ -69,6 +70,14 @@ Tuning settled(Tuning tuning) {
     tuning.copies = Copies::engine;
   }
   return tuning;
+}
+
+/// Whether each block of a cluster has a tile on a grid of that size.
+bool fills_its_clusters(const Problem& problem, const Tuning& tuning) {
+  const int axis = cluster_axis(problem, tuning);
+  if (axis < 0 || tuning.cluster == 1) return true;
+  const auto a = static_cast<std::size_t>(axis);
+  return kernel_tile(problem, tuning)[a] * (tuning.cluster - 1) < kernel_axes(problem, tuning).extents[a];
 }
 
 /// Places next to the value in the list; for a value that is not in it, the nearest ones.
@@ -169,6 +178,8 @@ std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
   return result;
 }
 
-bool Space::legal(const Tuning& tuning) const { return is_legal(*problem_, *limits_, tuning); }
+bool Space::legal(const Tuning& tuning) const {
+  return is_legal(*problem_, *limits_, tuning) && fills_its_clusters(*problem_, tuning);
+}
 
 }  // namespace stencil_tune

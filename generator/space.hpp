@@ -18,7 +18,7 @@ class Space {
 
   std::uint64_t size() const noexcept;
 
-  /// The point's candidate; nothing when a constraint forbids it.
+  /// The point's candidate; nothing when it is not legal.
   std::optional<Tuning> at(std::uint64_t point) const;
 
   /// A legal candidate drawn uniformly over families, then over the points of the family, in which parameters without a
@@ -30,6 +30,7 @@ class Space {
   /// (words: any other value).
   std::vector<Tuning> neighbours(const Tuning& tuning) const;
 
+  /// Whether the constraints allow it, and each block of a cluster has a tile.
   bool legal(const Tuning& tuning) const;
   const Problem& problem() const noexcept { return *problem_; }
   const Limits& limits() const noexcept { return *limits_; }

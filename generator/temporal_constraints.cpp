@@ -88,15 +88,8 @@ Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tun
 }
 
 /// At a seam both blocks wait for each other: that keeps either from running ahead.
-Verdict temporal_clusters(const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  constexpr int kLargestCluster = 8;  // that every GPU with clusters can run
+Verdict temporal_clusters(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || tuning.cluster == 1) return {};
-  if (!limits.has_clusters()) {
-    return fmt::format("sm_{} has no clusters; they came with sm_90", limits.compute_capability);
-  }
-  if (tuning.cluster > kLargestCluster) {
-    return fmt::format("clusters of {} blocks; up to {} run everywhere", tuning.cluster, kLargestCluster);
-  }
   if (tuning.block_y == 1) return "a block of one warp is at two seams of its cluster; a warp is at one";
   const KernelAxes axes = kernel_axes(problem, tuning);
   const bool both_ways = axes.grid_axis[1] >= 0 && axes.reach[1].low < 0 && axes.reach[1].high > 0;

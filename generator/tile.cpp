@@ -71,9 +71,25 @@ std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tun
   return tile;
 }
 
+int cluster_axis(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return -1;
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  return axes.grid_axis[2] >= 0 ? 2 : axes.grid_axis[1] >= 0 ? 1 : 0;
+}
+
+std::array<std::int64_t, kMaxRank> cluster_tile(const Problem& problem, const Tuning& tuning) {
+  auto tile = kernel_tile(problem, tuning);
+  const int axis = cluster_axis(problem, tuning);
+  if (axis >= 0) {
+    std::int64_t& length = tile[static_cast<std::size_t>(axis)];
+    length = saturating_product({length, tuning.cluster});
+  }
+  return tile;
+}
+
 std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
-  const auto tile = kernel_tile(problem, tuning);
+  const auto tile = cluster_tile(problem, tuning);
   if (tuning.family == Family::temporal) {
     const TemporalShape shape = temporal_shape(problem, tuning);
     const auto boundary = [&](std::size_t axis) {

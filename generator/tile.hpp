@@ -31,10 +31,17 @@ Reach stage_reach(const Problem& problem, int grid_axis);
 /// tile away from the grid's edges stores.
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning);
 
-/// Tiles that cover the whole grid along the kernel's axes; the tile must not be empty.
+/// The kernel axis along which the tiles of a cluster's blocks follow each other: the last that the grid has. -1: the
+/// blocks share one tile (temporal).
+int cluster_axis(const Problem& problem, const Tuning& tuning);
+
+/// Output cells of the blocks that run together: one block's (kernel_tile), or those of a cluster.
+std::array<std::int64_t, kMaxRank> cluster_tile(const Problem& problem, const Tuning& tuning);
+
+/// How many of them cover the whole grid along the kernel's axes; the tile must not be empty.
 std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning);
 
-/// The blocks that so many tiles are launched as: one each, or a cluster's, which follow each other in x.
+/// The blocks that so many are launched as: one each, or a cluster's, which follow each other in x.
 std::array<std::int64_t, kMaxRank> blocks_of(std::array<std::int64_t, kMaxRank> tiles, const Tuning& tuning);
 
 /// Threads of a block; saturates.

@@ -169,7 +169,11 @@ std::string tile_lines(const Tuning& tuning, std::string_view plain) {
 
 /// What tile_lines() counts with.
 std::string tile_constants(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family != Family::temporal) return "  const int tile[3] = {T::kTileX, T::kTileY, T::kTileZ};\n";
+  if (tuning.family != Family::temporal) {
+    const auto tile = cluster_tile(problem, tuning);
+    return fmt::format("  const int tile[3] = {{{}, {}, {}}};{}\n", tile[0], tile[1], tile[2],
+                       tuning.cluster > 1 ? fmt::format("  // of {} blocks", tuning.cluster) : std::string());
+  }
   const TemporalShape shape = temporal_shape(problem, tuning);
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto wraps = [&](std::size_t axis) {

@@ -20,7 +20,7 @@ struct Arguments {
   long long n[3];       ///< extents of the grid
   long long stride_y;   ///< cells from one row to the next
   long long stride_z;   ///< cells from one plane to the next
-  unsigned tiles[3];    ///< tiles along each axis
+  unsigned tiles[3];    ///< tiles along each axis; of a cluster, where blocks form clusters
   unsigned reserved;
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
@@ -38,11 +38,9 @@ struct TileIndex {
   unsigned x, y, z;
 };
 
-/// natural: the hardware's block index. Otherwise blocks are numbered along x alone and unfolded here. kCluster blocks
-/// that follow each other in x share a tile.
-template <BlockOrder kOrder, unsigned kCluster = 1>
-STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
-  const unsigned block = block_x() / kCluster;
+/// natural: the hardware's block index. Otherwise blocks are numbered along x alone, as `block` here, and unfolded.
+template <BlockOrder kOrder>
+STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
   if constexpr (kOrder == BlockOrder::natural) return {block, block_y(), block_z()};
   if constexpr (kOrder == BlockOrder::z_first) {
     const unsigned column = block / tiles[2];
@@ -54,6 +52,29 @@ STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
   const unsigned rows = tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip;
   const unsigned within = block - strip * (tiles[0] * kStrip * tiles[2]);
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
+}
+
+/// T::kCluster blocks that follow each other in x are a cluster. They share a tile (T::kClusterAxis -1: fused steps), or
+/// have a tile each, one after the other along that axis: they run in one group of SMs, whose half of L2 then holds what
+/// neighbouring tiles both read, and brings it over from the other half only once.
+template <class T>
+STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
+  TileIndex tile = unfold<T::kOrder>(block_x() / T::kCluster, tiles);
+  const unsigned rank = block_x() % T::kCluster;
+  if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
+  if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;
+  if constexpr (T::kClusterAxis == 2) tile.z = tile.z * T::kCluster + rank;
+  return tile;
+}
+
+/// Whether the last cluster on its axis has no tile left for this block.
+template <class T, class S>
+STENCIL_DEVICE bool has_no_tile(const Arguments<S>& a, const TileIndex& tile) {
+  constexpr int kAxis = T::kClusterAxis;
+  if constexpr (T::kCluster == 1 || kAxis < 0) return false;
+  const long long index = kAxis == 0 ? tile.x : kAxis == 1 ? tile.y : tile.z;
+  const int cells = kAxis == 0 ? T::kTileX : kAxis == 1 ? T::kTileY : T::kTileZ;
+  return a.origin[kAxis] + index * cells >= a.high[kAxis];
 }
 
 }  // namespace stencil_tune

@@ -113,16 +113,17 @@ template <class S>
 struct RingTile {
   using Index = typename S::Index;
   Index x, y, z;  ///< first output
-  int steps;      ///< planes to update
+  int steps;      ///< planes to update; 0: no tile is left
 
   template <class T>
   STENCIL_DEVICE static RingTile of_block(const Arguments<S>& arguments) {
-    const TileIndex index = tile_of_block<T::kOrder>(arguments.tiles);
+    const TileIndex index = tile_of_block<T>(arguments.tiles);
     RingTile tile{static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
                   static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY,
                   static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth, T::kDepth};
     const Index high_z = static_cast<Index>(arguments.high[2]);
     if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
+    if (has_no_tile<T>(arguments, index)) tile.steps = 0;
     return tile;
   }
 };

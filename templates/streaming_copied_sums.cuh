@@ -117,6 +117,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   constexpr int kSlots = T::kTilePlanes;
 
   const RingTile<S> tile = RingTile<S>::template of_block<T>(arguments);
+  if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
   const Ring<S, T> ring{shared_memory()};
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;

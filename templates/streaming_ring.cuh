@@ -69,6 +69,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   const Arguments<S>& arguments = copy_arguments.plain;
 
   const RingTile<S> tile = RingTile<S>::template of_block<T>(arguments);
+  if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
   const Ring<S, T> ring{shared_memory()};
   PlaneCopies<S, T> copies{copy_arguments, ring, tile, {}};

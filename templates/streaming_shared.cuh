@@ -53,7 +53,8 @@ STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
   using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, 1>;
   constexpr int kSlots = T::kTilePlanes;
 
-  const TileIndex index = tile_of_block<T::kOrder>(arguments.tiles);
+  const TileIndex index = tile_of_block<T>(arguments.tiles);
+  if (has_no_tile<T>(arguments, index)) return;
   const Index first_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth;
   const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
                               static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,

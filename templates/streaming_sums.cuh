@@ -13,7 +13,8 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   using Known = KnownReads<S, T>;
   using Sums = PlaneSums<S, T>;
 
-  const TileIndex tile = tile_of_block<T::kOrder>(arguments.tiles);
+  const TileIndex tile = tile_of_block<T>(arguments.tiles);
+  if (has_no_tile<T>(arguments, tile)) return;
   const Index x = static_cast<Index>(arguments.origin[0]) +
                   (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
   const Index y = static_cast<Index>(arguments.origin[1]) +

@@ -142,7 +142,7 @@ struct TemporalTile : TemporalShape<S, T> {
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
         first_updated_z(S::kBoundaryZ == Boundary::hold ? Shape::kHeldZ : 0),
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - Shape::kHeldZ : nz) {
-    const TileIndex at = tile_of_block<T::kOrder, T::kCluster>(a.tiles);
+    const TileIndex at = tile_of_block<T>(a.tiles);
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());

@@ -40,7 +40,8 @@ STENCIL_DEVICE void tiled(const Arguments<S>& arguments) {
   using Index = typename S::Index;
   using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, T::kRegisterZ>;
 
-  const TileIndex index = tile_of_block<T::kOrder>(arguments.tiles);
+  const TileIndex index = tile_of_block<T>(arguments.tiles);
+  if (has_no_tile<T>(arguments, index)) return;
   const Index tile_z = static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kTileZ;
   const SharedTile<S, T> tile{reinterpret_cast<typename S::Value*>(shared_memory()),
                               static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,

@@ -22,6 +22,7 @@ constexpr double kCopyNorm = 6;
 constexpr double kDramEfficiency = 0.92;  // of the data sheet's peak, refresh and turn-around taken off
 constexpr double kLatencyNs = 300;        // of a load from DRAM, with others on their way
 constexpr double kBlockStartNs = 190;     // from a free slot to the first load, and from the last store to a free slot
+constexpr double kPeerStartNs = 15;  // for each other block of a cluster, which needs a place nearby: not measured yet
 constexpr double kBarrierNs = 40;
 constexpr double kRereadCost = 0.33;  // of a sector read again by another block: most are near, in the own partition
 constexpr double kOverlapBetweenBarriers = 1.4;  // of arithmetic and shared memory of warps that wait for no data
@@ -109,11 +110,12 @@ int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
   return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * blocks) / 8 * 8);
 }
 
-/// The blocks of a cluster run in one group of SMs, of which there are 16 or a few more; what is left of a group that
+/// The blocks of a cluster run in one group of SMs, of which there are 16 or two more; what is left of a group that
 /// clusters do not fill is idle.
-int reached_by_clusters(int multiprocessors, int cluster) {
+int reached_by_clusters(int multiprocessors, int blocks_per_sm, int cluster) {
   constexpr int kGroup = 16;
-  return cluster <= 2 || multiprocessors < kGroup ? multiprocessors : multiprocessors / kGroup * kGroup;
+  const bool fill_groups = 2 * blocks_per_sm % cluster == 0;
+  return fill_groups || multiprocessors < kGroup ? multiprocessors : multiprocessors / kGroup * kGroup;
 }
 
 /// The times of parts that overlap, together.
@@ -152,8 +154,8 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
     return p;
   }
 
-  const double active_blocks =
-      static_cast<double>(p.occupancy.blocks) * reached_by_clusters(device_.multiprocessors, tuning.cluster);
+  const double active_blocks = static_cast<double>(p.occupancy.blocks) *
+                               reached_by_clusters(device_.multiprocessors, p.occupancy.blocks, tuning.cluster);
   Launch launch{};
   launch.waves = std::ceil(work.blocks / active_blocks);
   const double tail = launch.waves * active_blocks / work.blocks;  // SMs wait for the last wave; 1: none does
@@ -168,7 +170,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   if (steps_are_fused) {
     time_fused_steps(p, work, launch, tuning);
   } else {
-    time_sweep(p, work, launch);
+    time_sweep(p, work, launch, tuning);
   }
   const std::array<std::pair<double, std::string_view>, 6> parts{{{p.dram_ms, "DRAM"},
                                                                   {p.l2_ms, "L2"},
@@ -195,7 +197,7 @@ void PerformanceModel::time_l2(Prediction& p, const Work& work, double repeated_
   p.l2_ms = p.l2_bytes / device_.l2_gbs / 1e6;
 }
 
-void PerformanceModel::time_sweep(Prediction& p, const Work& work, const Launch& launch) const {
+void PerformanceModel::time_sweep(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const {
   // What L1 cannot keep for the block's other threads is asked of L2 again.
   const double l1_bytes = device_.l1_kb * 1024 - launch.shared;
   const double lost = miss_share(p.occupancy.blocks * work.l1_working_set, std::max(1.0, l1_bytes));
@@ -211,7 +213,8 @@ void PerformanceModel::time_sweep(Prediction& p, const Work& work, const Launch&
   p.issue_ms = (work.arithmetic * clocks + others) / kSchedulers / launch.cycles_per_ms / ready;
 
   // What is resident together overlaps; within one of them trips, transfers and instructions follow each other.
-  const double block_ns = kBlockStartNs + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
+  const double start_ns = kBlockStartNs + kPeerStartNs * (tuning.cluster - 1);
+  const double block_ns = start_ns + work.rounds * kLatencyNs + work.barriers * kBarrierNs;
   p.latency_ms = launch.waves * block_ns / 1e6 + unhidden_ms(p, work);
 }
 

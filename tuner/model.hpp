@@ -60,7 +60,7 @@ class PerformanceModel : public CostModel {
 
   void time_l2(Prediction& p, const Work& work, double repeated_sectors, double reread_cost,
                double spilled_bytes) const;
-  void time_sweep(Prediction& p, const Work& work, const Launch& launch) const;
+  void time_sweep(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;
   /// Of a sweep's own work, what nothing else that is resident overlaps.
   double unhidden_ms(const Prediction& p, const Work& work) const;
   void time_fused_steps(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;

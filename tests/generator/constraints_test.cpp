@@ -229,6 +229,14 @@ TEST(Constraints, BlocksAreCountable) {
   EXPECT_EQ(broken(huge, "direct.bx32.by1.zfirst"), Names{"grid_blocks"});
 }
 
+TEST(Constraints, ClustersCameWithSm90AndHaveEightBlocksAtMost) {
+  EXPECT_EQ(broken(star(3, 1), "direct.bx32.by8.cl8"), kNone);
+  EXPECT_EQ(broken(star(3, 1), "direct.bx32.by8.cl16"), Names{"clusters"});
+  Limits older = kSm90;
+  older.compute_capability = 89;
+  EXPECT_EQ(broken(star(3, 1), "direct.bx32.by8.cl2", older), Names{"clusters"});
+}
+
 TEST(Constraints, PromisedBlocksFitInAnSm) {
   EXPECT_EQ(broken(star(3, 1), "direct.bx32.by8.mb8"), kNone);
   EXPECT_EQ(broken(star(3, 1), "direct.bx32.by8.mb12"), Names{"min_blocks_fit"}) << "3072 threads";
@@ -274,7 +282,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   run.steps = 8;
   add(run, "temporal.bx64.by4.rx1.ry4.t2");
-  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.cl16");
+  add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
   Problem mirrored = star(3, 2);

@@ -148,6 +148,14 @@ TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
   EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
 }
 
+TEST(Space, BlocksOfAClusterAllHaveATile) {
+  const Problem problem = star(3, 1);  // 512 planes
+  const Space space(problem, kSm90);
+  EXPECT_TRUE(space.legal(parse_code("streaming.bx32.by4.cz128.regs.cl4")));
+  EXPECT_FALSE(space.legal(parse_code("streaming.bx32.by4.cz256.regs.cl4")));
+  EXPECT_TRUE(is_legal(problem, kSm90, parse_code("streaming.bx32.by4.cz256.regs.cl4"))) << "useless, not wrong";
+}
+
 TEST(Space, NeighboursOfAValueOutsideTheTableAreTheNearestOnes) {
   const Problem problem = star(3, 1);
   const Space space(problem, kSm90);

@@ -47,6 +47,30 @@ TEST(KernelBlocks, CoverTheGridWithAPartialLastTile) {
   EXPECT_EQ(kernel_tiles(star(3, 1), parse_code("tiled.bx8.by8.bz8.cin")), (Lengths{86, 86, 86}));
 }
 
+TEST(ClusterTile, LiesAlongTheLastAxisThatTheGridHas) {
+  EXPECT_EQ(cluster_tile(star(3, 1), parse_code("direct.bx32.by4.rz2.cl4")), (Lengths{32, 4, 8}));
+  EXPECT_EQ(cluster_tile(star(2, 1), parse_code("direct.bx32.by4.cl4")), (Lengths{32, 16, 1}));
+  EXPECT_EQ(cluster_tile(star(2, 1), parse_code("streaming.bx32.by1.cz8.regs.cl2")), (Lengths{32, 1, 16}));
+  EXPECT_EQ(cluster_tile(star(1, 1), parse_code("direct.bx32.by1.cl8")), (Lengths{256, 1, 1}));
+  const Tuning one = parse_code("direct.bx32.by4");
+  EXPECT_EQ(cluster_tile(star(3, 1), one), kernel_tile(star(3, 1), one));
+}
+
+TEST(ClusterTile, IsSharedByTheBlocksOfFusedSteps) {
+  const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 8);
+  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2");
+  EXPECT_EQ(cluster_axis(run, tuning), -1);
+  EXPECT_EQ(cluster_tile(run, tuning), kernel_tile(run, tuning));
+}
+
+TEST(KernelBlocks, OfAClusterFollowEachOtherInX) {
+  const Problem problem = star(3, 1);  // 512 cells along each axis
+  const Tuning tuning = parse_code("direct.bx32.by4.bz3.cl4");
+  EXPECT_EQ(kernel_tiles(problem, tuning), (Lengths{16, 128, 43}))
+      << "43 x 12 planes: the last cluster has a tile less";
+  EXPECT_EQ(blocks_of(kernel_tiles(problem, tuning), tuning), (Lengths{64, 128, 43}));
+}
+
 TEST(SharedTile, HoldsTheOutputTileAndItsHalo) {
   const SharedTile tile = shared_tile(star(3, 2), parse_code("tiled.bx32.by4.bz4"));
   EXPECT_EQ(tile.left_pad, 2);

@@ -99,6 +99,10 @@ constexpr Mutation kMutations[]{
      "direct.bx32.by4.rx4.v4", kZero, "misaligned"},
     {"VectorsNotPatchedAtTheFarEdge", "field.cuh", "if (x < 0 || x + kVector > nx) {", "if (x < 0) {",
      "direct.bx32.by4.rx4.v4", kPeriodic, kWrongCell},
+    {"BlocksOfAClusterHaveTheSameTile", "arguments.cuh", "tile.z * T::kCluster + rank", "tile.z * T::kCluster",
+     "direct.bx32.by4.cl2", kZero, kWrongCell},
+    {"BlocksBeyondTheLastTile", "arguments.cuh", "index * cells >= a.high[kAxis]", "index * cells < 0",
+     "streaming.bx32.by4.cz4.regs.cl4", kHold, kFault},
     {"LastStripOfRasterTooHigh", "arguments.cuh", "tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip",
      "kStrip", "direct.bx8.by4.raster", kZero, kWrongCell},
 

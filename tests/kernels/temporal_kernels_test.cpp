@@ -196,7 +196,7 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
                      "temporal.bx32.by8.rx2.ry4.v2.pf3.t2"),
             "temporal_reach");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "legal");
-  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl16"), "temporal_clusters");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl16"), "clusters");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.cl2"), "temporal_clusters");
   const Stencil one_way = parse_expression_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
   EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
@@ -204,7 +204,7 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   const auto no_clusters =
       first_violation(older, limits_of_architecture("sm_80"), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"));
   ASSERT_TRUE(no_clusters);
-  EXPECT_EQ(no_clusters->constraint, "temporal_clusters");
+  EXPECT_EQ(no_clusters->constraint, "clusters");
   const Stencil conducting = load_definition("corpus/anisotropic_diffusion3d.toml");
   EXPECT_EQ(violated(conducting, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"), "temporal_fields");
   const auto reason = first_violation(make_problem(conducting, ElementType::f32, hold, grid, 0, 4), limits,

@@ -296,6 +296,10 @@ TEST_F(ModelTest, SpillsCost) {
   EXPECT_GT(predict(candidate, "h200", 64, 512).time_ms, predict(candidate, "h200", 64).time_ms);
 }
 
+TEST_F(ModelTest, BlocksThatNeedPlacesNearEachOtherStartLater) {
+  EXPECT_GT(predict(candidate + ".cl2").latency_ms, predict(candidate).latency_ms);
+}
+
 TEST_F(ModelTest, AFasterMemoryIsFaster) {
   EXPECT_LT(predict(candidate, "h200").time_ms, predict(candidate, "h100").time_ms);
 }
