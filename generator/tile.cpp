@@ -71,22 +71,6 @@ std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tun
   return tile;
 }
 
-int cluster_axis(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family == Family::temporal) return -1;
-  const KernelAxes axes = kernel_axes(problem, tuning);
-  return axes.grid_axis[2] >= 0 ? 2 : axes.grid_axis[1] >= 0 ? 1 : 0;
-}
-
-std::array<std::int64_t, kMaxRank> cluster_tile(const Problem& problem, const Tuning& tuning) {
-  auto tile = kernel_tile(problem, tuning);
-  const int axis = cluster_axis(problem, tuning);
-  if (axis >= 0) {
-    std::int64_t& length = tile[static_cast<std::size_t>(axis)];
-    length = saturating_product({length, tuning.cluster});
-  }
-  return tile;
-}
-
 std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto tile = cluster_tile(problem, tuning);
@@ -200,6 +184,38 @@ SharedTile shared_tile(const Problem& problem, const Tuning& tuning) {
   shared.bytes = static_cast<std::size_t>(saturating_product(
       {static_cast<std::int64_t>(shared.cell_bytes), shared.pitch, shared.rows, shared.planes, shared.inputs}));
   return shared;
+}
+
+int cluster_axis(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return -1;
+  constexpr std::int64_t kSectorBytes = 32;  // rows are read by whole ones
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  const auto tile = kernel_tile(problem, tuning);
+  const std::int64_t sector = kSectorBytes / static_cast<std::int64_t>(size_of(problem.type));
+  int most = 0;
+  double most_shared = 0;
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    if (axes.grid_axis[a] < 0) continue;
+    const Reach& reach = axes.reach[a];
+    std::int64_t shared = reach.high - reach.low;
+    if (a == 0) {
+      shared = uses_ring(tuning) ? shared_tile(problem, tuning).pitch - tile[0]
+                                 : round_up(-reach.low, sector) + round_up(reach.high, sector);
+    }
+    const double share = static_cast<double>(shared) / static_cast<double>(std::max<std::int64_t>(tile[a], 1));
+    if (share >= most_shared) most = static_cast<int>(a), most_shared = share;
+  }
+  return most;
+}
+
+std::array<std::int64_t, kMaxRank> cluster_tile(const Problem& problem, const Tuning& tuning) {
+  auto tile = kernel_tile(problem, tuning);
+  const int axis = cluster_axis(problem, tuning);
+  if (axis >= 0) {
+    std::int64_t& length = tile[static_cast<std::size_t>(axis)];
+    length = saturating_product({length, tuning.cluster});
+  }
+  return tile;
 }
 
 std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept { return a > kLargest - b ? kLargest : a + b; }

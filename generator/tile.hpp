@@ -31,8 +31,8 @@ Reach stage_reach(const Problem& problem, int grid_axis);
 /// tile away from the grid's edges stores.
 std::array<std::int64_t, kMaxRank> kernel_tile(const Problem& problem, const Tuning& tuning);
 
-/// The kernel axis along which the tiles of a cluster's blocks follow each other: the last that the grid has. -1: the
-/// blocks share one tile (temporal).
+/// The kernel axis along which the tiles of a cluster's blocks follow each other: that on which neighbouring tiles read
+/// most of the same, whatever the extents are. -1: the blocks share one tile (temporal).
 int cluster_axis(const Problem& problem, const Tuning& tuning);
 
 /// Output cells of the blocks that run together: one block's (kernel_tile), or those of a cluster.

@@ -149,11 +149,11 @@ TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
 }
 
 TEST(Space, BlocksOfAClusterAllHaveATile) {
-  const Problem problem = star(3, 1);  // 512 planes
+  const Problem problem = star(3, 1);  // 512 cells a row, shared 128 a block
   const Space space(problem, kSm90);
-  EXPECT_TRUE(space.legal(parse_code("streaming.bx32.by4.cz128.regs.cl4")));
-  EXPECT_FALSE(space.legal(parse_code("streaming.bx32.by4.cz256.regs.cl4")));
-  EXPECT_TRUE(is_legal(problem, kSm90, parse_code("streaming.bx32.by4.cz256.regs.cl4"))) << "useless, not wrong";
+  EXPECT_TRUE(space.legal(parse_code("streaming.bx128.by8.ry8.cz512.regs.cl4")));
+  EXPECT_FALSE(space.legal(parse_code("streaming.bx128.by8.ry8.cz512.regs.cl8")));
+  EXPECT_TRUE(is_legal(problem, kSm90, parse_code("streaming.bx128.by8.ry8.cz512.regs.cl8"))) << "useless, not wrong";
 }
 
 TEST(Space, NeighboursOfAValueOutsideTheTableAreTheNearestOnes) {

@@ -47,11 +47,25 @@ TEST(KernelBlocks, CoverTheGridWithAPartialLastTile) {
   EXPECT_EQ(kernel_tiles(star(3, 1), parse_code("tiled.bx8.by8.bz8.cin")), (Lengths{86, 86, 86}));
 }
 
-TEST(ClusterTile, LiesAlongTheLastAxisThatTheGridHas) {
-  EXPECT_EQ(cluster_tile(star(3, 1), parse_code("direct.bx32.by4.rz2.cl4")), (Lengths{32, 4, 8}));
+TEST(ClusterTile, LiesAlongTheAxisWhereNeighboursReadMostOfTheSame) {
+  EXPECT_EQ(cluster_tile(star(3, 1), parse_code("direct.bx32.by4.rz2.cl4")), (Lengths{32, 4, 8})) << "2 of 2 planes";
+  EXPECT_EQ(cluster_tile(star(3, 1), parse_code("direct.bx8.by8.bz8.cl4")), (Lengths{32, 8, 8})) << "16 of 8 cells";
+  EXPECT_EQ(cluster_tile(star(3, 1), parse_code("direct.bx64.by2.bz8.cl4")), (Lengths{64, 8, 8})) << "2 of 2 rows";
   EXPECT_EQ(cluster_tile(star(2, 1), parse_code("direct.bx32.by4.cl4")), (Lengths{32, 16, 1}));
-  EXPECT_EQ(cluster_tile(star(2, 1), parse_code("streaming.bx32.by1.cz8.regs.cl2")), (Lengths{32, 1, 16}));
+  EXPECT_EQ(cluster_tile(star(2, 1), parse_code("streaming.bx64.by1.cz4.regs.cl2")), (Lengths{64, 1, 8}));
   EXPECT_EQ(cluster_tile(star(1, 1), parse_code("direct.bx32.by1.cl8")), (Lengths{256, 1, 1}));
+}
+
+TEST(ClusterTile, OfADeepRingLiesAlongItsRowsOfWholeLines) {
+  EXPECT_EQ(cluster_tile(star(3, 4), parse_code("streaming.bx32.by8.rx4.ry4.v4.cz128.ring.pf1.cl2")),
+            (Lengths{256, 32, 128}))
+      << "64 of 128 cells, 8 of 32 rows, 8 of 128 planes";
+  EXPECT_EQ(cluster_tile(star(3, 2), parse_code("streaming.bx32.by8.rx4.ry4.v4.cz8.ring.pf1.cl2")),
+            (Lengths{128, 32, 16}))
+      << "as many planes as cells of a row: the later axis";
+}
+
+TEST(ClusterTile, OfOneBlockIsItsTile) {
   const Tuning one = parse_code("direct.bx32.by4");
   EXPECT_EQ(cluster_tile(star(3, 1), one), kernel_tile(star(3, 1), one));
 }
