@@ -190,8 +190,10 @@ Verdict sums_of_planes(const Problem& problem, const Limits&, const Tuning& tuni
 }
 
 Verdict sums_unroll(const Problem&, const Limits&, const Tuning& tuning) {
-  if (tuning.keeps != Keeps::sums || is_temporal(tuning) || tuning.unroll == 1) return {};
-  return fmt::format("u{}; a walk with sums unrolls a whole turn of them by itself", tuning.unroll);
+  const bool sums = tuning.keeps == Keeps::sums;
+  if (!sums && tuning.sums_loop == SumsLoop::step) return "step; a walk that keeps cells has no turn of sums";
+  if (!sums || is_temporal(tuning) || tuning.unroll == 1) return {};
+  return fmt::format("u{}; a walk with sums has a loop of turns or of steps", tuning.unroll);
 }
 
 Verdict sums_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
@@ -354,7 +356,9 @@ constexpr std::array kConstraints{
     Constraint{"cover_input_holds_halo", "An input tile in shared memory includes its halo.", cover_input_holds_halo},
     Constraint{"unroll_within_depth", "No more iterations are unrolled together than the walk has.",
                unroll_within_depth},
-    Constraint{"sums_unroll", "A walk with sums unrolls by itself.", sums_unroll},
+    Constraint{"sums_unroll",
+               "Walks with sums, and no others, have a loop of turns or of steps in place of an unrolled one.",
+               sums_unroll},
     Constraint{"sums_prefetch", "Sums without a ring read no plane ahead.", sums_prefetch},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},
     Constraint{"vector_bytes", "A vector is a power of two of cells and at most 16 bytes.", vector_bytes},

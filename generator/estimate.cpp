@@ -50,8 +50,9 @@ std::int64_t values_with_sums(const Problem& problem, const Tuning& tuning, cons
   return saturating_sum(saturating_sum(pending, rows), saturating_product({late, tile.x, tile.y}));
 }
 
-/// Steps after which sums are back in their registers: unrolled together (plane_sums.cuh).
-std::int64_t turn_of_sums(const Problem& problem, const Tuning& tuning) {
+/// Steps in the body of a loop with sums (plane_sums.cuh).
+std::int64_t steps_of_loop(const Problem& problem, const Tuning& tuning) {
+  if (tuning.sums_loop == SumsLoop::step) return 1;
   const Reach reach = kernel_axes(problem, tuning).reach[2];
   return std::int64_t{reach.high} - reach.low + 1;
 }
@@ -76,8 +77,8 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
 std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const auto taps = static_cast<std::int64_t>(problem.facts.taps.size());
   const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
-  const bool by_turns = tuning.keeps == Keeps::sums && tuning.family == Family::streaming;
-  const std::int64_t unrolled = by_turns ? turn_of_sums(problem, tuning) : tuning.unroll;
+  const bool sums = tuning.keeps == Keeps::sums && tuning.family == Family::streaming;
+  const std::int64_t unrolled = sums ? steps_of_loop(problem, tuning) : tuning.unroll;
   const std::int64_t sweeps = tuning.family == Family::temporal ? temporal_shape(problem, tuning).levels : 1;
   return saturating_product({update, tuning.register_x, tuning.register_y, tuning.register_z, unrolled, sweeps});
 }

@@ -223,7 +223,7 @@ struct Tuning {{
   static constexpr int kVector = {v};
   static constexpr int kDepth = {cz};
   static constexpr int kUnroll = {u};
-  static constexpr int kPrefetch = {pf};
+{sums_loop}  static constexpr int kPrefetch = {pf};
   static constexpr int kCluster = {cl}, kClusterAxis = {cl_axis};
 {temporal}  static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
   static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::{load};
@@ -234,7 +234,12 @@ struct Tuning {{
       fmt::arg("code", code(tuning)), fmt::arg("bx", tuning.block_x), fmt::arg("by", tuning.block_y),
       fmt::arg("bz", tuning.block_z), fmt::arg("rx", tuning.register_x), fmt::arg("ry", tuning.register_y),
       fmt::arg("rz", tuning.register_z), fmt::arg("v", tuning.vector), fmt::arg("cz", tuning.depth),
-      fmt::arg("u", tuning.unroll), fmt::arg("pf", tuning.prefetch), fmt::arg("cl", tuning.cluster),
+      fmt::arg("u", tuning.unroll),
+      fmt::arg("sums_loop",
+               tuning.keeps == Keeps::sums && tuning.family == Family::streaming
+                   ? fmt::format("  static constexpr bool kLoopOfTurns = {};\n", tuning.sums_loop == SumsLoop::turn)
+                   : std::string()),
+      fmt::arg("pf", tuning.prefetch), fmt::arg("cl", tuning.cluster),
       fmt::arg("cl_axis", cluster_axis(problem, tuning)),
       fmt::arg("temporal", tuning.family == Family::temporal
                                ? fmt::format("  static constexpr int kSteps = {};\n"

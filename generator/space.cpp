@@ -68,6 +68,7 @@ Tuning settled(Tuning tuning) {
     if (tuning.planes == Planes::registers) tuning.prefetch = 0;
   } else {
     tuning.copies = Copies::engine;
+    tuning.sums_loop = SumsLoop::turn;
   }
   return tuning;
 }

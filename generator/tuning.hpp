@@ -42,6 +42,12 @@ enum class Keeps {
   sums,   ///< partial sums of the outputs that a plane contributes to; the plane itself is then done with
 };
 
+/// streaming with sums: what of the walk is unrolled into one body of the loop.
+enum class SumsLoop {
+  turn,  ///< as many steps as sums are under way: each is back in its registers after them
+  step,  ///< one step: short code; a multiply-add that adds to a sum puts it where it belongs in the next
+};
+
 /// streaming ring: who brings the planes.
 enum class Copies {
   engine,   ///< the copy engine (TMA, sm_90+), a plane a request
@@ -74,6 +80,7 @@ struct Tuning {
   int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
   Planes planes = Planes::registers;
   Keeps keeps = Keeps::cells;
+  SumsLoop sums_loop = SumsLoop::turn;
   Copies copies = Copies::engine;
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
   int steps = 2;     ///< sweeps that a launch of family temporal makes

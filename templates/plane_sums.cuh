@@ -7,7 +7,9 @@
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
 //
-// The moves are names only where the loop is unrolled by kTurn, after which each sum is back in its registers.
+// The moves cost nothing: a loop unrolled by kTurn steps has each sum back in its registers, and in a loop of single steps
+// a multiply-add puts the sum that it adds to where it belongs next. The first is long (90 KB of code for a star of order
+// 8 and four outputs a thread), the second short, and it takes fewer registers (order 4, 16 outputs: 167 for 213).
 // Inputs that are read at the cell alone (S::late) are loaded for the output that is finished next, one plane ahead.
 #pragma once
 
@@ -72,6 +74,7 @@ struct PlaneSums {
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
+  static constexpr int kUnrolled = T::kLoopOfTurns ? kTurn : 1;
 
   /// A source of cells of which only one plane is there, whichever is asked for.
   struct Plane {

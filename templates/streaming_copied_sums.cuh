@@ -140,7 +140,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   LateCells<S, T> late;
   late.load(in, x, y, tile.z);
   int newest = 0, refilled = kSlots - 1;  // slots of planes n and n - 1
-#pragma unroll Sums::kTurn
+#pragma unroll Sums::kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     async_wait<kSlots - 2>();

@@ -52,7 +52,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     edge.find(tile, in[0], thread);
     edge.load(in, tile.z - S::kLowZ);
   }
-#pragma unroll Sums::kTurn
+#pragma unroll Sums::kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     if (copies_planes && step + kSlots - 1 < tile.steps) {

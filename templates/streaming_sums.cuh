@@ -33,7 +33,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, first_z);
-#pragma unroll Sums::kTurn
+#pragma unroll Sums::kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;

@@ -175,6 +175,8 @@ TEST(Constraints, SumsNeedSeveralPlanesAndUnrollByThemselves) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums"), kNone);
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.ring.sums"), kNone) << "a ring without pf still runs ahead";
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2"), Names{"sums_unroll"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.step"), kNone);
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.step"), Names{"sums_unroll"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.pf1"), Names{"sums_prefetch"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.shared.sums"), Names{"parameter_unused"});
   EXPECT_EQ(broken(flat(), "streaming.bx32.by4.cz4.regs.sums"), Names{"sums_of_planes"});

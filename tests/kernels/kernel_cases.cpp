@@ -60,7 +60,10 @@ Problem on_grid(const Problem& problem, std::array<std::int64_t, kMaxRank> n, st
 
 /// What means nothing to this candidate goes back to its default.
 Tuning without_unused(Tuning tuning) {
-  if (tuning.keeps == Keeps::sums) tuning.unroll = 1;
+  if (tuning.keeps == Keeps::sums) {
+    tuning.sums_loop = tuning.unroll == 1 ? tuning.sums_loop : SumsLoop::step;
+    tuning.unroll = 1;
+  }
   if (tuning.keeps == Keeps::sums && tuning.planes == Planes::registers) tuning.prefetch = 0;
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
