@@ -145,46 +145,57 @@ struct PlaneSums {
   }
 };
 
-/// Where a walking thread writes. Whether its whole register tile lies in the box is settled once.
+/// Where a walking thread writes: plane after plane. Whether its whole register tile lies in the box is settled once.
 template <class S, class T>
-struct WalkOutput {
+class WalkOutput {
+ public:
   using Index = typename S::Index;
+  using Storage = typename S::Storage;
 
-  const Arguments<S>& arguments;
-  const UpdatedBox<S>& box;
-  Index x, y;
-  bool whole;
+  STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index first_z)
+      : coefficients_(arguments.coefficients), box_(box), x_(x), y_(y),
+        stride_y_(static_cast<Index>(arguments.stride_y)), stride_z_(static_cast<Index>(arguments.stride_z)),
+        whole_(x >= box.low_x && x + T::kRegisterX <= box.high_x && y >= box.low_y && y + T::kRegisterY <= box.high_y) {
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) to_[o] = arguments.out[o] + (y * stride_y_ + first_z * stride_z_ + x);
+  }
 
-  STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y)
-      : arguments(arguments), box(box), x(x), y(y),
-        whole(x >= box.low_x && x + T::kRegisterX <= box.high_x && y >= box.low_y && y + T::kRegisterY <= box.high_y) {}
-
-  /// The complete outputs of `sums`, which are those of plane z, a plane of the box.
-  STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Index z) const {
-    store_rows(sums, late, z, IndicesBelow<T::kRegisterY>{});
+  /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
+  STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const LateCells<S, T>& late) {
+    store_rows(sums, late, IndicesBelow<T::kRegisterY>{});
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) to_[o] += stride_z_;
   }
 
  private:
   template <int... kJ>
-  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Index z,
-                                 Indices<kJ...>) const {
+  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Indices<kJ...>) const {
     typename PlaneSums<S, T>::Row outputs[T::kRegisterY];
-    (sums.template finish<kJ>(late, arguments.coefficients, outputs[kJ]), ...);
-    STENCIL_UNROLL
-    for (int j = 0; j < T::kRegisterY; ++j) {
-      const Index offset =
-          (y + j) * static_cast<Index>(arguments.stride_y) + z * static_cast<Index>(arguments.stride_z);
-      STENCIL_UNROLL
-      for (int o = 0; o < S::kOutputs; ++o) {
-        typename S::Storage* const to = arguments.out[o] + offset + x;
-        if (whole) {
-          store_whole_row<S, T>(to, outputs[j][o]);
-        } else if (y + j >= box.low_y && y + j < box.high_y) {
-          store_part_of_row<S, T>(to, box, x, outputs[j][o]);
-        }
-      }
+    (sums.template finish<kJ>(late, coefficients_, outputs[kJ]), ...);
+    if (whole_) {
+      (store_whole<kJ>(outputs[kJ]), ...);
+    } else {
+      (store_part<kJ>(outputs[kJ]), ...);
     }
   }
+
+  template <int kJ>
+  STENCIL_DEVICE void store_whole(const typename PlaneSums<S, T>::Row& row) const {
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to_[o] + kJ * stride_y_, row[o]);
+  }
+  template <int kJ>
+  STENCIL_DEVICE void store_part(const typename PlaneSums<S, T>::Row& row) const {
+    if (y_ + kJ < box_.low_y || y_ + kJ >= box_.high_y) return;
+    STENCIL_UNROLL
+    for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to_[o] + kJ * stride_y_, box_, x_, row[o]);
+  }
+
+  const typename S::Value* coefficients_;
+  const UpdatedBox<S>& box_;
+  Index x_, y_, stride_y_, stride_z_;
+  bool whole_;
+  Storage* to_[S::kOutputs];  ///< the thread's first cell of the next plane
 };
 
 }  // namespace stencil_tune

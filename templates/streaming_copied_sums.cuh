@@ -135,7 +135,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
     async_commit();
   }
 
-  const WalkOutput<S, T> output(arguments, box, x, y);
+  WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, tile.z);
@@ -152,7 +152,7 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
     refilled = newest;
     newest = newest + 1 < kSlots ? newest + 1 : 0;
     if (step >= 0) {
-      output.store(sums, late, tile.z + step);
+      output.store(sums, late);
       if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
     }
     sums.next();

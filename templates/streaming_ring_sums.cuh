@@ -39,7 +39,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  const WalkOutput<S, T> output(arguments, box, x, y);
+  WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, tile.z);
@@ -70,7 +70,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     give_back(ring, thread, newest.slot);
     newest.advance();
     if (step >= 0) {
-      output.store(sums, late, tile.z + step);
+      output.store(sums, late);
       if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
     }
     sums.next();

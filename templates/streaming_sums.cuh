@@ -29,7 +29,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
 
-  const WalkOutput<S, T> output(arguments, box, x, y);
+  WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, first_z);
@@ -39,7 +39,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
     if (z >= box.high_z) break;
     sums.add(GlobalRows<S, T, Known>{in, x, y, z + Sums::kReach}, arguments.coefficients);
     if (step >= 0) {
-      output.store(sums, late, z);
+      output.store(sums, late);
       if (z + 1 < box.high_z) late.load(in, x, y, z + 1);
     }
     sums.next();
