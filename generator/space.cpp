@@ -15,11 +15,27 @@ bool is_any(std::string_view prefix, std::initializer_list<std::string_view> pre
   return std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end();
 }
 
-/// A depth beyond the walked extent only renames the first one that covers it.
-std::vector<int> depths_within(std::vector<int> depths, std::int64_t extent) {
-  const auto covering = std::find_if(depths.begin(), depths.end(), [&](int depth) { return depth >= extent; });
+/// Depths up to the first that covers the walked planes (those beyond only rename it), and those that part the planes
+/// evenly where powers of two cannot: a few long walks must fill whole waves of blocks.
+std::vector<int> depths_within(std::vector<int> depths, std::int64_t planes) {
+  constexpr std::int64_t kLeastDepth = 16;
+  const auto covering = std::find_if(depths.begin(), depths.end(), [&](int depth) { return depth >= planes; });
   if (covering != depths.end()) depths.erase(covering + 1, depths.end());
+  for (const std::int64_t parts : {3, 5, 6, 7}) {
+    const std::int64_t depth = (planes + parts - 1) / parts;
+    if (depth >= kLeastDepth && depth <= depths.back()) depths.push_back(static_cast<int>(depth));
+  }
+  std::sort(depths.begin(), depths.end());
+  depths.erase(std::unique(depths.begin(), depths.end()), depths.end());
   return depths;
+}
+
+/// Planes that a sweep updates along the kernel's z.
+std::int64_t updated_planes(const Problem& problem, const KernelAxes& axes) {
+  if (axes.grid_axis[2] < 0) return 1;
+  const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+  const Box box = updated_box(problem);
+  return std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
 }
 
 /// The parameter's values, less what the problem rules out whatever the other parameters are.
@@ -46,7 +62,7 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
   if (prefix == "rx" && family != Family::temporal) {  // tiles of the others are powers of two in x
     std::erase_if(values, [](int outputs) { return (outputs & (outputs - 1)) != 0; });
   }
-  if (prefix == "cz") return depths_within(std::move(values), axes.extents[2]);
+  if (prefix == "cz") return depths_within(std::move(values), updated_planes(problem, axes));
   if (prefix == "v") {
     std::erase_if(values, [&](int vector) {
       return static_cast<std::size_t>(vector) * size_of(problem.type) > 16 || problem.pitch % vector != 0;

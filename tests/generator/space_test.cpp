@@ -148,6 +148,22 @@ TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
   EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
 }
 
+TEST(Space, WalksMayPartTheUpdatedPlanesEvenly) {
+  const Problem problem = star(3, 8);  // 512 planes, of which 496 are updated
+  const Space space(problem, kSm90);
+  std::set<int> depths;
+  for (int depth = 1; depth < 512;) {
+    const std::string centre = "streaming.bx32.by4.cz" + std::to_string(depth) + ".ring.sums.pf1";
+    int next = 512;
+    for (const Tuning& neighbour : space.neighbours(parse_code(centre))) {
+      if (neighbour.depth > depth) next = std::min(next, neighbour.depth);
+    }
+    depths.insert(depth);
+    depth = next;
+  }
+  EXPECT_EQ(depths, (std::set<int>{1, 2, 4, 8, 16, 32, 64, 71, 83, 100, 128, 166, 256}));
+}
+
 TEST(Space, BlocksOfAClusterAllHaveATile) {
   const Problem problem = star(3, 1);  // 512 cells a row, shared 128 a block
   const Space space(problem, kSm90);
