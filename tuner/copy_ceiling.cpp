@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -45,7 +46,8 @@ void CopyCeiling::warm_up(DevicePointer a, DevicePointer b, std::size_t bytes, d
     launch(variants_.front(), b, a, bytes);
   };
   const double once = std::max(watch.time(there_and_back), 1e-3);
-  for (double done = once; done < milliseconds; done += once) there_and_back();
+  const auto pairs = static_cast<int>(std::ceil(milliseconds / once));
+  for (int i = 1; i < pairs; ++i) there_and_back();
 }
 
 double CopyCeiling::copy_ms(const Variant& variant, DevicePointer a, DevicePointer b, std::size_t bytes,
@@ -78,7 +80,8 @@ double CopyCeiling::measure_best(DevicePointer a, DevicePointer b, std::size_t b
   for (std::size_t i = 0; i < std::min<std::size_t>(3, looks.size()); ++i) {
     best = std::min(best, copy_ms(*looks[i].second, a, b, bytes, budget_ms / 6));
   }
-  return 2.0 * static_cast<double>(bytes / kVectorBytes * kVectorBytes) / best / 1e6;
+  const std::size_t copied = bytes / kVectorBytes * kVectorBytes;
+  return 2.0 * static_cast<double>(copied) / best / 1e6;
 }
 
 }  // namespace stencil_tune
