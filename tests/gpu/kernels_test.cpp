@@ -10,6 +10,8 @@
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
+#include "tuner/launcher.hpp"
+#include "tuner/verification.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +22,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -164,6 +167,33 @@ std::string form_name(const testing::TestParamInfo<Tuning>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, DeviceKernelForms, testing::ValuesIn(kernel_forms()), form_name);
+
+// ---- many launches --------------------------------------------------------------------------------------------------
+
+class DeviceRings : public GpuTest<> {};
+
+// A copy that overtakes loads of the plane it replaces is wrong in few cells, and not in every launch.
+TEST_F(DeviceRings, are_right_launch_after_launch) {
+  constexpr int kLaunches = 100;
+  if (device_.limits.compute_capability < 90) GTEST_SKIP() << "no tensor copies on " << device_.architecture;
+  const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f64, {}, {3, {256, 256, 256}});
+  Driver& driver = cuda_driver();
+  const Context context(driver, device_.ordinal);
+  const Stream stream(driver);
+  const FieldSet fields(driver, problem, problem.extents.cells());
+  Verification verification(driver, device_.architecture, device_.limits, problem, fields, 1, stream.get());
+  const auto compiler = open_cached_nvrtc();
+  for (const char* code :
+       {"streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.pf2.zfirst",
+        "streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.step.pf2", "streaming.bx32.by4.rx2.ry2.v2.cz8.ring.pf2.cl2",
+        "streaming.bx32.by4.rx4.v2.cz8.ring.sums.cpasync.pf2"}) {
+    const Watchdog watchdog(code, kLongestCase);
+    Launcher launcher(driver, parse_code(code),
+                      compiler->compile(generate(problem, parse_code(code)), device_.architecture));
+    ASSERT_EQ(launcher.exceeded_limit(problem), std::nullopt) << code;
+    EXPECT_EQ(verification.verify_launches(launcher, kLaunches), std::nullopt) << code;
+  }
+}
 
 // ---- fused steps ----------------------------------------------------------------------------------------------------
 
