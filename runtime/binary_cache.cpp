@@ -75,7 +75,7 @@ std::vector<std::byte> encode(const std::string& digest, const CompiledKernel& k
   std::vector<std::byte> bytes(sizeof(Header) + kernel.entry.size() + kernel.cubin.size());
   std::memcpy(bytes.data(), &header, sizeof(Header));
   std::memcpy(bytes.data() + sizeof(Header), kernel.entry.data(), kernel.entry.size());
-  std::copy(kernel.cubin.begin(), kernel.cubin.end(), bytes.begin() + sizeof(Header) + kernel.entry.size());
+  std::copy(kernel.cubin.begin(), kernel.cubin.end(), bytes.data() + sizeof(Header) + kernel.entry.size());
   header.checksum = XXH3_128bits(bytes.data() + kUnchecked, bytes.size() - kUnchecked);
   std::memcpy(bytes.data(), &header, sizeof(Header));
   return bytes;

@@ -17,7 +17,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
 constexpr int kAhead = 2;  // candidates beyond one a compile process that are compiled or wait for the device
@@ -25,6 +24,12 @@ constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
+
+/// What a strategy learns of a trial.
+double score(const TrialRecord& trial) {
+  if (trial.outcome != Outcome::ok) return std::numeric_limits<double>::infinity();
+  return trial.timing.median_ms;
+}
 
 class Session {
  public:
@@ -59,7 +64,7 @@ class Session {
         trials_.known(context_key(), parts_.platform.gpu, parts_.platform.template_signature, options_.predicted);
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
-      parts_.strategy.report(parse_code(trial.code), trial.outcome == Outcome::ok ? trial.timing.median_ms : kInfinity);
+      parts_.strategy.report(parse_code(trial.code), score(trial));
       seen_[trial.code] = trial;
     }
     // The incumbents: they are compiled anew, because the race needs their binaries.
@@ -181,7 +186,7 @@ class Session {
     trial.id = trials_.insert(trial, naive_gstencils()).id;
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
-    parts_.strategy.report(tuning, ok ? trial.timing.median_ms : kInfinity);
+    parts_.strategy.report(tuning, score(trial));
     if (ok && !dropped && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_[trial.code] = trial;
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
