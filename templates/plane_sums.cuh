@@ -74,7 +74,6 @@ struct PlaneSums {
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
-  static constexpr int kUnrolled = T::kLoopOfTurns ? kTurn : 1;
 
   /// A source of cells of which only one plane is there, whichever is asked for.
   struct Plane {

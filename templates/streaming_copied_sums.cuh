@@ -140,7 +140,8 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   LateCells<S, T> late;
   late.load(in, x, y, tile.z);
   int newest = 0, refilled = kSlots - 1;  // slots of planes n and n - 1
-#pragma unroll Sums::kUnrolled
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kTurn : 1;
+#pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     async_wait<kSlots - 2>();

@@ -52,7 +52,8 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     edge.find(tile, in[0], thread);
     edge.load(in, tile.z - S::kLowZ);
   }
-#pragma unroll Sums::kUnrolled
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kTurn : 1;
+#pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     if (copies_planes && step + kSlots - 1 < tile.steps) {
