@@ -129,7 +129,7 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
         bind_problem(rows, problem);
         rows.bind(gpu);
       });
-  const auto best = choose_winner(trials, template_signature);
+  auto best = choose_winner(trials, template_signature);
   delete_winner_row(database, problem, gpu);
   if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
   return best;

@@ -196,6 +196,12 @@ Verdict sums_unroll(const Problem&, const Limits&, const Tuning& tuning) {
   return fmt::format("u{}; a walk with sums has a loop of turns or of steps", tuning.unroll);
 }
 
+Verdict tile_queue(const Problem&, const Limits&, const Tuning& tuning) {
+  if (tuning.tiles == 1) return {};
+  if (tuning.keeps == Keeps::sums && uses_tensor_maps(tuning)) return {};
+  return fmt::format("tb{}; only walks with sums whose ring the copy engine fills take several tiles", tuning.tiles);
+}
+
 Verdict sums_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
   if (tuning.keeps != Keeps::sums || is_temporal(tuning)) return {};
   if (tuning.planes != Planes::registers || tuning.prefetch == 0) return {};
@@ -310,7 +316,7 @@ Verdict clusters(const Problem&, const Limits& limits, const Tuning& tuning) {
 Verdict grid_blocks(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!has_tile(problem, tuning)) return {};
   const auto blocks = blocks_of(kernel_tiles(problem, tuning), tuning);
-  if (tuning.order != BlockOrder::natural) {
+  if (!numbers_blocks_by_axis(tuning)) {
     const std::int64_t total = saturating_product({blocks[0], blocks[1], blocks[2]});
     if (total <= kMostBlocksX) return {};
     return fmt::format("{} blocks in one row of block numbers; a launch may have {}", total, kMostBlocksX);
@@ -359,6 +365,7 @@ constexpr std::array kConstraints{
     Constraint{"sums_unroll",
                "Walks with sums, and no others, have a loop of turns or of steps in place of an unrolled one.",
                sums_unroll},
+    Constraint{"tile_queue", "Blocks take several tiles where the copy engine brings planes for sums.", tile_queue},
     Constraint{"sums_prefetch", "Sums without a ring read no plane ahead.", sums_prefetch},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},
     Constraint{"vector_bytes", "A vector is a power of two of cells and at most 16 bytes.", vector_bytes},

@@ -89,7 +89,7 @@ class Lexer {
     const std::string_view rest = this->rest();
     double value = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    const std::size_t length = static_cast<std::size_t>(end - rest.data());
+    const auto length = static_cast<std::size_t>(end - rest.data());
     // One limit for all element types: the expression must have a meaning in each.
     if (error != std::errc() || std::fabs(value) > std::numeric_limits<float>::max()) {
       text_.reject(position_, "the number does not fit in f32; its magnitude must lie between 1e-38 and 3.4e38");

@@ -239,7 +239,7 @@ class Parser {
     int count = 0;
     do {
       const Token token = peek();
-      std::size_t axis = static_cast<std::size_t>(count);
+      auto axis = static_cast<std::size_t>(count);
       if (token.kind == Token::Kind::name) {
         named = true;
         axis = axis_of(take());

@@ -76,7 +76,7 @@ std::int64_t live_registers(const Problem& problem, const Tuning& tuning) {
 
 std::int64_t unrolled_work(const Problem& problem, const Tuning& tuning) {
   const auto taps = static_cast<std::int64_t>(problem.facts.taps.size());
-  const std::int64_t update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
+  const auto update = std::max<std::int64_t>({taps, problem.facts.operations / 2, 1});
   const bool sums = tuning.keeps == Keeps::sums && tuning.family == Family::streaming;
   const std::int64_t unrolled = sums ? steps_of_loop(problem, tuning) : tuning.unroll;
   const std::int64_t sweeps = tuning.family == Family::temporal ? temporal_shape(problem, tuning).levels : 1;

@@ -102,7 +102,7 @@ Intensity textbook_intensity(const Problem& problem, const Tuning& tuning) {
   const double loads = tuning.family == Family::temporal ? temporal_loads(problem, tuning)
                        : through_cache                   ? loads_per_thread_output(problem, tuning, shape)
                                                          : loads_per_block(problem, tuning, shape) / outputs;
-  const double cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
+  const auto cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
 
   Intensity intensity;
   intensity.operations = problem.facts.operations;
@@ -119,7 +119,7 @@ Intensity textbook_intensity(const Problem& problem, const Tuning& tuning) {
 }
 
 double reuse_bound_by_points(const Problem& problem) {
-  const double cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
+  const auto cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
   return cell_bytes > 0 ? 2.0 * static_cast<double>(problem.facts.taps.size()) / cell_bytes : 0;
 }
 

@@ -92,7 +92,7 @@ LaunchGeometry launch_geometry(const Problem& problem, const Tuning& tuning, con
   }
   const auto blocks = blocks_of(tile_grid(problem, tuning, box).tiles, tuning);
   geometry.cluster = static_cast<unsigned>(tuning.cluster);
-  if (tuning.order == BlockOrder::natural) {
+  if (numbers_blocks_by_axis(tuning)) {
     for (std::size_t a = 0; a < kMaxRank; ++a) geometry.grid[a] = static_cast<unsigned>(blocks[a]);
   } else {
     geometry.grid = {static_cast<unsigned>(blocks[0] * blocks[1] * blocks[2]), 1, 1};
@@ -124,7 +124,7 @@ std::vector<TensorMapRequest> tensor_maps(const Problem& problem, const Tuning& 
   if (!uses_tensor_maps(tuning)) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
   const SharedTile ring = shared_tile(problem, tuning);
-  const std::int64_t size = static_cast<std::int64_t>(size_of(problem.type));
+  const auto size = static_cast<std::int64_t>(size_of(problem.type));
   std::vector<TensorMapRequest> requests;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     TensorMapRequest request;

@@ -38,9 +38,9 @@ constexpr Architecture kUnlisted{0, 1536, 16, 100, 99};
 
 /// "sm_90" and its variants "sm_90a", "sm_100f"; 0 for anything else.
 int parse_architecture(std::string_view text) {
-  constexpr std::string_view prefix = "sm_";
-  if (text.substr(0, prefix.size()) != prefix) return 0;
-  std::string_view digits = text.substr(prefix.size());
+  constexpr std::string_view kPrefix = "sm_";
+  if (text.substr(0, kPrefix.size()) != kPrefix) return 0;
+  std::string_view digits = text.substr(kPrefix.size());
   if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f')) digits.remove_suffix(1);
   if (digits.size() < 2 || digits.size() > 3 || digits.front() == '0') return 0;
   int number = 0;

@@ -224,6 +224,7 @@ struct Tuning {{
   static constexpr int kDepth = {cz};
   static constexpr int kUnroll = {u};
 {sums_loop}  static constexpr int kPrefetch = {pf};
+  static constexpr int kTiles = {tb};
   static constexpr int kCluster = {cl}, kClusterAxis = {cl_axis};
 {temporal}  static constexpr stencil_tune::BlockOrder kOrder = stencil_tune::BlockOrder::{order};
   static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::{load};
@@ -239,7 +240,7 @@ struct Tuning {{
                tuning.keeps == Keeps::sums && tuning.family == Family::streaming
                    ? fmt::format("  static constexpr bool kLoopOfTurns = {};\n", tuning.sums_loop == SumsLoop::turn)
                    : std::string()),
-      fmt::arg("pf", tuning.prefetch), fmt::arg("cl", tuning.cluster),
+      fmt::arg("pf", tuning.prefetch), fmt::arg("tb", tuning.tiles), fmt::arg("cl", tuning.cluster),
       fmt::arg("cl_axis", cluster_axis(problem, tuning)),
       fmt::arg("temporal", tuning.family == Family::temporal
                                ? fmt::format("  static constexpr int kSteps = {};\n"

@@ -85,7 +85,9 @@ Tuning settled(Tuning tuning) {
   } else {
     tuning.copies = Copies::engine;
     tuning.sums_loop = SumsLoop::turn;
+    tuning.tiles = 1;
   }
+  if (tuning.copies != Copies::engine) tuning.tiles = 1;
   return tuning;
 }
 

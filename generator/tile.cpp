@@ -89,9 +89,15 @@ std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tu
 }
 
 std::array<std::int64_t, kMaxRank> blocks_of(std::array<std::int64_t, kMaxRank> tiles, const Tuning& tuning) {
+  if (tuning.tiles > 1) {
+    const std::int64_t all = saturating_product({tiles[0], tiles[1], tiles[2]});
+    tiles = {all / tuning.tiles + (all % tuning.tiles > 0 ? 1 : 0), 1, 1};
+  }
   tiles[0] = saturating_product({tiles[0], tuning.cluster});
   return tiles;
 }
+
+bool numbers_blocks_by_axis(const Tuning& tuning) { return tuning.order == BlockOrder::natural && tuning.tiles == 1; }
 
 std::int64_t threads_per_block(const Tuning& tuning) {
   return saturating_product({tuning.block_x, tuning.block_y, tuning.block_z, tuning.groups});

@@ -41,7 +41,11 @@ std::array<std::int64_t, kMaxRank> cluster_tile(const Problem& problem, const Tu
 /// How many of them cover the whole grid along the kernel's axes; the tile must not be empty.
 std::array<std::int64_t, kMaxRank> kernel_tiles(const Problem& problem, const Tuning& tuning);
 
-/// The blocks that so many are launched as: one each, or a cluster's, which follow each other in x.
+/// Whether the launch has an axis of blocks for each of the tiles'; otherwise all follow each other in x.
+bool numbers_blocks_by_axis(const Tuning& tuning);
+
+/// The blocks that so many are launched as: one each, or a cluster's, which follow each other in x. Those that take
+/// several tiles have but one axis.
 std::array<std::int64_t, kMaxRank> blocks_of(std::array<std::int64_t, kMaxRank> tiles, const Tuning& tuning);
 
 /// Threads of a block; saturates.

@@ -116,6 +116,8 @@ std::vector<Parameter> make_table() {
            when_not_default, streaming, planes_in_ring, "who brings planes to the ring"),
       number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, walking,
              "planes on their way beyond those in use: to registers, or to shared memory", planes_ahead),
+      number("tiles a block", "tb", &Tuning::tiles, {1, 2, 4, 8, 16, 32}, when_not_default, streaming,
+             "tiles that a block takes one after the other, with planes of the next on their way", planes_in_ring),
       number("fused steps", "t", &Tuning::steps, {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32}, always, temporal,
              "sweeps that a launch makes in one pass over memory"),
       number("chunks", "ch", &Tuning::chunks,

@@ -86,6 +86,7 @@ struct Tuning {
   int steps = 2;     ///< sweeps that a launch of family temporal makes
   int chunks = 1;    ///< parts of the last axis that blocks of their own walk
   int groups = 1;    ///< of warps among which the fused steps are shared out, as a pipeline
+  int tiles = 1;     ///< that a block takes one after the other
   int cluster = 1;   ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
   Halo halo = Halo::shared;
   Cover cover = Cover::output;

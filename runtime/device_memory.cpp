@@ -23,6 +23,7 @@ std::int64_t padded_pitch(std::int64_t nx, ElementType type) {
 }
 
 struct DeviceContext::Impl {
+  Impl(Driver& driver, int device) : context(driver, device) {}
   Context context;
 };
 
@@ -32,7 +33,7 @@ DeviceContext::DeviceContext(int device) {
   if (device < 0 || device >= count) {
     throw Error(ErrorCode::no_device, fmt::format("no GPU {}: this process sees {}", device, count));
   }
-  impl_ = std::unique_ptr<Impl>(new Impl{Context(driver, device)});
+  impl_ = std::make_unique<Impl>(driver, device);
 }
 
 DeviceContext::DeviceContext(DeviceContext&&) noexcept = default;
@@ -67,8 +68,8 @@ DeviceField::DeviceField(const Extents& extents, ElementType type, std::int64_t 
   }
   const std::size_t pitch_bytes = static_cast<std::size_t>(pitch) * size_of(type);
   const auto rows = static_cast<std::size_t>(extents.n[1] * extents.n[2]);
-  impl_ = std::unique_ptr<Impl>(new Impl{extents, static_cast<std::size_t>(extents.n[0]) * size_of(type), pitch_bytes,
-                                         pitch, DeviceBuffer(cuda_driver(), rows * pitch_bytes)});
+  impl_ = std::make_unique<Impl>(Impl{extents, static_cast<std::size_t>(extents.n[0]) * size_of(type), pitch_bytes,
+                                      pitch, DeviceBuffer(cuda_driver(), rows * pitch_bytes)});
   impl_->buffer.fill(0);
 }
 

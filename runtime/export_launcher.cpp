@@ -200,6 +200,10 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
 }
 
 std::string grid_text(const Tuning& tuning) {
+  if (tuning.tiles > 1) {
+    return fmt::format("({0} * ((tiles[0] * tiles[1] * tiles[2] + {1}) / {2}))", tuning.cluster, tuning.tiles - 1,
+                       tuning.tiles);
+  }
   const std::string blocks = tuning.cluster > 1 ? fmt::format("{} * tiles[0]", tuning.cluster) : "tiles[0]";
   return tuning.order == BlockOrder::natural ? fmt::format("({}, tiles[1], tiles[2])", blocks)
                                              : fmt::format("({} * tiles[1] * tiles[2])", blocks);

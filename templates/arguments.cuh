@@ -38,10 +38,14 @@ struct TileIndex {
   unsigned x, y, z;
 };
 
-/// natural: the hardware's block index. Otherwise blocks are numbered along x alone, as `block` here, and unfolded.
-template <BlockOrder kOrder>
+/// natural: the hardware's block index, unless blocks take several tiles. Otherwise tiles are numbered along x alone, as
+/// `block` here, and unfolded.
+template <BlockOrder kOrder, bool kOneTile>
 STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
-  if constexpr (kOrder == BlockOrder::natural) return {block, block_y(), block_z()};
+  if constexpr (kOrder == BlockOrder::natural && kOneTile) return {block, block_y(), block_z()};
+  if constexpr (kOrder == BlockOrder::natural) {
+    return {block % tiles[0], block / tiles[0] % tiles[1], block / tiles[0] / tiles[1]};
+  }
   if constexpr (kOrder == BlockOrder::z_first) {
     const unsigned column = block / tiles[2];
     return {column % tiles[0], column / tiles[0], block % tiles[2]};
@@ -54,12 +58,20 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
+/// The number of the tile that a block, or its cluster, takes in its turn. One that takes T::kTiles of them goes on as many
+/// tiles later as there are clusters: what runs at one time lies together.
+template <class T>
+STENCIL_DEVICE unsigned tile_number(unsigned turn) {
+  if constexpr (T::kTiles == 1) return block_x() / T::kCluster;
+  return block_x() / T::kCluster + turn * (blocks_in_x() / T::kCluster);
+}
+
 /// T::kCluster blocks that follow each other in x are a cluster. They share a tile (T::kClusterAxis -1: fused steps), or
 /// have a tile each, one after the other along that axis: they run in one group of SMs, whose half of L2 then holds what
-/// neighbouring tiles both read, and brings it over from the other half only once.
+/// neighbouring tiles both read, and brings it over from the other half only once. turn: see tile_number().
 template <class T>
-STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3]) {
-  TileIndex tile = unfold<T::kOrder>(block_x() / T::kCluster, tiles);
+STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3], unsigned turn = 0) {
+  TileIndex tile = unfold<T::kOrder, T::kTiles == 1>(tile_number<T>(turn), tiles);
   const unsigned rank = block_x() % T::kCluster;
   if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
   if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;

@@ -18,6 +18,7 @@ STENCIL_DEVICE int thread_z() { return static_cast<int>(threadIdx.z); }
 STENCIL_DEVICE unsigned block_x() { return blockIdx.x; }
 STENCIL_DEVICE unsigned block_y() { return blockIdx.y; }
 STENCIL_DEVICE unsigned block_z() { return blockIdx.z; }
+STENCIL_DEVICE unsigned blocks_in_x() { return gridDim.x; }
 
 /// Every thread of the block arrives before any goes on.
 STENCIL_DEVICE void barrier() { __syncthreads(); }

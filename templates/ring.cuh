@@ -115,15 +115,18 @@ struct RingTile {
   Index x, y, z;  ///< first output
   int steps;      ///< planes to update; 0: no tile is left
 
+  /// turn: which of the block's tiles.
   template <class T>
-  STENCIL_DEVICE static RingTile of_block(const Arguments<S>& arguments) {
-    const TileIndex index = tile_of_block<T>(arguments.tiles);
+  STENCIL_DEVICE static RingTile of_block(const Arguments<S>& arguments, unsigned turn = 0) {
+    const TileIndex index = tile_of_block<T>(arguments.tiles, turn);
     RingTile tile{static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
                   static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY,
                   static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth, T::kDepth};
     const Index high_z = static_cast<Index>(arguments.high[2]);
     if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
     if (has_no_tile<T>(arguments, index)) tile.steps = 0;
+    const auto& tiles = arguments.tiles;
+    if (T::kTiles > 1 && tile_number<T>(turn) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
     return tile;
   }
 };
@@ -140,18 +143,21 @@ struct PlaneCopies {
 
   const CopyArguments<S>& arguments;
   const Ring<S, T>& ring;
-  const RingTile<S>& tile;
+  RingTile<S> tile;
   Position position;  ///< where ask_until() goes on
   int next = 0;       ///< with which plane
 
   /// One thread, before the block's first barrier: asks for the first planes.
   STENCIL_DEVICE void start(int planes) {
+    make_barriers();
+    ask_until(planes, true);
+  }
+  STENCIL_DEVICE void make_barriers() const {
     for (int slot = 0; slot < T::kTilePlanes; ++slot) {
       init_copy_barrier(ring.full(slot), 1);
       init_copy_barrier(ring.empty(slot), T::kBlockX * T::kBlockY / 32);
     }
     fence_copy_barriers();
-    ask_until(planes, true);
   }
 
   /// Planes below `end` are asked for; their slots must have been given back, or will be without this thread's doing.

@@ -39,7 +39,8 @@ std::optional<std::string> Launcher::exceeded_limit(const Problem& problem) {
 double Launcher::occupancy(const Problem& problem, const Limits& limits) const {
   const LaunchGeometry geometry = launch_geometry(problem, tuning_, updated_box(problem));
   const unsigned warps = (threads_of(geometry) + 31) / 32;
-  return static_cast<double>(module_.resident_blocks(geometry)) * warps / (limits.max_threads_per_sm / 32);
+  const int most_warps = limits.max_threads_per_sm / 32;
+  return static_cast<double>(module_.resident_blocks(geometry)) * warps / most_warps;
 }
 
 Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fields,

@@ -157,8 +157,9 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const double active_blocks = static_cast<double>(p.occupancy.blocks) *
                                reached_by_clusters(device_.multiprocessors, p.occupancy.blocks, tuning.cluster);
   Launch launch{};
-  launch.waves = std::ceil(work.blocks / active_blocks);
-  const double tail = launch.waves * active_blocks / work.blocks;  // SMs wait for the last wave; 1: none does
+  const double blocks = work.blocks / work.tiles_of_block;
+  launch.waves = std::ceil(blocks / active_blocks);
+  const double tail = launch.waves * active_blocks / blocks;  // SMs wait for the last wave; 1: none does
   launch.cycles_per_ms = device_.multiprocessors * device_.clock_ghz * 1e6 / std::min(tail, 2.0);
   launch.shared = static_cast<double>(p.occupancy.blocks) * static_cast<double>(shared);
   launch.spilled = work.blocks * work.threads * spill_bytes * work.steps;

@@ -186,7 +186,7 @@ void count_rounds(const Layout& s, Work& work) {
   }
   if (s.ring) {
     work.asynchronous = true;
-    work.rounds = 1 + s.steps / (1 + s.tuning.prefetch);  // planes are on their way while others are used
+    work.rounds = 1 + work.tiles_of_block * s.steps / (1 + s.tuning.prefetch);  // planes are on their way meanwhile
     if (!s.engine) work.barriers = s.steps;
     return;
   }
@@ -243,7 +243,8 @@ Work count_work(const Problem& problem, const Tuning& tuning) {
   const auto outputs = static_cast<double>(problem.facts.outputs.size());
 
   Work work;
-  work.blocks = static_cast<double>(geometry.grid[0]) * geometry.grid[1] * geometry.grid[2];
+  work.tiles_of_block = tuning.tiles;
+  work.blocks = work.tiles_of_block * geometry.grid[0] * geometry.grid[1] * geometry.grid[2];
   work.threads = static_cast<int>(geometry.block[0] * geometry.block[1] * geometry.block[2]);
   work.shared_bytes = geometry.shared_bytes;
   work.steps = s.steps;

@@ -14,7 +14,8 @@ inline constexpr int kWavefrontBytes = 128;  ///< what L1 and shared memory move
 
 /// Arrays run over the kernel's axes (generator/tile.hpp); counts are of the whole launch unless they say otherwise.
 struct Work {
-  double blocks = 0;
+  double blocks = 0;  ///< of which each takes one tile; those that take several count so often
+  double tiles_of_block = 1;
   int threads = 0;                       ///< of a block
   std::size_t shared_bytes = 0;          ///< of a block, dynamic
   double steps = 1;                      ///< planes a block walks

@@ -177,6 +177,9 @@ TEST(Constraints, SumsNeedSeveralPlanesAndUnrollByThemselves) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2"), Names{"sums_unroll"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.step"), kNone);
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.step"), Names{"sums_unroll"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.ring.sums.tb4"), kNone);
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.ring.pf1.tb4"), Names{"tile_queue"});
+  EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.ring.sums.cpasync.tb4"), Names{"tile_queue"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.pf1"), Names{"sums_prefetch"});
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.shared.sums"), Names{"parameter_unused"});
   EXPECT_EQ(broken(flat(), "streaming.bx32.by4.cz4.regs.sums"), Names{"sums_of_planes"});
@@ -280,6 +283,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(star(3, 1), "streaming.bx32.by4.cz4.regs.sums.u2.pf1");
   add(flat(), "streaming.bx32.by4.cz4.regs.sums");
   add(star(3, 1), "streaming.bx32.by4.cz4.ring.cpasync.pf1");
+  add(star(3, 1), "streaming.bx32.by4.cz4.ring.pf1.tb2");
   Problem run = star(3, 1);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   run.steps = 8;

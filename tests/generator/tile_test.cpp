@@ -85,6 +85,14 @@ TEST(KernelBlocks, OfAClusterFollowEachOtherInX) {
   EXPECT_EQ(blocks_of(kernel_tiles(problem, tuning), tuning), (Lengths{64, 128, 43}));
 }
 
+TEST(KernelBlocks, TakeSeveralTiles) {
+  const Problem problem = star(3, 1);
+  const Tuning tuning = parse_code("streaming.bx32.by4.cz8.ring.sums.tb4.pf1.cl2");
+  EXPECT_EQ(kernel_tiles(problem, tuning), (Lengths{8, 128, 64})) << "clusters lie along x";
+  EXPECT_EQ(blocks_of(kernel_tiles(problem, tuning), tuning), (Lengths{32768, 1, 1}));
+  EXPECT_EQ(blocks_of({3, 1, 3}, tuning), (Lengths{6, 1, 1})) << "nine clusters' tiles in turns of four";
+}
+
 TEST(SharedTile, HoldsTheOutputTileAndItsHalo) {
   const SharedTile tile = shared_tile(star(3, 2), parse_code("tiled.bx32.by4.bz4"));
   EXPECT_EQ(tile.left_pad, 2);

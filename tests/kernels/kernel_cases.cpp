@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kTypes{ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16};
 constexpr std::array kOrders{BlockOrder::natural, BlockOrder::z_first, BlockOrder::raster};
 constexpr std::array kClusters{1, 2, 4};
+constexpr std::array kTilesOfBlock{1, 2, 8};
 constexpr std::array kLoads{LoadHint::cached, LoadHint::read_only, LoadHint::l2_only};
 constexpr std::array kStores{StoreHint::write_back, StoreHint::streaming};
 
@@ -64,6 +65,7 @@ Tuning without_unused(Tuning tuning) {
     tuning.sums_loop = tuning.unroll == 1 ? tuning.sums_loop : SumsLoop::step;
     tuning.unroll = 1;
   }
+  if (tuning.keeps != Keeps::sums || !uses_tensor_maps(tuning)) tuning.tiles = 1;
   if (tuning.keeps == Keeps::sums && tuning.planes == Planes::registers) tuning.prefetch = 0;
   for (const Parameter& parameter : parameters()) {
     if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
@@ -274,17 +276,28 @@ std::vector<HostCase> pairwise_cases() {
     }
     return entry->second;
   };
-  enum { kForm, kStencil, kBlock, kTile, kWalk, kType, kBoundary, kOrder, kCluster, kLoad, kStore, kIndex };
+  enum { kForm, kStencil, kBlock, kTile, kWalk, kType, kBoundary, kOrder, kCluster, kQueue, kLoad, kStore, kIndex };
   const auto count = [](const auto& values) { return static_cast<int>(std::size(values)); };
-  const std::vector<int> sizes{count(forms),     count(stencils), count(kBlocks),    count(kTiles),
-                               count(kWalks),    count(kTypes),   count(boundaries), count(kOrders),
-                               count(kClusters), count(kLoads),   count(kStores),    2};
+  const std::vector<int> sizes{count(forms),
+                               count(stencils),
+                               count(kBlocks),
+                               count(kTiles),
+                               count(kWalks),
+                               count(kTypes),
+                               count(boundaries),
+                               count(kOrders),
+                               count(kClusters),
+                               count(kTilesOfBlock),
+                               count(kLoads),
+                               count(kStores),
+                               2};
   const auto tuning_of = [&](const Row& row) {
     const auto value = [&](int factor) { return static_cast<std::size_t>(row[static_cast<std::size_t>(factor)]); };
     Tuning tuning =
         with_values(forms[value(kForm)], kBlocks[value(kBlock)], kTiles[value(kTile)], kWalks[value(kWalk)]);
     tuning.order = kOrders[value(kOrder)];
     tuning.cluster = kClusters[value(kCluster)];
+    tuning.tiles = kTilesOfBlock[value(kQueue)];
     tuning.load = kLoads[value(kLoad)];
     tuning.store = kStores[value(kStore)];
     return without_unused(tuning);

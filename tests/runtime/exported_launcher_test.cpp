@@ -32,7 +32,7 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
       {make_builtin(Shape::star, 3, 1),
        ElementType::f32,
        {hold, hold, zero},
-       "streaming.bx32.by4.cz8.ring.pf1.cl2.zfirst"},
+       "streaming.bx32.by4.cz8.ring.sums.tb2.pf1.cl2"},
       {make_builtin(Shape::star, 3, 1),
        ElementType::f32,
        {hold, periodic, hold},

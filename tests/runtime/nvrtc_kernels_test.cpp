@@ -27,7 +27,7 @@ TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
   for (const char* code :
        {"direct.bx32.by4.rx4.v4.cl4", "tiled.bx32.by8", "streaming.bx32.by4.cz8.regs", "streaming.bx32.by4.cz8.shared",
         "streaming.bx32.by4.cz8.mixed", "streaming.bx32.by4.cz8.ring.pf1", "streaming.bx32.by4.cz8.regs.sums",
-        "streaming.bx32.by4.cz8.ring.sums", "streaming.bx32.by4.cz8.ring.sums.cpasync",
+        "streaming.bx32.by4.cz8.ring.sums.step.tb4", "streaming.bx32.by4.cz8.ring.sums.cpasync",
         "temporal.bx32.by4.rx2.ry2.v2.pf2.t2", "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2",
         "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2"}) {
     const Tuning tuning = parse_code(code);

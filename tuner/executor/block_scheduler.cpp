@@ -119,7 +119,7 @@ std::optional<HostFault> BlockScheduler::run_grid() {
   if (options_.order == ThreadOrder::descending) std::reverse(clusters.begin(), clusters.end());
   if (options_.order == ThreadOrder::random) std::shuffle(clusters.begin(), clusters.end(), random_);
   for (const std::uint64_t cluster : clusters) {
-    const auto fault = run_cluster({static_cast<unsigned>(cluster % clusters_x) * geometry_.cluster,
+    auto fault = run_cluster({static_cast<unsigned>(cluster % clusters_x) * geometry_.cluster,
                                     static_cast<unsigned>(cluster / clusters_x % gy),
                                     static_cast<unsigned>(cluster / clusters_x / gy)});
     if (fault) return fault;
@@ -295,7 +295,7 @@ void BlockScheduler::arrive_at_exchange(const void* brought, void* received, uns
 
 void BlockScheduler::release_exchange_if_complete(unsigned warp) {
   if (warps_[warp].at_exchange < warps_[warp].unfinished) return;
-  const unsigned block_warps = static_cast<unsigned>(warps_.size() / blocks_.size());
+  const auto block_warps = static_cast<unsigned>(warps_.size() / blocks_.size());
   const unsigned block = warp / block_warps;
   const unsigned first = block * block_threads_ + warp % block_warps * kWarpLanes;
   const unsigned last = std::min(first + kWarpLanes, (block + 1) * block_threads_);

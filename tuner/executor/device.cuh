@@ -78,6 +78,7 @@ STENCIL_DEVICE int thread_z() { return static_cast<int>(host::self().thread.z); 
 STENCIL_DEVICE unsigned block_x() { return host::self().block.x; }
 STENCIL_DEVICE unsigned block_y() { return host::self().block.y; }
 STENCIL_DEVICE unsigned block_z() { return host::self().block.z; }
+STENCIL_DEVICE unsigned blocks_in_x() { return host::self().grid_extent.x; }
 
 STENCIL_DEVICE void barrier(STENCIL_TUNE_CALLER) { stencil_tune_host_services->barrier({file, line}); }
 

@@ -15,8 +15,6 @@
 #include <system_error>
 #include <vector>
 
-extern char** environ;
-
 namespace stencil_tune {
 namespace {
 
@@ -121,7 +119,7 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
   }
   for (const TemplateFile& file : files) write_file(folder / file.name, file.text);
   const fs::path source = folder / "kernels.cpp";
-  const fs::path library = folder / "kernels.so";
+  fs::path library = folder / "kernels.so";
   const fs::path log = folder / "log.txt";
   write_file(source, translation_unit);
 
