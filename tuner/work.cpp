@@ -208,8 +208,9 @@ void count_registers(const Layout& s, Work& work) {
   if (t.keeps == Keeps::sums) {
     const double plane = star ? rx * ry + span(0) * ry + span(1) * rx : (rx + span(0)) * (ry + span(1));
     const double sums = rx * ry * (1 + span(2));
-    if (t.sums_loop == SumsLoop::step) {  // fourteen kernels, all rings: what they need, not what they take if they may
-      work.live_values = sums + 0.08 * inputs * plane;
+    if (t.sums_loop == SumsLoop::step) {  // 22 kernels: what they need, not what they take if they may
+      const double on_its_way = s.engine ? 0.08 : s.ring ? 0.4 : 0.55;  // of a plane's cells
+      work.live_values = sums + on_its_way * inputs * plane;
       return;
     }
     work.live_values = s.ring ? 1.13 * sums + 0.38 * inputs * plane : 1.26 * sums + inputs * plane;
