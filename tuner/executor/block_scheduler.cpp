@@ -120,8 +120,8 @@ std::optional<HostFault> BlockScheduler::run_grid() {
   if (options_.order == ThreadOrder::random) std::shuffle(clusters.begin(), clusters.end(), random_);
   for (const std::uint64_t cluster : clusters) {
     auto fault = run_cluster({static_cast<unsigned>(cluster % clusters_x) * geometry_.cluster,
-                                    static_cast<unsigned>(cluster / clusters_x % gy),
-                                    static_cast<unsigned>(cluster / clusters_x / gy)});
+                              static_cast<unsigned>(cluster / clusters_x % gy),
+                              static_cast<unsigned>(cluster / clusters_x / gy)});
     if (fault) return fault;
   }
   return std::nullopt;
