@@ -6,10 +6,10 @@
 //     ask for a plane further on  --->  slot 1 | on its way         | --->  add it to the sums; give its slot back
 //                                       slot 2 | on its way         |       store the outputs that are complete
 //
-// A block may take several tiles: the planes of the next one are asked for while the last of this one are added.
-// One plane is in use at a time, so that the ring is short and tiles can be large. No barrier joins all threads after
-// the start: warps drift apart by up to two steps. Blocks at an edge whose boundary is clamp, periodic or reflect do have
-// one a plane: their threads write the cells beyond the edge (edge_cells.cuh).
+// One plane is in use at a time, so that the ring is short and tiles can be large. A block may take several tiles: the
+// planes of the next one are asked for while the last of this one are added. No barrier joins all threads after the
+// start: warps drift apart by up to two steps. Blocks at an edge whose boundary is clamp, periodic or reflect do have one
+// a plane: their threads write the cells beyond the edge (edge_cells.cuh).
 #pragma once
 
 #include "stencil_tune/edge_cells.cuh"
@@ -18,7 +18,8 @@
 
 namespace stencil_tune {
 
-/// Asks for the planes of all the block's tiles, one after the other. All threads know how far it is.
+/// Asks for the planes of all the block's tiles, one after the other: after the start the first warp alone, whose lanes all
+/// keep count.
 template <class S, class T>
 struct QueuedCopies {
   PlaneCopies<S, T> copies;  ///< of the tile that is asked for
