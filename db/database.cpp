@@ -107,10 +107,11 @@ Database Database::open(const std::filesystem::path& path, const OpenOptions& op
   };
   try {
     return connect(resolved, options);
-  } catch (const Error& error) {
-    if (!is_damage(error)) throw;
+  } catch (const Error&) {
+    if (options.access != Access::write) throw;
   }
-  // Under the lock the file is judged again: another process may have put a new database there meanwhile.
+  // Under the lock the file is judged again, whatever was wrong: another process may have been moving a damaged one
+  // away and putting a new one there.
   const FolderLock lock(resolved.parent_path());
   OpenReport report;
   try {
