@@ -102,9 +102,6 @@ void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_c
 
 Database Database::open(const std::filesystem::path& path, const OpenOptions& options) {
   const auto resolved = resolve(path, options);
-  const auto is_damage = [&](const Error& error) {
-    return error.code() == ErrorCode::database_corrupt && options.access == Access::write;
-  };
   try {
     return connect(resolved, options);
   } catch (const Error&) {
@@ -117,7 +114,7 @@ Database Database::open(const std::filesystem::path& path, const OpenOptions& op
   try {
     return connect(resolved, options);
   } catch (const Error& error) {
-    if (!is_damage(error)) throw;
+    if (error.code() != ErrorCode::database_corrupt) throw;
     report.damage = error.what();
   }
   report.moved_aside = move_aside(resolved);

@@ -126,9 +126,8 @@ std::vector<Parameter> make_table() {
       number("groups of steps", "tg", &Tuning::groups, {1, 2, 3, 4, 6, 8}, when_not_default, temporal,
              "groups of warps that share the fused steps out, each passing planes on to the next"),
       number("cluster", "cl", &Tuning::cluster, {1, 2, 4, 8}, when_not_default, all,
-             "blocks that run in one group of SMs (sm_90+): neighbouring tiles; with fused steps they share a tile and "
-             "send "
-             "each other the rows at their seams"),
+             "blocks that run in one group of SMs (sm_90+): neighbouring tiles; of fused steps the parts of one tile, "
+             "which send each other the rows at their seams"),
       word("halo", &Tuning::halo, {{"hshared", "shared memory"}, {"hcache", "the cache"}}, when_not_default,
            tiled_streaming, planes_in_shared, "where reads outside the output tile are served from"),
       word("cover", &Tuning::cover,

@@ -1,6 +1,7 @@
 // Tuning parameters: one aggregate, one table that says what each member means and which values it takes.
 //
-// Adding a parameter: a member here, a row in parameters() (tuning.cpp), the template that reads it.
+// Adding a parameter: a member here, a row in parameters() (tuning.cpp), its constant in tuning_text() (source.cpp),
+// the template that reads it.
 #pragma once
 
 #include <functional>

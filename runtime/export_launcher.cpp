@@ -200,13 +200,11 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
 }
 
 std::string grid_text(const Tuning& tuning) {
-  if (tuning.tiles > 1) {
-    return fmt::format("({0} * ((tiles[0] * tiles[1] * tiles[2] + {1}) / {2}))", tuning.cluster, tuning.tiles - 1,
-                       tuning.tiles);
-  }
-  const std::string blocks = tuning.cluster > 1 ? fmt::format("{} * tiles[0]", tuning.cluster) : "tiles[0]";
-  return tuning.order == BlockOrder::natural ? fmt::format("({}, tiles[1], tiles[2])", blocks)
-                                             : fmt::format("({} * tiles[1] * tiles[2])", blocks);
+  const std::string cluster = tuning.cluster > 1 ? fmt::format("{} * ", tuning.cluster) : std::string();
+  if (numbers_blocks_by_axis(tuning)) return fmt::format("({}tiles[0], tiles[1], tiles[2])", cluster);
+  const std::string_view all = "tiles[0] * tiles[1] * tiles[2]";
+  if (tuning.tiles == 1) return fmt::format("({}{})", cluster, all);
+  return fmt::format("({}(({} + {}) / {}))", cluster, all, tuning.tiles - 1, tuning.tiles);
 }
 
 }  // namespace
