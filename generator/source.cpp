@@ -214,7 +214,7 @@ std::string tile_text(const Problem& problem, const Tuning& tuning, const Kernel
 }
 
 std::string tuning_text(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  constexpr std::string_view kOrders[] = {"natural", "z_first", "raster"};
+  constexpr std::string_view kOrders[] = {"natural", "z_first", "raster", "raster32"};
   return fmt::format(
       R"(// {code}
 struct Tuning {{

@@ -60,9 +60,10 @@ enum class Neighbours { cache, shuffle };
 
 /// In which order the hardware's block numbers visit the tiles of the grid.
 enum class BlockOrder {
-  natural,  ///< x fastest, then y, then z
-  z_first,  ///< z fastest, then x, then y
-  raster,   ///< natural within strips of 8 tiles in y, strip after strip, z inside a strip
+  natural,   ///< x fastest, then y, then z
+  z_first,   ///< z fastest, then x, then y
+  raster,    ///< natural within strips of 8 tiles in y, strip after strip, z inside a strip
+  raster32,  ///< the same with strips of 32 tiles
 };
 
 enum class LoadHint { cached, read_only, l2_only };

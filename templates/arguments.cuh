@@ -32,7 +32,7 @@ struct CopyArguments {
   Arguments<S> plain;
 };
 
-enum class BlockOrder { natural, z_first, raster };
+enum class BlockOrder { natural, z_first, raster, raster32 };
 
 struct TileIndex {
   unsigned x, y, z;
@@ -50,7 +50,7 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
     const unsigned column = block / tiles[2];
     return {column % tiles[0], column / tiles[0], block % tiles[2]};
   }
-  constexpr unsigned kStrip = 8;  // tile rows that share halos in L2 while z advances
+  constexpr unsigned kStrip = kOrder == BlockOrder::raster ? 8 : 32;  // tile rows that share halos in L2
   const unsigned strip = block / (tiles[0] * kStrip * tiles[2]);
   const unsigned first_row = strip * kStrip;
   const unsigned rows = tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip;

@@ -37,7 +37,6 @@ constexpr double kSpillCost = 1.6;               // of what is spilled, that is 
 constexpr double kBeyondCopy = 0.55;             // the power at which a time counts that is longer than the copy's
 constexpr double kSchedulers = 4;
 constexpr double kBaseRegisters = 18;
-constexpr double kStripRows = 8;    // tiles of BlockOrder::raster's strips
 constexpr double kCacheFrom = 0.4;  // part of L2 that surely still holds what was touched this many bytes ago
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
@@ -75,7 +74,8 @@ std::array<double, kMaxRank> block_distances(const Work& work, BlockOrder order)
     case BlockOrder::z_first:
       return {z, z * x, 1};
     case BlockOrder::raster:
-      return {1, x, x * std::min(y, kStripRows)};
+    case BlockOrder::raster32:
+      return {1, x, x * std::min(y, order == BlockOrder::raster ? 8.0 : 32.0)};
     case BlockOrder::natural:
       break;
   }

@@ -13,7 +13,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array kTypes{ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16};
-constexpr std::array kOrders{BlockOrder::natural, BlockOrder::z_first, BlockOrder::raster};
+constexpr std::array kOrders{BlockOrder::natural, BlockOrder::z_first, BlockOrder::raster, BlockOrder::raster32};
 constexpr std::array kClusters{1, 2, 4};
 constexpr std::array kTilesOfBlock{1, 2, 8};
 constexpr std::array kLoads{LoadHint::cached, LoadHint::read_only, LoadHint::l2_only};
