@@ -63,6 +63,8 @@ class PerformanceModel : public CostModel {
   void time_sweep(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;
   /// Of a sweep's own work, what nothing else that is resident overlaps.
   double unhidden_ms(const Prediction& p, const Work& work) const;
+  /// Of a sweep, what clusters and blocks with several tiles leave idle between them.
+  static double idle_ms(const Work& work, const Launch& launch, const Tuning& tuning);
   void time_fused_steps(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;
 
   const Problem& problem_;

@@ -301,7 +301,17 @@ TEST_F(ModelTest, SpillsCost) {
 }
 
 TEST_F(ModelTest, BlocksThatNeedPlacesNearEachOtherStartLater) {
-  EXPECT_GT(predict(candidate + ".cl2").latency_ms, predict(candidate).latency_ms);
+  EXPECT_GT(predict(candidate + ".cl2").time_ms, predict(candidate).time_ms);
+}
+
+TEST_F(ModelTest, RingsInClustersFindMoreOfTheirRereadsNear) {
+  const std::string ring = "streaming.bx32.by4.rx4.ry2.v4.cz16.ring.sums.pf3";
+  EXPECT_LT(predict(ring + ".cl2").l2_ms, predict(ring).l2_ms);
+}
+
+TEST_F(ModelTest, ShortWalksAreBestTakenByBlocksOfTheirOwn) {
+  const std::string ring = "streaming.bx32.by4.rx4.ry2.v4.cz8.ring.sums.pf3";
+  EXPECT_GT(predict(ring + ".tb8").time_ms, predict(ring).time_ms);
 }
 
 TEST_F(ModelTest, AFasterMemoryIsFaster) {
