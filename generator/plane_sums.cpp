@@ -173,41 +173,71 @@ class Splitter {
   std::vector<Reads> reads_;  ///< of each of the stencil's nodes
 };
 
-/// Single cells of equal weight are added first; what is left whole follows.
-std::vector<EquallyWeighted> grouped(StencilBuilder& builder, const std::vector<LinearTerm>& terms) {
-  std::vector<LinearTap> taps;
-  std::vector<EquallyWeighted> rest;
+/// What adds to a sum in one plane.
+struct PlaneTerms {
+  std::vector<LinearTap> taps;         ///< single cells, row by row
+  std::vector<EquallyWeighted> whole;  ///< what weights are not distributed over
+};
+
+PlaneTerms terms_of_plane(const Stencil& stencil, const std::vector<LinearTerm>& terms) {
+  PlaneTerms plane;
   for (const LinearTerm& term : terms) {
-    const Node& node = builder.stencil().nodes[at(term.node)];
+    const Node& node = stencil.nodes[at(term.node)];
     if (node.op == Operation::read) {
-      taps.push_back({{node.index, node.offset}, term.weight, term.negative});
+      plane.taps.push_back({{node.index, node.offset}, term.weight, term.negative});
     } else {
-      rest.push_back({term.weight, term.node, term.negative});
+      plane.whole.push_back({term.weight, term.node, term.negative});
     }
   }
-  std::sort(taps.begin(), taps.end(),
+  std::sort(plane.taps.begin(), plane.taps.end(),
             [](const LinearTap& a, const LinearTap& b) { return comes_before(a.tap, b.tap); });
-  std::vector<EquallyWeighted> sums = sum_by_weight(builder, taps);
-  sums.insert(sums.end(), rest.begin(), rest.end());
-  return sums;
+  return plane;
 }
 
-/// The statements by which the planes at offset dz add to the sums, by dz.
-std::map<int, std::vector<Statement>> plane_statements(Parts& parts) {
-  std::map<int, std::vector<Statement>> planes;
+/// Whether adding cells of equal weight first takes fewer instructions than a multiply-add a cell: where outputs of a
+/// tile, or the outputs in several planes that one plane adds to, then have sums in common. Stars have none, and need
+/// fewer registers when they take one row at a time (order 8: 162 and none spilled, for 168 and some; nvcc 13.0).
+bool share_sums(StencilBuilder scratch, const std::map<int, PlaneTerms>& planes, std::size_t walked_axis) {
+  std::vector<NodeId> roots;
+  std::size_t cells = 0;
+  for (const auto& [dz, plane] : planes) {
+    cells += plane.taps.size();
+    std::vector<LinearTap> taps = plane.taps;
+    for (LinearTap& tap : taps) tap.tap.offset[walked_axis] = 0;
+    for (const EquallyWeighted& part : sum_by_weight(scratch, taps)) roots.push_back(part.sum);
+  }
+  return at(operations_in_tile(scratch.stencil(), roots)) + roots.size() < cells;
+}
+
+std::vector<EquallyWeighted> one_by_one(StencilBuilder& builder, const std::vector<LinearTap>& taps) {
+  std::vector<EquallyWeighted> parts;
+  for (const LinearTap& tap : taps) {
+    parts.push_back({tap.weight, builder.read(tap.tap.field, tap.tap.offset), tap.negative});
+  }
+  return parts;
+}
+
+/// The statements by which the planes at offset dz add to the sums, by dz. In each, single cells come first.
+std::map<int, std::vector<Statement>> plane_statements(Parts& parts, std::size_t walked_axis) {
+  std::map<int, std::vector<Statement>> statements;
   for (std::size_t k = 0; k < parts.sums.size(); ++k) {
+    std::map<int, PlaneTerms> planes;
+    for (const auto& [dz, terms] : parts.sums[k]) planes[dz] = terms_of_plane(parts.builder.stencil(), terms);
+    const bool grouped = share_sums(parts.builder, planes, walked_axis);
     bool first = true;
-    for (const auto& [dz, terms] : parts.sums[k]) {
-      for (const EquallyWeighted& part : grouped(parts.builder, terms)) {
+    for (const auto& [dz, plane] : planes) {
+      auto weighted = grouped ? sum_by_weight(parts.builder, plane.taps) : one_by_one(parts.builder, plane.taps);
+      weighted.insert(weighted.end(), plane.whole.begin(), plane.whole.end());
+      for (const EquallyWeighted& part : weighted) {
         const NodeId product = times_weight(parts.builder, part.weight, part.sum);
         const NodeId value = first && part.negative ? parts.builder.apply(Operation::negate, product) : product;
         const std::string_view how = first ? "=" : part.negative ? "-=" : "+=";
-        planes[dz].push_back({fmt::format("sum[{}] {}", k, how), value});
+        statements[dz].push_back({fmt::format("sum[{}] {}", k, how), value});
         first = false;
       }
     }
   }
-  return planes;
+  return statements;
 }
 
 /// Two spaces before each line.
@@ -244,7 +274,7 @@ int count_sums(const Problem& problem) {
 std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
   const auto walked = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), 2) - axes.begin());
   Parts parts = Splitter(problem, walked).split();
-  const auto planes = plane_statements(parts);
+  const auto planes = plane_statements(parts, walked);
   const int first_sum = static_cast<int>(problem.stencil.fields.size());
 
   std::string text = fmt::format(

@@ -16,7 +16,7 @@ namespace stencil_tune {
 namespace {
 
 /// Changes whenever the generated text changes its meaning; template files are hashed on their own.
-constexpr std::string_view kGeneratorVersion = "2";
+constexpr std::string_view kGeneratorVersion = "3";
 
 std::string_view storage_type(ElementType type) {
   switch (type) {

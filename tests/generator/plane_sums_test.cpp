@@ -97,10 +97,36 @@ TEST(PlaneSums, KeepAWeightedSumWithinAPlaneWhole) {
       << "the same sum for every output that reads the plane";
 }
 
-TEST(PlaneSums, AddCellsOfEqualWeightFirst) {
+TEST(PlaneSums, AddCellsOfEqualWeightFirstWhereOutputsThenShareSums) {
   const Problem problem = on_cube(make_builtin(Shape::box, 3, 1, Sharing::symmetric));
   EXPECT_THAT(plane_sums_text(problem, kSameAxes),
               HasSubstr("* ((u(0, -1, -1, 1) + u(0, -1, 1, 1)) + (u(0, 1, -1, 1) + u(0, 1, 1, 1)));"));
+}
+
+TEST(PlaneSums, AddOneCellAfterTheOtherWhereNothingIsShared) {
+  const Problem problem = on_cube(make_builtin(Shape::star, 3, 2, Sharing::symmetric));
+  EXPECT_THAT(plane_sums_text(problem, kSameAxes), HasSubstr("      sum[0] += c[2] * u(0, 0, -2, 0);\n"
+                                                             "      sum[0] += c[1] * u(0, 0, -1, 0);\n"
+                                                             "      sum[0] += c[2] * u(0, -2, 0, 0);\n"));
+}
+
+/// Four neighbours of equal weight in each of three planes, and no sums that outputs of one plane have in common.
+TEST(PlaneSums, AddCellsOfEqualWeightFirstWherePlanesThenShareSums) {
+  using enum Operation;
+  StencilBuilder builder("three stars", 3);
+  const int in = builder.field("in");
+  NodeId all = -1;
+  for (const int z : {-1, 0, 1}) {
+    NodeId star = builder.read(in, {-1, 0, z});
+    for (const Offset& offset : {Offset{1, 0, z}, Offset{0, -1, z}, Offset{0, 1, z}}) {
+      star = builder.apply(add, star, builder.read(in, offset));
+    }
+    const NodeId weighted = builder.apply(multiply, builder.number(0.25 + z * z), star);
+    all = all < 0 ? weighted : builder.apply(add, all, weighted);
+  }
+  builder.update(builder.field("out"), all);
+  EXPECT_THAT(plane_sums_text(on_cube(std::move(builder).build()), kSameAxes),
+              HasSubstr("((u(0, -1, 0, -1) + (u(0, 0, -1, -1) + u(0, 0, 1, -1))) + u(0, 1, 0, -1))"));
 }
 
 /// out = (a*b above - a*b below) * c + sqrt(a): a flux's divergence along z, and something of the cell's own plane.
