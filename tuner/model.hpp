@@ -58,7 +58,13 @@ class PerformanceModel : public CostModel {
     double spilled;        ///< bytes that all threads write and read again
   };
 
-  void time_l2(Prediction& p, const Work& work, double repeated_sectors, double reread_cost,
+  /// What a sector costs L2, one that is written being 1.
+  struct SectorCosts {
+    double first_read;
+    double reread;  ///< by another block
+  };
+
+  void time_l2(Prediction& p, const Work& work, double repeated_sectors, const SectorCosts& costs,
                double spilled_bytes) const;
   void time_sweep(Prediction& p, const Work& work, const Launch& launch, const Tuning& tuning) const;
   /// Of a sweep's own work, what nothing else that is resident overlaps.
