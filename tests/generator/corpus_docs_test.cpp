@@ -42,7 +42,7 @@ struct Record {
 Record read_record() {
   static const std::regex version(R"(stencil-tune \S+ \((\S+)\))");
   static const std::regex header(R"(## (\w+) stage (\d+).*)");
-  static const std::regex problem(R"(\w+: \d+ points, order \d+, (\w+, [0-9x]+), .*)");
+  static const std::regex problem(R"(\w+(?:, stage [^:]*)?: \d+ points, order \d+, (\w+, [0-9x]+), .*)");
   static const std::regex winner(R"(  winner +([0-9.]+) +([0-9.]+) .* (\S+))");
   static const std::regex naive(R"(  naive +([0-9.]+) .*)");
   Record record;
