@@ -73,6 +73,9 @@ double miss_share(double distance, double cache_bytes) {
 // depth 4 loses 1.5 %, 16 loses 4 %, 64 loses 6 %, 512 between 7 and 24 %.
 double access_order_efficiency(double depth, double loss) { return 1 - loss * std::log2(std::max(1.0, depth)); }
 
+/// Tiles of a strip, as templates/arguments.cuh has them.
+double strip_rows(BlockOrder order) { return order == BlockOrder::raster ? 8 : 32; }
+
 // How many blocks later the neighbour of a block on each axis runs.
 std::array<double, kMaxRank> block_distances(const Work& work, BlockOrder order) {
   const auto [x, y, z] = work.tiles;
@@ -81,7 +84,7 @@ std::array<double, kMaxRank> block_distances(const Work& work, BlockOrder order)
       return {z, z * x, 1};
     case BlockOrder::raster:
     case BlockOrder::raster32:
-      return {1, x, x * std::min(y, order == BlockOrder::raster ? 8.0 : 32.0)};
+      return {1, x, x * std::min(y, strip_rows(order))};
     case BlockOrder::natural:
       break;
   }
