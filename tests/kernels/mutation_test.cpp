@@ -109,8 +109,8 @@ constexpr Mutation kMutations[]{
      "streaming.bx32.by4.cz4.ring.sums.tb8.pf1", kZero, ""},
     {"LastStripOfRasterTooHigh", "arguments.cuh", "tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip",
      "kStrip", "direct.bx8.by4.raster", kZero, kWrongCell},
-    {"StripsAllTheFirst", "arguments.cuh", "const unsigned first_row = strip * kStrip;", "const unsigned first_row = 0;",
-     "direct.bx32.by1.raster", kZero, kWrongCell},
+    {"StripsAllTheFirst", "arguments.cuh", "const unsigned first_row = strip * kStrip;",
+     "const unsigned first_row = 0;", "direct.bx32.by1.raster", kZero, kWrongCell},
     {"LastStripOf32TooHigh", "arguments.cuh", "tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip", "kStrip",
      "direct.bx32.by1.raster32", kZero, kWrongCell},
 

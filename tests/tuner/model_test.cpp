@@ -312,6 +312,12 @@ TEST_F(ModelTest, RingsInClustersFindMoreOfTheirRereadsNear) {
 TEST_F(ModelTest, ShortWalksAreBestTakenByBlocksOfTheirOwn) {
   const std::string ring = "streaming.bx32.by4.rx4.ry2.v4.cz8.ring.sums.pf3";
   EXPECT_GT(predict(ring + ".tb8").time_ms, predict(ring).time_ms);
+  EXPECT_GT(predict(ring + ".tb8").dram_ms, predict(ring).dram_ms) << "neighbours are a whole wave apart";
+}
+
+TEST_F(ModelTest, LanesThatSkipVectorsLoadPartsOfSectors) {
+  EXPECT_GT(predict("direct.bx32.by8.rx8.ry2.v4").l1_ms, predict("direct.bx32.by8.rx4.ry2.v4").l1_ms);
+  EXPECT_GT(predict("direct.bx32.by8.rx4.ry2.v2").l2_ms, predict("direct.bx32.by8.rx4.ry2.v4").l2_ms);
 }
 
 TEST_F(ModelTest, AFasterMemoryIsFaster) {
