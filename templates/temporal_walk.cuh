@@ -3,6 +3,7 @@
 
 #include "stencil_tune/temporal_memory.cuh"
 #include "stencil_tune/temporal_rows.cuh"
+#include "stencil_tune/temporal_warps.cuh"
 
 namespace stencil_tune {
 
@@ -16,6 +17,7 @@ struct TemporalWalk {
   InputRows<S, T>& input;
   OutputRows<S, T>& output;
   Pipeline& pipeline;
+  WarpsInStep<S, T>& warps;
 
   /// Levels fill, and may still work on planes outside the grid; then all are inside and plain steps do; then they run
   /// empty.
@@ -30,7 +32,7 @@ struct TemporalWalk {
       pipeline.forget_cells();
     }
     walk<Edges::all>(z, tile.last_plane());
-    pipeline.leave();
+    pipeline.await();
   }
 
  private:
@@ -55,16 +57,22 @@ struct TemporalWalk {
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
     TemporalPlane<S, T> plane;
-    if constexpr (T::kGroups > 1) pipeline.begin_step();  // what is passed on is exchanged too
+    if constexpr (T::kGroups > 1) await_others();  // what is taken may be what another group passed on
     input.take(plane);
-    if constexpr (T::kGroups == 1) pipeline.begin_step();
+    if constexpr (T::kGroups == 1) await_others();
     pipeline.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
-    if (!tile.in_last_group()) {
-      input.passed.pass(plane);
-    } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
+    if (!tile.in_last_group()) input.passed.pass(plane);
+    warps.end_step();
+    if (tile.in_last_group() && (kEdges != Edges::all || z >= tile.first_storing_plane())) {
       output.store(z - Tile::kDelay, plane);
     }
     input.passed.next_step();
+  }
+
+  /// Before what other warps and blocks exchange with the warp is read.
+  STENCIL_DEVICE void await_others() {
+    warps.await();
+    pipeline.await();
   }
 };
 
@@ -75,7 +83,8 @@ STENCIL_DEVICE void walk_levels(const Arguments<S>& arguments) {
   InputRows<S, T> input(arguments, tile);
   OutputRows<S, T> output(arguments, tile);
   Pipeline pipeline(arguments, tile);
-  TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();
+  WarpsInStep<S, T> warps(tile);
+  TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline, warps}.run();
 }
 
 }  // namespace stencil_tune
