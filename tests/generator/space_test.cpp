@@ -128,7 +128,7 @@ TEST(Space, LeavesOutVectorsThatTheRowsForbid) {
   EXPECT_LT(Space(problem, kSm90).size(), Space(aligned, kSm90).size());
 }
 
-TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
+TEST(Space, NeighboursDifferInOneParameterByAPlaceOrOfTheWalkByTwo) {
   const Problem problem = star(3, 1);
   const Space space(problem, kSm90);
   const Tuning centre = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
@@ -144,7 +144,10 @@ TEST(Space, NeighboursDifferInOneParameterByOnePlace) {
   EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz8.regs"));
   EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.shared"));
   EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.regs.raster"));
-  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx4.v4.cz16.regs")) << "two places away";
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz16.regs")) << "two places away";
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.regs.pf2")) << "two places away";
+  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx4.v4.cz32.regs")) << "three places away";
+  EXPECT_FALSE(codes.count("streaming.bx8.by4.rx4.v4.cz4.regs")) << "two places away";
   EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
 }
 

@@ -10,16 +10,19 @@ constexpr double kRate = 0.3;  // of an error is put right at once: trials are n
 }  // namespace
 
 Correction::Features Correction::features(const Tuning& tuning) {
-  const auto term = [&](int parameter, int value) {
-    const auto [place, is_new] = term_of_.emplace(std::pair(parameter, value), static_cast<int>(terms_.size()));
-    if (is_new) terms_.push_back(0);
-    return place->second;
-  };
-  Features result{term(-1, static_cast<int>(tuning.family))};
-  int index = 0;
-  for (const Parameter& parameter : parameters()) {
-    if (parameter.used_by(tuning)) result.push_back(term(index, parameter.get(tuning)));
-    ++index;
+  Features result;
+  for (const std::optional<Kind>& kind : {std::optional<Kind>(), std::optional(kind_of(tuning))}) {
+    const auto add = [&](int parameter, int value) {
+      const auto [place, is_new] = term_of_.emplace(Term{kind, parameter, value}, static_cast<int>(terms_.size()));
+      if (is_new) terms_.push_back(0);
+      result.push_back(place->second);
+    };
+    add(-1, static_cast<int>(tuning.family));
+    int index = 0;
+    for (const Parameter& parameter : parameters()) {
+      if (parameter.used_by(tuning)) add(index, parameter.get(tuning));
+      ++index;
+    }
   }
   return result;
 }

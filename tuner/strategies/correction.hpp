@@ -1,16 +1,19 @@
 // What the trials so far teach about the model's errors.
 #pragma once
 
-#include "generator/tuning.hpp"
+#include "tuner/strategies/kind.hpp"
 
+#include <compare>
 #include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
 namespace stencil_tune {
 
-/// Learns log(measured / predicted) as a sum of one term for each parameter value and one for the family (normalised
-/// least mean squares): when streaming stores turn out 7 % slow, all candidates with streaming stores move back.
+/// Learns log(measured / predicted) as a sum of terms (normalised least mean squares): one for each parameter value and
+/// one for the family, and the same once more for the candidates of its kind alone. When streaming stores turn out 7 %
+/// slow, all candidates with streaming stores move back; when planes ahead do in one kind of ring, they may stay good
+/// in others.
 class Correction {
  public:
   /// The values a candidate has, as indices of terms; computed once for candidates that are ranked again and again.
@@ -25,9 +28,16 @@ class Correction {
   void learn(const Features& features, double measured, double predicted);
 
  private:
+  struct Term {
+    std::optional<Kind> kind;  // nothing: of all kinds
+    int parameter;             // place in parameters(); -1: the family
+    int value;
+    auto operator<=>(const Term&) const = default;
+  };
+
   double sum(const Features& features) const;
 
-  std::map<std::pair<int, int>, int> term_of_;  // (parameter, value) -> index of term; the family is parameter -1
+  std::map<Term, int> term_of_;
   std::vector<double> terms_;
 };
 

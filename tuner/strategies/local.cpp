@@ -1,14 +1,18 @@
 // The default strategy: starts the model believes in, then basin hopping.
 //
-//   starts    the model's best of every family, each walked downhill in the model first
+//   starts    the model's best of every kind of kernel, each walked downhill in the model first
 //   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
-//   hop       when a basin is exhausted: a few random steps away from home, the best basin accepted so far
-//   pool      every few proposals, the best remaining of a large random sample, wherever it lies
+//   hop       when a basin is exhausted: a few random steps away from the home of a kind, the best basin accepted so
+//   far pool      every few proposals, the best remaining of a large random sample, wherever it lies
+//
+// Each kind whose best is not far from the best of all keeps its home and is hopped from: where the model is wrong
+// about a kind, its first basins may be poor ones.
 //
 // Neighbours and pool are ranked by the model's cost, corrected by what the trials so far taught (correction.hpp).
 #include "tuner/search.hpp"
 #include "tuner/strategies/candidate_set.hpp"
 #include "tuner/strategies/correction.hpp"
+#include "tuner/strategies/kind.hpp"
 #include "tuner/strategies/scan.hpp"
 
 #include <algorithm>
@@ -21,13 +25,17 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kPoolSamples = 3000;
-constexpr int kStartsPerFamily = 3;
+constexpr int kPoolSamples = 6000;
+constexpr int kStartsPerKind = 2;
 constexpr int kStartsOverall = 6;
-constexpr int kPoolEvery = 4;  // every fourth proposal comes from the pool
-constexpr int kHopSteps = 4;   // most random steps of a hop
+constexpr int kPoolEvery = 4;         // every fourth proposal comes from the pool
+constexpr int kFillEvery = 100;       // proposals at least between two samples
+constexpr double kPoolSlower = 1.15;  // than the best, by corrected cost: the rest of the pool is left alone
+constexpr int kHopSteps = 4;          // most random steps of a hop
 constexpr int kHopTries = 50;
-constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than the best and still become home
+constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than its kind's best and still become home
+constexpr double kRivalSlower = 1.1;      // kinds whose best is this much slower than the best of all are given up
+constexpr double kRivalScale = 0.03;      // a kind this much slower than the best one is hopped from e times less often
 constexpr double kHopelessAfter = 8;      // trials of a basin before it may be given up
 constexpr double kHopelessFactor = 1.25;  // slower than the best: given up
 constexpr double kWorthTrying = 1.5;      // neighbours beyond this times the centre's corrected cost are left alone
@@ -47,7 +55,7 @@ class Local : public Strategy {
       if (taken_.add(start)) return start;
     }
     if (++turn_ % kPoolEvery == 0) {
-      if (auto tuning = take_best(pool_, kInfinity)) return tuning;
+      if (auto tuning = propose_from_pool()) return tuning;
     }
     if (auto tuning = propose_from_basin()) return tuning;
     if (auto tuning = take_best(pool_, kInfinity)) return tuning;
@@ -59,6 +67,9 @@ class Local : public Strategy {
 
   void report(const Tuning& tuning, double time_ms) override {
     taken_.add(tuning);
+    Home& home = homes_[kind_of(tuning)];
+    ++home.trials;
+    if (time_ms < home.best_time) home.best_time = time_ms, home.tuning = tuning;
     const double predicted = model_.cost(tuning);
     if (std::isfinite(time_ms) && std::isfinite(predicted) && time_ms > 0 && predicted > 0) {
       correction_.learn(correction_.features(tuning), time_ms, predicted);
@@ -91,11 +102,25 @@ class Local : public Strategy {
     int trials = 0;   // reported
   };
 
+  /// Of a kind: how many of its candidates were reported, the best time of them, and where hops start from.
+  struct Home {
+    int trials = 0;
+    double best_time = kInfinity;
+    Tuning tuning;
+  };
+
   Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
   double corrected(const Ranked& ranked) const { return ranked.cost * correction_.factor(ranked.features); }
 
   void prepare() {
     prepared_ = true;
+    fill_pool();
+    choose_starts();
+  }
+
+  void fill_pool() {
+    filled_at_ = turn_;
+    pool_.clear();
     CandidateSet sampled;
     for (int i = 0; i < kPoolSamples; ++i) {
       const auto tuning = space_.sample(random_);
@@ -103,28 +128,37 @@ class Local : public Strategy {
       if (sampled.add(*tuning)) pool_.push_back(rank(*tuning));
     }
     std::stable_sort(pool_.begin(), pool_.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
-    choose_starts();
   }
 
-  // Best of the families in turn, so that the first trials see every family even where the budget is short.
+  // The best of the sample, of another one where that is not worth a trial any more.
+  std::optional<Tuning> propose_from_pool() {
+    auto tuning = take_best(pool_, kPoolSlower * best_time_);
+    if (!tuning && turn_ - filled_at_ >= kFillEvery) {
+      fill_pool();
+      tuning = take_best(pool_, kPoolSlower * best_time_);
+    }
+    return tuning;
+  }
+
+  // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
   void choose_starts() {
-    std::map<Family, std::vector<Tuning>> by_family;
+    std::map<Kind, std::vector<Tuning>> by_kind;
     std::vector<Tuning> overall;
     CandidateSet chosen;
     for (const Ranked& ranked : pool_) {
-      std::vector<Tuning>& own = by_family[ranked.tuning.family];
-      const bool wanted = own.size() < kStartsPerFamily || overall.size() < kStartsOverall;
+      std::vector<Tuning>& own = by_kind[kind_of(ranked.tuning)];
+      const bool wanted = own.size() < kStartsPerKind || overall.size() < kStartsOverall;
       if (!wanted || !std::isfinite(ranked.cost)) continue;
       const Tuning bottom = downhill(ranked.tuning);
       if (!chosen.add(bottom)) continue;
-      if (own.size() < kStartsPerFamily) {
+      if (own.size() < kStartsPerKind) {
         own.push_back(bottom);
       } else {
         overall.push_back(bottom);
       }
     }
-    for (std::size_t i = 0; i < kStartsPerFamily; ++i) {
-      for (const auto& [family, own] : by_family) {
+    for (std::size_t i = 0; i < kStartsPerKind; ++i) {
+      for (const auto& [kind, own] : by_kind) {
         if (i < own.size()) starts_.push_back(own[i]);
       }
     }
@@ -190,8 +224,11 @@ class Local : public Strategy {
   // Leaves the basin for another, a few random steps from home. False when there is nowhere to start from.
   bool hop() {
     if (!std::isfinite(best_time_)) return false;
-    if (basin_.time <= best_time_ * kAcceptSlower) home_ = basin_.centre;
-    Tuning landing = home_;
+    if (std::isfinite(basin_.time)) {
+      Home& home = homes_[kind_of(basin_.centre)];
+      if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre;
+    }
+    Tuning landing = choose_home();
     const int steps = std::uniform_int_distribution<int>(2, kHopSteps)(random_);
     for (int step = 0; step < steps; ++step) {
       const std::vector<Tuning> neighbours = space_.neighbours(landing);
@@ -204,6 +241,20 @@ class Local : public Strategy {
     enter(landing, kInfinity);
     if (!taken_.contains(landing)) basin_.neighbours.push_back(rank(landing));
     return true;
+  }
+
+  // The home of a kind, of the fastest ones and those with few trials most often. There is one: that of the best
+  // candidate of all.
+  Tuning choose_home() {
+    std::vector<Tuning> homes;
+    std::vector<double> weights;
+    for (const auto& [kind, home] : homes_) {
+      const double slower = home.best_time / best_time_;
+      if (slower > kRivalSlower) continue;
+      homes.push_back(home.tuning);
+      weights.push_back(std::exp((1 - slower) / kRivalScale) / home.trials);
+    }
+    return homes[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random_)];
   }
 
   const Space& space_;
@@ -219,8 +270,9 @@ class Local : public Strategy {
   double centre_cost_ = kInfinity;             // corrected, of the basin's centre
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
-  Tuning home_;
+  std::map<Kind, Home> homes_;
   int turn_ = 0;
+  int filled_at_ = 0;
 };
 
 }  // namespace
