@@ -401,8 +401,6 @@ constexpr std::array kConstraints{
                temporal_sums},
     Constraint{"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.",
                temporal_groups},
-    Constraint{"temporal_pairs", "Warps that wait for each other in pairs exchange something, on sm_90 and newer.",
-               temporal_pairs},
     Constraint{"clusters", "Clusters take sm_90 and have up to 8 blocks.", clusters},
     Constraint{"temporal_clusters",
                "A temporal tile is shared by blocks of two warps or more, under a stencil that reaches both ways in y.",

@@ -245,12 +245,11 @@ struct Tuning {{
       fmt::arg("temporal", tuning.family == Family::temporal
                                ? fmt::format("  static constexpr int kSteps = {};\n"
                                              "  static constexpr int kGroups = {};\n"
-                                             "  static constexpr bool kInPairs = {};\n"
                                              "  static constexpr bool kKeepsSums = {};\n"
                                              "  // The input that steps advance; others keep their values.\n"
                                              "  static constexpr int kAdvanced = {};\n",
-                                             tuning.steps, tuning.groups, tuning.sync == Sync::pairs,
-                                             tuning.keeps == Keeps::sums, advanced_input(problem).value_or(0))
+                                             tuning.steps, tuning.groups, tuning.keeps == Keeps::sums,
+                                             advanced_input(problem).value_or(0))
                                : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),

@@ -56,7 +56,6 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
-    if (parameter.name == "synchronisation" && (!walks || !limits.has_clusters())) return {0};
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }
@@ -89,7 +88,6 @@ Tuning settled(Tuning tuning) {
     tuning.tiles = 1;
   }
   if (tuning.copies != Copies::engine) tuning.tiles = 1;
-  if (tuning.block_y == 1 && tuning.groups == 1) tuning.sync = Sync::block;  // a block of one warp
   return tuning;
 }
 

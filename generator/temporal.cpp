@@ -111,9 +111,7 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const std::int64_t row = saturating_product({kLanes + 1, tuning.register_x, value});
   const std::int64_t rows = saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, row});
   const std::int64_t edges = exchanges ? saturating_sum(rows, 2 * kWordBytes - 1) / kWordBytes * kWordBytes : 0;
-  const std::int64_t at_seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4}) : 0;
-  const std::int64_t of_warps = tuning.sync == Sync::pairs ? saturating_product({tuning.groups, tuning.block_y, 2}) : 0;
-  const std::int64_t barriers = saturating_product({saturating_sum(at_seams, of_warps), kBarrierBytes});
+  const std::int64_t barriers = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
   shape.shared_bytes =
       static_cast<std::size_t>(saturating_sum(saturating_sum(input, passed), saturating_sum(edges, barriers)));
   return shape;

@@ -87,17 +87,6 @@ Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tun
   return fmt::format("{} steps cannot be shared out among {} groups", tuning.steps, tuning.groups);
 }
 
-Verdict temporal_pairs(const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  if (!is_temporal(tuning) || tuning.sync != Sync::pairs) return {};
-  if (!limits.has_clusters()) {
-    return fmt::format("sm_{} has no barriers that a warp waits at for others; they came with sm_90",
-                       limits.compute_capability);
-  }
-  const bool rows_pass = tuning.block_y > 1 && temporal_shape(problem, tuning).exchange_slots > 0;
-  if (rows_pass || tuning.groups > 1) return {};
-  return "no two warps of a block exchange anything";
-}
-
 /// At a seam both blocks wait for each other: that keeps either from running ahead.
 Verdict temporal_clusters(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || tuning.cluster == 1) return {};

@@ -27,7 +27,6 @@ Verdict temporal_prefetch(const Problem& problem, const Limits& limits, const Tu
 Verdict temporal_reach(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_sums(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_groups(const Problem& problem, const Limits& limits, const Tuning& tuning);
-Verdict temporal_pairs(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_clusters(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_tile_in_grid(const Problem& problem, const Limits& limits, const Tuning& tuning);
 

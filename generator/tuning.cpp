@@ -125,10 +125,6 @@ std::vector<Parameter> make_table() {
              temporal, "parts of the last axis that blocks of their own walk"),
       number("groups of steps", "tg", &Tuning::groups, {1, 2, 3, 4, 6, 8}, when_not_default, temporal,
              "groups of warps that share the fused steps out, each passing planes on to the next"),
-      word("synchronisation", &Tuning::sync,
-           {{"bsync", "all warps of the block"},
-            {"psync", "pairs: a warp waits for those that it exchanges rows or planes with (sm_90+)"}},
-           when_not_default, temporal, any_planes, "which warps wait for each other at each plane"),
       number("cluster", "cl", &Tuning::cluster, {1, 2, 4, 8}, when_not_default, all,
              "blocks that run in one group of SMs (sm_90+): neighbouring tiles; of fused steps the parts of one tile, "
              "which send each other the rows at their seams"),

@@ -66,12 +66,6 @@ enum class BlockOrder {
   raster32,  ///< the same with strips of 32 tiles
 };
 
-/// temporal: which warps of a block wait for each other at each plane.
-enum class Sync {
-  block,  ///< all
-  pairs,  ///< those that read what the other one wrote, at barriers of their own (sm_90+)
-};
-
 enum class LoadHint { cached, read_only, l2_only };
 enum class StoreHint { write_back, streaming };
 
@@ -94,9 +88,8 @@ struct Tuning {
   int steps = 2;     ///< sweeps that a launch of family temporal makes
   int chunks = 1;    ///< parts of the last axis that blocks of their own walk
   int groups = 1;    ///< of warps among which the fused steps are shared out, as a pipeline
-  Sync sync = Sync::block;
-  int tiles = 1;    ///< that a block takes one after the other
-  int cluster = 1;  ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
+  int tiles = 1;     ///< that a block takes one after the other
+  int cluster = 1;   ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

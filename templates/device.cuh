@@ -70,18 +70,6 @@ STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/// The same for those threads where `arrives`, without a branch that would part a warp.
-STENCIL_DEVICE void arrive_where(bool arrives, CopyBarrier* barrier) {
-  asm volatile(
-      "{\n"
-      ".reg .pred arrives;\n"
-      "setp.ne.u32 arrives, %1, 0;\n"
-      "@arrives mbarrier.arrive.shared::cta.b64 _, [%0];\n"
-      "}\n" ::"r"(shared_address(barrier)),
-      "r"(arrives ? 1 : 0)
-      : "memory");
-}
-
 /// Arrives and adds `bytes` that copies will bring.
 STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)

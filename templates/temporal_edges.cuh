@@ -84,7 +84,6 @@ struct EdgeRows {
   static constexpr int kLevelCells = (T::kBlockY + 2 * kPeers) * kWarpCells;
   static constexpr int kSlotCells = T::kSteps * kLevelCells;
   static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
-  static constexpr int kBarriers = kClustered ? 4 * T::kGroups : 0;  ///< of seams
 
   Value* own;          ///< the lane's cells in slot 0, the group's level 0
   const Value* above;  ///< of the warp above, or its own where there is none
@@ -110,19 +109,23 @@ struct EdgeRows {
       if (seam.below) clear(own + kWarpCells);
       // Rows that are sent stand there after the last warp of the block above, before the first of the one below.
       const int warps = seam.above ? T::kBlockY : -T::kBlockY;
-      seam.start(tile.rank, own + warps * kWarpCells, barriers() + 4 * tile.group, awaited_bytes());
+      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + InputRows<S, T>::kBytes + kBytes) + 4 * tile.group;
+      seam.start(tile.rank, own + warps * kWarpCells, barriers, awaited_bytes());
       cluster_barrier();
     }
   }
 
-  /// The block's barriers, after its rows in shared memory.
-  STENCIL_DEVICE static CopyBarrier* barriers() {
-    return reinterpret_cast<CopyBarrier*>(shared_memory() + InputRows<S, T>::kBytes + kBytes);
+  /// The rows of the step before are there.
+  STENCIL_DEVICE void await() {
+    barrier();
+    if constexpr (kClustered) {
+      seam.await(step, awaited_bytes());
+    }
   }
 
-  /// What other blocks sent in the step before is there.
-  STENCIL_DEVICE void await() const {
-    if constexpr (kClustered) seam.await(step, awaited_bytes());
+  /// After the last step: what was sent to this block has come before it ends.
+  STENCIL_DEVICE void leave() {
+    if constexpr (kClustered) await();
   }
 
   STENCIL_DEVICE void next_step() {

@@ -39,9 +39,13 @@ struct Pipeline {
   /// After steps that kept no cells.
   STENCIL_DEVICE void forget_cells() {}
 
-  /// Before each step, and after the last one: what other blocks sent to this one has come.
-  STENCIL_DEVICE void await() const {
-    if constexpr (Shape::kExchanges) edges.await();
+  /// Before each step: what warps exchange is there.
+  STENCIL_DEVICE void begin_step() {
+    if constexpr (Shape::kExchanges) {
+      edges.await();
+    } else if constexpr (T::kGroups > 1) {
+      barrier();
+    }
   }
 
   /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
@@ -52,6 +56,11 @@ struct Pipeline {
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (Shape::kExchanges) edges.next_step();
+  }
+
+  /// After the last step.
+  STENCIL_DEVICE void leave() {
+    if constexpr (Shape::kExchanges) edges.leave();
   }
 
  private:

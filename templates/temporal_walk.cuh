@@ -3,7 +3,6 @@
 
 #include "stencil_tune/temporal_memory.cuh"
 #include "stencil_tune/temporal_rows.cuh"
-#include "stencil_tune/temporal_warps.cuh"
 
 namespace stencil_tune {
 
@@ -17,7 +16,6 @@ struct TemporalWalk {
   InputRows<S, T>& input;
   OutputRows<S, T>& output;
   Pipeline& pipeline;
-  WarpsInStep<S, T>& warps;
 
   /// Levels fill, and may still work on planes outside the grid; then all are inside and plain steps do; then they run
   /// empty.
@@ -32,7 +30,7 @@ struct TemporalWalk {
       pipeline.forget_cells();
     }
     walk<Edges::all>(z, tile.last_plane());
-    pipeline.await();
+    pipeline.leave();
   }
 
  private:
@@ -57,22 +55,16 @@ struct TemporalWalk {
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
     TemporalPlane<S, T> plane;
-    if constexpr (T::kGroups > 1) await_others();  // what is taken may be what another group passed on
+    if constexpr (T::kGroups > 1) pipeline.begin_step();  // what is passed on is exchanged too
     input.take(plane);
-    if constexpr (T::kGroups == 1) await_others();
+    if constexpr (T::kGroups == 1) pipeline.begin_step();
     pipeline.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
-    if (!tile.in_last_group()) input.passed.pass(plane);
-    warps.end_step();
-    if (tile.in_last_group() && (kEdges != Edges::all || z >= tile.first_storing_plane())) {
+    if (!tile.in_last_group()) {
+      input.passed.pass(plane);
+    } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
       output.store(z - Tile::kDelay, plane);
     }
     input.passed.next_step();
-  }
-
-  /// Before what other warps and blocks exchange with the warp is read.
-  STENCIL_DEVICE void await_others() {
-    warps.await();
-    pipeline.await();
   }
 };
 
@@ -83,8 +75,7 @@ STENCIL_DEVICE void walk_levels(const Arguments<S>& arguments) {
   InputRows<S, T> input(arguments, tile);
   OutputRows<S, T> output(arguments, tile);
   Pipeline pipeline(arguments, tile);
-  WarpsInStep<S, T> warps(tile);
-  TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline, warps}.run();
+  TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();
 }
 
 }  // namespace stencil_tune

@@ -224,8 +224,6 @@ TEST_F(DeviceTemporalForms, keep_sums) { expect_right(temporal_sums_cases()); }
 
 TEST_F(DeviceTemporalForms, share_steps_out) { expect_right(temporal_group_cases()); }
 
-TEST_F(DeviceTemporalForms, keep_pairs_of_warps_in_step) { expect_right(temporal_pair_cases()); }
-
 TEST_F(DeviceTemporalForms, share_tiles_in_clusters) { expect_right(temporal_cluster_cases()); }
 
 TEST_F(DeviceTemporalForms, reach_further_to_one_side) { expect_right(lopsided_temporal_cases()); }

@@ -208,32 +208,6 @@ std::vector<HostCase> temporal_cluster_cases() {
   return cases;
 }
 
-std::vector<HostCase> temporal_pair_cases() {
-  using enum Boundary;
-  using enum ElementType;
-  std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const Stencil box = make_builtin(Shape::box, 3, 1);
-  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
-    const Boundaries sides = on_all_sides(boundary);
-    add(star(3, 1), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2.psync.u2");
-    add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t8.tg4.ch2.psync.u2");
-  }
-  add(star(3, 2), f16, {clamp, zero, reflect}, "temporal.bx32.by3.rx2.ry4.v2.pf1.t2.psync.u4");
-  add(box, f64, {hold, hold, hold}, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t3.ch2.psync");
-  add(box, f32, {zero, periodic, hold}, "temporal.bx32.by4.rx2.ry3.sums.v2.pf1.t4.tg2.psync.u3");
-  add(star(3, 1), f32, {hold, hold, hold}, "temporal.bx32.by3.rx2.ry4.v2.pf2.t4.tg4.ch2.psync");
-  add(star(3, 1), f64, {hold, periodic, hold}, "temporal.bx32.by3.rx2.ry2.v2.pf2.t3.ch2.psync.cl2.u2");
-  add(box, f32, {clamp, hold, periodic}, "temporal.bx32.by2.rx2.ry2.sums.v2.pf2.t2.tg2.psync.cl4");
-  add(upwind_stencil(), f32, {periodic, hold, clamp}, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.tg2.psync");
-  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
-      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.ch2.psync");
-  return cases;
-}
-
 std::vector<HostCase> lopsided_temporal_cases() {
   const Stencil stencil = upwind_stencil();
   std::vector<HostCase> cases;

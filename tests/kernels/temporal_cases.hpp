@@ -35,9 +35,6 @@ std::vector<HostCase> temporal_group_cases();
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();
 
-/// Warps that wait for each other in pairs: rows, planes and both, of one block and of clusters, every boundary.
-std::vector<HostCase> temporal_pair_cases();
-
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 

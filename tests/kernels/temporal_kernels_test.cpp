@@ -48,8 +48,6 @@ TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_right(temporal_g
 
 TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
-TEST(TemporalKernels, KeepPairsOfWarpsInStep) { expect_right(temporal_pair_cases()); }
-
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
@@ -141,14 +139,6 @@ TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
   EXPECT_EQ(geometry.cluster, 2U);
 }
 
-TEST(TemporalShapes, HaveTwoBarriersForEachWarpThatWaitsInPairs) {
-  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
-                                       {3, {512, 512, 512}}, 0, 8);
-  const auto bytes = [&](const char* code) { return temporal_shape(problem, parse_code(code)).shared_bytes; };
-  EXPECT_EQ(bytes("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.tg2.psync.cl2"),
-            bytes("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.tg2.cl2") + 2U * 8 * 2 * 8);
-}
-
 TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
   const Limits limits = limits_of_architecture("sm_90");
   constexpr std::string_view kCode = "temporal.bx32.by4.rx2.ry4.sums.v2.pf3.t2";
@@ -210,16 +200,7 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.cl2"), "temporal_clusters");
   const Stencil one_way = parse_expression_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
   EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
-  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.psync"), "legal");
-  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.psync"), "temporal_pairs");
-  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t2.tg2.psync"), "legal");
-  const Stencil along_z = parse_expression_stencil("u_next = u + k * (u[x,y,z-1] - u)", 3);
-  EXPECT_EQ(violated(along_z, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.psync"), "temporal_pairs");
   const Problem older = make_problem(star, ElementType::f32, hold, grid, 0, 4);
-  const auto no_pairs =
-      first_violation(older, limits_of_architecture("sm_80"), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.psync"));
-  ASSERT_TRUE(no_pairs);
-  EXPECT_EQ(no_pairs->constraint, "temporal_pairs");
   const auto no_clusters =
       first_violation(older, limits_of_architecture("sm_80"), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"));
   ASSERT_TRUE(no_clusters);

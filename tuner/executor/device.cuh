@@ -147,9 +147,6 @@ STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
   barrier->content.arrive();
   barrier->content.end_phase_if_complete();
 }
-STENCIL_DEVICE void arrive_where(bool arrives, CopyBarrier* barrier) {
-  if (arrives) arrive(barrier);
-}
 STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
   barrier->content.add_bytes(bytes);
   arrive(barrier);
