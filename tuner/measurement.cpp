@@ -12,6 +12,7 @@ constexpr double kSampleMs = 0.5;              // 1000 times the events' resolut
 constexpr int kMostLaunches = 4096;
 // A launch this long is far slower than any copy: which buffers it found in the caches does not matter, time does.
 constexpr double kLongLaunchMs = 50;
+constexpr double kPartOfDistance = 0.3;  // to the best, that the interval of a slower candidate may be wide
 
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
@@ -26,6 +27,13 @@ std::size_t left_out(std::size_t n) {
     term *= (count - static_cast<double>(k)) / (static_cast<double>(k) + 1);
   }
   return 0;
+}
+
+/// How wide the interval may be. What is surely slower than the best need not be known as well as the best itself: a
+/// trial of a noisy kernel would otherwise take as long as ten others.
+double wanted_interval(const MeasurePlan& plan, const Timing& timing) {
+  const double slower = plan.best_ms > 0 ? timing.median_ms / plan.best_ms - 1 : 0;
+  return std::max(plan.relative_interval, kPartOfDistance * slower);
 }
 
 }  // namespace
@@ -70,7 +78,7 @@ Measurement measure(const MeasurePlan& plan, const std::function<Sample()>& take
 
   Timing timing = first;
   while (elapsed < plan.cap_ms &&
-         (timing.samples < kFewestSamples || relative_interval(timing) > plan.relative_interval)) {
+         (timing.samples < kFewestSamples || relative_interval(timing) > wanted_interval(plan, timing))) {
     // Looking after every sample would sort too often and stop on lucky streaks.
     const std::size_t batch = std::max<std::size_t>(1, samples.size() / 8);
     for (std::size_t i = 0; i < batch && elapsed < plan.cap_ms; ++i) take();

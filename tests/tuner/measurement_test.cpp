@@ -112,6 +112,18 @@ TEST(Measure, drops_a_slow_kernel_after_the_first_look) {
   EXPECT_NEAR(measured.timing.median_ms, 1.6, 0.02);
 }
 
+TEST(Measure, is_as_careful_as_the_best_asks_for) {
+  MeasurePlan plan;
+  plan.best_ms = 1;
+  Synthetic level(1, 0.01), behind(1.1, 0.01);
+  const Measurement careful = measure(plan, std::ref(level));
+  const Measurement rough = measure(plan, std::ref(behind));
+  EXPECT_LE(relative_interval(careful.timing), 0.005);
+  EXPECT_LE(relative_interval(rough.timing), 0.035) << "0.3 of the distance to the best, and its own spread";
+  EXPECT_GE(rough.timing.samples, kFewestSamples);
+  EXPECT_LT(2 * rough.timing.samples, careful.timing.samples);
+}
+
 TEST(Measure, keeps_one_just_within_the_drop_factor) {
   MeasurePlan plan;
   plan.best_ms = 1;

@@ -3,6 +3,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/model.hpp"
 #include "tuner/search.hpp"
+#include "tuner/strategies/correction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -154,11 +155,64 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing)
   EXPECT_LT(local, random);
 }
 
-TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryFamily) {
+// Families are direct, tiled and streaming; a walk has its planes shared, mixed, in registers or in a ring, keeps cells
+// or sums in the last two, and brings those of sums by the copy engine or by threads.
+TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
   const auto strategy = make_local(space, model, 1);
-  std::set<Family> seen;
-  for (int i = 0; i < 3; ++i) seen.insert(strategy->propose()->family);
-  EXPECT_EQ(seen.size(), 3u);
+  std::set<Kind> seen;
+  for (int i = 0; i < 9; ++i) seen.insert(kind_of(*strategy->propose()));
+  EXPECT_EQ(seen.size(), 9u);
+}
+
+/// How many trials local search spends on each kind, where a kind's candidates all take the same time.
+class KindsOfKernels : public StrategyTest {
+ protected:
+  static constexpr Kind kDirect{Family::direct, Planes::registers, Keeps::cells, Copies::engine};
+  static constexpr Kind kRing{Family::streaming, Planes::ring, Keeps::cells, Copies::engine};
+  static constexpr Kind kRingOfSums{Family::streaming, Planes::ring, Keeps::sums, Copies::engine};
+
+  std::map<Kind, int> trials_of(const std::map<Kind, double>& times, int trials_in_all = 300) const {
+    const auto strategy = make_local(space, model, 1);
+    std::map<Kind, int> trials;
+    for (int i = 0; i < trials_in_all; ++i) {
+      const auto tuning = strategy->propose();
+      if (!tuning) break;
+      const auto known = times.find(kind_of(*tuning));
+      const double noise = 1 + static_cast<double>(std::hash<std::string>{}(code(*tuning)) % 100) / 1e5;
+      strategy->report(*tuning, noise * (known == times.end() ? 3 : known->second));
+      ++trials[kind_of(*tuning)];
+    }
+    return trials;
+  }
+};
+
+TEST_F(KindsOfKernels, AreAllLookedIntoWhoseBestIsNearTheBest) {
+  auto trials = trials_of({{kDirect, 1.0}, {kRing, 1.03}, {kRingOfSums, 1.06}});
+  EXPECT_GT(trials[kDirect], 30);
+  EXPECT_GT(trials[kRing], 30);
+  EXPECT_GT(trials[kRingOfSums], 30);
+}
+
+TEST_F(KindsOfKernels, AreLeftAloneWhereTheyAreFarFromTheBest) {
+  auto trials = trials_of({{kRingOfSums, 1.0}}, 2000);
+  EXPECT_GT(trials[kRingOfSums], 1900);
+}
+
+TEST(Correction, TeachesMoreAboutTheKindThatWasTriedThanAboutOthers) {
+  Correction correction;
+  const auto factor = [&](const char* text) { return correction.factor(correction.features(parse_code(text))); };
+  for (int i = 0; i < 300; ++i) {
+    correction.learn(correction.features(parse_code("streaming.bx32.by8.cz64.ring.sums.pf4.stcs")), 1.5, 1);
+    correction.learn(correction.features(parse_code("streaming.bx32.by8.cz64.ring.sums.pf1")), 1, 1);
+  }
+  EXPECT_NEAR(factor("streaming.bx32.by8.cz64.ring.sums.pf4.stcs"), 1.5, 0.01);
+  EXPECT_NEAR(factor("streaming.bx32.by8.cz64.ring.sums.pf1"), 1, 0.01);
+  const double own =
+      std::log(factor("streaming.bx64.by4.cz16.ring.sums.pf4") / factor("streaming.bx64.by4.cz16.ring.sums.pf1"));
+  const double other =
+      std::log(factor("streaming.bx64.by4.cz16.ring.pf4") / factor("streaming.bx64.by4.cz16.ring.pf1"));
+  EXPECT_GT(own, 0.1);
+  EXPECT_NEAR(other, own / 2, 0.01) << "what all kinds share";
 }
 
 TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {

@@ -165,13 +165,14 @@ class Local : public Strategy {
     starts_.insert(starts_.end(), overall.begin(), overall.end());
   }
 
-  // Walks to the model's nearest local optimum.
+  // Walks to the model's nearest local optimum of the kind.
   Tuning downhill(Tuning tuning) {
     double cost = model_.cost(tuning);
     for (bool moved = true; moved;) {
       moved = false;
       Tuning best = tuning;
       for (const Tuning& neighbour : space_.neighbours(tuning)) {
+        if (kind_of(neighbour) != kind_of(tuning)) continue;
         const double neighbour_cost = model_.cost(neighbour);
         if (neighbour_cost < cost) best = neighbour, cost = neighbour_cost, moved = true;
       }
