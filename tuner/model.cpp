@@ -14,36 +14,38 @@
 namespace stencil_tune {
 namespace {
 
-// One sweep. Fitted to 14100 kernels of 47 problems on one NVIDIA H200, 2026-11-21 and 22 (2D and 3D stars and boxes of
-// order 1 to 8, all types, boundaries and kinds of rows): with guessed registers, the best of the twelve that it ranks
-// first is 2.1 % slower than the best of all (10 % for the worst problem); fitted to one half, it loses 1.1 % on the
-// other. Values that no one counter shows are what fits.
-constexpr double kNorm = 3;
+// One sweep. Fitted to 17700 kernels of 47 problems on one NVIDIA H200, 2026-11-21 and 22 (2D and 3D stars and boxes of
+// order 1 to 8, all types, boundaries and kinds of rows; of three problems with thousands of kernels the 400 fastest
+// and 1100 others): with guessed registers, the best of the twelve that it ranks first is 2.2 % slower than the best of
+// all (9 % for the worst problem). Values that no one counter shows are what fits.
+constexpr double kNorm = 2.95;
 constexpr double kCopyNorm = 6;
 constexpr double kDramEfficiency = 0.92;  // of the data sheet's peak, refresh and turn-around taken off
-constexpr double kLatencyNs = 33;         // of a load from DRAM, with others on their way
-constexpr double kBlockStartNs = 340;     // from a free slot to the first load, and from the last store to a free slot
-constexpr double kBarrierNs = 10;
-constexpr double kRereadCost = 0.77;     // of a sector read again by another block, one written being 1 ...
-constexpr double kFirstReadCost = 0.2;   // ... and of one read for the first time, which DRAM bounds
-constexpr double kStridedL1Cost = 1.23;  // of a wavefront, for each vector that a lane skips to its next cells
-constexpr double kStridedL2Cost = 0.3;   // of a sector, likewise: parts of it are moved at a time
-constexpr double kNearShare = 0.2;       // of the cost of rereads that clusters of blocks with copies on their way save
-constexpr double kGatherNs = 300;  // until places for a cluster are free in one group of SMs, each time it is doubled
-constexpr double kTurnNs = 1200;   // of a tile of a block that takes several: none starts early in its place
-constexpr double kOverlapBetweenBarriers = 1.43;  // of arithmetic and shared memory of warps that wait for no data
+constexpr double kLatencyNs = 25;         // of a load from DRAM, with others on their way
+constexpr double kBlockStartNs = 530;     // from a free slot to the first load, and from the last store to a free slot
+constexpr double kBarrierNs = 11;
+constexpr double kRereadCost = 0.76;     // of a sector read again by another block, one written being 1 ...
+constexpr double kFirstReadCost = 0.17;  // ... and of one read for the first time, which DRAM bounds
+constexpr double kStridedL1Cost = 1.36;  // of a wavefront, for each vector that a lane skips to its next cells
+constexpr double kStridedL2Cost = 0.27;  // of a sector, likewise: parts of it are moved at a time
+constexpr double kNearShare = 0.18;  // of the cost of rereads that clusters of blocks with copies on their way save ...
+constexpr double kNearShareOfShort = 0.45;  // ... and those of short blocks that load by themselves
+constexpr double kGatherNs = 100;  // until a cluster's places are free in one group of SMs, for each doubling ...
+constexpr double kGatherOfWalksNs = 290;  // ... of blocks that walk and load by themselves
+constexpr double kTurnNs = 1200;          // of a tile of a block that takes several: none starts early in its place
+constexpr double kOverlapBetweenBarriers = 1.41;  // of arithmetic and shared memory of warps that wait for no data
 constexpr double kReady = 0.095;                  // of the clocks, those in which one warp has an instruction ready
-constexpr double kArithmeticClocks = 0.37;        // of a multiply-add, where lanes do one a clock: others hide most
-constexpr double kOtherClocks = 2.3;              // of any other instruction, many of them loads ...
-constexpr double kWaitingClocks = 4.45;           // ... and where warps wait for what they load
+constexpr double kArithmeticClocks = 0.33;        // of a multiply-add, where lanes do one a clock: others hide most
+constexpr double kOtherClocks = 2.6;              // of any other instruction, many of them loads ...
+constexpr double kWaitingClocks = 4.43;           // ... and where warps wait for what they load
 constexpr double kSharedCost = 1.7;               // of a wavefront: warps come to shared memory at the same time
 constexpr double kDepthCost = 0.048;              // of DRAM's rate, for each time that a walk is twice as deep
-constexpr double kL1Cost = 1.6;                   // of a wavefront: those of one access follow each other closely
-constexpr double kSpillCost = 1.43;               // of what is spilled, that is moved at each plane
+constexpr double kL1Cost = 1.5;                   // of a wavefront: those of one access follow each other closely
+constexpr double kSpillCost = 1.8;                // of what is spilled, that is moved at each plane
 constexpr double kBeyondCopy = 0.56;              // the power at which a time counts that is longer than the copy's
 constexpr double kSchedulers = 4;
 constexpr double kBaseRegisters = 18;
-constexpr double kCacheFrom = 0.4;  // part of L2 that surely still holds what was touched this many bytes ago
+constexpr double kCacheFrom = 0.36;  // part of L2 that surely still holds what was touched this many bytes ago
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
 // 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %.
@@ -215,8 +217,8 @@ void PerformanceModel::time_sweep(Prediction& p, const Work& work, const Launch&
   const double lost = miss_share(p.occupancy.blocks * work.l1_working_set, std::max(1.0, l1_bytes));
   const double repeats = std::max(0.0, work.l1_wavefronts * kWavefrontBytes / kSectorBytes - work.l2_read_sectors);
   const double spilled = kSpillCost * launch.spilled;
-  const double near = work.asynchronous ? kNearShare * (1 - 1.0 / tuning.cluster) : 0;
-  time_l2(p, work, lost * repeats, {kFirstReadCost, kRereadCost * (1 - near)}, spilled);
+  const double near = work.asynchronous ? kNearShare : work.steps > 1 ? 0 : kNearShareOfShort;
+  time_l2(p, work, lost * repeats, {kFirstReadCost, kRereadCost * (1 - near * (1 - 1.0 / tuning.cluster))}, spilled);
   const double skipped = static_cast<double>(tuning.register_x) / tuning.vector - 1;  // vectors between a lane's own
   p.l2_ms *= 1 + kStridedL2Cost * skipped;
 
@@ -243,7 +245,8 @@ double PerformanceModel::unhidden_ms(const Prediction& p, const Work& work) cons
 
 double PerformanceModel::idle_ms(const Work& work, const Launch& launch, const Tuning& tuning) {
   const double turns_ns = work.tiles_of_block > 1 ? work.tiles_of_block * kTurnNs : 0;
-  return launch.waves * (kGatherNs * std::log2(tuning.cluster) + turns_ns) / 1e6;
+  const double gather_ns = work.steps > 1 && !work.asynchronous ? kGatherOfWalksNs : kGatherNs;
+  return launch.waves * (gather_ns * std::log2(tuning.cluster) + turns_ns) / 1e6;
 }
 
 void PerformanceModel::time_fused_steps(Prediction& p, const Work& work, const Launch& launch,

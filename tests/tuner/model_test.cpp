@@ -304,9 +304,20 @@ TEST_F(ModelTest, BlocksThatNeedPlacesNearEachOtherStartLater) {
   EXPECT_GT(predict(candidate + ".cl2").time_ms, predict(candidate).time_ms);
 }
 
-TEST_F(ModelTest, RingsInClustersFindMoreOfTheirRereadsNear) {
-  const std::string ring = "streaming.bx32.by4.rx4.ry2.v4.cz16.ring.sums.pf3";
+TEST_F(ModelTest, BlocksThatWalkWaitLongestForSuchPlaces) {
+  const auto wait_ms = [&](const std::string& kernel) {
+    return predict(kernel + ".cl2").time_ms - predict(kernel).time_ms;
+  };
+  const double of_walks = wait_ms("streaming.bx32.by4.rx4.v4.cz2.regs");
+  EXPECT_GT(of_walks, 0);
+  EXPECT_LT(wait_ms("direct.bx32.by4.rx4.rz2.v4"), of_walks / 2) << "as many blocks of as many cells";
+}
+
+TEST_F(ModelTest, RingsAndShortBlocksInClustersFindMoreOfTheirRereadsNear) {
+  const std::string ring = "streaming.bx32.by4.rx4.ry2.v4.cz16.ring.sums.pf3", block = "direct.bx64.by2.rx4.ry2.rz2.v4";
   EXPECT_LT(predict(ring + ".cl2").l2_ms, predict(ring).l2_ms);
+  EXPECT_LT(predict(block + ".cl8").l2_ms, 0.9 * predict(block).l2_ms);
+  EXPECT_EQ(predict(candidate + ".cl2").l2_ms, predict(candidate).l2_ms) << "walks drift apart";
 }
 
 TEST_F(ModelTest, ShortWalksAreBestTakenByBlocksOfTheirOwn) {

@@ -29,7 +29,7 @@ constexpr int kPoolSamples = 6000;
 constexpr int kStartsPerKind = 2;
 constexpr int kStartsOverall = 6;
 constexpr int kPoolEvery = 4;         // every fourth proposal comes from the pool
-constexpr int kFillEvery = 100;       // proposals at least between two samples
+constexpr int kFillEvery = 100;       // proposals at least between two samples; twice as many after one without a find
 constexpr double kPoolSlower = 1.15;  // than the best, by corrected cost: the rest of the pool is left alone
 constexpr int kHopSteps = 4;          // most random steps of a hop
 constexpr int kHopTries = 50;
@@ -125,7 +125,7 @@ class Local : public Strategy {
     for (int i = 0; i < kPoolSamples; ++i) {
       const auto tuning = space_.sample(random_);
       if (!tuning) break;
-      if (sampled.add(*tuning)) pool_.push_back(rank(*tuning));
+      if (sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
     }
     std::stable_sort(pool_.begin(), pool_.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
   }
@@ -133,9 +133,10 @@ class Local : public Strategy {
   // The best of the sample, of another one where that is not worth a trial any more.
   std::optional<Tuning> propose_from_pool() {
     auto tuning = take_best(pool_, kPoolSlower * best_time_);
-    if (!tuning && turn_ - filled_at_ >= kFillEvery) {
+    if (!tuning && turn_ - filled_at_ >= fill_every_) {
       fill_pool();
       tuning = take_best(pool_, kPoolSlower * best_time_);
+      if (!tuning) fill_every_ *= 2;
     }
     return tuning;
   }
@@ -201,9 +202,12 @@ class Local : public Strategy {
   // left costs more than the limit.
   std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
     while (!list.empty()) {
-      const auto best = std::min_element(list.begin(), list.end(),
-                                         [&](const Ranked& a, const Ranked& b) { return corrected(a) < corrected(b); });
-      if (corrected(*best) > limit) return std::nullopt;
+      auto best = list.begin();
+      double least = corrected(*best);
+      for (auto other = best + 1; other != list.end(); ++other) {
+        if (const double cost = corrected(*other); cost < least) best = other, least = cost;
+      }
+      if (least > limit) return std::nullopt;
       const Tuning tuning = best->tuning;
       list.erase(best);
       if (taken_.add(tuning)) return tuning;
@@ -274,6 +278,7 @@ class Local : public Strategy {
   std::map<Kind, Home> homes_;
   int turn_ = 0;
   int filled_at_ = 0;
+  int fill_every_ = kFillEvery;
 };
 
 }  // namespace
