@@ -99,15 +99,16 @@ bool fills_its_clusters(const Problem& problem, const Tuning& tuning) {
   return kernel_tile(problem, tuning)[a] * (tuning.cluster - 1) < kernel_axes(problem, tuning).extents[a];
 }
 
-/// Places next to the value in the list; for a value that is not in it, the nearest ones. Of how deep a walk is and how
-/// far ahead its copies are, two on each side: the next one alone is often worse, the one after it better.
+/// Places next to the value in the list; for a value that is not in it, the nearest ones. Of how deep walks are, how
+/// many they are and how far ahead their copies are, two on each side: the next one alone is often worse, the one after
+/// better.
 std::vector<int> values_beside(const Parameter& parameter, const std::vector<int>& values, int value) {
   std::vector<int> beside;
   if (parameter.is_word()) {
     std::copy_if(values.begin(), values.end(), std::back_inserter(beside), [&](int other) { return other != value; });
     return beside;
   }
-  const std::ptrdiff_t reach = is_any(parameter.prefix, {"cz", "pf"}) ? 2 : 1;
+  const std::ptrdiff_t reach = is_any(parameter.prefix, {"cz", "pf", "ch"}) ? 2 : 1;
   const auto at_least = std::lower_bound(values.begin(), values.end(), value);
   const auto above = std::upper_bound(values.begin(), values.end(), value);
   beside.insert(beside.end(), at_least - std::min(reach, at_least - values.begin()), at_least);
