@@ -267,6 +267,8 @@ struct Tuning {{
 
 }  // namespace
 
+std::string_view template_of(const Tuning& tuning) { return family_template(tuning).file; }
+
 KernelSource generate(const Problem& problem, const Tuning& tuning, std::string_view entry) {
   const bool identifier =
       !entry.empty() && std::isdigit(static_cast<unsigned char>(entry[0])) == 0 &&

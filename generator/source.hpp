@@ -25,6 +25,9 @@ std::span<const TemplateFile> template_files();
 /// Hash of all template files and of the generator's own version: trials go stale when it changes.
 std::string template_signature();
 
+/// The template that a candidate instantiates, "streaming_ring.cuh": within one, tuning parameters mean the same.
+std::string_view template_of(const Tuning& tuning);
+
 struct KernelSource {
   std::string text;   ///< a translation unit: includes a template, defines the point update, instantiates
   std::string entry;  ///< the extern "C" kernel

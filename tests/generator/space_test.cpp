@@ -151,6 +151,14 @@ TEST(Space, NeighboursDifferInOneParameterByAPlaceOrOfTheWalkByTwo) {
   EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
 }
 
+TEST(Space, NeighboursHaveUpToTwoChunksMoreOrLess) {
+  const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
+  std::set<int> chunks;
+  const Tuning centre = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6");
+  for (const Tuning& neighbour : Space(run, kSm90).neighbours(centre)) chunks.insert(neighbour.chunks);
+  EXPECT_EQ(chunks, (std::set<int>{4, 5, 6, 7, 8}));
+}
+
 TEST(Space, WalksMayPartTheUpdatedPlanesEvenly) {
   const Problem problem = star(3, 8);  // 512 planes, of which 496 are updated
   const Space space(problem, kSm90);

@@ -1,5 +1,6 @@
 #include "session_fakes.hpp"
 
+#include "generator/source.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/model.hpp"
 #include "tuner/search.hpp"
@@ -159,28 +160,29 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing)
 // or sums in the last two, and brings those of sums by the copy engine or by threads.
 TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
   const auto strategy = make_local(space, model, 1);
-  std::set<Kind> seen;
-  for (int i = 0; i < 9; ++i) seen.insert(kind_of(*strategy->propose()));
+  std::set<std::string_view> seen;
+  for (int i = 0; i < 9; ++i) seen.insert(template_of(*strategy->propose()));
   EXPECT_EQ(seen.size(), 9u);
 }
 
 /// How many trials local search spends on each kind, where a kind's candidates all take the same time.
 class KindsOfKernels : public StrategyTest {
  protected:
-  static constexpr Kind kDirect{Family::direct, Planes::registers, Keeps::cells, Copies::engine};
-  static constexpr Kind kRing{Family::streaming, Planes::ring, Keeps::cells, Copies::engine};
-  static constexpr Kind kRingOfSums{Family::streaming, Planes::ring, Keeps::sums, Copies::engine};
+  static constexpr std::string_view kDirect = "direct.cuh";
+  static constexpr std::string_view kRing = "streaming_ring.cuh";
+  static constexpr std::string_view kRingOfSums = "streaming_ring_sums.cuh";
 
-  std::map<Kind, int> trials_of(const std::map<Kind, double>& times, int trials_in_all = 300) const {
+  std::map<std::string_view, int> trials_of(const std::map<std::string_view, double>& times,
+                                            int trials_in_all = 300) const {
     const auto strategy = make_local(space, model, 1);
-    std::map<Kind, int> trials;
+    std::map<std::string_view, int> trials;
     for (int i = 0; i < trials_in_all; ++i) {
       const auto tuning = strategy->propose();
       if (!tuning) break;
-      const auto known = times.find(kind_of(*tuning));
+      const auto known = times.find(template_of(*tuning));
       const double noise = 1 + static_cast<double>(std::hash<std::string>{}(code(*tuning)) % 100) / 1e5;
       strategy->report(*tuning, noise * (known == times.end() ? 3 : known->second));
-      ++trials[kind_of(*tuning)];
+      ++trials[template_of(*tuning)];
     }
     return trials;
   }
@@ -196,6 +198,20 @@ TEST_F(KindsOfKernels, AreAllLookedIntoWhoseBestIsNearTheBest) {
 TEST_F(KindsOfKernels, AreLeftAloneWhereTheyAreFarFromTheBest) {
   auto trials = trials_of({{kRingOfSums, 1.0}}, 2000);
   EXPECT_GT(trials[kRingOfSums], 1900);
+}
+
+// Basins alone stay near the few places that they hop from.
+TEST_F(KindsOfKernels, AreSampledAgainWhenNothingOfTheFirstSampleIsWorthATrial) {
+  const auto strategy = make_local(space, model, 1);
+  std::set<std::tuple<int, int, int, int>> tiles;
+  for (int i = 0; i < 3000; ++i) {
+    const Tuning tuning = *strategy->propose();
+    strategy->report(tuning, template_of(tuning) == kRing ? 1 : 3);
+    if (i >= 2000 && template_of(tuning) == kRing) {
+      tiles.insert({tuning.block_x, tuning.block_y, tuning.register_x, tuning.register_y});
+    }
+  }
+  EXPECT_GT(tiles.size(), 100u);
 }
 
 TEST(Correction, TeachesMoreAboutTheKindThatWasTriedThanAboutOthers) {

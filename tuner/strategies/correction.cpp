@@ -1,5 +1,7 @@
 #include "tuner/strategies/correction.hpp"
 
+#include "generator/source.hpp"
+
 #include <cmath>
 
 namespace stencil_tune {
@@ -11,9 +13,9 @@ constexpr double kRate = 0.3;  // of an error is put right at once: trials are n
 
 Correction::Features Correction::features(const Tuning& tuning) {
   Features result;
-  for (const std::optional<Kind>& kind : {std::optional<Kind>(), std::optional(kind_of(tuning))}) {
+  for (const std::string_view file : {std::string_view(), template_of(tuning)}) {
     const auto add = [&](int parameter, int value) {
-      const auto [place, is_new] = term_of_.emplace(Term{kind, parameter, value}, static_cast<int>(terms_.size()));
+      const auto [place, is_new] = term_of_.emplace(Term{file, parameter, value}, static_cast<int>(terms_.size()));
       if (is_new) terms_.push_back(0);
       result.push_back(place->second);
     };

@@ -1,19 +1,19 @@
 // What the trials so far teach about the model's errors.
 #pragma once
 
-#include "tuner/strategies/kind.hpp"
+#include "generator/tuning.hpp"
 
 #include <compare>
 #include <map>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
 
 /// Learns log(measured / predicted) as a sum of terms (normalised least mean squares): one for each parameter value and
-/// one for the family, and the same once more for the candidates of its kind alone. When streaming stores turn out 7 %
-/// slow, all candidates with streaming stores move back; when planes ahead do in one kind of ring, they may stay good
-/// in others.
+/// one for the family, and the same once more for candidates of the same template alone. When streaming stores turn out
+/// 7 % slow, all candidates with streaming stores move back; when planes ahead do in one kind of ring, they may stay
+/// good in others.
 class Correction {
  public:
   /// The values a candidate has, as indices of terms; computed once for candidates that are ranked again and again.
@@ -29,8 +29,8 @@ class Correction {
 
  private:
   struct Term {
-    std::optional<Kind> kind;  // nothing: of all kinds
-    int parameter;             // place in parameters(); -1: the family
+    std::string_view file;  // the template; empty: of all templates
+    int parameter;          // place in parameters(); -1: the family
     int value;
     auto operator<=>(const Term&) const = default;
   };

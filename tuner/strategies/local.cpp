@@ -2,17 +2,18 @@
 //
 //   starts    the model's best of every kind of kernel, each walked downhill in the model first
 //   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
-//   hop       when a basin is exhausted: a few random steps away from the home of a kind, the best basin accepted so
-//   far pool      every few proposals, the best remaining of a large random sample, wherever it lies
+//   hop       when a basin is exhausted: a few random steps away from a kind's home, its best basin accepted so far
+//   pool      every few proposals, the best remaining of a large random sample, wherever it lies
 //
-// Each kind whose best is not far from the best of all keeps its home and is hopped from: where the model is wrong
-// about a kind, its first basins may be poor ones.
+// A kind of kernel is a template: from one to another all parameters have other good values, and optima are many steps
+// apart. Each kind whose best is not far from the best of all is hopped from: where the model is wrong about one, its
+// first basins may be poor ones.
 //
 // Neighbours and pool are ranked by the model's cost, corrected by what the trials so far taught (correction.hpp).
+#include "generator/source.hpp"
 #include "tuner/search.hpp"
 #include "tuner/strategies/candidate_set.hpp"
 #include "tuner/strategies/correction.hpp"
-#include "tuner/strategies/kind.hpp"
 #include "tuner/strategies/scan.hpp"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ class Local : public Strategy {
 
   void report(const Tuning& tuning, double time_ms) override {
     taken_.add(tuning);
-    Home& home = homes_[kind_of(tuning)];
+    Home& home = homes_[template_of(tuning)];
     ++home.trials;
     if (time_ms < home.best_time) home.best_time = time_ms, home.tuning = tuning;
     const double predicted = model_.cost(tuning);
@@ -143,11 +144,11 @@ class Local : public Strategy {
 
   // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
   void choose_starts() {
-    std::map<Kind, std::vector<Tuning>> by_kind;
+    std::map<std::string_view, std::vector<Tuning>> by_kind;
     std::vector<Tuning> overall;
     CandidateSet chosen;
     for (const Ranked& ranked : pool_) {
-      std::vector<Tuning>& own = by_kind[kind_of(ranked.tuning)];
+      std::vector<Tuning>& own = by_kind[template_of(ranked.tuning)];
       const bool wanted = own.size() < kStartsPerKind || overall.size() < kStartsOverall;
       if (!wanted || !std::isfinite(ranked.cost)) continue;
       const Tuning bottom = downhill(ranked.tuning);
@@ -173,7 +174,7 @@ class Local : public Strategy {
       moved = false;
       Tuning best = tuning;
       for (const Tuning& neighbour : space_.neighbours(tuning)) {
-        if (kind_of(neighbour) != kind_of(tuning)) continue;
+        if (template_of(neighbour) != template_of(tuning)) continue;
         const double neighbour_cost = model_.cost(neighbour);
         if (neighbour_cost < cost) best = neighbour, cost = neighbour_cost, moved = true;
       }
@@ -230,7 +231,7 @@ class Local : public Strategy {
   bool hop() {
     if (!std::isfinite(best_time_)) return false;
     if (std::isfinite(basin_.time)) {
-      Home& home = homes_[kind_of(basin_.centre)];
+      Home& home = homes_[template_of(basin_.centre)];
       if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre;
     }
     Tuning landing = choose_home();
@@ -275,7 +276,7 @@ class Local : public Strategy {
   double centre_cost_ = kInfinity;             // corrected, of the basin's centre
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
-  std::map<Kind, Home> homes_;
+  std::map<std::string_view, Home> homes_;
   int turn_ = 0;
   int filled_at_ = 0;
   int fill_every_ = kFillEvery;
