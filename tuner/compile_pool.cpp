@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <poll.h>
+#include <sched.h>
 
 namespace stencil_tune {
 
@@ -110,13 +111,18 @@ void CompilePool::wait_until(Clock::time_point deadline) {
   ::poll(items.data(), items.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000)));
 }
 
+int usable_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // more cores than cpu_set_t counts
+}
+
 std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options) {
   WorkerOptions resolved = options;
   if (resolved.architecture.empty()) resolved.architecture = find_device(options.device).architecture;
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return std::make_unique<CompilePool>(
       Message{{"problem", to_message(problem)}, {"options", to_message(resolved)}},
-      options.compile_width > 0 ? options.compile_width : cores,
+      options.compile_width > 0 ? options.compile_width : usable_cores(),
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_deadline_s * 1000)),
       own_command("internal-compile-worker"));
 }

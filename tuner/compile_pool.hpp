@@ -11,6 +11,9 @@
 
 namespace stencil_tune {
 
+/// Cores that this process may run on, which a batch system or taskset may have limited; at least 1.
+int usable_cores();
+
 /// Not thread-safe. Work is handed out in submit() and poll() only.
 class CompilePool : public CompileWorkers {
  public:

@@ -85,7 +85,7 @@ class DeviceWorker {
 struct WorkerOptions {
   std::string device = "0";  ///< ordinal or UUID
   std::string architecture;  ///< "sm_90"; empty: the device's
-  int compile_width = 0;     ///< 0: one per core
+  int compile_width = 0;     ///< compilers at once; 0: one per usable core
   double compile_deadline_s = 60;
   double run_deadline_s = 20;
   std::uint64_t seed = 1;  ///< of the random input

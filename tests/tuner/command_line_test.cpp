@@ -90,6 +90,7 @@ TEST_F(CommandLineTest, ValuesOutOfRangeAreRejected) {
   expect_error("--dims 512 --budget 0", 2, "budget");
   expect_error("--dims 512 --budget 10x", 2, "10x");
   expect_error("--dims 512 --max-trials 0", 2, "--max-trials");
+  expect_error("--dims 512 --jobs 0", 2, "--jobs");
   expect_error("--dims 512 --rank 4", 2, "--rank");
   expect_error("--dims 512 --order 0", 2, "order");
   expect_error("--dims 512 --pitch 100", 2, "--pitch");

@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include <sched.h>
+
 namespace stencil_tune {
 namespace {
 
@@ -26,6 +28,18 @@ std::map<int, CompileResult> drain(CompilePool& pool) {
     if (auto result = pool.poll(60s)) results[result->tuning.block_x] = std::move(*result);
   }
   return results;
+}
+
+TEST(UsableCores, AreThoseThisProcessMayRunOn) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(usable_cores(), CPU_COUNT(&before));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cores(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST(CompilePool, returns_every_candidate_once) {

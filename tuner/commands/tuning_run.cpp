@@ -52,6 +52,12 @@ void apply_effort(TuningSettings& settings) {
   }
 }
 
+int at_least_1(const po::variables_map& values, const std::string& option) {
+  const int value = values[option].as<int>();
+  if (value < 1) throw Error(ErrorCode::invalid_argument, fmt::format("--{} {}: must be at least 1", option, value));
+  return value;
+}
+
 std::vector<Tuning> parse_codes(std::string_view text) {
   std::vector<Tuning> tunings;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -86,7 +92,8 @@ void add_tuning_options(CommandLine& line) {
           "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
           "no search: these and the textbook's kernels")("max-trials", po::value<int>()->value_name("N"),
                                                          "stop after this many new trials")(
-          "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)");
+          "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)")(
+          "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
 }
 
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted) {
@@ -95,13 +102,8 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
   if (values.count("effort") > 0) settings.effort = parse_effort(values["effort"].as<std::string>());
   apply_effort(settings);
   if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
-  if (values.count("max-trials") > 0) {
-    settings.session.max_trials = values["max-trials"].as<int>();
-    if (settings.session.max_trials < 1) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("--max-trials {}: must be at least 1", settings.session.max_trials));
-    }
-  }
+  if (values.count("max-trials") > 0) settings.session.max_trials = at_least_1(values, "max-trials");
+  if (values.count("jobs") > 0) settings.jobs = at_least_1(values, "jobs");
   if (values.count("candidates") > 0) settings.candidates = parse_codes(values["candidates"].as<std::string>());
   if (values.count("seed") > 0) settings.seed = values["seed"].as<std::uint64_t>();
   return settings;
@@ -129,6 +131,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   WorkerOptions workers;
   workers.architecture = target.architecture;
   workers.seed = settings.seed;
+  workers.compile_width = settings.jobs;
   if (target.device) workers.device = target.device->uuid;
   TuningOutcome outcome;
   outcome.platform = platform_of(target);

@@ -16,6 +16,7 @@ struct TuningSettings {
   Effort effort = Effort::standard;
   SessionOptions session;
   std::uint64_t seed = 1;
+  int jobs = 0;                      ///< compilers at once; 0: one per usable core
   std::vector<Tuning> candidates{};  ///< these and no others; empty: search
 };
 
