@@ -165,6 +165,65 @@ TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
   EXPECT_EQ(seen.size(), 9u);
 }
 
+int differences(const Tuning& a, const Tuning& b) {
+  int count = 0;
+  for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
+  return count;
+}
+
+TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
+  std::map<std::string_view, std::vector<Tuning>> starts;
+  const auto strategy = make_local(space, model, 1);
+  for (int i = 0; i < 18; ++i) {
+    const Tuning tuning = *strategy->propose();
+    starts[template_of(tuning)].push_back(tuning);
+  }
+  std::map<std::string_view, double> best_of_sample;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 6000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    double& best = best_of_sample.try_emplace(template_of(tuning), kInfinity).first->second;
+    best = std::min(best, model.cost(tuning));
+  }
+  for (const auto& [kind, tunings] : starts) {
+    EXPECT_LE(model.cost(tunings.front()), best_of_sample[kind]) << kind;
+    for (const Tuning& neighbour : space.neighbours(tunings.front())) {
+      if (template_of(neighbour) != kind) continue;
+      EXPECT_GE(model.cost(neighbour), model.cost(tunings.front())) << code(neighbour);
+    }
+    ASSERT_EQ(tunings.size(), 2U) << kind;
+    EXPECT_GE(differences(tunings[0], tunings[1]), 3) << kind;
+  }
+}
+
+/// A candidate far from the best one of its kind, with nothing good around either: the share of its neighbours that
+/// local search tries.
+class Rival : public StrategyTest {
+ protected:
+  const Tuning best = parse_code("direct.bx32.by8.rx4.ry2.rz4.v4.mb2");
+  const Tuning rival = parse_code("direct.bx128.by1.bz4.rz2.raster.ldcg.stcs");
+
+  double tried_around(double rival_time) const {
+    const Flat flat;
+    const auto strategy = make_local(space, flat, 1);
+    strategy->report(best, 1);
+    strategy->report(rival, rival_time);
+    std::set<std::string> around;
+    for (const Tuning& neighbour : space.neighbours(rival)) around.insert(code(neighbour));
+    double tried = 0;
+    for (int i = 0; i < 250; ++i) {
+      const Tuning tuning = *strategy->propose();
+      tried += around.count(code(tuning)) > 0 ? 1 : 0;
+      strategy->report(tuning, 2);
+    }
+    return tried / static_cast<double>(around.size());
+  }
+};
+
+TEST_F(Rival, IsLookedIntoWhereItIsNearTheBest) { EXPECT_GT(tried_around(1.05), 0.2); }
+
+TEST_F(Rival, IsLeftAloneWhereItIsFarFromTheBest) { EXPECT_LT(tried_around(1.2), 0.05); }
+
 /// How many trials local search spends on each kind, where a kind's candidates all take the same time.
 class KindsOfKernels : public StrategyTest {
  protected:

@@ -1,8 +1,9 @@
 // The default strategy: starts the model believes in, then basin hopping.
 //
-//   starts    the model's best of every kind of kernel, each walked downhill in the model first
+//   starts    the model's optima of every kind of kernel, the best ones that lie apart
 //   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
-//   hop       when a basin is exhausted: a few random steps away from a kind's home, its best basin accepted so far
+//   hop       when a basin is exhausted: to a few random steps away from a kind's home, its best basin accepted so far;
+//             every third time to a rival, the fastest candidate that lies far from the centres of all basins so far
 //   pool      every few proposals, the best remaining of a large random sample, wherever it lies
 //
 // A kind of kernel is a template: from one to another all parameters have other good values, and optima are many steps
@@ -27,16 +28,21 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
+constexpr int kWalksPerKind = 60;  // downhill, from the best of the sample
+constexpr int kStartsApart = 3;    // parameters that differ
 constexpr int kStartsPerKind = 2;
-constexpr int kStartsOverall = 6;
+constexpr int kStartsOverall = 10;
+constexpr int kRivalEvery = 3;        // every third hop leads to a rival
+constexpr int kRivalsApart = 6;       // parameters that differ from the centres of all basins
+constexpr double kRivalWithin = 1.1;  // times the best time
 constexpr int kPoolEvery = 4;         // every fourth proposal comes from the pool
 constexpr int kFillEvery = 100;       // proposals at least between two samples; twice as many after one without a find
 constexpr double kPoolSlower = 1.15;  // than the best, by corrected cost: the rest of the pool is left alone
 constexpr int kHopSteps = 4;          // most random steps of a hop
 constexpr int kHopTries = 50;
 constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than its kind's best and still become home
-constexpr double kRivalSlower = 1.1;      // kinds whose best is this much slower than the best of all are given up
-constexpr double kRivalScale = 0.03;      // a kind this much slower than the best one is hopped from e times less often
+constexpr double kHomeSlower = 1.1;       // kinds whose best is this much slower than the best of all are given up
+constexpr double kHomeScale = 0.03;       // a kind this much slower than the best one is hopped from e times less often
 constexpr double kHopelessAfter = 8;      // trials of a basin before it may be given up
 constexpr double kHopelessFactor = 1.25;  // slower than the best: given up
 constexpr double kWorthTrying = 1.5;      // neighbours beyond this times the centre's corrected cost are left alone
@@ -82,6 +88,7 @@ class Local : public Strategy {
       if (of_basin) --basin_.pending, ++basin_.trials;
       asked_in_basin_.erase(asked);
     }
+    if (std::isfinite(time_ms) && far_from_centres(tuning)) rivals_.push_back({tuning, time_ms});
     // What lies elsewhere draws the search to it only when it is the best of all.
     if (time_ms < (of_basin ? basin_.time : std::min(basin_.time, best_time_))) enter(tuning, time_ms);
     best_time_ = std::min(best_time_, time_ms);
@@ -101,6 +108,11 @@ class Local : public Strategy {
     std::vector<Ranked> neighbours;
     int pending = 0;  // proposed and not yet reported
     int trials = 0;   // reported
+  };
+
+  struct Tried {
+    Tuning tuning;
+    double time_ms;
   };
 
   /// Of a kind: how many of its candidates were reported, the best time of them, and where hops start from.
@@ -128,7 +140,18 @@ class Local : public Strategy {
       if (!tuning) break;
       if (sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
     }
-    std::stable_sort(pool_.begin(), pool_.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
+    sort_by_cost(pool_);
+  }
+
+  static void sort_by_cost(std::vector<Ranked>& list) {
+    std::stable_sort(list.begin(), list.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
+  }
+
+  /// Parameters that differ.
+  static int differences(const Tuning& a, const Tuning& b) {
+    int count = 0;
+    for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
+    return count;
   }
 
   // The best of the sample, of another one where that is not worth a trial any more.
@@ -144,43 +167,58 @@ class Local : public Strategy {
 
   // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
   void choose_starts() {
-    std::map<std::string_view, std::vector<Tuning>> by_kind;
-    std::vector<Tuning> overall;
-    CandidateSet chosen;
-    for (const Ranked& ranked : pool_) {
-      std::vector<Tuning>& own = by_kind[template_of(ranked.tuning)];
-      const bool wanted = own.size() < kStartsPerKind || overall.size() < kStartsOverall;
-      if (!wanted || !std::isfinite(ranked.cost)) continue;
-      const Tuning bottom = downhill(ranked.tuning);
-      if (!chosen.add(bottom)) continue;
-      if (own.size() < kStartsPerKind) {
-        own.push_back(bottom);
-      } else {
-        overall.push_back(bottom);
-      }
-    }
+    const auto by_kind = optima_apart();
+    std::vector<Ranked> others;
     for (std::size_t i = 0; i < kStartsPerKind; ++i) {
-      for (const auto& [kind, own] : by_kind) {
-        if (i < own.size()) starts_.push_back(own[i]);
+      for (const auto& [kind, optima] : by_kind) {
+        if (i < optima.size()) starts_.push_back(optima[i].tuning);
       }
     }
-    starts_.insert(starts_.end(), overall.begin(), overall.end());
+    for (const auto& [kind, optima] : by_kind) {
+      for (std::size_t i = kStartsPerKind; i < optima.size(); ++i) others.push_back(optima[i]);
+    }
+    sort_by_cost(others);
+    for (std::size_t i = 0; i < others.size() && i < kStartsOverall; ++i) starts_.push_back(others[i].tuning);
   }
 
-  // Walks to the model's nearest local optimum of the kind.
-  Tuning downhill(Tuning tuning) {
-    double cost = model_.cost(tuning);
-    for (bool moved = true; moved;) {
-      moved = false;
-      Tuning best = tuning;
-      for (const Tuning& neighbour : space_.neighbours(tuning)) {
-        if (template_of(neighbour) != template_of(tuning)) continue;
-        const double neighbour_cost = model_.cost(neighbour);
-        if (neighbour_cost < cost) best = neighbour, cost = neighbour_cost, moved = true;
-      }
-      tuning = best;
+  // The model's local optima of each kind, the best first and none near a better one.
+  std::map<std::string_view, std::vector<Ranked>> optima_apart() {
+    std::map<std::string_view, std::vector<Ranked>> found;
+    std::map<std::string_view, int> walks;
+    CandidateSet walked;
+    for (const Ranked& ranked : pool_) {
+      const std::string_view kind = template_of(ranked.tuning);
+      if (!std::isfinite(ranked.cost) || ++walks[kind] > kWalksPerKind) continue;
+      if (const auto optimum = downhill(ranked, walked)) found[kind].push_back(*optimum);
     }
-    return tuning;
+    for (auto& [kind, optima] : found) {
+      sort_by_cost(optima);
+      std::vector<Ranked> apart;
+      for (const Ranked& optimum : optima) {
+        const bool near = std::any_of(apart.begin(), apart.end(), [&](const Ranked& better) {
+          return differences(better.tuning, optimum.tuning) < kStartsApart;
+        });
+        if (!near) apart.push_back(optimum);
+      }
+      optima = std::move(apart);
+    }
+    return found;
+  }
+
+  // Walks to the model's nearest local optimum of the kind; nothing when the way joins one that was walked before.
+  std::optional<Ranked> downhill(Ranked at, CandidateSet& walked) {
+    for (bool moved = true; moved;) {
+      if (!walked.add(at.tuning)) return std::nullopt;
+      moved = false;
+      Tuning best = at.tuning;
+      for (const Tuning& neighbour : space_.neighbours(at.tuning)) {
+        if (template_of(neighbour) != template_of(at.tuning)) continue;
+        const double cost = model_.cost(neighbour);
+        if (cost < at.cost) best = neighbour, at.cost = cost, moved = true;
+      }
+      at.tuning = best;
+    }
+    return rank(at.tuning);
   }
 
   std::optional<Tuning> propose_from_basin() {
@@ -227,26 +265,52 @@ class Local : public Strategy {
     }
   }
 
-  // Leaves the basin for another, a few random steps from home. False when there is nowhere to start from.
+  // Leaves the basin for another. False when there is nowhere to start from.
   bool hop() {
     if (!std::isfinite(best_time_)) return false;
-    if (std::isfinite(basin_.time)) {
-      Home& home = homes_[template_of(basin_.centre)];
-      if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre;
+    if (std::isfinite(basin_.time)) leave();
+    const int number = basin_.number + 1;
+    basin_ = Basin{};
+    basin_.number = number;
+    const auto rival = number % kRivalEvery == 0 ? fastest_rival() : std::nullopt;
+    if (rival) {
+      enter(rival->tuning, rival->time_ms);
+    } else {
+      land_near(choose_home());
     }
-    Tuning landing = choose_home();
+    return true;
+  }
+
+  void leave() {
+    Home& home = homes_[template_of(basin_.centre)];
+    if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre;
+    centres_.push_back(basin_.centre);
+    const auto near = [&](const Tried& rival) { return differences(rival.tuning, basin_.centre) < kRivalsApart; };
+    rivals_.erase(std::remove_if(rivals_.begin(), rivals_.end(), near), rivals_.end());
+  }
+
+  bool far_from_centres(const Tuning& tuning) const {
+    return std::all_of(centres_.begin(), centres_.end(),
+                       [&](const Tuning& centre) { return differences(tuning, centre) >= kRivalsApart; });
+  }
+
+  std::optional<Tried> fastest_rival() const {
+    const auto fastest = std::min_element(rivals_.begin(), rivals_.end(),
+                                          [](const Tried& a, const Tried& b) { return a.time_ms < b.time_ms; });
+    if (fastest == rivals_.end() || fastest->time_ms > kRivalWithin * best_time_) return std::nullopt;
+    return *fastest;
+  }
+
+  // A few random steps away.
+  void land_near(Tuning landing) {
     const int steps = std::uniform_int_distribution<int>(2, kHopSteps)(random_);
     for (int step = 0; step < steps; ++step) {
       const std::vector<Tuning> neighbours = space_.neighbours(landing);
       if (neighbours.empty()) break;
       landing = neighbours[std::uniform_int_distribution<std::size_t>(0, neighbours.size() - 1)(random_)];
     }
-    const int number = basin_.number + 1;
-    basin_ = Basin{};
-    basin_.number = number;
     enter(landing, kInfinity);
     if (!taken_.contains(landing)) basin_.neighbours.push_back(rank(landing));
-    return true;
   }
 
   // The home of a kind, of the fastest ones and those with few trials most often. There is one: that of the best
@@ -256,9 +320,9 @@ class Local : public Strategy {
     std::vector<double> weights;
     for (const auto& [kind, home] : homes_) {
       const double slower = home.best_time / best_time_;
-      if (slower > kRivalSlower) continue;
+      if (slower > kHomeSlower) continue;
       homes.push_back(home.tuning);
-      weights.push_back(std::exp((1 - slower) / kRivalScale) / home.trials);
+      weights.push_back(std::exp((1 - slower) / kHomeScale) / home.trials);
     }
     return homes[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random_)];
   }
@@ -277,6 +341,8 @@ class Local : public Strategy {
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
   std::map<std::string_view, Home> homes_;
+  std::vector<Tuning> centres_;  // of the basins that were left
+  std::vector<Tried> rivals_;    // far from all of them
   int turn_ = 0;
   int filled_at_ = 0;
   int fill_every_ = kFillEvery;
