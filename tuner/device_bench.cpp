@@ -6,7 +6,9 @@
 #include "tuner/stopwatch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 namespace stencil_tune {
 namespace {
@@ -53,6 +55,10 @@ DeviceResult failed(const Error& error) {
 }
 
 /// Repeated launches of one candidate, `count` between two events.
+///
+/// After a sample of fused steps the GPU rests for as long as the sample took. In f64 they draw more than its power cap
+/// allows for longer than some tenths of a second (H200, 2026-11-22: 700 W, clocks down from 1980 to 1470 MHz): without
+/// rests a candidate's rate would tell how hot the ones before it ran.
 class Sampler {
  public:
   Sampler(Driver& driver, const Launcher& candidate, Launcher::Repeated steps, CUstream_st* stream)
@@ -69,6 +75,7 @@ class Sampler {
 
   Sample take() const {
     const double elapsed = watch_.time([&] { candidate_.launch(steps_, count_, stream_); });
+    if (sweeps_ > 1) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(elapsed));
     return {elapsed / count_ / sweeps_, elapsed};
   }
 

@@ -48,7 +48,8 @@ constexpr double kBaseRegisters = 18;
 constexpr double kCacheFrom = 0.36;  // part of L2 that surely still holds what was touched this many bytes ago
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
-// 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %.
+// 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %. What clusters
+// cost is fitted to 4400 kernels of two more, 2026-11-22.
 namespace fused {
 constexpr double kNorm = 3.4;
 constexpr double kReady = 0.57;               // of the clocks, those in which one warp has an instruction ready
@@ -61,7 +62,8 @@ constexpr double kRereadCost = 0.5;           // of a sector read again by anoth
 constexpr double kDepthCost = 0.01;           // of DRAM's rate, for each time that a walk is twice as deep
 constexpr double kBlockStartNs = 150;
 constexpr double kTripNs = 840;          // of a group of planes from DRAM, with others on their way
-constexpr double kSeamNs = 230;          // for which blocks of a cluster wait for each other at each plane
+constexpr double kSeamNs = 120;          // for which two blocks of a cluster wait for each other at each plane; of four
+                                         // or eight each waits for others that wait: as often as their number halves
 constexpr double kOverlapOfWarps = 3.5;  // of arithmetic, shuffles and shared memory
 constexpr double kOverlapWithBarriers = 1.44;
 }  // namespace fused
@@ -266,7 +268,7 @@ void PerformanceModel::time_fused_steps(Prediction& p, const Work& work, const L
 
   // Either the planes' trips from memory follow each other, or what a block's warps do.
   const double trips_ms = launch.waves * work.rounds * fused::kTripNs / 1e6;
-  const double seams_ns = tuning.cluster > 1 ? work.barriers * fused::kSeamNs : 0;
+  const double seams_ns = work.barriers * fused::kSeamNs * std::log2(tuning.cluster);
   const double overlap = work.barriers > 0 ? fused::kOverlapWithBarriers : fused::kOverlapOfWarps;
   const double own_ms = (p.issue_ms + p.l1_ms + p.shared_ms) / overlap;
   p.latency_ms = norm({trips_ms, launch.waves * (fused::kBlockStartNs + seams_ns) / 1e6 + own_ms}, fused::kNorm);
