@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
 constexpr int kAhead = 2;  // candidates beyond one a compile process that are compiled or wait for the device
+constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
@@ -97,7 +98,7 @@ class Session {
   StopReason search() {
     for (;;) {
       if (parts_.stop) return StopReason::interrupted;
-      if (elapsed() >= search_budget()) return StopReason::budget;
+      if (elapsed() >= search_budget() && !nothing_yet()) return StopReason::budget;
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
       submit_ahead();
       if (auto compiled = next_compiled()) {
@@ -109,6 +110,9 @@ class Session {
       }
     }
   }
+
+  // Making the device ready can outlast a short budget: the search goes on until some candidate is right, for a while.
+  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget; }
 
   // Keeps every compile process busy and a little work in store for the device, but no more: what is submitted now
   // could not yet learn from what is being timed.

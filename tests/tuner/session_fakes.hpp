@@ -66,6 +66,7 @@ class FakeDevice : public DeviceWorker {
       : time_ms(std::move(time_of)), clock_(clock) {}
 
   DeviceSession start() override {
+    clock_.now += start_s;
     DeviceSession session;
     session.device.name = "Fake GPU";
     session.device.architecture = "sm_90";
@@ -93,6 +94,7 @@ class FakeDevice : public DeviceWorker {
   }
 
   std::function<double(const Tuning&)> time_ms;
+  double start_s = 0;                            ///< that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
   std::function<void()> after_run;

@@ -194,6 +194,27 @@ TEST_F(SessionTest, TheBudgetEndsTheSearchInTimeForTheRace) {
   EXPECT_FALSE(device.raced.empty());
 }
 
+TEST_F(SessionTest, ABudgetSpentBeforeTheFirstTrialStillFindsAWinner) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.start_s = 20;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_EQ(result.trials, 1);
+  EXPECT_TRUE(result.winner);
+}
+
+TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.start_s = 20;
+  device.outcome = [](const Tuning&) { return Outcome::wrong_result; };
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_LT(result.trials, 30);
+  EXPECT_FALSE(result.winner);
+}
+
 TEST_F(SessionTest, CompilingRunsAheadOfTheDevice) {
   compilers.one_at_a_time = true;
   int fewest = 1000;
