@@ -259,6 +259,11 @@ std::span<const Parameter> parameters() {
   return table;
 }
 
+int differences(const Tuning& a, const Tuning& b) {
+  const auto differs = [&](const Parameter& parameter) { return parameter.get(a) != parameter.get(b); };
+  return static_cast<int>(std::count_if(parameters().begin(), parameters().end(), differs));
+}
+
 std::string part(const Parameter& parameter, int value) {
   if (!parameter.is_word()) return fmt::format("{}{}", parameter.prefix, value);
   return std::string(parameter.words.at(static_cast<std::size_t>(value)));

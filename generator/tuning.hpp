@@ -128,6 +128,9 @@ inline constexpr int kLargestNumber = 65536;
 /// The table, in the order of the code's parts.
 std::span<const Parameter> parameters();
 
+/// How many parameters of the table have different values.
+int differences(const Tuning& a, const Tuning& b);
+
 /// One value as the code spells it: "bx32", "regs".
 std::string part(const Parameter& parameter, int value);
 

@@ -15,12 +15,6 @@ using testing::box;
 using testing::kSm90;
 using testing::star;
 
-int differences(const Tuning& a, const Tuning& b) {
-  int count = 0;
-  for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
-  return count;
-}
-
 TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {
   const Problem problem = star(3, 1);
   const Space space(problem, kSm90);

@@ -76,6 +76,13 @@ TEST(TuningTable, EveryMemberOfTheAggregateHasARow) {
   EXPECT_EQ(other, Tuning{});
 }
 
+TEST(Differences, CountParametersWithOtherValues) {
+  const Tuning a = parse_code("streaming.bx32.by8.cz64.ring.sums.pf2");
+  EXPECT_EQ(differences(a, a), 0);
+  EXPECT_EQ(differences(a, parse_code("streaming.bx32.by4.cz64.ring.sums.pf2")), 1);
+  EXPECT_EQ(differences(a, parse_code("streaming.bx64.by4.cz64.ring.pf4.raster")), 5);
+}
+
 TEST(Code, LeavesOutDefaultsThatAreNotAlwaysCoded) {
   Tuning tuning;
   tuning.family = Family::streaming;

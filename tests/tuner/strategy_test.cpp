@@ -165,12 +165,6 @@ TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
   EXPECT_EQ(seen.size(), 9u);
 }
 
-int differences(const Tuning& a, const Tuning& b) {
-  int count = 0;
-  for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
-  return count;
-}
-
 TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
   std::map<std::string_view, std::vector<Tuning>> starts;
   const auto strategy = make_local(space, model, 1);

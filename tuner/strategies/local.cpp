@@ -147,13 +147,6 @@ class Local : public Strategy {
     std::stable_sort(list.begin(), list.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
   }
 
-  /// Parameters that differ.
-  static int differences(const Tuning& a, const Tuning& b) {
-    int count = 0;
-    for (const Parameter& parameter : parameters()) count += parameter.get(a) != parameter.get(b) ? 1 : 0;
-    return count;
-  }
-
   // The best of the sample, of another one where that is not worth a trial any more.
   std::optional<Tuning> propose_from_pool() {
     auto tuning = take_best(pool_, kPoolSlower * best_time_);
