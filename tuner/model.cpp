@@ -49,7 +49,7 @@ constexpr double kCacheFrom = 0.36;  // part of L2 that surely still holds what 
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
 // 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %. What clusters
-// cost is fitted to 4400 kernels of two more, 2026-11-22.
+// cost is fitted to 4400 kernels of two of them, 2026-11-22.
 namespace fused {
 constexpr double kNorm = 3.4;
 constexpr double kReady = 0.57;               // of the clocks, those in which one warp has an instruction ready
