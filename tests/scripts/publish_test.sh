@@ -20,6 +20,8 @@ old steps
 after
 END
 
+gpus=1 # that a record's cases take turns on
+
 # NAME STEPS CASE...; a case is STENCIL TYPE DIMS PITCH RATE_OF_THE_WINNER [COMPARED_WITH]
 record() {
   local name=$1 steps=$2 cases=() stencil type dims pitch rate against
@@ -27,7 +29,7 @@ record() {
   for words in "$@"; do
     read -r stencil type dims pitch rate against <<<"$words"
     cases+=("{\"stencil\":\"$stencil\",\"type\":\"$type\",\"dims\":\"$dims\",\"pitch\":$pitch,\"boundary\":\"hold\",
-      \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
+      \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\",\"uuid\":\"GPU-$((${#cases[@]} % gpus))\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
       ${against:+\"compared_with_case\":$against,}\"kernels\":[
       {\"kernel\":\"winner\",\"code\":\"temporal.bx32.t4.ch2\",\"gstencils\":$rate},
       {\"kernel\":\"one sweep\",\"code\":\"direct.bx32\",\"gstencils\":450},
@@ -81,9 +83,20 @@ leaves_out_what_did_not_run() {
   expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 |  |'
 }
 
+says_how_many_gpus_it_took() {
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  publish
+  [[ $readme == *', one Fake GPU)'* ]] || fail 'README should say: one Fake GPU'
+  gpus=2
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  publish
+  [[ $readme == *', each row on one of 2 Fake GPU)'* ]] || fail 'README should say: each row on one of 2'
+}
+
 writes_the_same_again() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083'
   publish
+  ((status == 0)) || fail 'status should be 0'
   local once=$readme
   publish
   [[ $readme == "$once" ]] || fail 'the second time should change nothing'
