@@ -59,8 +59,8 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "ch") std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
   }
-  if (prefix == "rx" && family != Family::temporal) {  // tiles of the others are powers of two in x
-    std::erase_if(values, [](int outputs) { return (outputs & (outputs - 1)) != 0; });
+  if (is_any(prefix, {"rx", "u"}) && family != Family::temporal) {  // the others' tiles and walks are powers of two
+    std::erase_if(values, [](int value) { return (value & (value - 1)) != 0; });
   }
   if (prefix == "cz") return depths_within(std::move(values), updated_planes(problem, axes));
   if (prefix == "v") {

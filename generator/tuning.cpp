@@ -149,7 +149,7 @@ std::vector<Parameter> make_table() {
            when_not_default, sweep, planes_by_threads, "how global loads are cached"),
       word("store hint", &Tuning::store, {{"stwb", "write-back"}, {"stcs", "streaming: first to leave the cache"}},
            when_not_default, all, any_planes, "how global stores are cached"),
-      number("unroll", "u", &Tuning::unroll, {1, 2, 4}, when_not_default, walking,
+      number("unroll", "u", &Tuning::unroll, {1, 2, 3, 4}, when_not_default, walking,
              "iterations of the walk unrolled together"),
       number("blocks per SM", "mb", &Tuning::min_blocks, {0, 1, 2, 3, 4, 6, 8, 12, 16}, when_not_default, all,
              "resident blocks per SM promised to the compiler, which limits registers; 0 leaves it free"),
