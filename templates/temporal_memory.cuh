@@ -258,7 +258,7 @@ struct PassedRows {
       to = reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
            thread_y() * 2 * kPlaneCells + thread_x() * kWord;
       other = kPlaneCells;
-      if (!tile.in_first_group()) store(before(), TemporalPlane<S, T>::all(Value(0)));
+      if (!tile.in_first_group) store(before(), TemporalPlane<S, T>::all(Value(0)));
     }
   }
 
@@ -324,7 +324,7 @@ struct InputRows {
   STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
     async_wait<T::kPrefetch - 1>();
     warp_barrier();
-    if (tile.in_first_group()) {
+    if (tile.in_first_group) {
       const auto* copied = advanced.template copied<T::kPrefetch - 1>();
       STENCIL_UNROLL
       for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
@@ -337,13 +337,13 @@ struct InputRows {
 
  private:
   STENCIL_DEVICE void copy_next() {
-    if (tile.in_first_group()) advanced.copy_next();
+    if (tile.in_first_group) advanced.copy_next();
     constants.copy_next();
     async_commit();
   }
 };
 
-/// Stores those cells of the thread that belong to the block.
+/// Stores those cells of the thread that belong to the block, plane after plane.
 template <class S, class T>
 struct OutputRows {
   using Shape = TemporalShape<S, T>;
@@ -352,15 +352,15 @@ struct OutputRows {
   using Value = typename S::Value;
 
   const TemporalTile<S, T>& tile;
-  Storage* cells;  ///< the thread's first, plane 0
+  Storage* cells;  ///< the thread's first, of the plane that is stored next
   Index stride_y, stride_z;
   bool whole;            ///< each vector is either stored or not
   unsigned rows = 0;     ///< bit j: row j is stored
   unsigned columns = 0;  ///< bit i: cell i of those rows is stored
 
   STENCIL_DEVICE OutputRows(const Arguments<S>& a, const TemporalTile<S, T>& t)
-      : tile(t), cells(a.out[0] + (t.y * static_cast<Index>(a.stride_y) + t.x)), stride_y(static_cast<Index>(a.stride_y)),
-        stride_z(static_cast<Index>(a.stride_z)), whole(t.whole_vectors) {
+      : tile(t), cells(a.out[0] + (t.low_z * static_cast<Index>(a.stride_z) + t.y * static_cast<Index>(a.stride_y) + t.x)),
+        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)), whole(t.whole_vectors) {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) rows |= (t.y + j >= t.low_y && t.y + j < t.high_y) ? 1u << j : 0u;
     STENCIL_UNROLL
@@ -372,13 +372,13 @@ struct OutputRows {
     }
   }
 
-  STENCIL_DEVICE void store(Index z, const TemporalPlane<S, T>& plane) const {
-    Storage* row = cells + z * stride_z;
+  STENCIL_DEVICE void store(const TemporalPlane<S, T>& plane) {
     if (whole) {
-      store_rows<T::kVector>(row, plane);
+      store_rows<T::kVector>(cells, plane);
     } else {
-      store_rows<1>(row, plane);
+      store_rows<1>(cells, plane);
     }
+    cells += stride_z;
   }
 
  private:

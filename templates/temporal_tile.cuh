@@ -126,7 +126,8 @@ struct TemporalTile : TemporalShape<S, T> {
 
   Index x, y;                 ///< the thread's first cell
   int rank = 0;               ///< the block's place among those that share the tile, from above
-  int group = 0;              ///< of the warp: which of the steps' levels it has
+  int group = 0;              ///< of the warp: which of the steps' levels it has ...
+  bool in_first_group = true, in_last_group = true;  ///< ... the first or the last ones; all lanes of a warp agree
   Index low_x, high_x;        ///< cells of the tile that are stored ...
   Index low_y, high_y;        ///< ... rows ...
   Index low_z, high_z;        ///< ... and planes
@@ -146,7 +147,11 @@ struct TemporalTile : TemporalShape<S, T> {
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
-    if constexpr (T::kGroups > 1) group = thread_z();
+    if constexpr (T::kGroups > 1) {
+      group = thread_z();
+      in_first_group = any_in_warp(group == 0);
+      in_last_group = any_in_warp(group == T::kGroups - 1);
+    }
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + rank * Shape::kBlockHeight + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;
@@ -167,9 +172,6 @@ struct TemporalTile : TemporalShape<S, T> {
   }
 
   STENCIL_DEVICE bool stores_nothing() const { return low_x >= high_x || low_y >= high_y || low_z >= high_z; }
-
-  STENCIL_DEVICE bool in_first_group() const { return T::kGroups == 1 || any_in_warp(group == 0); }
-  STENCIL_DEVICE bool in_last_group() const { return T::kGroups == 1 || any_in_warp(group == T::kGroups - 1); }
 
   /// Input planes first_plane() .. last_plane() - 1 are walked through.
   STENCIL_DEVICE Index first_plane() const {

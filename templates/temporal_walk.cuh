@@ -59,10 +59,10 @@ struct TemporalWalk {
     input.take(plane);
     if constexpr (T::kGroups == 1) pipeline.begin_step();
     pipeline.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
-    if (!tile.in_last_group()) {
+    if (!tile.in_last_group) {
       input.passed.pass(plane);
     } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
-      output.store(z - Tile::kDelay, plane);
+      output.store(plane);
     }
     input.passed.next_step();
   }
