@@ -10,7 +10,7 @@ jobs=$(($(nproc) > gpus ? $(nproc) / gpus : 1))
 # gives tune the options ${on_gpu[@]}: its GPU and its part of the cores. A GPU stops where a command fails; then this
 # fails once all have ended.
 spread() {
-  local lines gpu line words on_gpu worker status=0 workers=()
+  local lines gpu line words on_gpu worker ended status=0 workers=()
   mapfile -t lines
   for ((gpu = 0; gpu < gpus; ++gpu)); do
     (
@@ -23,6 +23,14 @@ spread() {
     ) &
     workers+=($!)
   done
-  for worker in "${workers[@]}"; do wait "$worker" || status=$?; done
+  for worker in "${workers[@]}"; do
+    while :; do
+      ended=0
+      wait "$worker" || ended=$?
+      # A signal that is caught ends the wait, not the worker.
+      if ((ended <= 128)) || ! kill -0 "$worker" 2>/dev/null; then break; fi
+    done
+    if ((ended > 0)); then status=$ended; fi
+  done
   return "$status"
 }

@@ -30,7 +30,7 @@ record() {
     read -r stencil type dims pitch rate against <<<"$words"
     cases+=("{\"stencil\":\"$stencil\",\"type\":\"$type\",\"dims\":\"$dims\",\"pitch\":$pitch,\"boundary\":\"hold\",
       \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\",\"uuid\":\"GPU-$((${#cases[@]} % gpus))\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
-      ${against:+\"compared_with_case\":$against,}\"kernels\":[
+      \"case\":$((${#cases[@]} + 1)),${against:+\"compared_with_case\":$against,}\"kernels\":[
       {\"kernel\":\"winner\",\"code\":\"temporal.bx32.t4.ch2\",\"gstencils\":$rate},
       {\"kernel\":\"one sweep\",\"code\":\"direct.bx32\",\"gstencils\":450},
       {\"kernel\":\"naive\",\"code\":\"direct.bx64\",\"gstencils\":250},

@@ -63,7 +63,7 @@ TEST(SingleSweepSuite, ComparesWithTheSameStencilOnTheCube) {
   for (const SuiteCase& item : cases) {
     if (!item.against) continue;
     ++compared;
-    const Problem& other = cases.at(*item.against).problem;
+    const Problem& other = cases.at(*item.against - 1).problem;
     EXPECT_EQ(other.stencil.name, item.problem.stencil.name);
     EXPECT_EQ(other.type, ElementType::f32);
     EXPECT_EQ(to_string(other.extents), "512x512x512");
@@ -97,7 +97,7 @@ TEST(TemporalSuite, HoldsEveryCaseThatHasATarget) {
     EXPECT_EQ(item.problem.pitch, item.problem.extents.n[0]) << "dense rows";
     if (!item.against) continue;
     ++compared;
-    const Problem& other = cases.at(*item.against).problem;
+    const Problem& other = cases.at(*item.against - 1).problem;
     EXPECT_EQ(other.stencil.name, item.problem.stencil.name);
     EXPECT_EQ(other.type, item.problem.type);
     EXPECT_EQ(other.extents.n, item.problem.extents.rank == 3 ? kCube : kSquare);
@@ -147,20 +147,32 @@ TEST(ChooseCases, TakesANumberOrARange) {
   }
 }
 
-TEST(ChooseCases, KeepsComparisonsWithinTheChoiceAlone) {
+TEST(ChooseCases, TakesEverySoManieth) {
+  const auto numbers = [](const std::string& chosen) {
+    std::vector<std::size_t> found;
+    for (const SuiteCase& item : choose_cases(suite("main"), chosen)) found.push_back(item.number);
+    return found;
+  };
+  EXPECT_EQ(numbers("1-/4"), (std::vector<std::size_t>{1, 5, 9}));
+  EXPECT_EQ(numbers("4-/4"), (std::vector<std::size_t>{4, 8}));
+  EXPECT_EQ(numbers("2-6/3"), (std::vector<std::size_t>{2, 5}));
+  for (const std::string wrong : {"1-/0", "1-/", "1-/x", "/2/3", "1-/11"}) {
+    EXPECT_THROW(choose_cases(suite("main"), wrong), Error) << wrong;
+  }
+}
+
+TEST(ChooseCases, KeepsNumbersAndComparisons) {
   const Suite all = suite("single-sweep");
-  const auto odd = static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [](const SuiteCase& item) { return item.against.has_value(); }) -
-      all.begin());
-  EXPECT_FALSE(choose_cases(all, std::to_string(odd + 1)).front().against);
-  const Suite from_first = choose_cases(all, "1-" + std::to_string(odd + 1));
-  EXPECT_EQ(from_first.back().against, all[odd].against);
+  const auto odd = std::find_if(all.begin(), all.end(), [](const SuiteCase& item) { return item.against.has_value(); });
+  const SuiteCase alone = choose_cases(all, std::to_string(odd->number)).front();
+  EXPECT_EQ(alone.number, static_cast<std::size_t>(odd - all.begin()) + 1);
+  EXPECT_EQ(alone.against, odd->against);
 }
 
 TEST(SuiteTable, ShowsSharesAndComparisons) {
   const Suite all = suite("single-sweep");
   Suite cases = choose_cases(all, "1-2");
-  cases[1].against = 0;
+  cases[1].against = 1;
   const auto row = [](const std::string& name, double rate) {
     TrialRecord trial;
     trial.gstencils = rate;
@@ -176,6 +188,11 @@ TEST(SuiteTable, ShowsSharesAndComparisons) {
   EXPECT_NE(table.find("| 1 | star3d1r, f32, 512x512x512 | "), std::string::npos) << table;
   EXPECT_NE(table.find("| **400** | 80.5 % | | 200 | n/a |"), std::string::npos) << table;
   EXPECT_NE(table.find("| **300** | n/a | 0.75 of 1 | n/a | n/a |"), std::string::npos) << table;
+
+  cases[0].number = 7;
+  const std::string part = suite_table(cases, reports);
+  EXPECT_NE(part.find("| 7 | star3d1r, f32, 512x512x512 | "), std::string::npos) << part;
+  EXPECT_NE(part.find("| **300** | n/a | | n/a | n/a |"), std::string::npos) << "case 1 is not among them\n" << part;
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ CommandLine bench_command_line() {
   line.group("several at once")
       .add_options()("suite", po::value<std::string>()->value_name("NAME"),
                      fmt::format("a named list of problems: {}", fmt::join(suite_names(), ", ")).c_str())(
-          "cases", po::value<std::string>()->value_name("N|N-M|N-"), "only these of the suite, counted from 1");
+          "cases", po::value<std::string>()->value_name("N|N-M|N-|N-/S"),
+          "only these of the suite, counted from 1; /S: every S-th");
   add_tuning_options(line);
   add_device_option(line);
   add_database_option(line);
@@ -114,7 +115,8 @@ int run_bench(const Arguments& arguments) {
     if (!report) break;
     reports.push_back(std::move(*report));
     json["cases"].push_back(report_json(reports.back()));
-    if (item.against) json["cases"].back()["compared_with_case"] = *item.against + 1;
+    if (values->count("suite") > 0) json["cases"].back()["case"] = item.number;
+    if (item.against) json["cases"].back()["compared_with_case"] = *item.against;
     fmt::print(people, "{}\n", format_report(reports.back()));
   }
   const Suite done(cases.begin(), cases.begin() + static_cast<std::ptrdiff_t>(reports.size()));

@@ -34,6 +34,14 @@ std::vector<std::string> other_kernels(const std::vector<Report>& reports) {
   return names;
 }
 
+/// Of the winner of the case of that number; 0 where it is not among them.
+double rate_of_case(std::size_t number, const Suite& cases, const std::vector<Report>& reports) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (cases[i].number == number) return rate_of(reports[i], kWinner);
+  }
+  return 0;
+}
+
 std::string case_text(const Problem& problem) {
   std::string text = fmt::format("{}, {}, {}", problem.stencil.name, name(problem.type), to_string(problem.extents));
   if (problem.pitch != problem.extents.n[0]) text += fmt::format(", rows padded to {}", problem.pitch);
@@ -56,11 +64,11 @@ std::string suite_table(const Suite& cases, const std::vector<Report>& reports) 
     const Report& report = reports[i];
     const double ceiling = ceiling_gstencils(*report.problem, report.device.ceiling_gbs);
     const double winner = rate_of(report, kWinner);
-    text += fmt::format("| {} | {} | {:.0f} | **{}** | {} |", i + 1, case_text(*report.problem), ceiling,
+    text += fmt::format("| {} | {} | {:.0f} | **{}** | {} |", cases[i].number, case_text(*report.problem), ceiling,
                         rate_text(winner), ceiling > 0 ? fmt::format("{:.1f} %", 100 * winner / ceiling) : "n/a");
     const auto against = cases[i].against;
-    const double compared = against ? rate_of(reports[*against], kWinner) : 0;
-    text += compared > 0 ? fmt::format(" {:.2f} of {} |", winner / compared, *against + 1) : " |";
+    const double compared = against ? rate_of_case(*against, cases, reports) : 0;
+    text += compared > 0 ? fmt::format(" {:.2f} of {} |", winner / compared, *against) : " |";
     for (const std::string& other : others) text += fmt::format(" {} |", rate_text(rate_of(report, other)));
     text += "\n";
   }

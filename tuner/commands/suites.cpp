@@ -42,7 +42,7 @@ SuiteCase defined(std::string_view name, ElementType type, const Extents& extent
 }
 
 SuiteCase compared_with(std::size_t other, SuiteCase item) {
-  item.against = other;
+  item.against = other + 1;
   return item;
 }
 
@@ -137,7 +137,7 @@ Suite temporal_suite() {
   add_both([](ElementType type) { return defined("gradient2d", type, kSquare); });
   for (const auto& [extents, other] : {std::pair{kPrimeish, cube}, {kPrimeishSquare, square}}) {
     const std::size_t first = add_both(star(1, extents));
-    for (const std::size_t type : {0U, 1U}) cases[first + type].against = other + type;
+    for (const std::size_t type : {0U, 1U}) cases[first + type].against = other + type + 1;
   }
   for (const Extents& extents : {kSquareInL2, kCubeInL2}) add_both(star(1, extents));
   return cases;
@@ -151,14 +151,15 @@ const std::map<std::string, MakeSuite>& suites() {
   return all;
 }
 
-/// A case number, or `fallback` for no text.
+/// A number of a case or of cases, or `fallback` for no text.
 std::size_t case_number(std::string_view text, std::size_t fallback, std::size_t count) {
   if (text.empty()) return fallback;
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 1 || number > count) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("--cases: '{}' is no case; there are 1 to {}: 3, 1-12 or 20-", text.substr(0, 20), count));
+                fmt::format("--cases: '{}' is no case; there are 1 to {}: 3, 1-12, 20- or, every fourth, 2-/4",
+                            text.substr(0, 20), count));
   }
   return number;
 }
@@ -178,26 +179,25 @@ Suite suite(const std::string& name) {
                 fmt::format("unknown suite '{}'{} (suites: {})", name, did_you_mean(name, suite_names()),
                             fmt::join(suite_names(), ", ")));
   }
-  return found->second();
+  Suite cases = found->second();
+  for (std::size_t i = 0; i < cases.size(); ++i) cases[i].number = i + 1;
+  return cases;
 }
 
 Suite choose_cases(const Suite& all, const std::string& numbers) {
-  const std::string_view text = numbers;
+  const std::size_t slash = numbers.find('/');
+  const std::string_view text = std::string_view(numbers).substr(0, slash);
+  const std::size_t step =
+      slash == std::string::npos ? 1 : case_number(std::string_view(numbers).substr(slash + 1), 0, all.size());
   const std::size_t dash = text.find('-');
   const std::size_t first = case_number(text.substr(0, dash), 1, all.size());
   const std::size_t last =
       dash == std::string_view::npos ? first : case_number(text.substr(dash + 1), all.size(), all.size());
-  if (first > last) throw Error(ErrorCode::invalid_argument, fmt::format("--cases {}: nothing lies between", text));
-  Suite chosen;
-  for (std::size_t i = first; i <= last; ++i) {
-    SuiteCase item = all[i - 1];
-    if (item.against && *item.against + 1 >= first && *item.against < last) {
-      *item.against -= first - 1;
-    } else {
-      item.against.reset();
-    }
-    chosen.push_back(std::move(item));
+  if (first > last || step == 0) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("--cases {}: nothing lies between", numbers.substr(0, 40)));
   }
+  Suite chosen;
+  for (std::size_t number = first; number <= last; number += step) chosen.push_back(all[number - 1]);
   return chosen;
 }
 
