@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <set>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -14,6 +16,21 @@ namespace {
 using testing::box;
 using testing::kSm90;
 using testing::star;
+
+TEST(Space, UnrollsByThreeWhereStepsAreFused) {
+  Problem run = star(3, 1);
+  run.steps = 100;
+  const Space space(run, kSm90);
+  std::mt19937_64 random(1);
+  std::set<std::pair<bool, int>> seen;  // whether steps are fused, how many are unrolled
+  for (int i = 0; i < 3000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    seen.emplace(tuning.family == Family::temporal, tuning.unroll);
+  }
+  EXPECT_TRUE(seen.count({true, 3}));
+  EXPECT_FALSE(seen.count({false, 3}));
+  EXPECT_TRUE(seen.count({false, 4}));
+}
 
 TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {
   const Problem problem = star(3, 1);

@@ -86,6 +86,7 @@ std::vector<HostCase> temporal_cases(Boundary everywhere) {
   };
   return {
       star(3, 1, f32, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.ch2.u2"),
+      star(3, 1, f64, "temporal.bx32.by3.rx2.ry3.v2.pf2.t3.ch2.u3"),
       wide_index_case(star(3, 1, f64, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch3")),
       star(3, 2, f32, "temporal.bx32.by4.rx4.ry4.v4.pf2.t2.u4"),
       box(3, 1, f32, "temporal.bx32.by4.rx2.ry3.v1.pf1.t3.ch2"),
@@ -197,6 +198,7 @@ std::vector<HostCase> temporal_cluster_cases() {
     add(Shape::star, 1, f32, on_all_sides(boundary), "temporal.bx32.by2.rx2.ry2.v2.pf2.t3.ch2.cl2.u2");
   }
   add(Shape::box, 1, f64, on_all_sides(hold), "temporal.bx32.by3.rx2.ry2.v2.pf1.t2.cl2");
+  add(Shape::star, 1, f64, on_all_sides(hold), "temporal.bx32.by2.rx2.ry2.v2.pf3.t3.ch2.cl2.u3");
   add(Shape::star, 1, f32, on_all_sides(hold), "temporal.bx32.by2.rx1.ry3.pf3.t3.cl4.zfirst.ch3");
   add(Shape::star, 2, f64, {periodic, hold, hold}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2.cl3.raster.ch2.u2");
   add(Shape::star, 2, bf16, {zero, clamp, periodic}, "temporal.bx32.by2.rx4.ry4.v4.pf2.t2.cl2");

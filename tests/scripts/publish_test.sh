@@ -20,7 +20,8 @@ old steps
 after
 END
 
-gpus=1 # that a record's cases take turns on
+gpus=1  # that a record's cases take turns on
+first=1 # the number of its first case
 
 # NAME STEPS CASE...; a case is STENCIL TYPE DIMS PITCH RATE_OF_THE_WINNER [COMPARED_WITH]
 record() {
@@ -30,7 +31,7 @@ record() {
     read -r stencil type dims pitch rate against <<<"$words"
     cases+=("{\"stencil\":\"$stencil\",\"type\":\"$type\",\"dims\":\"$dims\",\"pitch\":$pitch,\"boundary\":\"hold\",
       \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\",\"uuid\":\"GPU-$((${#cases[@]} % gpus))\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
-      \"case\":$((${#cases[@]} + 1)),${against:+\"compared_with_case\":$against,}\"kernels\":[
+      \"case\":$((${#cases[@]} + first)),${against:+\"compared_with_case\":$against,}\"kernels\":[
       {\"kernel\":\"winner\",\"code\":\"temporal.bx32.t4.ch2\",\"gstencils\":$rate},
       {\"kernel\":\"one sweep\",\"code\":\"direct.bx32\",\"gstencils\":450},
       {\"kernel\":\"naive\",\"code\":\"direct.bx64\",\"gstencils\":250},
@@ -81,6 +82,13 @@ leaves_out_what_did_not_run() {
   ((status == 0)) || fail 'status should be 0'
   expect_no '| 3D star, order 1, f32, 512³'
   expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 |  |'
+}
+
+compares_with_the_case_of_that_number() {
+  first=4
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 4'
+  publish
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 | 80 % of 512³ |'
 }
 
 says_how_many_gpus_it_took() {

@@ -64,6 +64,22 @@ exit $((first == 2))'
   [[ $(cat "$scratch/records/main.txt") == 'table 3' ]] || fail 'with --cases one GPU should do it all'
 }
 
+keeps_the_parts_that_got_as_far_as_a_case() {
+  command -v python3 >/dev/null || exit 77
+  gpus=3
+  # Of the first part nothing came, of the second no case.
+  # shellcheck disable=SC2016
+  fake 'while [[ $1 != --cases ]]; do shift; done
+case $2 in
+  1-*) exit 1 ;;
+  2-*) echo "{\"commit\": \"abc\"}"; exit 1 ;;
+  *) echo "{\"commit\": \"abc\", \"cases\": [{\"case\": 3}]}" ;;
+esac'
+  if STENCIL_TUNE=$scratch/program "$record" main "$scratch/records" 2>/dev/null; then fail 'status should not be 0'; fi
+  python3 -c 'import json, sys; assert json.load(open(sys.argv[1])) == {"commit": "abc", "cases": [{"case": 3}]}' \
+    "$scratch/records/main.json" || fail 'the third part should be kept'
+}
+
 keeps_nothing_of_a_program_that_printed_nothing() {
   fake 'exit 2'
   if STENCIL_TUNE=$scratch/program "$record" main "$scratch/records" 2>/dev/null; then fail 'status should not be 0'; fi
