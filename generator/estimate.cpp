@@ -14,12 +14,13 @@ struct RegisterTile {
   std::int64_t x, y, z;
 };
 
-/// The planes that a group's levels hold of the field that is advanced, one plane that passes through, and one of each
-/// constant field.
+/// The planes that a group's levels hold in registers of the field that is advanced, one plane that passes through, and
+/// one of each constant field.
 std::int64_t values_of_levels(const Problem& problem, const Tuning& tuning, const RegisterTile& tile) {
   const TemporalShape shape = temporal_shape(problem, tuning);
   const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
-  const std::int64_t planes = saturating_sum(saturating_product({shape.levels, shape.held}), 1 + constants);
+  const std::int64_t planes =
+      saturating_sum(saturating_product({shape.levels, std::max(0, shape.held - tuning.shared_planes)}), 1 + constants);
   return saturating_product({tile.x, tile.y, planes});
 }
 

@@ -123,7 +123,7 @@ std::vector<TensorMapRequest> tensor_maps(const Problem& problem, const Tuning& 
                                           std::span<const std::uint64_t> inputs) {
   if (!uses_tensor_maps(tuning)) return {};
   const KernelAxes axes = kernel_axes(problem, tuning);
-  const SharedTile ring = shared_tile(problem, tuning);
+  const CopiedBox box = copied_box(problem, tuning);
   const auto size = static_cast<std::int64_t>(size_of(problem.type));
   std::vector<TensorMapRequest> requests;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -135,7 +135,7 @@ std::vector<TensorMapRequest> tensor_maps(const Problem& problem, const Tuning& 
     const std::int64_t row = axes.grid_axis[1] < 0 ? problem.pitch : stride(problem, axes.grid_axis[1]);
     request.strides = {static_cast<std::uint64_t>(row * size),
                        static_cast<std::uint64_t>(stride(problem, axes.grid_axis[2]) * size)};
-    request.box = {static_cast<std::uint32_t>(ring.pitch), static_cast<std::uint32_t>(ring.rows), 1};
+    request.box = {static_cast<std::uint32_t>(box.cells), static_cast<std::uint32_t>(box.rows), 1};
     requests.push_back(request);
   }
   return requests;

@@ -67,14 +67,14 @@ Verdict ring_rows(const Problem& problem, const Limits&, const Tuning& tuning) {
 Verdict ring_box(const Problem& problem, const Limits&, const Tuning& tuning) {
   constexpr std::int64_t kMostBoxCells = 256;
   if (!uses_tensor_maps(tuning) || problem.extents.rank < 2) return {};
-  const SharedTile ring = shared_tile(problem, tuning);
-  if (ring.pitch <= kMostBoxCells && ring.rows <= kMostBoxCells) return {};
-  return fmt::format("a plane of {}x{} cells; one tensor copy brings at most {} along an axis", ring.pitch, ring.rows,
+  const CopiedBox box = copied_box(problem, tuning);
+  if (box.cells <= kMostBoxCells && box.rows <= kMostBoxCells) return {};
+  return fmt::format("a plane of {}x{} cells; one tensor copy brings at most {} along an axis", box.cells, box.rows,
                      kMostBoxCells);
 }
 
 Verdict ring_edges(const Problem& problem, const Limits&, const Tuning& tuning) {
-  if (!uses_tensor_maps(tuning) || tuning.keeps == Keeps::sums) return {};
+  if (is_temporal(tuning) || !uses_tensor_maps(tuning) || tuning.keeps == Keeps::sums) return {};
   for (int axis = 0; axis + 1 < problem.extents.rank; ++axis) {
     const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axis)];
     if (boundary == Boundary::hold || boundary == Boundary::zero) continue;

@@ -10,7 +10,10 @@ constexpr int kLanes = 32;
 constexpr std::int64_t kBarrierBytes = 8;
 constexpr std::int64_t kWordBytes = 16;
 
-int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+/// Saturates.
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return saturating_sum(value, multiple - 1) / multiple * multiple;
+}
 
 /// The planes of the reach (0: the lowest) of which a warp reads rows that other warps hold; empty: first > last.
 struct PlaneRange {
@@ -46,6 +49,13 @@ int held_beyond(const Problem& problem, const KernelAxes& axes, std::size_t axis
   if (grid_axis < 0 || problem.boundaries[static_cast<std::size_t>(grid_axis)] != Boundary::hold) return 0;
   const int held = std::max(-axes.reach[axis].low, axes.reach[axis].high);
   return std::max(0, held - reach - 1);
+}
+
+/// Cells of which a tile starts on a multiple.
+std::int64_t tile_alignment(const Problem& problem, const Tuning& tuning) {
+  const std::int64_t copied =
+      uses_tensor_maps(tuning) ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
+  return std::max<std::int64_t>(tuning.vector, copied);
 }
 
 }  // namespace
@@ -86,8 +96,8 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const auto halo = [&](std::size_t axis, int reach) {
     return tuning.steps * reach + held_beyond(problem, axes, axis, reach);
   };
-  shape.left = round_up(halo(0, -x.low), tuning.vector);
-  shape.right = round_up(halo(0, x.high), tuning.vector);
+  shape.left = static_cast<int>(round_up(halo(0, -x.low), tile_alignment(problem, tuning)));
+  shape.right = static_cast<int>(round_up(halo(0, x.high), tile_alignment(problem, tuning)));
   shape.above = halo(1, -y.low);
   shape.below = halo(1, y.high);
   shape.levels = std::max(1, tuning.steps / tuning.groups);
@@ -110,10 +120,20 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   // A row stands in shared memory with room for a 33rd lane, and before the first row there is room for a word.
   const std::int64_t row = saturating_product({kLanes + 1, tuning.register_x, value});
   const std::int64_t rows = saturating_product({shape.exchange_slots, tuning.steps, warps, y.high - y.low, row});
-  const std::int64_t edges = exchanges ? saturating_sum(rows, 2 * kWordBytes - 1) / kWordBytes * kWordBytes : 0;
-  const std::int64_t barriers = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
-  shape.shared_bytes =
-      static_cast<std::size_t>(saturating_sum(saturating_sum(input, passed), saturating_sum(edges, barriers)));
+  const std::int64_t edges = exchanges ? round_up(saturating_sum(rows, kWordBytes), kWordBytes) : 0;
+  const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
+  // Planes that the copy engine brings are counted by barriers of their own.
+  const std::int64_t arrivals =
+      uses_tensor_maps(tuning)
+          ? round_up(saturating_product({tuning.groups, tuning.block_y, tuning.prefetch, kBarrierBytes}), kWordBytes)
+          : 0;
+  const std::int64_t waiting_planes =
+      saturating_product({tuning.shared_planes, tuning.steps, shape.block_height, shape.width, value});
+  std::int64_t bytes = 0;
+  for (const std::int64_t part : {input, passed, arrivals, edges, seams, waiting_planes}) {
+    bytes = saturating_sum(bytes, part);
+  }
+  shape.shared_bytes = static_cast<std::size_t>(bytes);
   return shape;
 }
 

@@ -24,7 +24,7 @@ struct TemporalShape {
   std::int64_t width = 0;   ///< cells of a tile in x, halo included
   std::int64_t height = 0;  ///< rows of a tile in y, of all blocks that share it
   std::int64_t block_height = 0;
-  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors
+  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what the copy engine takes
   int above = 0, below = 0;
   int levels = 0;          ///< of fused steps that one group of warps has
   int lag = 0;             ///< planes that a level works behind the one before it

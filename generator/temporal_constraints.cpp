@@ -80,6 +80,38 @@ Verdict temporal_sums(const Problem& problem, const Limits&, const Tuning& tunin
                      name(boundary));
 }
 
+/// The copy engine fills cells outside the grid with zeros, and places of shared memory that are multiples of 128
+/// bytes. The last tile ends with the grid.
+Verdict temporal_copies(const Problem& problem, const Limits&, const Tuning& tuning) {
+  constexpr std::int64_t kAlignment = 128;
+  if (!is_temporal(tuning) || !uses_tensor_maps(tuning)) return {};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  if (axes.grid_axis[2] < 0) return "the grid has 1 axis; tensor copies bring the planes of a walk";
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const int grid_axis = axes.grid_axis[axis];
+    if (grid_axis < 0 || problem.boundaries[static_cast<std::size_t>(grid_axis)] != Boundary::periodic) continue;
+    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
+                       kAxisNames[axis]);
+  }
+  const std::int64_t row = axes.extents[0] * storage_bytes(problem);
+  if (row % kBoxStartBytes != 0) {
+    return fmt::format("a row of the grid has {} bytes, so that its last tile does not start on a multiple of {}", row,
+                       kBoxStartBytes);
+  }
+  const CopiedBox box = copied_box(problem, tuning);
+  const std::int64_t bytes = saturating_product({box.cells, box.rows, storage_bytes(problem)});
+  if (bytes % kAlignment == 0) return {};
+  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
+}
+
+Verdict temporal_planes(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.shared_planes == 0) return {};
+  if (tuning.keeps == Keeps::sums) return "sums stay in registers, where planes are added to them";
+  const int held = temporal_shape(problem, tuning).held;
+  if (tuning.shared_planes <= held) return {};
+  return fmt::format("{} planes in shared memory; a level holds {}", tuning.shared_planes, held);
+}
+
 Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || tuning.groups == 1) return {};
   if (kernel_axes(problem, tuning).grid_axis[2] < 0) return "steps of rank 1 are not walked through: one group";

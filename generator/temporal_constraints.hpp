@@ -12,6 +12,8 @@ Verdict temporal_warps(const Problem& problem, const Limits& limits, const Tunin
 Verdict temporal_prefetch(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_reach(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_sums(const Problem& problem, const Limits& limits, const Tuning& tuning);
+Verdict temporal_copies(const Problem& problem, const Limits& limits, const Tuning& tuning);
+Verdict temporal_planes(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_groups(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_clusters(const Problem& problem, const Limits& limits, const Tuning& tuning);
 Verdict temporal_tile_in_grid(const Problem& problem, const Limits& limits, const Tuning& tuning);

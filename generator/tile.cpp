@@ -105,7 +105,16 @@ std::int64_t threads_per_block(const Tuning& tuning) {
 
 bool uses_ring(const Tuning& tuning) { return tuning.family == Family::streaming && tuning.planes == Planes::ring; }
 
-bool uses_tensor_maps(const Tuning& tuning) { return uses_ring(tuning) && tuning.copies == Copies::engine; }
+bool uses_tensor_maps(const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return tuning.row_copies == Copies::engine;
+  return uses_ring(tuning) && tuning.copies == Copies::engine;
+}
+
+CopiedBox copied_box(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family == Family::temporal) return {temporal_shape(problem, tuning).width, tuning.register_y};
+  const SharedTile ring = shared_tile(problem, tuning);
+  return {ring.pitch, ring.rows};
+}
 
 int first_loaded_plane(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);

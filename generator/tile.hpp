@@ -79,6 +79,18 @@ bool uses_ring(const Tuning& tuning);
 /// Whether the kernel has planes copied by the copy engine, which needs tensor maps.
 bool uses_tensor_maps(const Tuning& tuning);
 
+/// What such a kernel asks the copy engine for at once: a plane of the tile with its halo; temporal: a warp's rows of
+/// it.
+struct CopiedBox {
+  std::int64_t cells = 0;  ///< of a row
+  std::int64_t rows = 0;
+};
+
+/// Where its rows may start: elsewhere the instruction is illegal (H100 and H200, 2026-11-22).
+inline constexpr std::int64_t kBoxStartBytes = 16;
+
+CopiedBox copied_box(const Problem& problem, const Tuning& tuning);
+
 /// Product and sum of non-negative numbers, or the largest int64 where they would be larger.
 std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) noexcept;
 std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept;

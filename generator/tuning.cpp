@@ -114,6 +114,10 @@ std::vector<Parameter> make_table() {
            {{"tma", "the copy engine, a plane a request (sm_90+)"},
             {"cpasync", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},
            when_not_default, streaming, planes_in_ring, "who brings planes to the ring"),
+      word("copies of rows", &Tuning::row_copies,
+           {{"tmarows", "the copy engine, a warp's rows of a plane a request (sm_90+)"},
+            {"cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"}},
+           when_not_default, temporal, any_planes, "who brings a warp the rows that it reads"),
       number("prefetch distance", "pf", &Tuning::prefetch, {0, 1, 2, 3, 4, 6, 8}, when_not_default, walking,
              "planes on their way beyond those in use: to registers, or to shared memory", planes_ahead),
       number("tiles a block", "tb", &Tuning::tiles, {1, 2, 4, 8, 16, 32}, when_not_default, streaming,
@@ -123,6 +127,10 @@ std::vector<Parameter> make_table() {
       number("chunks", "ch", &Tuning::chunks,
              {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48}, when_not_default,
              temporal, "parts of the last axis that blocks of their own walk"),
+      number("planes in shared memory", "sp", &Tuning::shared_planes, {0, 1, 2, 3, 4}, when_not_default, temporal,
+             "planes, the oldest of those that a level holds from step to step, that wait in shared memory; the others "
+             "wait "
+             "in registers"),
       number("groups of steps", "tg", &Tuning::groups, {1, 2, 3, 4, 6, 8}, when_not_default, temporal,
              "groups of warps that share the fused steps out, each passing planes on to the next"),
       number("cluster", "cl", &Tuning::cluster, {1, 2, 4, 8}, when_not_default, all,

@@ -49,10 +49,10 @@ enum class SumsLoop {
   step,  ///< one step: short code; a multiply-add that adds to a sum puts it where it belongs in the next
 };
 
-/// streaming ring: who brings the planes.
+/// streaming ring, temporal: who brings the planes.
 enum class Copies {
-  engine,   ///< the copy engine (TMA, sm_90+), a plane a request
-  threads,  ///< the block's threads, by asynchronous copies of a few bytes (cp.async, sm_80+)
+  engine,   ///< the copy engine (TMA, sm_90+), a plane of a block's (temporal: of a warp's) rows a request
+  threads,  ///< the threads that read them, by asynchronous copies of a few bytes (cp.async, sm_80+)
 };
 
 /// direct, streaming registers: how a thread gets the cells left and right of its own.
@@ -84,12 +84,14 @@ struct Tuning {
   Keeps keeps = Keeps::cells;
   SumsLoop sums_loop = SumsLoop::turn;
   Copies copies = Copies::engine;
-  int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
-  int steps = 2;     ///< sweeps that a launch of family temporal makes
-  int chunks = 1;    ///< parts of the last axis that blocks of their own walk
-  int groups = 1;    ///< of warps among which the fused steps are shared out, as a pipeline
-  int tiles = 1;     ///< that a block takes one after the other
-  int cluster = 1;   ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
+  Copies row_copies = Copies::threads;  ///< the same of family temporal
+  int prefetch = 0;                     ///< planes on their way beyond those in use: to registers, or to the ring
+  int steps = 2;                        ///< sweeps that a launch of family temporal makes
+  int chunks = 1;                       ///< parts of the last axis that blocks of their own walk
+  int shared_planes = 0;                ///< of those that a level holds from step to step, the oldest: in shared memory
+  int groups = 1;                       ///< of warps among which the fused steps are shared out, as a pipeline
+  int tiles = 1;                        ///< that a block takes one after the other
+  int cluster = 1;                      ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

@@ -52,6 +52,13 @@ std::string last_stride(const Problem& problem) {
   return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
 }
 
+/// The last tile of fused steps ends with the grid, and starts where the copy engine can.
+std::string row_checks(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family != Family::temporal || !uses_tensor_maps(tuning)) return "";
+  return fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n",
+                     kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)));
+}
+
 std::string stride_alignment_checks(const Problem& problem, const Tuning& tuning) {
   const std::size_t cells = required_alignment(problem.type, tuning) / size_of(problem.type);
   if (cells == 1 || problem.extents.rank == 1) return "";
@@ -77,7 +84,7 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
 /// nothing else needs linking.
 std::string tensor_map_lines(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
   if (!uses_tensor_maps(tuning)) return "";
-  const SharedTile ring = shared_tile(problem, tuning);
+  const CopiedBox box = copied_box(problem, tuning);
   const bool has_rows = kernel_axes(problem, tuning).grid_axis[1] >= 0;
   constexpr std::array<const char*, 4> kTypes{"FLOAT64", "FLOAT32", "FLOAT16", "BFLOAT16"};
   std::string inputs;
@@ -108,7 +115,7 @@ std::string tensor_map_lines(const Problem& problem, const Tuning& tuning, const
     std::memcpy(&arguments.maps[i], &map, sizeof(map));
   }}
 )",
-      fmt::arg("box_x", ring.pitch), fmt::arg("box_y", ring.rows), fmt::arg("cell", signature.cell),
+      fmt::arg("box_x", box.cells), fmt::arg("box_y", box.rows), fmt::arg("cell", signature.cell),
       fmt::arg("inputs", inputs), fmt::arg("row_stride", has_rows ? "stride[1]" : "stride[2]"),
       fmt::arg("type", kTypes[static_cast<std::size_t>(problem.type)]));
 }
@@ -249,7 +256,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
       fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
       fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
       fmt::arg("cells", last_stride(problem)),
-      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning)),
+      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning) + row_checks(problem, tuning)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
       fmt::arg("coefficients", coefficient_lines(problem, plain)),

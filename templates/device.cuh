@@ -126,6 +126,21 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrie
       : "memory");
 }
 
+/// One lane of a warp, whose lanes all say the same, arrives at the barrier and asks for a box of so many bytes. There is
+/// no branch, which would keep the coefficients of the whole kernel from the uniform registers.
+STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, CopyBarrier* barrier, int x, int y, int z) {
+  asm volatile(
+      "{\n"
+      ".reg .pred elected;\n"
+      "elect.sync _|elected, 0xffffffff;\n"
+      "@elected mbarrier.arrive.expect_tx.shared::cta.b64 _, [%2], %6;\n"
+      "@elected cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2];\n"
+      "}\n" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "r"(bytes)
+      : "memory");
+}
+
 // Copies of a few bytes from global to shared memory that run on while the thread goes on (sm_80+).
 
 /// Starts to copy kBytes (4, 8 or 16); both addresses are multiples of kBytes.

@@ -7,6 +7,7 @@
 // Inputs that are late (S::late) have no place in the ring.
 #pragma once
 
+#include "stencil_tune/ring_position.cuh"
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
@@ -36,20 +37,6 @@ struct Ring {
     return reinterpret_cast<CopyBarrier*>(memory + T::kTilePlanes * kSlotBytes) + slot;
   }
   STENCIL_DEVICE CopyBarrier* empty(int slot) const { return full(slot) + T::kTilePlanes; }
-};
-
-/// A position in the sequence of planes n = 0, 1, 2, ...: its slot, and how often the ring has gone round (parity).
-template <int kSlots>
-struct RingPosition {
-  int slot = 0;
-  int parity = 0;
-
-  STENCIL_DEVICE void advance() {
-    if (++slot == kSlots) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
 };
 
 /// The thread's warp will not read the slot's plane again.

@@ -2,7 +2,7 @@
 // the grid after t sweeps that the next sweep reads, and works kLag planes behind level t - 1.
 //
 //      z --->                               one step of the walk
-//      level 0   . . . [ p-1  p ] new   <-  plane from global memory, through a private ring of copies
+//      level 0   . . . [ p-1  p ] new   <-  plane from global memory, through the warp's own ring of copies
 //      level 1   . . [ p-1  p ] new     <-  update of level 0's planes
 //      level 2   . [ p-1  p ] new       <-  update of level 1's planes
 //      output    . new                  <-  update of the last level's planes, stored
@@ -10,6 +10,9 @@
 // A warp spans the tile in x (kRegisterX cells a lane, neighbours by shuffle); a thread holds kRegisterY rows of it, and
 // only rows at the edge of a warp pass through shared memory, once a plane, where neighbours in x read them too. All
 // levels advance between two barriers.
+//
+// The planes that a level holds are in registers; the oldest of them may wait in shared memory (temporal_held.cuh). A
+// warp's lanes copy its rows, or the copy engine does (temporal_copies.cuh).
 //
 // The levels may be shared out among groups of warps that pass planes on, and a tile among the blocks of a cluster.
 //
@@ -25,8 +28,8 @@
 
 namespace stencil_tune {
 
-template <class S, class T>
-STENCIL_DEVICE void temporal(const Arguments<S>& arguments) {
+template <class S, class T, class Kernel>
+STENCIL_DEVICE void temporal(const Kernel& arguments) {
   walk_levels<S, T, Pipeline<S, T>>(arguments);
 }
 

@@ -1,7 +1,7 @@
 // The rows that warps of a temporal block exchange in shared memory, and those that blocks of a cluster send each other.
 #pragma once
 
-#include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/temporal_input.cuh"
 #include "stencil_tune/temporal_shared_row.cuh"
 
 namespace stencil_tune {
@@ -84,6 +84,9 @@ struct EdgeRows {
   static constexpr int kLevelCells = (T::kBlockY + 2 * kPeers) * kWarpCells;
   static constexpr int kSlotCells = T::kSteps * kLevelCells;
   static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
+  static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
+  static constexpr int kBarriers = kFirstByte + kBytes;       ///< of clusters: four a group
+  static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(CopyBarrier)) : 0);
 
   Value* own;          ///< the lane's cells in slot 0, the group's level 0
   const Value* above;  ///< of the warp above, or its own where there is none
@@ -95,7 +98,7 @@ struct EdgeRows {
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {
     const int warp = thread_y();
-    own = Row::first_row(shared_memory() + InputRows<S, T>::kBytes) +
+    own = Row::first_row(shared_memory() + kFirstByte) +
           (tile.group * Shape::kLevels * kLevelCells + (kPeers + warp) * kWarpCells);
     above = warp > 0 || seam.above ? own - kWarpCells : own;
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
@@ -109,7 +112,7 @@ struct EdgeRows {
       if (seam.below) clear(own + kWarpCells);
       // Rows that are sent stand there after the last warp of the block above, before the first of the one below.
       const int warps = seam.above ? T::kBlockY : -T::kBlockY;
-      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + InputRows<S, T>::kBytes + kBytes) + 4 * tile.group;
+      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + kBarriers) + 4 * tile.group;
       seam.start(tile.rank, own + warps * kWarpCells, barriers, awaited_bytes());
       cluster_barrier();
     }

@@ -1,6 +1,7 @@
 // The levels of a temporal block: the planes each of them holds, and how one step updates them all.
 #pragma once
 
+#include "stencil_tune/temporal_held.cuh"
 #include "stencil_tune/temporal_rows.cuh"
 #include "stencil_tune/window.cuh"
 
@@ -17,22 +18,13 @@ struct Pipeline {
   using Reads = typename Shape::Reads;
   using Registers = Window<S, T, Reads>;
 
-  struct Level {
-    Plane held[Shape::kHeld > 0 ? Shape::kHeld : 1];  ///< oldest first
-  };
-
   const Arguments<S>& arguments;
   const Tile& tile;
-  Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
+  HeldPlanes<S, T> held;
 
-  /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
-    STENCIL_UNROLL
-    for (int l = 0; l < Shape::kLevels; ++l) {
-      STENCIL_UNROLL
-      for (int p = 0; p < Shape::kHeld; ++p) levels[l].held[p].fill(Value(0));
-    }
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), held(t, EdgeRows<S, T>::kEnd) {
     if constexpr (Shape::kExchanges) edges.start(t);
   }
 
@@ -56,6 +48,7 @@ struct Pipeline {
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (Shape::kExchanges) edges.next_step();
+    held.next_step();
   }
 
   /// After the last step.
@@ -74,34 +67,43 @@ struct Pipeline {
   /// newest: enters the level; the level's update of plane z takes its place.
   template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
-    Level& level = levels[kLevel];
     Registers window;
-    gather<kEdges, kLevel>(level, newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
+    gather<kEdges, kLevel>(newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
     constants.template read<kLevel>(CentreRows{window});
     if constexpr (Shape::kExchanges) {
-      edges.template publish<kLevel>(exchanged_next(level, newest));
-      if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next(level, newest), IndicesBelow<Shape::kLevels>{});
+      edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
+      if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
     }
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
-      keep_plane(plane_in_reach<S::kLowZ>(level, newest), z, updated);
+      keep_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
-    if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<S::kLowZ>(level, newest), updated, AllCells{});
-    push(level, newest);
+    if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    held.template push<kLevel>(newest);
     newest = updated;
   }
 
   /// The plane whose rows other warps read in the next step.
-  STENCIL_DEVICE static const Plane& exchanged_next(const Level& level, const Plane& newest) {
-    return plane_in_reach<Shape::kLastExchanged + 1>(level, newest);
+  template <int kLevel>
+  STENCIL_DEVICE Plane exchanged_next(const Plane& newest) const {
+    return plane_in_reach<kLevel, Shape::kLastExchanged + 1>(newest);
   }
 
   /// last: what the last level publishes; the others hold theirs already.
   template <int... kLevel>
   STENCIL_DEVICE void send(const Plane& last, Indices<kLevel...>) const {
     if (!edges.at_seam()) return;
-    (edges.template send<kLevel>(kLevel < Shape::kLevels - 1 ? levels[kLevel].held[Shape::kLastExchanged] : last), ...);
+    (send_level<kLevel>(last), ...);
+  }
+
+  template <int kLevel>
+  STENCIL_DEVICE void send_level(const Plane& last) const {
+    if constexpr (kLevel < Shape::kLevels - 1) {
+      edges.template send<kLevel>(held.template plane<kLevel, Shape::kLastExchanged, 1>());
+    } else {
+      edges.template send<kLevel>(last);
+    }
   }
 
   /// The centre of a window, row by row.
@@ -113,13 +115,13 @@ struct Pipeline {
   using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
 
   template <Edges kEdges, int kLevel, int... kRow>
-  STENCIL_DEVICE void gather(const Level& level, const Plane& newest, Index z, Registers& window, Indices<kRow...>) {
-    (gather_row<kEdges, kLevel, kRow / Reads::kRows, kRow % Reads::kRows>(level, newest, z, window), ...);
+  STENCIL_DEVICE void gather(const Plane& newest, Index z, Registers& window, Indices<kRow...>) {
+    (gather_row<kEdges, kLevel, kRow / Reads::kRows, kRow % Reads::kRows>(newest, z, window), ...);
   }
 
   /// Row kR of plane kP of the reach, with as much of its halo as is read.
   template <Edges kEdges, int kLevel, int kP, int kR>
-  STENCIL_DEVICE void gather_row(const Level& level, const Plane& newest, Index z, Registers& window) {
+  STENCIL_DEVICE void gather_row(const Plane& newest, Index z, Registers& window) {
     constexpr RowUse kUse = Computed<Reads>::kTable.use[T::kAdvanced][kP][kR];
     if constexpr (is_used(kUse)) {
       Value* body = window.body(T::kAdvanced, kP, kR);
@@ -127,19 +129,19 @@ struct Pipeline {
       constexpr bool kExchanged = kP >= Shape::kFirstExchanged && kP <= Shape::kLastExchanged;
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
-        rows().template take<kLevel, kJ>(mapped_plane(level, newest, p), p, body);
+        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<Shape::kHeld>{}), p, body);
         rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(p, body);
       } else {
-        rows().template take<kLevel, kJ>(plane_in_reach<kP>(level, newest), kP, body);
+        rows().template take<kLevel, kJ>(plane_in_reach<kLevel, kP>(newest), kP, body);
         rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(kP, body);
       }
     }
   }
 
-  template <int kP>
-  STENCIL_DEVICE static const Plane& plane_in_reach(const Level& level, const Plane& newest) {
+  template <int kLevel, int kP>
+  STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
     if constexpr (kP < Shape::kHeld) {
-      return level.held[kP];
+      return held.template plane<kLevel, kP>();
     } else {
       return newest;
     }
@@ -153,17 +155,18 @@ struct Pipeline {
   }
 
   /// Plane p of the reach, where p is known only at run time: cell by cell, for no register has a run-time index.
-  STENCIL_DEVICE static Plane mapped_plane(const Level& level, const Plane& newest, int p) {
+  template <int kLevel, int... kP>
+  STENCIL_DEVICE Plane mapped_plane(const Plane& newest, int p, Indices<kP...>) const {
     Plane plane = newest;
-    STENCIL_UNROLL
-    for (int q = 0; q < Shape::kHeld; ++q) {
-      STENCIL_UNROLL
-      for (int j = 0; j < Shape::kRows; ++j) {
-        STENCIL_UNROLL
-        for (int i = 0; i < Shape::kCells; ++i) plane.cells[j][i] = p == q ? level.held[q].cells[j][i] : plane.cells[j][i];
-      }
-    }
+    (take_if(p == kP, held.template plane<kLevel, kP>(), plane), ...);
     return plane;
+  }
+  STENCIL_DEVICE static void take_if(bool taken, const Plane& from, Plane& to) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = taken ? from.cells[j][i] : to.cells[j][i];
+    }
   }
 
   template <int... kCell>
@@ -192,12 +195,6 @@ struct Pipeline {
     } else if constexpr (S::kBoundaryZ == Boundary::zero) {
       if (tile.holds_planes_at(z)) updated.fill(Value(0));
     }
-  }
-
-  STENCIL_DEVICE static void push(Level& level, const Plane& newest) {
-    STENCIL_UNROLL
-    for (int p = 0; p + 1 < Shape::kHeld; ++p) level.held[p] = level.held[p + 1];
-    if constexpr (Shape::kHeld > 0) level.held[Shape::kHeld - 1] = newest;
   }
 };
 

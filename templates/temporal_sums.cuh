@@ -231,8 +231,8 @@ struct SumsPipeline {
   }
 };
 
-template <class S, class T>
-STENCIL_DEVICE void temporal_sums(const Arguments<S>& arguments) {
+template <class S, class T, class Kernel>
+STENCIL_DEVICE void temporal_sums(const Kernel& arguments) {
   walk_levels<S, T, SumsPipeline<S, T>>(arguments);
 }
 

@@ -1,7 +1,7 @@
 // The walk of a temporal block along z, whatever its levels keep between planes.
 #pragma once
 
-#include "stencil_tune/temporal_memory.cuh"
+#include "stencil_tune/temporal_output.cuh"
 #include "stencil_tune/temporal_rows.cuh"
 
 namespace stencil_tune {
@@ -30,6 +30,7 @@ struct TemporalWalk {
       pipeline.forget_cells();
     }
     walk<Edges::all>(z, tile.last_plane());
+    input.leave();
     pipeline.leave();
   }
 
@@ -68,11 +69,13 @@ struct TemporalWalk {
   }
 };
 
-template <class S, class T, class Pipeline>
-STENCIL_DEVICE void walk_levels(const Arguments<S>& arguments) {
+/// Kernel: its arguments, with tensor maps or without.
+template <class S, class T, class Pipeline, class Kernel>
+STENCIL_DEVICE void walk_levels(const Kernel& kernel) {
+  const Arguments<S>& arguments = plain(kernel);
   const TemporalTile<S, T> tile(arguments);
   if (tile.stores_nothing()) return;
-  InputRows<S, T> input(arguments, tile);
+  InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
   Pipeline pipeline(arguments, tile);
   TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();

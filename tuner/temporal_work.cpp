@@ -9,8 +9,9 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kStepOverhead = 40;   // instructions of a plane that are no level's: copies' and stores' addresses
-constexpr double kLevelOverhead = 10;  // and of each level
+constexpr double kStepOverhead = 40;    // instructions of a plane that are no level's: copies' and stores' addresses
+constexpr double kLevelOverhead = 10;   // and of each level
+constexpr double kEngineOverhead = 35;  // of a plane that the copy engine brings: the fence, which waits for stores
 constexpr double kBlockOverhead = 400;
 constexpr double kRegisters = 15;  // beside values and what every kernel needs
 constexpr double kLevelRegisters = 3.3;
@@ -51,7 +52,8 @@ double live_values(const Problem& problem, const Tuning& tuning, const KernelAxe
       tuning.keeps == Keeps::sums && (axes.grid_axis[0] >= 0) && problem.boundaries[0] == Boundary::hold;
   const double edges =
       remembers ? shape.levels * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
-  return outputs * (shape.levels * shape.held + kPlanesOfOutputs) + kPartOfHalo * halo + kForAnEdgeCell * edges;
+  const double held = shape.held - tuning.shared_planes;
+  return outputs * (shape.levels * held + kPlanesOfOutputs) + kPartOfHalo * halo + kForAnEdgeCell * edges;
 }
 
 }  // namespace
@@ -92,8 +94,12 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   work.arithmetic = warp_planes * tuning.steps * outputs * operations;
   const double value_bytes = std::max(4.0, bytes);
   const double passed = 2 * (tuning.groups - 1) * outputs;  // written by a group and read by the next
-  const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + 3 * moved +
-                        constants * moved * (1 + tuning.steps) + passed * value_bytes / 16 +
+  // Each step reads the planes that a level has in shared memory and puts one in the oldest's place.
+  const double waiting = tuning.shared_planes > 0 ? tuning.steps * (tuning.shared_planes + 1) * outputs : 0;
+  const bool engine = uses_tensor_maps(tuning);
+  const double copying = engine ? 2 * moved + kEngineOverhead : 3 * moved;  // of the advanced field, its stores too
+  const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + copying +
+                        constants * moved * (1 + tuning.steps) + (passed + waiting) * value_bytes / 16 +
                         tuning.groups * kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
   work.loop_instructions = tuning.unroll * (tuning.steps * outputs * operations + others) / tuning.groups;
   work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
@@ -101,8 +107,9 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
                             static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
   const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
-  work.shared_wavefronts = warp_planes * (ring_cells + edge_cells + passed) * value_bytes * 32 / kWavefrontBytes +
-                           warp_planes * tuning.steps * shuffles(problem, tuning, axes);
+  work.shared_wavefronts =
+      warp_planes * (ring_cells + edge_cells + passed + waiting) * value_bytes * 32 / kWavefrontBytes +
+      warp_planes * tuning.steps * shuffles(problem, tuning, axes);
   work.rounds = 1 + planes / (1 + tuning.prefetch);
   work.barriers = shape.exchange_slots > 0 || tuning.groups > 1 ? planes : 0;
   work.asynchronous = true;

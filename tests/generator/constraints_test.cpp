@@ -291,6 +291,10 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sp3");
+  Problem around = run;
+  around.boundaries[1] = Boundary::periodic;
+  add(around, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t2");
   Problem mirrored = star(3, 2);
   mirrored.steps = 8;
   add(mirrored, "temporal.bx32.by4.rx1.ry4.pf3.t2");
@@ -305,6 +309,22 @@ TEST(Constraints, EveryOneForbidsSomething) {
   unrotated.stencil.rotations.clear();
   add(unrotated, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   for (const Constraint& constraint : constraints()) EXPECT_TRUE(seen.count(constraint.name)) << constraint.name;
+}
+
+TEST(Constraints, CopiedRowsOfFusedStepsStartOn16Bytes) {
+  const char* code = "temporal.bx32.by4.rx2.ry4.tmarows.pf3.t2";
+  const auto on = [](std::int64_t n, ElementType type, std::int64_t pitch) {
+    return make_problem(make_builtin(Shape::star, 3, 1), type, {}, {3, {n, 512, 512}}, pitch, 8);
+  };
+  EXPECT_EQ(broken(on(512, ElementType::f32, 512), code), Names{});
+  EXPECT_EQ(broken(on(508, ElementType::f32, 512), code), Names{});
+  EXPECT_EQ(broken(on(510, ElementType::f32, 512), code), Names{"temporal_copies"});
+  EXPECT_EQ(broken(on(510, ElementType::f64, 510), code), Names{});
+  EXPECT_EQ(broken(on(508, ElementType::f32, 509), code), Names{"ring_rows"});
+  EXPECT_EQ(broken(on(512, ElementType::f16, 512), "temporal.bx32.by8.rx1.ry1.tmarows.pf3.t2"),
+            Names{"temporal_copies"})
+      << "64 bytes of shared memory";
+  EXPECT_EQ(broken(on(512, ElementType::f32, 512), "temporal.bx32.by8.rx12.ry1.tmarows.pf3.t2"), Names{"ring_box"});
 }
 
 TEST(LimitsOfArchitecture, KnowsTheTable) {

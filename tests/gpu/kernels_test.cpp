@@ -226,6 +226,10 @@ TEST_F(DeviceTemporalForms, share_steps_out) { expect_right(temporal_group_cases
 
 TEST_F(DeviceTemporalForms, share_tiles_in_clusters) { expect_right(temporal_cluster_cases()); }
 
+TEST_F(DeviceTemporalForms, have_rows_brought_by_the_copy_engine) { expect_right(temporal_engine_cases()); }
+
+TEST_F(DeviceTemporalForms, let_planes_of_levels_wait_in_shared_memory) { expect_right(temporal_shared_plane_cases()); }
+
 TEST_F(DeviceTemporalForms, reach_further_to_one_side) { expect_right(lopsided_temporal_cases()); }
 
 TEST_F(DeviceTemporalForms, serve_definitions_nonlinear_and_without_corners) { expect_right(defined_temporal_cases()); }

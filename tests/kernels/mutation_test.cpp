@@ -32,6 +32,7 @@ void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.nam
 constexpr std::string_view kWrongCell = "should be";
 constexpr std::string_view kStrayWrite = "was written";
 constexpr std::string_view kFault = "out_of_bounds";
+constexpr std::string_view kUnawaited = "tensor copies to its shared memory were on their way";
 
 constexpr Mutation kMutations[]{
     {"TiledWithoutBarrier", "tiled.cuh", "  barrier();\n  if (!place.computes) return;",
@@ -45,10 +46,10 @@ constexpr Mutation kMutations[]{
     {"CurrentPlaneOverwrittenWhileRead", "streaming_mixed.cuh", "    }\n    barrier();\n    column.shift();",
      "    }\n    column.shift();", "streaming.bx16.by4.cz4.mixed", kZero, kWrongCell},
     {"RingPlaneReadBeforeItArrives", "streaming_ring.cuh", "wait_phase(ring.full(newest.slot), newest.parity);", "",
-     "streaming.bx32.by4.cz4.ring.pf1", kZero, kWrongCell},
+     "streaming.bx32.by4.cz4.ring.pf1", kZero, kUnawaited},
     {"SumsTakeAPlaneBeforeItArrives", "streaming_ring_sums.cuh",
      "    wait_phase(ring.full(newest.slot), newest.parity);\n", "", "streaming.bx32.by4.cz4.ring.sums.pf1", kZero,
-     kWrongCell},
+     kUnawaited},
     {"PlanesGivenBackWhileLoadsAreOnTheirWay", "ring.cuh", "  fence_copy_engine();\n", "",
      "streaming.bx32.by4.cz4.ring.sums.pf1", kZero, "it has not fenced"},
     {"SlotRefilledWithThePlaneAfter", "streaming_ring_sums.cuh", "ask(copies.next, refilled)",
@@ -130,6 +131,17 @@ constexpr Mutation kMutations[]{
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, "before its barrier"},
     {"BlocksThatDoNotWaitForTheirRows", "temporal_edges.cuh", "    if constexpr (kClustered) await();\n", "",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, "sent to"},
+    {"RowsReadBeforeTheEngineHasBroughtThem", "temporal_copies.cuh",
+     "    if (copies) warp_wait_phase(barriers + oldest.slot, oldest.parity);\n", "",
+     "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, ""},
+    {"RowsGivenBackWhileLoadsAreOnTheirWay", "temporal_copies.cuh", "    fence_copy_engine();\n", "",
+     "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, "it has not fenced"},
+    {"CopiesOnTheirWayWhenTheBlockEnds", "temporal_walk.cuh", "    input.leave();\n", "",
+     "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, kUnawaited},
+    {"WaitingPlanesNeverMoveOn", "temporal_held.cuh", "oldest = turned(1);", "oldest = turned(0);",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sp2", kZero, kWrongCell},
+    {"PlanesSentOneStepTooOld", "temporal_pipeline.cuh", "plane<kLevel, Shape::kLastExchanged, 1>()",
+     "plane<kLevel, Shape::kLastExchanged, 0>()", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sp2.cl2", kZero, kWrongCell},
     {"LowerBlocksEndWithTheGrid", "temporal_tile.cuh", "rows.at_low && rank == 0 &&", "rows.at_low &&",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, kWrongCell},
 };

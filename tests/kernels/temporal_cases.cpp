@@ -69,7 +69,7 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   };
   const std::int64_t lag = tuning.steps * shape.lag;
   add(0, 0, 7, 0);
-  add(shape.width - 4, 0, tuning.chunks + 6, 0);
+  add(shape.width - 8, 0, tuning.chunks + 6, 0);
   add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
   add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
   if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
@@ -207,6 +207,58 @@ std::vector<HostCase> temporal_cluster_cases() {
   add(Shape::star, 1, f64, {hold, reflect, periodic}, "temporal.bx32.by2.rx1.ry2.sums.pf1.t3.cl2.u2");
   cases.push_back(temporal_case(load_definition("corpus/poisson3d_19pt.toml"), f32, {clamp, hold, periodic},
                                 "temporal.bx32.by2.rx2.ry3.v2.pf1.t2.cl2"));
+  return cases;
+}
+
+std::vector<HostCase> temporal_engine_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  };
+  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
+  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  for (const Boundary boundary : {hold, zero, clamp, reflect}) {
+    add(star(3, 1), f32, on_all_sides(boundary), "temporal.bx32.by2.rx2.ry4.v2.tmarows.pf3.t3.ch2.u2");
+    add(star(2, 2), f64, on_all_sides(boundary), "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.ch2");
+  }
+  // Planes on the other side of a grid that is periodic along the walk.
+  add(star(3, 1), f64, {hold, zero, periodic}, "temporal.bx32.by3.rx2.ry2.tmarows.pf2.t3.ch2.cl2.u3");
+  add(box(2, 1), f32, {hold, periodic, hold}, "temporal.bx32.by1.rx6.sums.tmarows.pf4.t3.tg3.ch2.u3");
+  add(box(3, 1), bf16, {hold, clamp, hold}, "temporal.bx32.by2.rx4.ry4.sums.v2.tmarows.pf1.t2");
+  add(box(2, 3), f64, {hold, hold, hold}, "temporal.bx32.by1.rx3.sums.tmarows.pf1.t2.ch3");
+  // Fields that no step changes: of one group of warps, and of groups some of which read nothing else.
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
+      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t4.tg2.ch2");
+  add(damped_between_fields(), f64, {hold, periodic, hold}, "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.ch2");
+  cases.push_back(
+      wide_index_case(temporal_case(star(3, 1), f16, {hold, hold, hold}, "temporal.bx32.by4.rx2.ry2.tmarows.pf2.t2")));
+  return cases;
+}
+
+std::vector<HostCase> temporal_shared_plane_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  };
+  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
+  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(3, 2), f64, sides, "temporal.bx32.by3.rx4.ry4.v2.pf2.t2.sp2.ch2.u2");
+    add(star(2, 1), f32, sides, "temporal.bx32.by1.rx4.v4.pf2.t6.sp1.tg2.ch2.u2");
+  }
+  // All planes, those that warps and blocks exchange too.
+  add(star(3, 1), f32, {hold, zero, hold}, "temporal.bx32.by2.rx2.ry2.v2.pf2.t3.sp2.ch2.cl2");
+  add(star(3, 2), f64, {hold, hold, periodic}, "temporal.bx32.by3.rx2.ry2.v2.pf1.t2.sp3.cl2.u3");
+  add(star(3, 2), f32, {clamp, hold, reflect}, "temporal.bx32.by3.rx2.ry3.pf1.t2.sp4");
+  add(box(3, 1), bf16, {hold, clamp, zero}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2.sp3.cl2.ch2");
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
+      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t4.sp1.tg2.ch2");
+  add(load_definition("corpus/gradient2d.toml"), f64, {reflect, hold, hold}, "temporal.bx32.by1.rx3.pf2.t3.sp2.u3");
   return cases;
 }
 

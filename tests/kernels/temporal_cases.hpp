@@ -35,6 +35,13 @@ std::vector<HostCase> temporal_group_cases();
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();
 
+/// Rows brought by the copy engine: cells and sums, groups of warps and clusters, constant fields, planes across the
+/// ends of a periodic walk.
+std::vector<HostCase> temporal_engine_cases();
+
+/// Levels whose planes wait in shared memory, some of them or all, with every boundary.
+std::vector<HostCase> temporal_shared_plane_cases();
+
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 

@@ -48,6 +48,10 @@ TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_right(temporal_g
 
 TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
+TEST(TemporalKernels, HaveRowsBroughtByTheCopyEngine) { expect_right(temporal_engine_cases()); }
+
+TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
+
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
@@ -102,6 +106,18 @@ TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
     ASSERT_FALSE(fault) << fault->message;
     EXPECT_EQ(std::count(after.begin(), after.end(), kOne + 2), static_cast<std::ptrdiff_t>(after.size())) << text;
   }
+}
+
+TEST(TemporalShapes, StartTilesWhereTheCopyEngineMay) {
+  const auto left = [](ElementType type, const char* code) {
+    const Problem problem =
+        make_problem(make_builtin(Shape::star, 3, 1), type, everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
+    return temporal_shape(problem, parse_code(code)).left;
+  };
+  EXPECT_EQ(left(ElementType::f32, "temporal.bx32.by4.rx2.ry4.pf2.t3"), 3);
+  EXPECT_EQ(left(ElementType::f32, "temporal.bx32.by4.rx2.ry4.tmarows.pf2.t3"), 4);
+  EXPECT_EQ(left(ElementType::f64, "temporal.bx32.by4.rx2.ry4.tmarows.pf2.t6"), 6);
+  EXPECT_EQ(left(ElementType::f16, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3"), 8);
 }
 
 TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {

@@ -78,6 +78,10 @@ void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
   if (static_cast<std::size_t>(copy.to - block.shared.data()) % kAlignment != 0) {
     fail(host::Rule::alignment, copy.to, "tensor copy to a misaligned address", site);
   }
+  constexpr std::int64_t kStartBytes = 16;  // an illegal instruction otherwise (H100 and H200, 2026-11-22)
+  if (std::int64_t{copy.first[0]} * copy.map->cell_bytes % kStartBytes != 0) {
+    fail(host::Rule::alignment, copy.to, "tensor copy of a box whose rows start off a multiple of 16 bytes", site);
+  }
   for (const Thread& thread : threads_) {
     if (thread.may_read.contains(copy.barrier)) {
       fail(host::Rule::other, copy.to, "tensor copy over what a thread may still be reading: it has not fenced", site);

@@ -220,9 +220,13 @@ void BlockScheduler::after_finish(unsigned index) {
   --block.unfinished;
   --warps_[thread.warp].unfinished;
   if (fault_) return;
-  const auto comes_here = [&](const Send& send) { return block.holds(send.to, send.bytes); };
+  const auto comes_here = [&](const auto& transfer) { return block.holds(transfer.to, 1); };
   if (block.unfinished == 0 && std::any_of(sends_.begin(), sends_.end(), comes_here)) {
     report(HostFault::Kind::rule, "the block ended while words that were sent to it were on their way");
+    return;
+  }
+  if (block.unfinished == 0 && std::any_of(box_copies_.begin(), box_copies_.end(), comes_here)) {
+    report(HostFault::Kind::rule, "the block ended while tensor copies to its shared memory were on their way");
     return;
   }
   release_barrier_if_complete(thread.block);

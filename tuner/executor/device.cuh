@@ -165,6 +165,12 @@ STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrie
                              STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
 }
+STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, CopyBarrier* barrier, int x, int y, int z,
+                                  STENCIL_TUNE_CALLER) {
+  if (host::self().lane != 0) return;
+  arrive_expecting(barrier, bytes);
+  copy_box(map, to, barrier, x, y, z, file, line);
+}
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
   int any = value ? 1 : 0;
   for (int distance = 16; distance > 0; distance /= 2) {
