@@ -51,13 +51,6 @@ int held_beyond(const Problem& problem, const KernelAxes& axes, std::size_t axis
   return std::max(0, held - reach - 1);
 }
 
-/// Cells of which a tile starts on a multiple.
-std::int64_t tile_alignment(const Problem& problem, const Tuning& tuning) {
-  const std::int64_t copied =
-      uses_tensor_maps(tuning) ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
-  return std::max<std::int64_t>(tuning.vector, copied);
-}
-
 }  // namespace
 
 int sweeps_per_launch(const Tuning& tuning) { return tuning.family == Family::temporal ? tuning.steps : 1; }
@@ -79,6 +72,10 @@ bool advances_one_field(const Problem& problem) {
          });
 }
 
+std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
+  return uses_tensor_maps(tuning) ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
+}
+
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto& [x, y, z] = axes.reach;
@@ -96,8 +93,9 @@ TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const auto halo = [&](std::size_t axis, int reach) {
     return tuning.steps * reach + held_beyond(problem, axes, axis, reach);
   };
-  shape.left = static_cast<int>(round_up(halo(0, -x.low), tile_alignment(problem, tuning)));
-  shape.right = static_cast<int>(round_up(halo(0, x.high), tile_alignment(problem, tuning)));
+  const auto alignment = std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning));
+  shape.left = static_cast<int>(round_up(halo(0, -x.low), alignment));
+  shape.right = static_cast<int>(round_up(halo(0, x.high), alignment));
   shape.above = halo(1, -y.low);
   shape.below = halo(1, y.high);
   shape.levels = std::max(1, tuning.steps / tuning.groups);

@@ -35,6 +35,10 @@ struct TemporalShape {
 
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning);
 
+/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where the copy
+/// engine may, if that brings rows. The pitch is another matter.
+std::int64_t row_multiple(const Problem& problem, const Tuning& tuning);
+
 /// Tiles along an axis of n cells: they overlap by their halos, and the first and last end with the grid unless it is
 /// periodic. 0 where a tile has no cell of its own.
 std::int64_t temporal_tiles(std::int64_t n, std::int64_t size, int before, int after, Boundary boundary);

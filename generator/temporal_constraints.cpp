@@ -93,10 +93,11 @@ Verdict temporal_copies(const Problem& problem, const Limits&, const Tuning& tun
     return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
                        kAxisNames[axis]);
   }
-  const std::int64_t row = axes.extents[0] * storage_bytes(problem);
-  if (row % kBoxStartBytes != 0) {
-    return fmt::format("a row of the grid has {} bytes, so that its last tile does not start on a multiple of {}", row,
-                       kBoxStartBytes);
+  const std::int64_t multiple = row_multiple(problem, tuning);
+  if (axes.extents[0] % multiple != 0) {
+    return fmt::format(
+        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
+        axes.extents[0], multiple);
   }
   const CopiedBox box = copied_box(problem, tuning);
   const std::int64_t bytes = saturating_product({box.cells, box.rows, storage_bytes(problem)});

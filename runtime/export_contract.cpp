@@ -146,7 +146,9 @@ std::string rotation_entry(const Problem& problem, const ExportSignature& signat
 std::string extents_contract(const Problem& problem, const Tuning& tuning) {
   const TemporalShape shape = temporal_shape(problem, tuning);
   const std::string rows = problem.extents.rank == 3 ? fmt::format(", ny {}", shape.height) : "";
-  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}.\n", shape.width, rows);
+  const std::int64_t multiple = row_multiple(problem, tuning);
+  const std::string whole = multiple > 1 ? fmt::format("; nx must be a multiple of {}", multiple) : "";
+  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.width, rows, whole);
 }
 
 }  // namespace

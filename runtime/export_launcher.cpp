@@ -52,11 +52,9 @@ std::string last_stride(const Problem& problem) {
   return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
 }
 
-/// The last tile of fused steps ends with the grid, and starts where the copy engine can.
-std::string row_checks(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family != Family::temporal || !uses_tensor_maps(tuning)) return "";
-  return fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n",
-                     kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)));
+std::string row_check(const Problem& problem, const Tuning& tuning) {
+  if (tuning.family != Family::temporal || row_multiple(problem, tuning) == 1) return "";
+  return fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", row_multiple(problem, tuning));
 }
 
 std::string stride_alignment_checks(const Problem& problem, const Tuning& tuning) {
@@ -256,7 +254,7 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
       fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
       fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
       fmt::arg("cells", last_stride(problem)),
-      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning) + row_checks(problem, tuning)),
+      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning) + row_check(problem, tuning)),
       fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
       fmt::arg("coefficients", coefficient_lines(problem, plain)),

@@ -123,6 +123,8 @@ Extents check_extents(const Problem& problem, const Tuning& tuning) {
     const std::array<int, kMaxRank> tile = output_tile(problem, tuning);
     Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) extents.n[axis] = tile[axis] + 5;
+    const std::int64_t multiple = row_multiple(problem, tuning);
+    extents.n[0] = (extents.n[0] + multiple - 1) / multiple * multiple;
     return extents;
   }
   constexpr std::array<std::int64_t, kMaxRank> kPrimes{67, 23, 13};

@@ -213,6 +213,18 @@ TEST(Export, ClustersAreLaunchedBlockByBlock) {
   }
 }
 
+TEST(Export, FusedStepsWhoseRowsTheCopyEngineBringsCheckThemselvesOnRowsThatItCanBring) {
+  Problem problem = cube();
+  problem.steps = 100;
+  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t3.ch2");
+  const std::string source = export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
+  EXPECT_NE(source.find("nx must be 64 at least, ny 16; nx must be a multiple of 4."), std::string::npos);
+  EXPECT_NE(source.find("  if (nx % 4 != 0) return cudaErrorInvalidValue;"), std::string::npos);
+  EXPECT_NE(source.find("const cuuint32_t box[3] = {64, 4, 1};"), std::string::npos) << "a warp's rows";
+  EXPECT_NE(source.find("const long long small[3] = {72, 21, "), std::string::npos);
+  expect_nvcc_takes(source);
+}
+
 TEST(Export, FusedStepsCompileWithTheirSelfCheck) { expect_nvcc_takes(export_of_fused_steps()); }
 
 }  // namespace
