@@ -91,7 +91,7 @@ Tuning settled(Tuning tuning) {
     tuning.tiles = 1;
   }
   if (tuning.copies != Copies::engine) tuning.tiles = 1;
-  // Of 21 kernels of fused steps the one gained with two, the other with none (H200, 2026-11-22).
+  // Of 26 winners of fused steps the engine helps two and shared memory none (H200, 2026-11-22).
   tuning.row_copies = Copies::threads;
   tuning.shared_planes = 0;
   return tuning;

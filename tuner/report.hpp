@@ -25,6 +25,7 @@ struct Report {
   bool predicted = false;
   std::vector<ReportRow> rows;     ///< the winner first, when there is one
   std::vector<std::string> notes;  ///< a line each, below the table
+  bool winner_known = false;       ///< from an earlier run: nothing was tuned for this one
 };
 
 /// Winner and baselines of a session.

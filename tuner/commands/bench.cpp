@@ -106,7 +106,6 @@ int run_bench(const Arguments& arguments) {
   const bool as_json = values->count("json") > 0;
   std::FILE* const people = as_json ? stderr : stdout;
   nlohmann::ordered_json json{{"date", utc_now()}, {"version", STENCIL_TUNE_VERSION}, {"commit", built_from_commit()}};
-  if (std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
   std::vector<Report> reports;
   const InterruptGuard interrupts;
   for (const SuiteCase& item : cases) {
@@ -125,6 +124,9 @@ int run_bench(const Arguments& arguments) {
     fmt::print(stderr, "interrupted after {} of {} cases; the same command times these again and tunes the rest\n",
                done.size(), cases.size());
   }
+  const bool tuned =
+      std::any_of(reports.begin(), reports.end(), [](const Report& report) { return !report.winner_known; });
+  if (tuned && std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
   if (as_json) fmt::print("{}\n", json.dump(2));
   const bool all =
       done.size() == cases.size() &&

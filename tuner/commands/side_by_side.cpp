@@ -37,12 +37,14 @@ Compiled compile_all(const Problem& problem, const WorkerOptions& options, const
   return compiled;
 }
 
-TrialRecord winner_of(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
-                      SessionObserver& observer) {
+std::optional<TrialRecord> known_winner(const Problem& problem, const Target& target, Database& database) {
   const auto known = WinnerStore(database).find(problem_key(problem), target.gpu());
-  if (known && !known->trial.predicted && !is_stale(known->trial, platform_of(target).template_signature)) {
-    return known->trial;
-  }
+  if (!known || known->trial.predicted || is_stale(known->trial, platform_of(target).template_signature)) return {};
+  return known->trial;
+}
+
+TrialRecord tuned_winner(const Problem& problem, const Target& target, const TuningSettings& settings,
+                         Database& database, SessionObserver& observer) {
   const TuningOutcome outcome = run_tuning(problem, target, settings, database, observer);
   if (!outcome.result.winner)
     throw Error(ErrorCode::launch_failed, "no candidate succeeded: there is no winner to bench");
@@ -77,7 +79,7 @@ class SideBySide {
     compiled_ = compile_all(problem_, options_, all);
 
     device_ = start_device_worker(problem_, options_);
-    report_ = {&problem_, device_->start(), context_.platform, false, {}, {}};
+    report_ = {&problem_, device_->start(), context_.platform, false, {}, {}, false};
     context_.ceiling_gbs = report_.device.ceiling_gbs;
 
     add("winner", winner);
@@ -169,10 +171,14 @@ class SideBySide {
 
 Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
                         Database& database, SessionObserver& observer) {
-  const TrialRecord winner = winner_of(problem, target, settings, database, observer);
+  const auto known = known_winner(problem, target, database);
+  const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
   std::optional<Choice> one_sweep;
   if (problem.steps > 1) one_sweep = kernel_of_one_sweep(database, problem, platform_of(target), target.limits);
-  return SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
+  Report report = SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
+  report.winner_known = known.has_value();
+  if (known) report.notes.push_back(fmt::format("the winner is that of an earlier run, {}", known->created_at));
+  return report;
 }
 
 }  // namespace stencil_tune
