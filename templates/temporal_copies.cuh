@@ -212,7 +212,7 @@ struct EngineArrivals {
 
   STENCIL_DEVICE void start(int planes) {
     copies = planes > 0;
-    if (thread_x() == 0) {
+    if (copies && thread_x() == 0) {
       for (int b = 0; b < T::kPrefetch; ++b) init_copy_barrier(barriers + b, planes);
       fence_copy_barriers();
     }

@@ -136,6 +136,8 @@ constexpr Mutation kMutations[]{
      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, ""},
     {"RowsGivenBackWhileLoadsAreOnTheirWay", "temporal_copies.cuh", "    fence_copy_engine();\n", "",
      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, "it has not fenced"},
+    {"BarriersThatCountNothing", "temporal_copies.cuh", "    if (copies && thread_x() == 0) {",
+     "    if (thread_x() == 0) {", "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t4.ch2.tg2", kZero, "counts no arrivals"},
     {"CopiesOnTheirWayWhenTheBlockEnds", "temporal_walk.cuh", "    input.leave();\n", "",
      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, kUnawaited},
     {"WaitingPlanesNeverMoveOn", "temporal_held.cuh", "oldest = turned(1);", "oldest = turned(0);",

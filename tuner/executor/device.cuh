@@ -139,6 +139,9 @@ static_assert(sizeof(CopyBarrier) == 8);
 
 STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals, STENCIL_TUNE_CALLER) {
   host::check_alignment(barrier, sizeof(CopyBarrier), "misaligned copy barrier", {file, line});
+  if (arrivals < 1) {
+    stencil_tune_host_services->fail(host::Rule::other, barrier, "copy barrier that counts no arrivals", {file, line});
+  }
   barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
 }
 STENCIL_DEVICE void fence_copy_barriers() {}
