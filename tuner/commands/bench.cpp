@@ -34,7 +34,8 @@ CommandLine bench_command_line() {
   CommandLine line(
       "stencil-tune bench --dims N [options] | --suite NAME",
       "Times a plain copy, the naive kernel with its best block, the textbook's kernels and the winner side\n"
-      "by side in one run. Tunes first where there is no winner yet. Needs a GPU.\n",
+      "by side in one run; of several steps the winner of one sweep too. Tunes first where there is no winner\n"
+      "yet. Needs a GPU.\n",
       kExamples);
   add_problem_options(line);
   line.group("several at once")

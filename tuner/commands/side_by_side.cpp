@@ -51,6 +51,17 @@ TrialRecord tuned_winner(const Problem& problem, const Target& target, const Tun
   return *outcome.result.winner;
 }
 
+/// What single steps of a run are made with: tuned before or shipped, else tuned now. Nothing where that finds none.
+std::optional<Choice> one_sweep_of(const Problem& run, const Target& target, const TuningSettings& settings,
+                                   Database& database, SessionObserver& observer) {
+  const auto known = [&] { return kernel_of_one_sweep(database, run, platform_of(target), target.limits); };
+  if (auto choice = known()) return choice;
+  Problem one_step = run;
+  one_step.steps = 1;
+  run_tuning(one_step, target, settings, database, observer);
+  return known();
+}
+
 // One kernel of the table: what stands in a row, and what is run for it.
 struct Entry {
   std::string name;
@@ -132,7 +143,7 @@ class SideBySide {
       add(name, one_sweep->tuning);
       report_.notes.push_back(fmt::format("{}: {}", name, one_sweep->evidence.sentence()));
     } else {
-      report_.rows.push_back({name, std::nullopt, "no winner is known: tune without --steps"});
+      report_.rows.push_back({name, std::nullopt, "no kernel of one sweep succeeded"});
     }
   }
 
@@ -174,7 +185,7 @@ Report run_side_by_side(const Problem& problem, const Target& target, const Tuni
   const auto known = known_winner(problem, target, database);
   const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
   std::optional<Choice> one_sweep;
-  if (problem.steps > 1) one_sweep = kernel_of_one_sweep(database, problem, platform_of(target), target.limits);
+  if (problem.steps > 1) one_sweep = one_sweep_of(problem, target, settings, database, observer);
   Report report = SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
   report.winner_known = known.has_value();
   if (known) report.notes.push_back(fmt::format("the winner is that of an earlier run, {}", known->created_at));
