@@ -15,13 +15,15 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return saturating_sum(value, multiple - 1) / multiple * multiple;
 }
 
-/// The planes of the reach (0: the lowest) of which a warp reads rows that other warps hold; empty: first > last.
+/// Planes of the reach (0: the lowest); empty: first > last.
 struct PlaneRange {
   int first = 1;
   int last = 0;
+  bool empty() const { return first > last; }
 };
 
-PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+/// Those of which a warp reads rows that other warps hold.
+PlaneRange planes_with_others_rows(const Problem& problem, const KernelAxes& axes) {
   PlaneRange range;
   if (axes.grid_axis[1] < 0) return range;
   const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
@@ -29,14 +31,20 @@ PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const 
   for (const Tap& tap : problem.facts.taps) {
     if (tap.offset[static_cast<std::size_t>(axes.grid_axis[1])] == 0) continue;
     const int plane = tap.offset[walked] + centre;
-    range = range.first > range.last ? PlaneRange{plane, plane}
-                                     : PlaneRange{std::min(range.first, plane), std::max(range.last, plane)};
+    range = range.empty() ? PlaneRange{plane, plane}
+                          : PlaneRange{std::min(range.first, plane), std::max(range.last, plane)};
   }
-  const bool any = range.first <= range.last;
-  if (tuning.keeps == Keeps::sums) return any ? PlaneRange{0, 0} : range;  // one plane at a time
-  const Boundary boundary = problem.boundaries[walked];
+  return range;
+}
+
+/// Those of which warps have edge rows in shared memory at one time.
+PlaneRange exchanged_planes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, PlaneRange range) {
+  if (range.empty()) return range;
+  if (tuning.keeps == Keeps::sums) return {0, 0};  // one plane at a time
+  const int centre = -axes.reach[2].low;
+  const Boundary boundary = problem.boundaries[static_cast<std::size_t>(axes.grid_axis[2])];
   const bool maps_planes = boundary == Boundary::clamp || boundary == Boundary::reflect;
-  if (any && maps_planes && (range.first != centre || range.last != centre)) {
+  if (maps_planes && (range.first != centre || range.last != centre)) {
     return {0, axes.reach[2].high - axes.reach[2].low};
   }
   return range;
@@ -79,12 +87,14 @@ std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning) {
   const KernelAxes axes = kernel_axes(problem, tuning);
   const auto& [x, y, z] = axes.reach;
-  const PlaneRange exchanged = exchanged_planes(problem, tuning, axes);
-  const bool exchanges = exchanged.first <= exchanged.last;
+  const PlaneRange others = planes_with_others_rows(problem, axes);
+  const PlaneRange exchanged = exchanged_planes(problem, tuning, axes, others);
+  const bool exchanges = !exchanged.empty();
   const int planes = z.high - z.low + 1;
   // The newest plane waits a step where other warps' rows of it are read.
   const bool sums = tuning.keeps == Keeps::sums;
-  const bool fresh = !exchanges || (!sums && exchanged.last < planes - 1);
+  const bool splits = z.high > 0 && others.last <= -z.low;  // sums take what is ahead of their outputs at once
+  const bool fresh = !exchanges || (sums ? splits : exchanged.last < planes - 1);
 
   TemporalShape shape;
   shape.width = saturating_product({kLanes, tuning.register_x});

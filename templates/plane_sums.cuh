@@ -18,8 +18,9 @@
 
 namespace stencil_tune {
 
-/// The rows of one plane that add to any output in reach, early inputs only: as if all taps lay in that plane.
-template <class S, int kX, int kY, bool kBodyForHalo>
+/// The rows of one plane that add to any output in reach, early inputs only: as if all taps at kFirst .. kLast along z lay
+/// in that plane.
+template <class S, int kX, int kY, bool kBodyForHalo, int kFirst = -S::kLowZ, int kLast = S::kHighZ>
 struct PlaneReads {
   static constexpr int kInputs = S::kInputs;
   static constexpr int kPlanes = 1;
@@ -35,7 +36,7 @@ struct PlaneReads {
 
   STENCIL_DEVICE static constexpr Range taps_of_row(int f, int r) {
     Range range{1, 0};
-    for (int dz = -S::kLowZ; dz <= S::kHighZ; ++dz) {
+    for (int dz = kFirst; dz <= kLast; ++dz) {
       for (int j = 0; j < kY; ++j) range = hull(range, S::taps(f, r - S::kLowY - j, dz));
     }
     return range;
@@ -76,13 +77,16 @@ struct PlaneSums {
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
 
-  /// A source of cells of which only one plane is there, whichever is asked for.
-  struct Plane {
-    Window<S, T, Reads> window;
+  /// A source of cells of which only one plane is there, whichever is asked for; R: what is read of it.
+  template <class R>
+  struct PlaneOf {
+    using Reads = R;
+    Window<S, T, R> window;
     STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
-      return window.cells[Window<S, T, Reads>::Places::at(f, 0, y + S::kLowY) + x];
+      return window.cells[Window<S, T, R>::Places::at(f, 0, y + S::kLowY) + x];
     }
   };
+  using Plane = PlaneOf<Reads>;
 
   Value pending[kTurn][T::kRegisterY][T::kRegisterX][S::kSums];
 
@@ -96,7 +100,14 @@ struct PlaneSums {
     add(plane, coefficients);
   }
   STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {
-    add_to_outputs(plane, coefficients, IndicesBelow<kTurn * T::kRegisterY * T::kRegisterX>{});
+    add_taps<-S::kLowZ, S::kHighZ, 0>(plane, coefficients);
+  }
+
+  /// Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
+  template <int kFirst, int kLast, int kBehind, class Taken>
+  STENCIL_DEVICE void add_taps(const Taken& plane, const Value* coefficients) {
+    constexpr int kOutputs = (kLast - kFirst + 1) * T::kRegisterY * T::kRegisterX;
+    add_to_outputs<S::kHighZ - kBehind - kLast, kLast>(plane, coefficients, IndicesBelow<kOutputs>{});
   }
 
   /// Row kJ of the outputs that are complete.
@@ -120,15 +131,17 @@ struct PlaneSums {
   }
 
  private:
-  template <int... kPlace>
-  STENCIL_DEVICE void add_to_outputs(const Plane& plane, const Value* coefficients, Indices<kPlace...>) {
-    (add_to<kPlace / T::kRegisterX % T::kRegisterY, kPlace % T::kRegisterX, kPlace / T::kRegisterX / T::kRegisterY>(
-         plane, coefficients),
+  /// kLast: the tap along z that adds to pending[kFrom]; each sum after it takes the tap below.
+  template <int kFrom, int kLast, class Taken, int... kPlace>
+  STENCIL_DEVICE void add_to_outputs(const Taken& plane, const Value* coefficients, Indices<kPlace...>) {
+    (add_to<kPlace / T::kRegisterX % T::kRegisterY, kPlace % T::kRegisterX, kFrom, kLast,
+            kPlace / T::kRegisterX / T::kRegisterY>(plane, coefficients),
      ...);
   }
-  template <int kJ, int kI, int kQ>
-  STENCIL_DEVICE void add_to(const Plane& plane, const Value* coefficients) {
-    S::template add_plane<S::kHighZ - kQ>(Cells<S, Plane, kI, kJ, 0>{plane}, coefficients, pending[kQ][kJ][kI]);
+  template <int kJ, int kI, int kFrom, int kLast, int kAfter, class Taken>
+  STENCIL_DEVICE void add_to(const Taken& plane, const Value* coefficients) {
+    S::template add_plane<kLast - kAfter>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients,
+                                          pending[kFrom + kAfter][kJ][kI]);
   }
 
   template <int kJ, int... kI>

@@ -7,6 +7,9 @@
 //                     \           \__________/ |
 //      level l+1   <-  complete: plane z       starts the sum of z+2
 //
+// Where only the plane itself is read beyond a column, as by stars, the taps ahead of it are added a step before the others:
+// those need no rows of other warps, the others do, and every level lags a plane less.
+//
 // What boundary hold keeps is never a sum's result. Cells at a tile's edge are remembered until their plane is complete;
 // whole planes at an end of the walk are read from memory again.
 #pragma once
@@ -160,16 +163,14 @@ struct SumsPipeline {
   template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
-    const Plane plane = Shape::kExchanges ? level.waiting : newest;
-    typename Sums::Plane added;
-    gather<kLevel>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
+    const Plane plane = Shape::kExchanges && !Shape::kSplitsSums ? level.waiting : newest;
+    add<kLevel>(level, plane);
     if constexpr (Shape::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
       if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
-    level.sums.add(added, arguments.coefficients);
     LateCells<S, T> late;
     constants.template read<kLevel>(late);
     Plane updated;
@@ -188,18 +189,39 @@ struct SumsPipeline {
     if (edges.at_seam()) (edges.template send<kLevel>(levels[kLevel].waiting), ...);
   }
 
-  template <int kLevel, int... kR>
-  STENCIL_DEVICE void gather(const Plane& plane, typename Sums::Plane& added, Indices<kR...>) const {
-    (gather_row<kLevel, kR>(plane, added), ...);
+  /// plane: the newest one whose rows are all there.
+  template <int kLevel>
+  STENCIL_DEVICE void add(Level& level, const Plane& plane) const {
+    if constexpr (Shape::kSplitsSums) {
+      constexpr bool kShuffles = T::kNeighbours == Neighbours::shuffle;
+      using Behind = PlaneReads<S, Shape::kCells, Shape::kRows, kShuffles, -S::kLowZ, 0>;
+      using Ahead = PlaneReads<S, Shape::kCells, Shape::kRows, kShuffles, 1, S::kHighZ>;
+      typename Sums::template PlaneOf<Behind> before;
+      gather<kLevel, Shape::kExchanges>(level.waiting, before, IndicesBelow<Behind::kRows>{});
+      level.sums.template add_taps<-S::kLowZ, 0, 1>(before, arguments.coefficients);
+      typename Sums::template PlaneOf<Ahead> newest;
+      gather<kLevel, false>(plane, newest, IndicesBelow<Ahead::kRows>{});
+      level.sums.template add_taps<1, S::kHighZ, 0>(newest, arguments.coefficients);
+    } else {
+      typename Sums::Plane added;
+      gather<kLevel, Shape::kExchanges>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
+      level.sums.add(added, arguments.coefficients);
+    }
   }
-  template <int kLevel, int kR>
-  STENCIL_DEVICE void gather_row(const Plane& plane, typename Sums::Plane& added) const {
-    constexpr RowUse kUse = Computed<typename Sums::Reads>::kTable.use[T::kAdvanced][0][kR];
+
+  /// kExchanged: other warps' rows of the plane are there, and its own at their edges.
+  template <int kLevel, bool kExchanged, class Taken, int... kR>
+  STENCIL_DEVICE void gather(const Plane& plane, Taken& taken, Indices<kR...>) const {
+    (gather_row<kLevel, kExchanged, kR>(plane, taken), ...);
+  }
+  template <int kLevel, bool kExchanged, int kR, class Taken>
+  STENCIL_DEVICE void gather_row(const Plane& plane, Taken& taken) const {
+    constexpr RowUse kUse = Computed<typename Taken::Reads>::kTable.use[T::kAdvanced][0][kR];
     if constexpr (is_used(kUse)) {
-      Value* body = added.window.body(T::kAdvanced, 0, kR);
+      Value* body = taken.window.body(T::kAdvanced, 0, kR);
       constexpr int kJ = kR - S::kLowY;
       rows().template take<kLevel, kJ>(plane, Shape::kLastExchanged, body);
-      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, Shape::kExchanges>(Shape::kLastExchanged, body);
+      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(Shape::kLastExchanged, body);
     }
   }
 

@@ -58,8 +58,10 @@ struct TemporalShape {
   static constexpr int kLastExchanged = T::kKeepsSums ? 0 : kExchangesAll ? kPlanes - 1 : last_exchanged();
 
   /// The newest plane is used in the step that brings it, unless other warps' rows of it are read: those come a step
-  /// later.
-  static constexpr bool kFresh = T::kKeepsSums ? !kExchanges : kLastExchanged < kPlanes - 1;
+  /// later. Sums take of it what other warps' rows have no part in, and the rest in the next step, if that is what lies
+  /// ahead of their outputs: a star's.
+  static constexpr bool kSplitsSums = T::kKeepsSums && kExchanges && S::kHighZ > 0 && last_exchanged() <= S::kLowZ;
+  static constexpr bool kFresh = T::kKeepsSums ? !kExchanges || kSplitsSums : kLastExchanged < kPlanes - 1;
   static constexpr int kHeld = kFresh ? kPlanes - 1 : kPlanes;  ///< planes a level keeps from step to step
   static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
 

@@ -155,6 +155,14 @@ std::vector<HostCase> temporal_sums_cases() {
   add(Shape::star, 2, 3, f64, {clamp, hold, hold}, "temporal.bx32.by1.rx4.sums.v2.pf2.t3.ch3");
   cases.push_back(
       temporal_case(upwind_stencil(), f32, {periodic, hold, hold}, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2.ch2"));
+  // Taps ahead of the plane are added a step before the others, cells beside the column among them.
+  add(Shape::star, 3, 2, f64, {hold, hold, hold}, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.ch2.u2");
+  add(Shape::star, 3, 2, f32, {zero, clamp, periodic}, "temporal.bx32.by3.rx2.ry2.sums.pf1.t4.tg2.cl4.u3");
+  const Stencil ahead = parse_expression_stencil(
+      "u_next = u + k * (u[x,y-1,z] + u[x,y+2,z] - u[x-1,y,z+1] + 2 * u[x,y,z+2] - u[x+1,y-1,z-1]); k = 0.1", 3);
+  for (const Boundaries& boundaries : {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero}}) {
+    cases.push_back(temporal_case(ahead, f32, boundaries, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.ch2"));
+  }
   return cases;
 }
 

@@ -108,6 +108,18 @@ TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
   }
 }
 
+TEST(TemporalShapes, LagAsFarAsTheirSumsWaitForOtherWarpsRows) {
+  const auto shape = [](Shape form, int order) {
+    const Problem problem = make_problem(make_builtin(form, 3, order), ElementType::f64, everywhere(Boundary::hold),
+                                         {3, {512, 512, 512}}, 0, 8);
+    return temporal_shape(problem, parse_code("temporal.bx32.by8.rx2.ry4.sums.v2.pf2.t2"));
+  };
+  EXPECT_EQ(shape(Shape::star, 2).lag, 2) << "what lies ahead of an output is in its column";
+  EXPECT_EQ(shape(Shape::star, 2).held, 4);
+  EXPECT_EQ(shape(Shape::box, 1).lag, 2) << "one more than its reach";
+  EXPECT_EQ(shape(Shape::box, 1).held, 3);
+}
+
 TEST(TemporalShapes, StartTilesWhereTheCopyEngineMay) {
   const auto left = [](ElementType type, const char* code) {
     const Problem problem =
