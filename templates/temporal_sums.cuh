@@ -102,6 +102,14 @@ struct SumsPipeline {
   using Constants = typename InputRows<S, T>::Constants;
   using Sums = PlaneSums<S, T>;
 
+  /// Taps along z at kFirst .. kLast of one plane.
+  template <int kFirst, int kLast>
+  using Taps = typename Sums::template PlaneOf<
+      PlaneReads<S, Shape::kCells, Shape::kRows, T::kNeighbours == Neighbours::shuffle, kFirst, kLast>>;
+
+  /// Those after it are added of the newest plane; up to it, of the one of which all rows are there.
+  static constexpr int kLastSettled = Shape::kSplitsSums ? 0 : S::kHighZ;
+
   struct Level {
     Sums sums;
     Plane waiting;  ///< until other warps' rows of it are there; unused where none are read
@@ -163,14 +171,20 @@ struct SumsPipeline {
   template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
-    const Plane plane = Shape::kExchanges && !Shape::kSplitsSums ? level.waiting : newest;
-    add<kLevel>(level, plane);
+    const Plane settled = Shape::kExchanges ? level.waiting : newest;
+    const Plane added = Shape::kSplitsSums ? newest : settled;
+    Taps<-S::kLowZ, kLastSettled> taps;
+    Taps<kLastSettled + 1, S::kHighZ> ahead;
+    gather<kLevel, Shape::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
+    gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
     if constexpr (Shape::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
       if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
-    if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, plane);
+    if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
+    level.sums.template add_taps<-S::kLowZ, kLastSettled, Shape::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
+    level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
     LateCells<S, T> late;
     constants.template read<kLevel>(late);
     Plane updated;
@@ -179,7 +193,7 @@ struct SumsPipeline {
     if constexpr (kEdges == Edges::all) keep_plane(z, updated);
     if constexpr (kEdges != Edges::none) {
       level.held.restore(tile, updated);
-      if constexpr (S::kHighZ > 0) level.held.remember(tile, plane);
+      if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
     }
     newest = updated;
   }
@@ -187,26 +201,6 @@ struct SumsPipeline {
   template <int... kLevel>
   STENCIL_DEVICE void send(Indices<kLevel...>) const {
     if (edges.at_seam()) (edges.template send<kLevel>(levels[kLevel].waiting), ...);
-  }
-
-  /// plane: the newest one whose rows are all there.
-  template <int kLevel>
-  STENCIL_DEVICE void add(Level& level, const Plane& plane) const {
-    if constexpr (Shape::kSplitsSums) {
-      constexpr bool kShuffles = T::kNeighbours == Neighbours::shuffle;
-      using Behind = PlaneReads<S, Shape::kCells, Shape::kRows, kShuffles, -S::kLowZ, 0>;
-      using Ahead = PlaneReads<S, Shape::kCells, Shape::kRows, kShuffles, 1, S::kHighZ>;
-      typename Sums::template PlaneOf<Behind> before;
-      gather<kLevel, Shape::kExchanges>(level.waiting, before, IndicesBelow<Behind::kRows>{});
-      level.sums.template add_taps<-S::kLowZ, 0, 1>(before, arguments.coefficients);
-      typename Sums::template PlaneOf<Ahead> newest;
-      gather<kLevel, false>(plane, newest, IndicesBelow<Ahead::kRows>{});
-      level.sums.template add_taps<1, S::kHighZ, 0>(newest, arguments.coefficients);
-    } else {
-      typename Sums::Plane added;
-      gather<kLevel, Shape::kExchanges>(plane, added, IndicesBelow<Sums::Reads::kRows>{});
-      level.sums.add(added, arguments.coefficients);
-    }
   }
 
   /// kExchanged: other warps' rows of the plane are there, and its own at their edges.

@@ -12,7 +12,7 @@ struct Window {
   using Places = CellPlaces<Reads, T::kRegisterX>;
   static constexpr int kCells = Places::total();
 
-  typename S::Value cells[kCells];
+  typename S::Value cells[kCells > 0 ? kCells : 1];
 
   /// The thread's own cells of a row; halo cells lie before and after them.
   STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Places::at(f, p, r); }

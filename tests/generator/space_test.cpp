@@ -32,6 +32,24 @@ TEST(Space, UnrollsByThreeWhereStepsAreFused) {
   EXPECT_TRUE(seen.count({false, 4}));
 }
 
+TEST(Space, ReachesFromItsNeighboursWhatItDoesNotDraw) {
+  Problem run = star(3, 2);
+  run.steps = 100;
+  const Space space(run, kSm90);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    ASSERT_EQ(tuning.row_copies, Copies::threads) << code(tuning);
+    ASSERT_EQ(tuning.shared_planes, 0) << code(tuning);
+  }
+  std::set<std::string> beside;
+  for (const Tuning& tuning : space.neighbours(parse_code("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4"))) {
+    beside.insert(code(tuning));
+  }
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t2.ch4"));
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4.sp1"));
+}
+
 TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {
   const Problem problem = star(3, 1);
   const Space space(problem, kSm90);
