@@ -106,8 +106,7 @@ std::array<int, kMaxRank> output_tile(const Problem& problem, const Tuning& tuni
   std::array<int, kMaxRank> result{1, 1, 1};
   if (tuning.family == Family::temporal) {
     const TemporalShape shape = temporal_shape(problem, tuning);
-    const std::array<std::int64_t, kMaxRank> whole{shape.width, shape.height,
-                                                   tuning.chunks + 4 * (tuning.steps * shape.lag + tuning.groups)};
+    const std::array<std::int64_t, kMaxRank> whole{shape.width, shape.height, tuning.chunks + 4 * (shape.delay + 1)};
     for (std::size_t a = 0; a < kMaxRank; ++a) {
       if (axes.grid_axis[a] >= 0) result[static_cast<std::size_t>(axes.grid_axis[a])] = static_cast<int>(whole[a]);
     }

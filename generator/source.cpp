@@ -242,18 +242,19 @@ struct Tuning {{
                    : std::string()),
       fmt::arg("pf", tuning.prefetch), fmt::arg("tb", tuning.tiles), fmt::arg("cl", tuning.cluster),
       fmt::arg("cl_axis", cluster_axis(problem, tuning)),
-      fmt::arg("temporal",
-               tuning.family == Family::temporal
-                   ? fmt::format("  static constexpr int kSteps = {};\n"
-                                 "  static constexpr int kGroups = {};\n"
-                                 "  static constexpr bool kKeepsSums = {};\n"
-                                 "  static constexpr bool kCopiedByEngine = {};\n"
-                                 "  static constexpr int kSharedPlanes = {};\n"
-                                 "  // The input that steps advance; others keep their values.\n"
-                                 "  static constexpr int kAdvanced = {};\n",
-                                 tuning.steps, tuning.groups, tuning.keeps == Keeps::sums, uses_tensor_maps(tuning),
-                                 tuning.shared_planes, advanced_input(problem).value_or(0))
-                   : std::string()),
+      fmt::arg("temporal", tuning.family == Family::temporal
+                               ? fmt::format("  static constexpr int kSteps = {};\n"
+                                             "  static constexpr int kGroups = {};\n"
+                                             "  static constexpr bool kKeepsSums = {};\n"
+                                             "  static constexpr bool kCopiedByEngine = {};\n"
+                                             "  static constexpr int kSharedPlanes = {};\n"
+                                             "  static constexpr bool kSplitsBarrier = {};\n"
+                                             "  // The input that steps advance; others keep their values.\n"
+                                             "  static constexpr int kAdvanced = {};\n",
+                                             tuning.steps, tuning.groups, tuning.keeps == Keeps::sums,
+                                             uses_tensor_maps(tuning), tuning.shared_planes,
+                                             tuning.barrier == StepBarrier::split, advanced_input(problem).value_or(0))
+                               : std::string()),
       fmt::arg("order", kOrders[static_cast<std::size_t>(tuning.order)]), fmt::arg("load", load_hint(tuning.load)),
       fmt::arg("store", tuning.store == StoreHint::streaming ? "streaming" : "write_back"),
       fmt::arg("neighbours",

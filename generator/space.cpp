@@ -51,10 +51,11 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     return {1};
   }
   if (family == Family::temporal) {
-    if (prefix == "bx") return {32};
+    if (prefix == "bx") std::erase_if(values, [&](int threads) { return threads < 32 || threads > 256; });
     if (prefix == "cl" && axes.grid_axis[1] < 0) return {1};
     if (prefix == "t") std::erase_if(values, [&](int steps) { return steps > problem.steps; });
     const bool walks = axes.grid_axis[2] >= 0;
+    if (!walks && prefix == "bx") return {32};
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
     if (prefix == "pf") std::erase(values, 0);
     if (prefix == "sp") {
@@ -91,9 +92,11 @@ Tuning settled(Tuning tuning) {
     tuning.tiles = 1;
   }
   if (tuning.copies != Copies::engine) tuning.tiles = 1;
-  // Of 26 winners of fused steps the engine helps two and shared memory none (H200, 2026-11-22).
+  // Of 26 winners of fused steps the engine helps two, shared memory and tiles of several warps none (H200,
+  // 2026-11-22).
   tuning.row_copies = Copies::threads;
   tuning.shared_planes = 0;
+  if (tuning.family == Family::temporal) tuning.block_x = 32;
   return tuning;
 }
 

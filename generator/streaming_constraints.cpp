@@ -39,7 +39,6 @@ Verdict mixed_needs_axis_taps(const Problem& problem, const Limits&, const Tunin
 // ---- planes in a ring -----------------------------------------------------------------------------------------------
 
 Verdict ring_architecture(const Problem&, const Limits& limits, const Tuning& tuning) {
-  constexpr int kFirstWithTensorCopies = 90;
   if (!uses_tensor_maps(tuning) || limits.compute_capability >= kFirstWithTensorCopies) return {};
   return fmt::format("sm_{} has no tensor copies; they came with sm_{}", limits.compute_capability,
                      kFirstWithTensorCopies);

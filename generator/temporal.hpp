@@ -21,17 +21,23 @@ std::optional<std::size_t> advanced_input(const Problem& problem);
 bool advances_one_field(const Problem& problem);
 
 struct TemporalShape {
-  std::int64_t width = 0;   ///< cells of a tile in x, halo included
-  std::int64_t height = 0;  ///< rows of a tile in y, of all blocks that share it
+  std::int64_t width = 0;       ///< cells of a tile in x, halo included
+  std::int64_t warp_width = 0;  ///< of a warp's part of it
+  std::int64_t height = 0;      ///< rows of a tile in y, of all blocks that share it
   std::int64_t block_height = 0;
   int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what the copy engine takes
   int above = 0, below = 0;
   int levels = 0;          ///< of fused steps that one group of warps has
   int lag = 0;             ///< planes that a level works behind the one before it
+  int delay = 0;           ///< planes from the input to the output
   int held = 0;            ///< planes, of cells or of sums, that a level keeps from step to step
-  int exchange_slots = 0;  ///< planes of which warps have their edge rows in shared memory; 0: none are exchanged
+  int exchange_slots = 0;  ///< planes of which warps have their edge cells in shared memory; 0: none are exchanged
+  int end_rows = 0;        ///< of a warp, of which the ends of each thread's part are exchanged
   std::size_t shared_bytes = 0;
 };
+
+/// Warps of a block that have the same levels.
+std::int64_t warps_of_group(const Tuning& tuning);
 
 TemporalShape temporal_shape(const Problem& problem, const Tuning& tuning);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace stencil_tune {
 
@@ -34,9 +35,32 @@ Verdict temporal_fields(const Problem& problem, const Limits&, const Tuning& tun
   return {};
 }
 
-Verdict temporal_warps(const Problem&, const Limits&, const Tuning& tuning) {
+Verdict temporal_warps(const Problem& problem, const Limits&, const Tuning& tuning) {
   if (!is_temporal(tuning) || tuning.block_x == kWarp) return {};
-  return fmt::format("{} threads in x; a warp of {} spans the tile", tuning.block_x, kWarp);
+  if (tuning.block_x % kWarp != 0) {
+    return fmt::format("{} threads in x; whole warps of {} span the tile", tuning.block_x, kWarp);
+  }
+  if (kernel_axes(problem, tuning).grid_axis[2] < 0) return "steps of rank 1 are not walked through: one warp";
+  return {};
+}
+
+/// Rows beyond an edge of the grid are a thread's own, mirrored; of those the ends may not be where neighbours look.
+Verdict temporal_corners(const Problem& problem, const Limits&, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.block_x == kWarp) return {};
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  if (axes.grid_axis[1] < 0) return {};
+  const auto [x, y] =
+      std::pair{static_cast<std::size_t>(axes.grid_axis[0]), static_cast<std::size_t>(axes.grid_axis[1])};
+  const Boundary boundary = problem.boundaries[y];
+  if (boundary == Boundary::hold || boundary == Boundary::periodic) return {};
+  for (const Tap& tap : problem.facts.taps) {
+    if (tap.offset[x] == 0 || tap.offset[y] == 0) continue;
+    return fmt::format(
+        "the tap at ({}, {}, {}) is in another row and column; under boundary {} in y one warp spans the "
+        "tile",
+        tap.offset[0], tap.offset[1], tap.offset[2], name(boundary));
+  }
+  return {};
 }
 
 Verdict temporal_prefetch(const Problem&, const Limits&, const Tuning& tuning) {
@@ -111,6 +135,16 @@ Verdict temporal_planes(const Problem& problem, const Limits&, const Tuning& tun
   const int held = temporal_shape(problem, tuning).held;
   if (tuning.shared_planes <= held) return {};
   return fmt::format("{} planes in shared memory; a level holds {}", tuning.shared_planes, held);
+}
+
+Verdict temporal_barrier(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  if (!is_temporal(tuning) || tuning.barrier == StepBarrier::meet) return {};
+  if (limits.compute_capability < kFirstWithTensorCopies) {
+    return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}",
+                       limits.compute_capability, kFirstWithTensorCopies);
+  }
+  if (tuning.groups > 1 || temporal_shape(problem, tuning).exchange_slots > 0) return {};
+  return "no warp waits for another";
 }
 
 Verdict temporal_groups(const Problem& problem, const Limits&, const Tuning& tuning) {

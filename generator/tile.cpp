@@ -111,7 +111,7 @@ bool uses_tensor_maps(const Tuning& tuning) {
 }
 
 CopiedBox copied_box(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family == Family::temporal) return {temporal_shape(problem, tuning).width, tuning.register_y};
+  if (tuning.family == Family::temporal) return {temporal_shape(problem, tuning).warp_width, tuning.register_y};
   const SharedTile ring = shared_tile(problem, tuning);
   return {ring.pitch, ring.rows};
 }

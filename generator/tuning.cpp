@@ -133,6 +133,10 @@ std::vector<Parameter> make_table() {
              "in registers"),
       number("groups of steps", "tg", &Tuning::groups, {1, 2, 3, 4, 6, 8}, when_not_default, temporal,
              "groups of warps that share the fused steps out, each passing planes on to the next"),
+      word("barrier", &Tuning::barrier,
+           {{"meet", "all of them between two steps"},
+            {"split", "each says within a step that its cells are there, and waits when the next begins (sm_90+)"}},
+           when_not_default, temporal, any_planes, "how the warps of a block wait for each other from step to step"),
       number("cluster", "cl", &Tuning::cluster, {1, 2, 4, 8}, when_not_default, all,
              "blocks that run in one group of SMs (sm_90+): neighbouring tiles; of fused steps the parts of one tile, "
              "which send each other the rows at their seams"),

@@ -49,6 +49,12 @@ enum class SumsLoop {
   step,  ///< one step: short code; a multiply-add that adds to a sum puts it where it belongs in the next
 };
 
+/// temporal: how the warps of a block wait for each other from step to step.
+enum class StepBarrier {
+  meet,   ///< all of them between two steps
+  split,  ///< each says within a step that its cells are there, and waits when the next one begins (sm_90+)
+};
+
 /// streaming ring, temporal: who brings the planes.
 enum class Copies {
   engine,   ///< the copy engine (TMA, sm_90+), a plane of a block's (temporal: of a warp's) rows a request
@@ -90,8 +96,9 @@ struct Tuning {
   int chunks = 1;                       ///< parts of the last axis that blocks of their own walk
   int shared_planes = 0;                ///< of those that a level holds from step to step, the oldest: in shared memory
   int groups = 1;                       ///< of warps among which the fused steps are shared out, as a pipeline
-  int tiles = 1;                        ///< that a block takes one after the other
-  int cluster = 1;                      ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
+  StepBarrier barrier = StepBarrier::meet;
+  int tiles = 1;    ///< that a block takes one after the other
+  int cluster = 1;  ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
   Halo halo = Halo::shared;
   Cover cover = Cover::output;
   Neighbours neighbours = Neighbours::cache;

@@ -16,6 +16,7 @@ using Verdict = std::optional<std::string>;
 inline constexpr std::array<std::string_view, kMaxRank> kAxisNames{"x", "y", "z"};
 inline constexpr int kWarp = 32;
 inline constexpr int kFirstWithAsynchronousCopies = 80;  // compute capability
+inline constexpr int kFirstWithTensorCopies = 90;        // and with barriers at which warps can sleep
 
 inline bool is_temporal(const Tuning& tuning) { return tuning.family == Family::temporal; }
 

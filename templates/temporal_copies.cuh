@@ -90,15 +90,15 @@ struct LaneCopies {
 
   /// Where word w of the lane's cells stands among them.
   STENCIL_DEVICE static int place_of_own(int w) {
-    return kSwaps ? w ^ (thread_x() * kWords / 8 % kWords) : w;  // as word_place
+    return kSwaps ? w ^ (Shape::lane() * kWords / 8 % kWords) : w;  // as word_place
   }
 
  private:
   STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
-  STENCIL_DEVICE Index first_column() const { return tile.x - thread_x() * Shape::kCells; }
+  STENCIL_DEVICE Index first_column() const { return tile.x - Shape::lane() * Shape::kCells; }
 
   /// Of the row, where the lane starts to copy.
-  STENCIL_DEVICE int first_copied() const { return thread_x() * (copies_vectors() ? T::kVector : 1); }
+  STENCIL_DEVICE int first_copied() const { return Shape::lane() * (copies_vectors() ? T::kVector : 1); }
 
   /// Where a word of a row stands.
   STENCIL_DEVICE static int word_place(int word) { return kSwaps ? word ^ (word / 8 % kWords) : word; }
@@ -114,13 +114,13 @@ struct LaneCopies {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
-      for (int i = 0; i < Shape::kWidth; i += kStep) {
-        const int first = thread_x() * kCopied;
+      for (int i = 0; i < Shape::kWarpWidth; i += kStep) {
+        const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
         copy_word<kCopied>(target + ahead, kWraps ? wrapped_cell(z, j, first + i) : row + i);
       }
       row += stride_y;
-      target += Shape::kWidth;
+      target += Shape::kWarpWidth;
     }
   }
 
@@ -158,12 +158,12 @@ struct EngineCopies {
   int x, y;  ///< the warp's first cell
 
   STENCIL_DEVICE EngineCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
-      : map(maps + input), x(static_cast<int>(t.x) - thread_x() * Shape::kCells), y(static_cast<int>(t.y)) {}
+      : map(maps + input), x(static_cast<int>(t.x) - Shape::lane() * Shape::kCells), y(static_cast<int>(t.y)) {}
 
   STENCIL_DEVICE int first_place() const { return 0; }
   STENCIL_DEVICE void move_by(Index) {}
   STENCIL_DEVICE void copy(Index z, Storage* to, CopyBarrier* arrived) const {
-    constexpr int kBytes = Shape::kRows * Shape::kWidth * static_cast<int>(sizeof(Storage));
+    constexpr int kBytes = Shape::kRows * Shape::kWarpWidth * static_cast<int>(sizeof(Storage));
     warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(z));
   }
   STENCIL_DEVICE static int place_of_own(int w) { return w; }
@@ -199,7 +199,9 @@ struct LaneArrivals {
 /// The same for the copy engine: kPrefetch barriers a warp take turns, each of which counts what a step's copies bring.
 template <class S, class T>
 struct EngineArrivals {
-  static constexpr int kBarriers = T::kGroups * T::kBlockY * T::kPrefetch;
+  using Shape = TemporalShape<S, T>;
+
+  static constexpr int kBarriers = T::kGroups * Shape::kWarps * T::kPrefetch;
   static constexpr int kBytes = (kBarriers * static_cast<int>(sizeof(CopyBarrier)) + 15) / 16 * 16;
 
   CopyBarrier* barriers;                    ///< the warp's
@@ -208,11 +210,11 @@ struct EngineArrivals {
 
   STENCIL_DEVICE EngineArrivals(const TemporalTile<S, T>& tile, int first_byte)
       : barriers(reinterpret_cast<CopyBarrier*>(shared_memory() + first_byte) +
-                 (tile.group * T::kBlockY + thread_y()) * T::kPrefetch) {}
+                 (tile.group * Shape::kWarps + Shape::warp()) * T::kPrefetch) {}
 
   STENCIL_DEVICE void start(int planes) {
     copies = planes > 0;
-    if (copies && thread_x() == 0) {
+    if (copies && Shape::lane() == 0) {
       for (int b = 0; b < T::kPrefetch; ++b) init_copy_barrier(barriers + b, planes);
       fence_copy_barriers();
     }

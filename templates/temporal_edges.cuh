@@ -1,4 +1,4 @@
-// The rows that warps of a temporal block exchange in shared memory, and those that blocks of a cluster send each other.
+// The cells that warps of a temporal block exchange in shared memory, and those that blocks of a cluster send each other.
 #pragma once
 
 #include "stencil_tune/temporal_input.cuh"
@@ -22,7 +22,8 @@ namespace stencil_tune {
 /// neighbour has read all rows that the step before that left it: neither is further ahead than a step, and the slots
 /// that are enough for warps are enough for blocks, as are two barriers that take turns.
 ///
-/// A warp is at one seam at most: blocks of a cluster have two warps or more.
+/// A warp is at one seam at most: blocks of a cluster have two warps or more, one below the other. Those side by side count
+/// what comes for all of them together, and the first of them says how much that is.
 struct Seam {
   bool above, below;      ///< the next row above, below the warp is another block's
   PeerAddress rows;       ///< where slot 0 of the lane's cells stands in that block ...
@@ -49,13 +50,13 @@ struct Seam {
     arrive_expecting(received, bytes);
   }
 
-  /// The rows of the step before `step` are there; those of the step after it are expected. Before step 0 none were
-  /// sent: the phase before a barrier's first counts as ended.
-  STENCIL_DEVICE void await(int step, int bytes) const {
+  /// The rows of the step before `step` are there; those of the step after it, so many bytes, are expected by one of the
+  /// warps that wait for them. Before step 0 none were sent: the phase before a barrier's first counts as ended.
+  STENCIL_DEVICE void await(int step, bool expects, int bytes) const {
     if (!any_in_warp(here())) return;
     CopyBarrier* counter = received + ((step + 1) & 1);
     warp_wait_phase(counter, (step - 1) >> 1 & 1);
-    warp_arrive_expecting(counter, bytes);
+    if (expects) warp_arrive_expecting(counter, bytes);
   }
 
   /// The barrier that counts the rows of the step.
@@ -64,33 +65,44 @@ struct Seam {
   }
 };
 
-/// Rows at the edges of a warp's part of the tile, published for the warps above and below it.
+/// Rows at the edges of a warp's part of the tile, published for the warps above and below it; and, where there are warps
+/// beside it, the ends of the rows between them:
 ///
-/// A plane's rows are published at the end of the step before the first that reads them, and stay for as many steps as
-/// they are read: one more plane than those in use, so that one barrier a step is enough.
+///     rows of a warp   0          whole, for the warp above
+///                      1 .. n-2   the ends of each thread's part of them, for the thread beside it
+///                      n-1        whole, for the warp below
+///
+/// A plane's cells are published at the end of the step before the first that reads them, and stay for as many steps as
+/// they are read: one more plane than those in use, so that warps need to wait for each other once a step.
 ///
 /// The blocks of a cluster share a tile, one below the other, and exchange the rows at its seams.
 template <class S, class T>
 struct EdgeRows {
   using Shape = TemporalShape<S, T>;
   using Row = SharedRow<S, T>;
+  using Ends = SharedEnds<S, T>;
   using Value = typename S::Value;
 
   static constexpr int kSlots = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
   static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
+  static constexpr int kRowsBetween = Shape::kRows > kWarpRows ? Shape::kRows - kWarpRows : 0;
+  static constexpr int kEndRows = Shape::kWarpsX > 1 ? kRowsBetween : 0;  ///< of which the ends are published
+  static constexpr int kEndCells = kEndRows * Ends::kRowCells;
   static constexpr bool kClustered = T::kCluster > 1;
   static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
-  static constexpr int kLevelCells = (T::kBlockY + 2 * kPeers) * kWarpCells;
+  static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
+  static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells);
   static constexpr int kSlotCells = T::kSteps * kLevelCells;
   static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
   static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
   static constexpr int kBarriers = kFirstByte + kBytes;       ///< of clusters: four a group
   static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(CopyBarrier)) : 0);
 
-  Value* own;          ///< the lane's cells in slot 0, the group's level 0
+  Value* own;          ///< the thread's cells in slot 0, the group's level 0
   const Value* above;  ///< of the warp above, or its own where there is none
   const Value* below;
+  Value* ends;         ///< the thread's of the rows between
   Seam seam;
   int slot = 0;  ///< cells from slot 0 to the one that was published last
   int step = 0;
@@ -98,8 +110,10 @@ struct EdgeRows {
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {
     const int warp = thread_y();
-    own = Row::first_row(shared_memory() + kFirstByte) +
-          (tile.group * Shape::kLevels * kLevelCells + (kPeers + warp) * kWarpCells);
+    const int first_level = tile.group * Shape::kLevels * kLevelCells;
+    unsigned char* memory = shared_memory() + kFirstByte;
+    own = Row::first_row(memory) + (first_level + (kPeers + warp) * kWarpCells);
+    ends = Ends::first_row(memory + Row::kBefore) + (first_level + kEndsFrom + warp * kEndCells);
     above = warp > 0 || seam.above ? own - kWarpCells : own;
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
@@ -107,6 +121,7 @@ struct EdgeRows {
   /// No value in here is one that nobody wrote: before the first plane all are 0. All threads take part.
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     clear(own);
+    clear_ends();
     if constexpr (kClustered) {
       if (seam.above) clear(own - kWarpCells);
       if (seam.below) clear(own + kWarpCells);
@@ -118,17 +133,11 @@ struct EdgeRows {
     }
   }
 
-  /// The rows of the step before are there.
+  /// The other blocks' rows of the step before are there.
   STENCIL_DEVICE void await() {
-    barrier();
     if constexpr (kClustered) {
-      seam.await(step, awaited_bytes());
+      seam.await(step, Shape::kWarpsX == 1 || any_in_warp(thread_x() == 0), awaited_bytes());
     }
-  }
-
-  /// After the last step: what was sent to this block has come before it ends.
-  STENCIL_DEVICE void leave() {
-    if constexpr (kClustered) await();
   }
 
   STENCIL_DEVICE void next_step() {
@@ -141,6 +150,10 @@ struct EdgeRows {
     Value* to = own + (next() + kLevel * kLevelCells);
     STENCIL_UNROLL
     for (int r = 0; r < kWarpRows; ++r) Row::store(to + r * Row::kRowCells, plane.cells[row_of(r)]);
+    STENCIL_UNROLL
+    for (int r = 0; r < kEndRows; ++r) {
+      Ends::store(ends + (next() + kLevel * kLevelCells + r * Ends::kRowCells), plane.cells[S::kHighY + r]);
+    }
   }
 
   STENCIL_DEVICE bool at_seam() const { return kClustered && any_in_warp(seam.here()); }
@@ -165,8 +178,6 @@ struct EdgeRows {
   /// Where such a row of plane p of the reach stands.
   template <int kLevel, int kJ>
   STENCIL_DEVICE const Value* row(int p) const {
-    const int back = (Shape::kLastExchanged - p) * kSlotCells;
-    const int of_plane = slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
     // A warp's last rows for the one below it, its first for the one above.
     constexpr int kFirstOfLast = Shape::kRows - kWarpRows;
     constexpr int kRow = kJ < 0               ? kJ + kWarpRows
@@ -174,10 +185,22 @@ struct EdgeRows {
                          : kJ < Shape::kRows  ? kJ - kFirstOfLast
                                               : kJ - Shape::kRows;
     const Value* warp = kJ < 0 ? above : kJ < Shape::kRows ? own : below;
-    return warp + (of_plane + kLevel * kLevelCells + kRow * Row::kRowCells);
+    return warp + (slot_of(p) + kLevel * kLevelCells + kRow * Row::kRowCells);
+  }
+
+  /// Where the ends of row kJ of plane p of the reach stand: one of the rows between.
+  template <int kLevel, int kJ>
+  STENCIL_DEVICE const Value* row_ends(int p) const {
+    return ends + (slot_of(p) + kLevel * kLevelCells + (kJ - S::kHighY) * Ends::kRowCells);
   }
 
  private:
+  /// Cells from slot 0 to that of plane p of the reach.
+  STENCIL_DEVICE int slot_of(int p) const {
+    const int back = (Shape::kLastExchanged - p) * kSlotCells;
+    return slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
+  }
+
   /// The row of the warp that is published as row r.
   STENCIL_DEVICE static constexpr int row_of(int r) { return r < S::kHighY ? r : Shape::kRows - kWarpRows + r; }
 
@@ -187,6 +210,15 @@ struct EdgeRows {
       Value* rows = warp_rows + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
       for (int r = 0; r < kWarpRows; ++r) Row::clear(rows + r * Row::kRowCells);
+    }
+  }
+
+  STENCIL_DEVICE void clear_ends() const {
+    STENCIL_UNROLL
+    for (int s = 0; s < kSlots * Shape::kLevels * kEndRows; ++s) {
+      const int level = s / kEndRows;
+      Ends::clear(ends + (level / Shape::kLevels * kSlotCells + level % Shape::kLevels * kLevelCells +
+                          s % kEndRows * Ends::kRowCells));
     }
   }
 

@@ -23,7 +23,7 @@ struct HeldPlanes {
   static constexpr int kInRegisters = Shape::kHeld - kInShared;
   static constexpr int kLevelCells = kInShared * Memory::kPlaneCells;  ///< of a warp
   static constexpr int kWarpCells = Shape::kLevels * kLevelCells;
-  static constexpr int kBytes = T::kGroups * T::kBlockY * kWarpCells * static_cast<int>(sizeof(Value));
+  static constexpr int kBytes = T::kGroups * Shape::kWarps * kWarpCells * static_cast<int>(sizeof(Value));
 
   struct Level {
     Plane planes[kInRegisters > 0 ? kInRegisters : 1];
@@ -42,7 +42,7 @@ struct HeldPlanes {
     }
     if constexpr (kInShared > 0) {
       Value* slots = reinterpret_cast<Value*>(shared_memory() + first_byte);
-      ring = Memory::first_word(slots + (tile.group * T::kBlockY + thread_y()) * kWarpCells);
+      ring = Memory::first_word(slots + (tile.group * Shape::kWarps + Shape::warp()) * kWarpCells);
       STENCIL_UNROLL
       for (int slot = 0; slot < Shape::kLevels * kInShared; ++slot) {
         Memory::store(ring + slot * Memory::kPlaneCells, Plane::all(Value(0)));

@@ -6,40 +6,50 @@
 
 namespace stencil_tune {
 
-/// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same rows.
+/// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same cells. The next
+/// group takes the oldest plane, whose place is the next to be filled.
 template <class S, class T>
 struct PassedRows {
   using Shape = TemporalShape<S, T>;
   using Value = typename S::Value;
   using Memory = WarpPlane<S, T>;
 
-  static constexpr int kGroupCells = T::kBlockY * 2 * Memory::kPlaneCells;  ///< two planes take turns
+  static constexpr int kPlanes = Shape::kHandOver + 1;  ///< that take turns
+  static constexpr int kWarpCells = kPlanes * Memory::kPlaneCells;
+  static constexpr int kGroupCells = Shape::kWarps * kWarpCells;
   static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
 
   Value* to;      ///< the lane's first word of the plane that the step passes on
-  int other = 0;  ///< cells to the plane that was passed before
+  int ahead = 0;  ///< cells to the plane that the next step passes on
+  int step = 0;   ///< of a turn
 
   STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
     if constexpr (T::kGroups > 1) {
       to = Memory::first_word(reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
-                              thread_y() * 2 * Memory::kPlaneCells);
-      other = Memory::kPlaneCells;
-      if (!tile.in_first_group) Memory::store(before(), TemporalPlane<S, T>::all(Value(0)));
+                              Shape::warp() * kWarpCells);
+      ahead = Memory::kPlaneCells;
+      if (tile.in_first_group) return;
+      STENCIL_UNROLL
+      for (int p = 1; p < kPlanes; ++p) {
+        Memory::store(to + (p * Memory::kPlaneCells - kGroupCells), TemporalPlane<S, T>::all(Value(0)));
+      }
     }
   }
 
   STENCIL_DEVICE void pass(const TemporalPlane<S, T>& plane) const { Memory::store(to, plane); }
 
-  /// What the group before passed in the step before; 0 in the first step.
-  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) const { Memory::load(before(), plane); }
+  /// What the group before passed kHandOver steps before; 0 in the first ones.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) const { Memory::load(to - kGroupCells + ahead, plane); }
 
   STENCIL_DEVICE void next_step() {
-    to += other;
-    other = -other;
+    to += ahead;
+    if constexpr (kPlanes == 2) {
+      ahead = -ahead;
+    } else {
+      step = step == kPlanes - 1 ? 0 : step + 1;
+      ahead = step == kPlanes - 1 ? -step * Memory::kPlaneCells : Memory::kPlaneCells;
+    }
   }
-
- private:
-  STENCIL_DEVICE Value* before() const { return to - kGroupCells + other; }
 };
 
 /// The block's input: the field that its steps advance, and those that they leave as they are. The advanced field is the

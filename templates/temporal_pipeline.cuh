@@ -1,6 +1,7 @@
 // The levels of a temporal block: the planes each of them holds, and how one step updates them all.
 #pragma once
 
+#include "stencil_tune/temporal_barrier.cuh"
 #include "stencil_tune/temporal_held.cuh"
 #include "stencil_tune/temporal_rows.cuh"
 #include "stencil_tune/window.cuh"
@@ -21,23 +22,23 @@ struct Pipeline {
   const Arguments<S>& arguments;
   const Tile& tile;
   EdgeRows<S, T> edges;
+  StepBarrier<S, T> meeting;
   HeldPlanes<S, T> held;
 
   STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), held(t, EdgeRows<S, T>::kEnd) {
+      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd),
+        held(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
     if constexpr (Shape::kExchanges) edges.start(t);
+    meeting.start();
   }
 
   /// After steps that kept no cells.
   STENCIL_DEVICE void forget_cells() {}
 
-  /// Before each step: what warps exchange is there.
+  /// Before each step: what warps exchange and pass on is there.
   STENCIL_DEVICE void begin_step() {
-    if constexpr (Shape::kExchanges) {
-      edges.await();
-    } else if constexpr (T::kGroups > 1) {
-      barrier();
-    }
+    meeting.await();
+    if constexpr (Shape::kExchanges) edges.await();
   }
 
   /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
@@ -52,8 +53,9 @@ struct Pipeline {
   }
 
   /// After the last step.
+  /// Other blocks' rows have come before this one ends.
   STENCIL_DEVICE void leave() {
-    if constexpr (Shape::kExchanges) edges.leave();
+    if constexpr (T::kCluster > 1) begin_step();
   }
 
  private:
@@ -74,6 +76,7 @@ struct Pipeline {
       edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
       if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
     }
+    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {

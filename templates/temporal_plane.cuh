@@ -38,17 +38,17 @@ struct WarpPlane {
   using Plane = TemporalPlane<S, T>;
 
   static constexpr int kWord = Shape::template word_cells<Value>();
-  static constexpr int kPlaneCells = Shape::kRows * Shape::kWidth;
+  static constexpr int kPlaneCells = Shape::kRows * Shape::kWarpWidth;
 
   /// The lane's first word of the plane that stands there.
-  STENCIL_DEVICE static Value* first_word(Value* plane) { return plane + thread_x() * kWord; }
+  STENCIL_DEVICE static Value* first_word(Value* plane) { return plane + Shape::lane() * kWord; }
 
   STENCIL_DEVICE static void store(Value* first_word, const Plane& plane) {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; i += kWord) {
-        store_cells<StoreHint::write_back, kWord>(first_word + (j * Shape::kWidth + i * 32), plane.cells[j] + i);
+        store_cells<StoreHint::write_back, kWord>(first_word + (j * Shape::kWarpWidth + i * 32), plane.cells[j] + i);
       }
     }
   }
@@ -58,7 +58,7 @@ struct WarpPlane {
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; i += kWord) {
-        load_cells<LoadHint::cached, kWord>(first_word + (j * Shape::kWidth + i * 32), plane.cells[j] + i);
+        load_cells<LoadHint::cached, kWord>(first_word + (j * Shape::kWarpWidth + i * 32), plane.cells[j] + i);
       }
     }
   }

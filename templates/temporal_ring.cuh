@@ -18,10 +18,10 @@ struct PlaneRing {
   using Index = typename S::Index;
   using Copies = typename CopiesBy<S, T, T::kCopiedByEngine>::Copies;
 
-  static constexpr int kSlotCells = Shape::kRows * Shape::kWidth;
+  static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
   static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));
   static constexpr int kWarpCells = kSlots * kSlotCells;
-  static constexpr int kBytes = kGroups * T::kBlockY * kSlots * kSlotBytes;
+  static constexpr int kBytes = kGroups * Shape::kWarps * kSlots * kSlotBytes;
   static constexpr bool kStartsBefore = kBehind > 0 || kGroups > 1;  ///< the grid's first plane
 
   const TemporalTile<S, T>& tile;
@@ -33,9 +33,9 @@ struct PlaneRing {
 
   STENCIL_DEVICE PlaneRing(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps, int first_byte)
       : tile(t), copies(a, t, kInput, maps) {
-    const int warp = (kGroups > 1 ? t.group * T::kBlockY : 0) + thread_y();
+    const int warp = (kGroups > 1 ? t.group * Shape::kWarps : 0) + Shape::warp();
     Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
-    from = slots + thread_x() * Shape::kCells;
+    from = slots + Shape::lane() * Shape::kCells;
     to = slots + copies.first_place();
   }
 
@@ -75,7 +75,7 @@ struct PlaneRing {
     constexpr int kWord = Copies::kWord;
     STENCIL_UNROLL
     for (int w = 0; w < Copies::kWords; ++w) {
-      load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWidth + Copies::place_of_own(w) * kWord), row + w * kWord);
+      load_cells<LoadHint::cached, kWord>(plane + (j * Shape::kWarpWidth + Copies::place_of_own(w) * kWord), row + w * kWord);
     }
   }
 };

@@ -1,5 +1,5 @@
-// A level's rows with their halo: the thread's own cells, neighbouring lanes' by shuffle, neighbouring warps' from shared
-// memory, and beyond the grid what the boundary says.
+// A level's rows with their halo: the thread's own cells, neighbouring lanes' by shuffle or from shared memory,
+// neighbouring warps' from shared memory, and beyond the grid what the boundary says.
 #pragma once
 
 #include "stencil_tune/temporal_edges.cuh"
@@ -47,12 +47,15 @@ struct TemporalRows {
     }
   }
 
-  /// kLeft cells before and kRight after the lane's own of row kJ: neighbour lanes', or what the boundary says. kExchanged:
-  /// warps exchange rows of the plane, which is plane p of the reach.
+  /// kLeft cells before and kRight after the thread's own of row kJ: its neighbours', or what the boundary says.
+  /// kExchanged: warps exchange cells of the plane, which is plane p of the reach.
   template <int kLevel, int kJ, int kLeft, int kRight, bool kExchanged>
   STENCIL_DEVICE void fill_halo(int p, Value* body) const {
-    take_left<kLevel, kJ, kLeft, kExchanged && stands_in_memory<kJ>()>(p, body);
-    take_right<kLevel, kJ, kRight, kExchanged && stands_in_memory<kJ>()>(p, body);
+    constexpr bool kInMemory = kExchanged && stands_in_memory<kJ>();
+    static_assert(Shape::kWarpsX == 1 || kInMemory || (kExchanged && has_ends<kJ>()) || (kLeft == 0 && kRight == 0),
+                  "a warp's last lane has no neighbour to shuffle with");
+    take_left<kLevel, kJ, kLeft, kInMemory>(p, body);
+    take_right<kLevel, kJ, kRight, kInMemory>(p, body);
     constexpr int kLast = Shape::kCells - 1;
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
@@ -71,6 +74,7 @@ struct TemporalRows {
 
  private:
   using Row = SharedRow<S, T>;
+  using Ends = SharedEnds<S, T>;
 
   /// What take() takes for row kJ of a plane of which warps exchange rows is in shared memory, other lanes' cells too.
   template <int kJ>
@@ -80,10 +84,17 @@ struct TemporalRows {
     return EdgeRows<S, T>::template is_published<kJ>() && (kOwn || !kOthersMayBeBeyond);
   }
 
+  template <int kJ>
+  STENCIL_DEVICE static constexpr bool has_ends() {
+    return kJ >= S::kHighY && kJ < S::kHighY + EdgeRows<S, T>::kEndRows;
+  }
+
   template <int kLevel, int kJ, int kCount, bool kInMemory>
   STENCIL_DEVICE void take_left(int p, Value* body) const {
     if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
       Row::template load_left<kCount>(edges.template row<kLevel, kJ>(p), body);
+    } else if constexpr (Shape::kWarpsX > 1) {
+      if constexpr (kCount > 0) Ends::template load_left<kCount>(edges.template row_ends<kLevel, kJ>(p), body);
     } else {
       STENCIL_UNROLL
       for (int i = 1; i <= kCount; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
@@ -93,6 +104,8 @@ struct TemporalRows {
   STENCIL_DEVICE void take_right(int p, Value* body) const {
     if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
       Row::template load_right<kCount>(edges.template row<kLevel, kJ>(p), body);
+    } else if constexpr (Shape::kWarpsX > 1) {
+      if constexpr (kCount > 0) Ends::template load_right<kCount>(edges.template row_ends<kLevel, kJ>(p), body);
     } else {
       STENCIL_UNROLL
       for (int i = 0; i < kCount; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);

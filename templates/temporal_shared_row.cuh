@@ -1,4 +1,4 @@
-// A row of the tile in shared memory, where lanes and warps read each other's cells.
+// Rows of the tile in shared memory, whole or the ends of threads' parts of them, where threads read each other's cells.
 #pragma once
 
 #include "stencil_tune/element.cuh"
@@ -20,16 +20,16 @@ STENCIL_DEVICE constexpr int advanced_taps() {
   return count;
 }
 
-/// Words of the lanes side by side, so that a lane's neighbour's word is the one beside its own:
+/// Words of the threads side by side, so that a neighbour's word is the one beside a thread's own:
 ///
-///     word 0 of lanes 0 1 ... 31 | no lane | word 1 of lanes 0 1 ... 31 | no lane | ...
+///     word 0 of threads 0 1 ... n-1 | no thread | word 1 of threads 0 1 ... n-1 | no thread | ...
 ///
-/// What lane 0 reads to its left and lane 31 to its right is no cell of the tile, and no cell that counts depends on it;
-/// the places of `no lane` are there to be read. Before the first row there is one too.
+/// What the first thread reads to its left and the last to its right is no cell of the tile, and no cell that counts
+/// depends on it; the places of `no thread` are there to be read. Before the first row there is one too.
 ///
 /// A shuffle takes the time of two accesses that move as many bytes (H200: rates of 37 candidates with few and many
 /// shuffles, 2026-11-21), so that of a row that stands here, words are read rather than shuffled, unless most of what is
-/// read were of no use.
+/// read were of no use. Where a tile is several warps wide they are read anyway.
 template <class S, class T>
 struct SharedRow {
   using Shape = TemporalShape<S, T>;
@@ -47,26 +47,29 @@ struct SharedRow {
   }
   static constexpr int kWord = word_cells();
   static constexpr int kWords = Shape::kCells / kWord;
-  static constexpr int kStride = 33 * kWord;           ///< from a lane's word to its next
+  static constexpr int kStride = (T::kBlockX + 1) * kWord;  ///< from a thread's word to its next
   static constexpr int kRowCells = kWords * kStride;
   static constexpr int kBefore = 16;  ///< bytes before the first row
 
-  /// Of shared memory for so many cells of rows, one after the other.
-  STENCIL_DEVICE static constexpr int bytes_of(int cells) {
-    return (kBefore + cells * static_cast<int>(sizeof(Value)) + 15) / 16 * 16;
+  /// So many cells of rows, and more up to a multiple of 16 bytes.
+  STENCIL_DEVICE static constexpr int whole_words(int cells) {
+    constexpr int kWidest = 16 / static_cast<int>(sizeof(Value));
+    return (cells + kWidest - 1) / kWidest * kWidest;
   }
-  /// Where the lane's first word of the first row stands.
+  /// Of shared memory for so many whole words.
+  STENCIL_DEVICE static constexpr int bytes_of(int cells) { return kBefore + cells * static_cast<int>(sizeof(Value)); }
+  /// Where the thread's first word of the first row stands.
   STENCIL_DEVICE static Value* first_row(unsigned char* memory) {
     return reinterpret_cast<Value*>(memory + kBefore) + thread_x() * kWord;
   }
 
-  /// Whether reading kCount cells of a neighbour is faster than shuffling them.
+  /// Whether kCount cells of a neighbour are read: where that is faster than shuffling them, or the only way.
   template <int kCount>
   STENCIL_DEVICE static constexpr bool reads_beside() {
-    return kCount > 0 && (kCount + kWord - 1) / kWord * kWord < 2 * kCount;
+    return kCount > 0 && (Shape::kWarpsX > 1 || (kCount + kWord - 1) / kWord * kWord < 2 * kCount);
   }
 
-  /// `row`: where the lane's first word stands.
+  /// `row`: where the thread's first word stands.
   STENCIL_DEVICE static void store(Value* row, const Value* cells) {
     STENCIL_UNROLL
     for (int w = 0; w < kWords; ++w) store_cells<StoreHint::write_back, kWord>(row + w * kStride, cells + w * kWord);
@@ -76,7 +79,7 @@ struct SharedRow {
     for (int w = 0; w < kWords; ++w) load_cells<LoadHint::cached, kWord>(row + w * kStride, cells + w * kWord);
   }
 
-  /// kCount cells before the lane's own, to cells[-kCount] .. cells[-1].
+  /// kCount cells before the thread's own, to cells[-kCount] .. cells[-1].
   template <int kCount>
   STENCIL_DEVICE static void load_left(const Value* row, Value* cells) {
     STENCIL_UNROLL
@@ -90,7 +93,7 @@ struct SharedRow {
       }
     }
   }
-  /// kCount cells after the lane's own, to cells[kCells] .. cells[kCells + kCount - 1].
+  /// kCount cells after the thread's own, to cells[kCells] .. cells[kCells + kCount - 1].
   template <int kCount>
   STENCIL_DEVICE static void load_right(const Value* row, Value* cells) {
     STENCIL_UNROLL
@@ -109,8 +112,92 @@ struct SharedRow {
     for (int i = 0; i < Shape::kCells; ++i) {
       const int place = i / kWord * kStride + i % kWord;
       row[place] = Value(0);
-      if (thread_x() == 31) row[place + kWord] = Value(0);
+      if (thread_x() == T::kBlockX - 1) row[place + kWord] = Value(0);
     }
+  }
+};
+
+/// The ends of all threads' parts of a row, for the threads beside them, in a tile that is several warps wide: a warp's
+/// last lane has no neighbour to shuffle with.
+///
+///     first cells of threads 0 1 ... n-1 | no thread | no thread | last cells of threads 0 1 ... n-1
+template <class S, class T>
+struct SharedEnds {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+
+  static constexpr int kFirst = S::kHighX;  ///< cells that the thread on the left reads ...
+  static constexpr int kLast = S::kLowX;    ///< ... and the one on the right
+
+  /// Divides both.
+  STENCIL_DEVICE static constexpr int word_cells() {
+    int cells = 16 / static_cast<int>(sizeof(Value));
+    while (kFirst % cells != 0 || kLast % cells != 0) cells /= 2;
+    return cells;
+  }
+  static constexpr int kWord = word_cells();
+  static constexpr int kStride = (T::kBlockX + 1) * kWord;
+  static constexpr int kRowCells = (T::kBlockX + 1) * (kFirst + kLast);
+  static constexpr int kLastFrom = (T::kBlockX + 1) * kFirst;  ///< the place of no thread before the last cells
+
+  /// Where the thread's first word of the first row stands.
+  STENCIL_DEVICE static Value* first_row(unsigned char* memory) {
+    return reinterpret_cast<Value*>(memory) + thread_x() * kWord;
+  }
+
+  /// `ends`: where the thread's first word of the row stands.
+  STENCIL_DEVICE static void store(Value* ends, const Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w * kWord < kFirst; ++w) {
+      store_cells<StoreHint::write_back, kWord>(ends + w * kStride, cells + w * kWord);
+    }
+    STENCIL_UNROLL
+    for (int w = 0; w * kWord < kLast; ++w) {
+      store_cells<StoreHint::write_back, kWord>(ends + (kLastFrom + w * kStride + kWord),
+                                                cells + (Shape::kCells - kLast + w * kWord));
+    }
+  }
+
+  /// kCount cells before the thread's own, to cells[-kCount] .. cells[-1].
+  template <int kCount>
+  STENCIL_DEVICE static void load_left(const Value* ends, Value* cells) {
+    STENCIL_UNROLL
+    for (int w = (kLast - kCount) / kWord; w * kWord < kLast; ++w) {
+      Value word[kWord];
+      load_cells<LoadHint::cached, kWord>(ends + (kLastFrom + w * kStride), word);
+      STENCIL_UNROLL
+      for (int i = 0; i < kWord; ++i) {
+        const int before = kLast - (w * kWord + i);
+        if (before <= kCount) cells[-before] = word[i];
+      }
+    }
+  }
+  /// kCount cells after the thread's own, to cells[kCells] .. cells[kCells + kCount - 1].
+  template <int kCount>
+  STENCIL_DEVICE static void load_right(const Value* ends, Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w * kWord < kCount; ++w) {
+      Value word[kWord];
+      load_cells<LoadHint::cached, kWord>(ends + (w * kStride + kWord), word);
+      STENCIL_UNROLL
+      for (int i = 0; i < kWord; ++i) {
+        if (w * kWord + i < kCount) cells[Shape::kCells + w * kWord + i] = word[i];
+      }
+    }
+  }
+
+  STENCIL_DEVICE static void clear(Value* ends) {
+    STENCIL_UNROLL
+    for (int i = 0; i < kFirst; ++i) clear_places(ends + (i / kWord * kStride + i % kWord));
+    STENCIL_UNROLL
+    for (int i = 0; i < kLast; ++i) clear_places(ends + (kLastFrom + i / kWord * kStride + i % kWord));
+  }
+
+ private:
+  /// A cell of a word: the thread's place, and those of no thread after the last one.
+  STENCIL_DEVICE static void clear_places(Value* place) {
+    place[0] = Value(0);
+    if (thread_x() == T::kBlockX - 1) place[kWord] = Value(0);
   }
 };
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
+#include "stencil_tune/temporal_barrier.cuh"
 #include "stencil_tune/temporal_walk.cuh"
 
 namespace stencil_tune {
@@ -120,13 +121,15 @@ struct SumsPipeline {
   const Tile& tile;
   Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
+  StepBarrier<S, T> meeting;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
     if constexpr (Shape::kExchanges) edges.start(t);
+    meeting.start();
   }
 
   /// After steps that kept no cells: so that those before do not stay in registers.
@@ -135,13 +138,10 @@ struct SumsPipeline {
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = HeldCells<S, T>{};
   }
 
-  /// Before each step: what warps exchange is there.
+  /// Before each step: what warps exchange and pass on is there.
   STENCIL_DEVICE void begin_step() {
-    if constexpr (Shape::kExchanges) {
-      edges.await();
-    } else if constexpr (T::kGroups > 1) {
-      barrier();
-    }
+    meeting.await();
+    if constexpr (Shape::kExchanges) edges.await();
   }
 
   /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
@@ -155,8 +155,9 @@ struct SumsPipeline {
   }
 
   /// After the last step.
+  /// Other blocks' rows have come before this one ends.
   STENCIL_DEVICE void leave() {
-    if constexpr (Shape::kExchanges) edges.leave();
+    if constexpr (T::kCluster > 1) begin_step();
   }
 
  private:
@@ -182,6 +183,7 @@ struct SumsPipeline {
       edges.template publish<kLevel>(newest);
       if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
+    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, Shape::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);

@@ -12,12 +12,25 @@ template <class S, class T>
 struct TemporalShape {
   static constexpr int kCells = T::kRegisterX;           ///< of a row, a thread
   static constexpr int kRows = T::kRegisterY;            ///< of a plane, a thread
-  static constexpr int kWidth = 32 * kCells;             ///< of the tile
+  static constexpr int kWarpsX = T::kBlockX / 32;        ///< of the tile, side by side
+  static constexpr int kWarps = kWarpsX * T::kBlockY;    ///< of a block that have the same levels
+  static constexpr int kWarpWidth = 32 * kCells;
+  static constexpr int kWidth = kWarpsX * kWarpWidth;    ///< of the tile
   static constexpr int kBlockHeight = T::kBlockY * kRows;
   static constexpr int kHeight = T::kCluster * kBlockHeight;  ///< of the tile: a cluster's blocks, one below the other
   static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
 
   using Reads = TileReads<S, kCells, kRows, 1, true>;
+
+  /// The thread's place in its warp, and the warp's among those of its levels: row by row.
+  STENCIL_DEVICE static int lane() {
+    if constexpr (kWarpsX == 1) return thread_x();
+    return thread_x() % 32;
+  }
+  STENCIL_DEVICE static int warp() {
+    if constexpr (kWarpsX == 1) return thread_y();
+    return thread_y() * kWarpsX + thread_x() / 32;
+  }
 
   /// Cells of type C that one access to shared memory moves: a power of two that divides a thread's row.
   template <class C>
@@ -27,23 +40,26 @@ struct TemporalShape {
     return cells;
   }
 
-  /// Rows of other warps are read at these planes of the reach. Levels that keep sums read one plane at a time.
-  STENCIL_DEVICE static constexpr bool reads_other_rows(int plane) {
+  /// Cells of other warps are read at these planes of the reach: other rows, or beside the warp's own where the tile is
+  /// wider. Levels that keep sums read one plane at a time.
+  STENCIL_DEVICE static constexpr bool reads_other_warps(int plane) {
     for (int row = 0; row < Reads::kRows; ++row) {
+      const RowUse use = Computed<Reads>::kTable.use[T::kAdvanced][plane][row];
       const bool own = row >= S::kLowY && row < S::kLowY + kRows;
-      if (!own && is_used(Computed<Reads>::kTable.use[T::kAdvanced][plane][row])) return true;
+      const bool beside = kWarpsX > 1 && (use.left > 0 || use.right > 0);
+      if (is_used(use) && (!own || beside)) return true;
     }
     return false;
   }
   STENCIL_DEVICE static constexpr int first_exchanged() {
     for (int plane = 0; plane < kPlanes; ++plane) {
-      if (reads_other_rows(plane)) return plane;
+      if (reads_other_warps(plane)) return plane;
     }
     return 0;
   }
   STENCIL_DEVICE static constexpr int last_exchanged() {
     for (int plane = kPlanes - 1; plane >= 0; --plane) {
-      if (reads_other_rows(plane)) return plane;
+      if (reads_other_warps(plane)) return plane;
     }
     return -1;
   }
@@ -57,8 +73,8 @@ struct TemporalShape {
   static constexpr int kFirstExchanged = kExchangesAll || T::kKeepsSums ? 0 : first_exchanged();
   static constexpr int kLastExchanged = T::kKeepsSums ? 0 : kExchangesAll ? kPlanes - 1 : last_exchanged();
 
-  /// The newest plane is used in the step that brings it, unless other warps' rows of it are read: those come a step
-  /// later. Sums take of it what other warps' rows have no part in, and the rest in the next step, if that is what lies
+  /// The newest plane is used in the step that brings it, unless other warps' cells of it are read: those come a step
+  /// later. Sums take of it what other warps' cells have no part in, and the rest in the next step, if that is what lies
   /// ahead of their outputs: a star's.
   static constexpr bool kSplitsSums = T::kKeepsSums && kExchanges && S::kHighZ > 0 && last_exchanged() <= S::kLowZ;
   static constexpr bool kFresh = T::kKeepsSums ? !kExchanges || kSplitsSums : kLastExchanged < kPlanes - 1;
@@ -66,10 +82,11 @@ struct TemporalShape {
   static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
 
   // The levels are shared out among kGroups groups of warps; what one group completes in a step the next takes in the
-  // one after.
-  static constexpr int kLevels = T::kSteps / T::kGroups;    ///< of a group
-  static constexpr int kGroupDelay = kLevels * kLag + 1;    ///< planes from a group's input to the next group's
-  static constexpr int kDelay = T::kSteps * kLag + T::kGroups - 1;  ///< from the input to the output
+  // one after, or, where warps wait for each other within a step, in the one after that.
+  static constexpr int kLevels = T::kSteps / T::kGroups;              ///< of a group
+  static constexpr int kHandOver = T::kSplitsBarrier ? 2 : 1;         ///< steps
+  static constexpr int kGroupDelay = kLevels * kLag + kHandOver;      ///< planes from a group's input to the next group's
+  static constexpr int kDelay = T::kSteps * kLag + (T::kGroups - 1) * kHandOver;  ///< from the input to the output
 
   // Under hold, so many layers of the grid on each side keep their value.
   static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
@@ -160,7 +177,7 @@ struct TemporalTile : TemporalShape<S, T> {
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + rank * Shape::kBlockHeight + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;
-    right_edge = columns.at_high && thread_x() == 31;
+    right_edge = columns.at_high && thread_x() == T::kBlockX - 1;
     top_edge = rows.at_low && rank == 0 && thread_y() == 0;
     bottom_edge = rows.at_high && rank == T::kCluster - 1 && thread_y() == T::kBlockY - 1;
     holds_cells = (Shape::kHoldsX && (columns.at_low || columns.at_high)) ||

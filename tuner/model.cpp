@@ -49,7 +49,8 @@ constexpr double kCacheFrom = 0.36;  // part of L2 that surely still holds what 
 
 // Fused steps, of which few warps share a scheduler. Fitted to 969 kernels of twelve problems on one NVIDIA H200,
 // 2026-11-21: known registers leave a deviation of 8 to 24 % within a problem, guessed ones of 9 to 31 %. What clusters
-// cost is fitted to 4400 kernels of two of them, 2026-11-22.
+// cost is fitted to 4400 kernels of two of them, and what warps gain that wait within a step to 140 of twelve,
+// 2026-11-22.
 namespace fused {
 constexpr double kNorm = 3.4;
 constexpr double kReady = 0.57;               // of the clocks, those in which one warp has an instruction ready
@@ -66,6 +67,8 @@ constexpr double kSeamNs = 120;          // for which two blocks of a cluster wa
                                          // or eight each waits for others that wait: as often as their number halves
 constexpr double kOverlapOfWarps = 3.5;  // of arithmetic, shuffles and shared memory
 constexpr double kOverlapWithBarriers = 1.44;
+constexpr double kSlackOfLastLevel = 0.7;  // by how much more overlaps where warps wait for each other before a group's
+                                           // last level is updated, were that all of its work
 }  // namespace fused
 
 // How likely data last touched `distance` bytes ago has left the cache.
@@ -269,7 +272,9 @@ void PerformanceModel::time_fused_steps(Prediction& p, const Work& work, const L
   // Either the planes' trips from memory follow each other, or what a block's warps do.
   const double trips_ms = launch.waves * work.rounds * fused::kTripNs / 1e6;
   const double seams_ns = work.barriers * fused::kSeamNs * std::log2(tuning.cluster);
-  const double overlap = work.barriers > 0 ? fused::kOverlapWithBarriers : fused::kOverlapOfWarps;
+  const double last_level = static_cast<double>(tuning.groups) / tuning.steps;
+  const double slack = tuning.barrier == StepBarrier::split ? fused::kSlackOfLastLevel * last_level * last_level : 0;
+  const double overlap = work.barriers > 0 ? fused::kOverlapWithBarriers * (1 + slack) : fused::kOverlapOfWarps;
   const double own_ms = (p.issue_ms + p.l1_ms + p.shared_ms) / overlap;
   p.latency_ms = norm({trips_ms, launch.waves * (fused::kBlockStartNs + seams_ns) / 1e6 + own_ms}, fused::kNorm);
 }

@@ -9,34 +9,50 @@
 namespace stencil_tune {
 namespace {
 
+constexpr int kLanes = 32;
 constexpr double kStepOverhead = 40;    // instructions of a plane that are no level's: copies' and stores' addresses
 constexpr double kLevelOverhead = 10;   // and of each level
 constexpr double kEngineOverhead = 35;  // of a plane that the copy engine brings: the fence, which waits for stores
+constexpr double kSplitOverhead = 25;   // of a plane, where warps wait for each other within a step
 constexpr double kBlockOverhead = 400;
 constexpr double kRegisters = 15;  // beside values and what every kernel needs
 constexpr double kLevelRegisters = 3.3;
 
 /// Rows of the reach, in all planes that a step reads, of which cells beside the thread's own are read.
-double shuffled_rows(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+double rows_with_neighbours(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   if (problem.facts.star) return tuning.register_y;
   const double planes = tuning.keeps == Keeps::sums ? 1 : axes.reach[2].high - axes.reach[2].low + 1;
   return planes * (tuning.register_y + axes.reach[1].high - axes.reach[1].low);
 }
 
-/// Shuffles of a warp for one plane of one level.
+/// Cells that a thread has of its neighbours, for one plane of one level.
+double neighbour_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  return rows_with_neighbours(problem, tuning, axes) * (axes.reach[0].high - axes.reach[0].low);
+}
+
+/// Shuffles of a warp for them, each of which moves four bytes. In tiles of several warps they are read.
 double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  const double words = problem.type == ElementType::f64 ? 2 : 1;  // a shuffle moves four bytes
-  return words * shuffled_rows(problem, tuning, axes) * (axes.reach[0].high - axes.reach[0].low);
+  if (tuning.block_x > kLanes) return 0;
+  return (problem.type == ElementType::f64 ? 2 : 1) * neighbour_cells(problem, tuning, axes);
+}
+
+/// Cells at the ends of its rows that a thread publishes, and those that it reads.
+double end_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+  if (tuning.block_x == kLanes) return 0;
+  return shape.end_rows * (axes.reach[0].high - axes.reach[0].low) + neighbour_cells(problem, tuning, axes);
 }
 
 /// Instructions of a warp for one plane of one level, less its arithmetic.
-double level_instructions(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int slots) {
-  const double word =
-      std::min<double>(tuning.register_x, 16.0 / std::max<double>(4, static_cast<double>(size_of(problem.type))));
+double level_instructions(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
+                          const TemporalShape& shape) {
+  const double widest = 16.0 / std::max<double>(4, static_cast<double>(size_of(problem.type)));
+  const double word = std::min<double>(tuning.register_x, widest);
+  const int reach = std::max(-axes.reach[0].low, axes.reach[0].high);
+  const double end_word = std::min<double>(widest, (reach & -reach));
   const double edge_rows = axes.reach[1].high - axes.reach[1].low;
-  const double read_planes = std::max(0, slots - 1);
-  const double exchanged = edge_rows * tuning.register_x / word * (read_planes + (slots > 0 ? 1 : 0));
-  return shuffles(problem, tuning, axes) + exchanged + kLevelOverhead;
+  const double exchanged = edge_rows * tuning.register_x / word * shape.exchange_slots;
+  const double ends = reach > 0 ? end_cells(problem, tuning, axes, shape) / end_word : 0;
+  return shuffles(problem, tuning, axes) + exchanged + ends + kLevelOverhead;
 }
 
 /// What a thread holds, by 357 kernels of twelve problems (NVRTC 13.0, sm_90; 14 registers of deviation): its levels'
@@ -76,7 +92,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
     work.tile[a] = std::clamp(static_cast<double>(own[a]), 1.0, static_cast<double>(axes.extents[a]));
     work.tiles[a] = static_cast<double>(axes.extents[a]) / work.tile[a];
   }
-  const double planes = work.tile[2] + tuning.steps * (shape.lag - axes.reach[2].low) + tuning.groups - 1;
+  const double planes = work.tile[2] + shape.delay - tuning.steps * axes.reach[2].low;
   work.steps = planes;
   work.cells = static_cast<double>(updated_box(problem).cells());
   const auto inputs = static_cast<double>(problem.facts.inputs.size());
@@ -87,7 +103,8 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
       inputs * work.blocks * static_cast<double>(shape.width * shape.block_height) * planes * bytes / kSectorBytes;
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
 
-  const double warp_planes = work.blocks * tuning.block_y * planes;
+  const double warps = work.blocks * static_cast<double>(warps_of_group(tuning));
+  const double warp_planes = warps * planes;
   const double operations = problem.facts.linear ? std::ceil(problem.facts.operations / 2.0) : problem.facts.operations;
   const double moved = outputs / tuning.vector;
   const double constants = inputs - 1;  // fields that each level reads from shared memory
@@ -98,14 +115,16 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double waiting = tuning.shared_planes > 0 ? tuning.steps * (tuning.shared_planes + 1) * outputs : 0;
   const bool engine = uses_tensor_maps(tuning);
   const double copying = engine ? 2 * moved + kEngineOverhead : 3 * moved;  // of the advanced field, its stores too
-  const double others = tuning.steps * level_instructions(problem, tuning, axes, shape.exchange_slots) + copying +
+  const double others = tuning.steps * level_instructions(problem, tuning, axes, shape) + copying +
                         constants * moved * (1 + tuning.steps) + (passed + waiting) * value_bytes / 16 +
-                        tuning.groups * kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll));
+                        tuning.groups * kStepOverhead / std::sqrt(static_cast<double>(tuning.unroll)) +
+                        (tuning.barrier == StepBarrier::split ? tuning.groups * kSplitOverhead : 0);
   work.loop_instructions = tuning.unroll * (tuning.steps * outputs * operations + others) / tuning.groups;
-  work.instructions = work.arithmetic + warp_planes * others + work.blocks * tuning.block_y * kBlockOverhead;
+  work.instructions = work.arithmetic + warp_planes * others + warps * kBlockOverhead;
   work.l1_wavefronts = inputs * warp_planes * outputs * bytes * 32 / kWavefrontBytes;
-  const double edge_cells = (axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
-                            static_cast<double>(std::max(0, shape.exchange_slots)) * tuning.steps;
+  const double edge_cells = tuning.steps * ((axes.reach[1].high - axes.reach[1].low) * tuning.register_x *
+                                                static_cast<double>(shape.exchange_slots) +
+                                            end_cells(problem, tuning, axes, shape));
   const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
   work.shared_wavefronts =
       warp_planes * (ring_cells + edge_cells + passed + waiting) * value_bytes * 32 / kWavefrontBytes +

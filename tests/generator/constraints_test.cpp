@@ -287,11 +287,15 @@ TEST(Constraints, EveryOneForbidsSomething) {
   Problem run = star(3, 1);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   run.steps = 8;
-  add(run, "temporal.bx64.by4.rx1.ry4.t2");
+  add(run, "temporal.bx48.by4.rx1.ry4.t2");
   add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sp3");
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
+  Problem cornered = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32,
+                                  {Boundary::hold, Boundary::clamp, Boundary::hold}, {3, {512, 512, 512}}, 0, 8);
+  add(cornered, "temporal.bx64.by4.rx2.ry4.v2.pf3.t2");
   Problem around = run;
   around.boundaries[1] = Boundary::periodic;
   add(around, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t2");

@@ -37,17 +37,24 @@ TEST(Space, ReachesFromItsNeighboursWhatItDoesNotDraw) {
   run.steps = 100;
   const Space space(run, kSm90);
   std::mt19937_64 random(1);
+  std::set<StepBarrier> barriers;
   for (int i = 0; i < 1000; ++i) {
     const Tuning tuning = *space.sample(random);
     ASSERT_EQ(tuning.row_copies, Copies::threads) << code(tuning);
     ASSERT_EQ(tuning.shared_planes, 0) << code(tuning);
+    if (tuning.family != Family::temporal) continue;
+    ASSERT_EQ(tuning.block_x, 32) << code(tuning);
+    barriers.insert(tuning.barrier);
   }
+  EXPECT_EQ(barriers.size(), 2U);
   std::set<std::string> beside;
   for (const Tuning& tuning : space.neighbours(parse_code("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4"))) {
     beside.insert(code(tuning));
   }
   EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t2.ch4"));
   EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4.sp1"));
+  EXPECT_TRUE(beside.count("temporal.bx64.by4.rx2.ry4.v2.pf2.t2.ch4"));
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4.split"));
 }
 
 TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {

@@ -226,6 +226,10 @@ TEST_F(DeviceTemporalForms, share_steps_out) { expect_right(temporal_group_cases
 
 TEST_F(DeviceTemporalForms, share_tiles_in_clusters) { expect_right(temporal_cluster_cases()); }
 
+TEST_F(DeviceTemporalForms, span_tiles_with_several_warps) { expect_right(wide_temporal_cases()); }
+
+TEST_F(DeviceTemporalForms, wait_for_each_other_within_a_step) { expect_right(split_barrier_cases()); }
+
 TEST_F(DeviceTemporalForms, have_rows_brought_by_the_copy_engine) { expect_right(temporal_engine_cases()); }
 
 TEST_F(DeviceTemporalForms, let_planes_of_levels_wait_in_shared_memory) { expect_right(temporal_shared_plane_cases()); }

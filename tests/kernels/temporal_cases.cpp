@@ -218,6 +218,70 @@ std::vector<HostCase> temporal_cluster_cases() {
   return cases;
 }
 
+std::vector<HostCase> wide_temporal_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  };
+  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
+  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(2, 1), f64, sides, "temporal.bx64.by1.rx2.pf2.t4.tg2.ch2.u2");
+    add(box(2, 1), f32, sides, "temporal.bx64.by1.rx2.v2.pf2.t2.ch2.u2");
+    add(star(3, 1), f32, sides, "temporal.bx64.by2.rx2.ry3.pf2.t2.ch2.u2");
+  }
+  // Sums: of stars in two parts, of boxes a step after the plane has come.
+  for (const Boundaries& boundaries : {Boundaries{hold, hold, hold}, Boundaries{clamp, hold, periodic}}) {
+    const Boundaries plane{boundaries[0], boundaries[2], hold};
+    add(star(2, 1), f32, plane, "temporal.bx64.by1.rx4.sums.v4.pf3.t4.ch2.u3");
+    add(star(2, 3), f64, plane, "temporal.bx64.by1.rx4.sums.v2.pf2.t4.tg2.ch3");
+    add(box(2, 2), f64, plane, "temporal.bx64.by1.rx2.sums.v2.pf2.t4.tg4.u2");
+    add(star(3, 2), f32, boundaries, "temporal.bx64.by3.rx2.ry5.sums.v2.pf2.t2.ch2");
+    add(box(3, 1), f32, boundaries, "temporal.bx64.by2.rx2.ry3.sums.pf1.t2.ch2");
+  }
+  // Warps beside each other at the seams of a cluster, rows of a warp all of which are at its edges, other warps'
+  // corners.
+  add(star(3, 1), f64, {hold, zero, periodic}, "temporal.bx64.by2.rx2.ry4.v2.pf2.t3.cl2.ch2.u2");
+  add(star(3, 2), bf16, {zero, clamp, hold}, "temporal.bx64.by2.rx4.ry4.v4.pf2.t2.tg2.cl3");
+  add(box(3, 2), f32, {reflect, hold, clamp}, "temporal.bx64.by2.rx3.ry5.pf1.t2.cl2");
+  // Each way of bringing planes and of keeping them.
+  add(star(2, 2), f64, on_all_sides(hold), "temporal.bx64.by1.rx4.v2.tmarows.pf2.t4.tg2.ch2");
+  add(star(3, 1), f32, {hold, zero, hold}, "temporal.bx64.by2.rx2.ry4.v2.tmarows.pf2.t2.sp1.ch2");
+  // Different reaches to both sides, constant fields, a stencil that is not linear.
+  add(upwind_stencil(), f32, {periodic, hold, clamp}, "temporal.bx64.by2.rx3.ry4.pf2.t2.ch2");
+  add(damped_between_fields(), f64, {clamp, periodic, hold}, "temporal.bx64.by1.rx4.v2.pf2.t4.tg2.ch2");
+  add(load_definition("corpus/gradient2d.toml"), f32, {hold, zero, hold}, "temporal.bx64.by1.rx4.v4.pf3.t4.ch2.u2");
+  cases.push_back(wide_index_case(temporal_case(star(2, 2), f16, on_all_sides(clamp), "temporal.bx64.by1.rx4.pf2.t2")));
+  return cases;
+}
+
+std::vector<HostCase> split_barrier_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  };
+  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
+  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(3, 1), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.split.ch2.u2");
+    add(star(2, 1), f64, sides, "temporal.bx32.by1.rx2.v2.pf2.t4.tg2.split.ch2.u3");
+  }
+  add(star(3, 2), f64, {hold, zero, hold}, "temporal.bx32.by3.rx2.ry4.v2.tmarows.pf2.t2.split.ch2.cl2.u2");
+  add(box(3, 1), f32, {hold, clamp, periodic}, "temporal.bx32.by3.rx2.ry2.sums.v2.pf2.t2.split.cl2.u3");
+  add(box(2, 2), f64, {clamp, hold, hold}, "temporal.bx32.by1.rx4.sums.v2.pf2.t3.tg3.split.ch2");
+  add(star(3, 1), f64, {hold, periodic, zero}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t4.sp1.tg2.split.ch2.cl2");
+  add(box(2, 1), f32, {zero, hold, hold}, "temporal.bx64.by1.rx2.v2.pf2.t4.tg2.split.ch2.u2");
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
+      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2");
+  return cases;
+}
+
 std::vector<HostCase> temporal_engine_cases() {
   using enum Boundary;
   using enum ElementType;

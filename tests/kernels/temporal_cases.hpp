@@ -35,6 +35,14 @@ std::vector<HostCase> temporal_group_cases();
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();
 
+/// Tiles that several warps span in x: every boundary, cells and sums, stars and boxes, rows at seams, of which ends
+/// are exchanged and of which there are none.
+std::vector<HostCase> wide_temporal_cases();
+
+/// Warps that wait for each other within a step: cells and sums, groups that take planes two steps later, seams, wide
+/// tiles.
+std::vector<HostCase> split_barrier_cases();
+
 /// Rows brought by the copy engine: cells and sums, groups of warps and clusters, constant fields, planes across the
 /// ends of a periodic walk.
 std::vector<HostCase> temporal_engine_cases();

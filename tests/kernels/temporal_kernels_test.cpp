@@ -48,6 +48,10 @@ TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_right(temporal_g
 
 TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
+TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_cases()); }
+
+TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
+
 TEST(TemporalKernels, HaveRowsBroughtByTheCopyEngine) { expect_right(temporal_engine_cases()); }
 
 TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
@@ -167,6 +171,36 @@ TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
   EXPECT_EQ(geometry.cluster, 2U);
 }
 
+TEST(TemporalShapes, ExchangeTheEndsOfRowsInTilesOfSeveralWarps) {
+  const auto shape = [](int rank, const char* code) {
+    const Extents extents{rank, {512, 512, rank == 3 ? 512 : 1}};
+    return temporal_shape(
+        make_problem(make_builtin(Shape::star, rank, 2), ElementType::f64, everywhere(Boundary::hold), extents, 0, 8),
+        parse_code(code));
+  };
+  const TemporalShape plane = shape(2, "temporal.bx64.by1.rx4.v2.pf2.t4.tg2");
+  EXPECT_EQ(plane.width, 256);
+  EXPECT_EQ(plane.lag, 2) << "the ends of the middle row were published before";
+  EXPECT_EQ(plane.exchange_slots, 2);
+  // Two rows on their way, two that groups pass on; two slots of four levels of both ends of 64 threads' parts of a
+  // row.
+  EXPECT_EQ(plane.shared_bytes, (2U + 2) * 256 * 8 + 16 + 2U * 4 * (2 + 2) * 65 * 8);
+  const TemporalShape space = shape(3, "temporal.bx64.by2.rx2.ry5.pf1.t2");
+  EXPECT_EQ(space.end_rows, 1) << "two rows at each edge are published whole";
+  EXPECT_EQ(space.shared_bytes, 128U * 10 * 8 + 16 + 2U * 2 * 2 * (4 * 2 + 1 * 4) * 65 * 8);
+}
+
+TEST(TemporalShapes, TakeWhatIsPassedOnAStepLaterWhereTheBarrierIsSplit) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, everywhere(Boundary::hold),
+                                       {2, {512, 512, 1}}, 0, 8);
+  const TemporalShape meet = temporal_shape(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3"));
+  const TemporalShape split = temporal_shape(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3.split"));
+  EXPECT_EQ(meet.delay, 6 + 2);
+  EXPECT_EQ(split.delay, 6 + 2 * 2);
+  EXPECT_EQ(split.shared_bytes, meet.shared_bytes + 2U * 128 * 8 + 16)
+      << "a plane more for each of two groups, a barrier";
+}
+
 TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
   const Limits limits = limits_of_architecture("sm_90");
   constexpr std::string_view kCode = "temporal.bx32.by4.rx2.ry4.sums.v2.pf3.t2";
@@ -211,7 +245,20 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   const Extents grid{3, {128, 128, 128}};
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4"), "legal");
   EXPECT_EQ(violated(star, hold, grid, 3, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4"), "temporal_steps");
-  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx64.by4.rx2.ry4.v2.pf3.t4"), "temporal_warps");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx64.by4.rx2.ry4.v2.pf3.t4"), "legal");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx48.by4.rx2.ry4.v2.pf3.t4"), "temporal_warps");
+  EXPECT_EQ(violated(make_builtin(Shape::star, 1, 1), hold, {1, {4096, 1, 1}}, 4, "temporal.bx64.by1.rx2.pf1.t4"),
+            "temporal_warps");
+  // Cells beyond an edge in y are answered from rows whose ends are not published.
+  const Boundaries clamped{Boundary::hold, Boundary::clamp, Boundary::hold};
+  EXPECT_EQ(violated(star, clamped, grid, 4, "temporal.bx64.by4.rx2.ry4.v2.pf3.t4"), "legal");
+  EXPECT_EQ(violated(make_builtin(Shape::box, 3, 1), clamped, grid, 4, "temporal.bx64.by4.rx2.ry4.v2.pf3.t2"),
+            "temporal_corners");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.split"), "legal");
+  EXPECT_EQ(
+      violated(make_builtin(Shape::star, 2, 1), hold, {2, {512, 512, 1}}, 4, "temporal.bx32.by1.rx2.pf3.t4.split"),
+      "temporal_barrier")
+      << "one warp a block";
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.t4"), "temporal_prefetch");
   EXPECT_EQ(violated(star, hold, {3, {60, 128, 128}}, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4"),
             "temporal_tile_in_grid");

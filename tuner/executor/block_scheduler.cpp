@@ -130,8 +130,9 @@ std::optional<HostFault> BlockScheduler::run_grid() {
 std::optional<HostFault> BlockScheduler::run_cluster(host::Index first_block) {
   begin_cluster(first_block);
   while (unfinished_ > 0 && !fault_) {
-    // Words and copies arrive as late as they may where warps run apart.
-    if (next_.empty() || options_.order == ThreadOrder::ascending) release_ended_phases();
+    // Words and copies arrive as late as they may where warps run apart, and at any time in random order.
+    const bool at_any_time = options_.order == ThreadOrder::random && random_() % 2 == 0;
+    if (next_.empty() || options_.order == ThreadOrder::ascending || at_any_time) release_ended_phases();
     choose_round();
     if (round_.empty()) report_stuck();
     for (const unsigned index : round_) {

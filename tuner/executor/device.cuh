@@ -164,6 +164,11 @@ STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity, STENCIL_TU
 STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
   if (host::self().lane == 0) arrive_expecting(barrier, bytes);
 }
+/// Other warps may run before this one goes on.
+STENCIL_DEVICE void warp_arrive(CopyBarrier* barrier, STENCIL_TUNE_CALLER) {
+  arrive(barrier);
+  host::exchange(0, static_cast<int>(host::self().lane), {file, line});
+}
 STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z,
                              STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
