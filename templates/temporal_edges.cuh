@@ -215,10 +215,10 @@ struct EdgeRows {
 
   STENCIL_DEVICE void clear_ends() const {
     STENCIL_UNROLL
-    for (int s = 0; s < kSlots * Shape::kLevels * kEndRows; ++s) {
-      const int level = s / kEndRows;
-      Ends::clear(ends + (level / Shape::kLevels * kSlotCells + level % Shape::kLevels * kLevelCells +
-                          s % kEndRows * Ends::kRowCells));
+    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
+      Value* rows = ends + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
+      STENCIL_UNROLL
+      for (int r = 0; r < kEndRows; ++r) Ends::clear(rows + r * Ends::kRowCells);
     }
   }
 

@@ -179,9 +179,10 @@ void expect_nvcc_takes(const std::string& source) {
 TEST(Export, EveryFamilyCompilesWithNvccAloneWithoutWarnings) { expect_nvcc_takes(exports_of_every_family(true)); }
 
 /// A candidate of three fused steps.
-std::string export_of_fused_steps(Problem problem = cube()) {
+std::string export_of_fused_steps(Problem problem = cube(),
+                                  const char* code = "temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2") {
   problem.steps = 100;
-  const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2");
+  const Tuning tuning = parse_code(code);
   return export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
 }
 
@@ -222,6 +223,14 @@ TEST(Export, FusedStepsWhoseRowsTheCopyEngineBringsCheckThemselvesOnRowsThatItCa
   EXPECT_NE(source.find("  if (nx % 4 != 0) return cudaErrorInvalidValue;"), std::string::npos);
   EXPECT_NE(source.find("const cuuint32_t box[3] = {64, 4, 1};"), std::string::npos) << "a warp's rows";
   EXPECT_NE(source.find("const long long small[3] = {72, 21, "), std::string::npos);
+  expect_nvcc_takes(source);
+}
+
+TEST(Export, FusedStepsOfWideTilesAskForThem) {
+  const std::string source = export_of_fused_steps(cube(), "temporal.bx64.by4.rx2.ry4.v2.tmarows.pf3.t4.tg2.split.ch2");
+  EXPECT_NE(source.find("nx must be 128 at least, ny 16; nx must be a multiple of 4."), std::string::npos);
+  EXPECT_NE(source.find("const cuuint32_t box[3] = {64, 4, 1};"), std::string::npos) << "of a warp";
+  EXPECT_NE(source.find("const dim3 block(64, 4, 2);"), std::string::npos);
   expect_nvcc_takes(source);
 }
 

@@ -41,6 +41,10 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
        ElementType::f32,
        {hold, zero, hold},
        "temporal.bx32.by4.rx2.ry2.tmarows.pf2.t2.ch3"},
+      {make_builtin(Shape::star, 3, 1),
+       ElementType::f32,
+       {hold, zero, hold},
+       "temporal.bx64.by4.rx2.ry2.tmarows.pf2.t2.tg2.split.ch3"},
   };
   for (const Exported& each : exports) {
     const bool flat = each.stencil.rank == 2;
