@@ -52,8 +52,7 @@ struct Pipeline {
     held.next_step();
   }
 
-  /// After the last step.
-  /// Other blocks' rows have come before this one ends.
+  /// After the last step: other blocks' rows have come before this one ends.
   STENCIL_DEVICE void leave() {
     if constexpr (T::kCluster > 1) begin_step();
   }

@@ -124,7 +124,8 @@ struct SumsPipeline {
   StepBarrier<S, T> meeting;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t) : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd) {
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     forget_cells();
@@ -154,8 +155,7 @@ struct SumsPipeline {
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
-  /// After the last step.
-  /// Other blocks' rows have come before this one ends.
+  /// After the last step: other blocks' rows have come before this one ends.
   STENCIL_DEVICE void leave() {
     if constexpr (T::kCluster > 1) begin_step();
   }

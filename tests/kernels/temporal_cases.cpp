@@ -50,6 +50,18 @@ Stencil damped_between_fields() {
   return std::move(builder).build();
 }
 
+Stencil star(int rank, int order) { return make_builtin(Shape::star, rank, order); }
+Stencil box(int rank, int order) { return make_builtin(Shape::box, rank, order); }
+
+/// Puts a candidate on grids that are awkward for it.
+struct Adder {
+  std::vector<HostCase>& cases;
+
+  void operator()(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) const {
+    cases.push_back(temporal_case(stencil, type, boundaries, code));
+  }
+};
+
 }  // namespace
 
 HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
@@ -170,11 +182,7 @@ std::vector<HostCase> temporal_group_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  const Adder add{cases};
   for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     const Boundaries sides = on_all_sides(boundary);
     add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t8.tg2.ch2.u2");
@@ -222,11 +230,7 @@ std::vector<HostCase> wide_temporal_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  const Adder add{cases};
   for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     const Boundaries sides = on_all_sides(boundary);
     add(star(2, 1), f64, sides, "temporal.bx64.by1.rx2.pf2.t4.tg2.ch2.u2");
@@ -262,11 +266,7 @@ std::vector<HostCase> split_barrier_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  const Adder add{cases};
   for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     const Boundaries sides = on_all_sides(boundary);
     add(star(3, 1), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.split.ch2.u2");
@@ -286,11 +286,7 @@ std::vector<HostCase> temporal_engine_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  const Adder add{cases};
   for (const Boundary boundary : {hold, zero, clamp, reflect}) {
     add(star(3, 1), f32, on_all_sides(boundary), "temporal.bx32.by2.rx2.ry4.v2.tmarows.pf3.t3.ch2.u2");
     add(star(2, 2), f64, on_all_sides(boundary), "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.ch2");
@@ -313,11 +309,7 @@ std::vector<HostCase> temporal_shared_plane_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
-    cases.push_back(temporal_case(stencil, type, boundaries, code));
-  };
-  const auto star = [](int rank, int order) { return make_builtin(Shape::star, rank, order); };
-  const auto box = [](int rank, int order) { return make_builtin(Shape::box, rank, order); };
+  const Adder add{cases};
   for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     const Boundaries sides = on_all_sides(boundary);
     add(star(3, 2), f64, sides, "temporal.bx32.by3.rx4.ry4.v2.pf2.t2.sp2.ch2.u2");
