@@ -1,6 +1,7 @@
 #include "generator/space.hpp"
 
 #include "generator/tile.hpp"
+#include "generator/verdict.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -58,6 +59,9 @@ std::vector<int> possible_values(const Problem& problem, const Limits& limits, F
     if (!walks && prefix == "bx") return {32};
     if (!walks && is_any(prefix, {"pf", "u", "tg"})) return {1};
     if (prefix == "pf") std::erase(values, 0);
+    if (parameter.name == "barrier" && (!walks || limits.compute_capability < kFirstWithTensorCopies)) {
+      return {static_cast<int>(StepBarrier::meet)};
+    }
     if (prefix == "sp") {
       std::erase_if(values, [&](int planes) { return planes > axes.reach[2].high - axes.reach[2].low + 1; });
     }
