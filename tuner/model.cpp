@@ -61,14 +61,15 @@ constexpr double kFetchCost = 0.25;           // of an instruction beyond them, 
 constexpr double kSpillCost = 0.25;           // of what is spilled, that is moved at each plane
 constexpr double kRereadCost = 0.5;           // of a sector read again by another block
 constexpr double kDepthCost = 0.01;           // of DRAM's rate, for each time that a walk is twice as deep
+constexpr double kApartCost = 1.2;            // of DRAM's time where a column's chunks run at once, in planes far apart
 constexpr double kBlockStartNs = 150;
 constexpr double kTripNs = 840;          // of a group of planes from DRAM, with others on their way
 constexpr double kSeamNs = 120;          // for which two blocks of a cluster wait for each other at each plane; of four
                                          // or eight each waits for others that wait: as often as their number halves
 constexpr double kOverlapOfWarps = 3.5;  // of arithmetic, shuffles and shared memory
 constexpr double kOverlapWithBarriers = 1.44;
-constexpr double kSlackOfLastLevel = 0.7;  // by how much more overlaps where warps wait for each other before a group's
-                                           // last level is updated, were that all of its work
+constexpr double kSlackOfLastLevel = 0.7;  // by how much more overlaps where warps wait for each other before the last
+                                           // level is updated, were that all of the work
 }  // namespace fused
 
 // How likely data last touched `distance` bytes ago has left the cache.
@@ -185,6 +186,8 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const bool steps_are_fused = tuning.family == Family::temporal;
   const double in_order = access_order_efficiency(work.steps, steps_are_fused ? fused::kDepthCost : kDepthCost);
   p.dram_ms = p.dram_bytes / (device_.dram_gbs * kDramEfficiency * in_order) / 1e6;
+  const bool chunks_at_once = tuning.order == BlockOrder::z_first && work.tiles[1] > 1;
+  if (steps_are_fused && chunks_at_once) p.dram_ms *= fused::kApartCost;
   if (steps_are_fused) {
     time_fused_steps(p, work, launch, tuning);
   } else {
@@ -272,8 +275,9 @@ void PerformanceModel::time_fused_steps(Prediction& p, const Work& work, const L
   // Either the planes' trips from memory follow each other, or what a block's warps do.
   const double trips_ms = launch.waves * work.rounds * fused::kTripNs / 1e6;
   const double seams_ns = work.barriers * fused::kSeamNs * std::log2(tuning.cluster);
-  const double last_level = static_cast<double>(tuning.groups) / tuning.steps;
-  const double slack = tuning.barrier == StepBarrier::split ? fused::kSlackOfLastLevel * last_level * last_level : 0;
+  // Groups hand planes over in any case, so that they gain nothing.
+  const bool has_slack = tuning.barrier == StepBarrier::split && tuning.groups == 1;
+  const double slack = has_slack ? fused::kSlackOfLastLevel / (tuning.steps * tuning.steps) : 0;
   const double overlap = work.barriers > 0 ? fused::kOverlapWithBarriers * (1 + slack) : fused::kOverlapOfWarps;
   const double own_ms = (p.issue_ms + p.l1_ms + p.shared_ms) / overlap;
   p.latency_ms = norm({trips_ms, launch.waves * (fused::kBlockStartNs + seams_ns) / 1e6 + own_ms}, fused::kNorm);

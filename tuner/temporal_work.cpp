@@ -12,7 +12,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr double kStepOverhead = 40;    // instructions of a plane that are no level's: copies' and stores' addresses
 constexpr double kLevelOverhead = 10;   // and of each level
-constexpr double kEngineOverhead = 35;  // of a plane that the copy engine brings: the fence, which waits for stores
+constexpr double kEngineOverhead = 25;  // of a plane that the copy engine brings: the fence, which waits for stores
 constexpr double kSplitOverhead = 25;   // of a plane, where warps wait for each other within a step
 constexpr double kBlockOverhead = 400;
 constexpr double kRegisters = 15;  // beside values and what every kernel needs
