@@ -62,6 +62,7 @@ constexpr double kSpillCost = 0.25;           // of what is spilled, that is mov
 constexpr double kRereadCost = 0.5;           // of a sector read again by another block
 constexpr double kDepthCost = 0.01;           // of DRAM's rate, for each time that a walk is twice as deep
 constexpr double kApartCost = 1.2;            // of DRAM's time where a column's chunks run at once, in planes far apart
+constexpr double kStoredCost = 1.05;          // of it where what is stored stays in L2 in place of halos
 constexpr double kBlockStartNs = 150;
 constexpr double kTripNs = 840;          // of a group of planes from DRAM, with others on their way
 constexpr double kSeamNs = 120;          // for which two blocks of a cluster wait for each other at each plane; of four
@@ -186,8 +187,10 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const bool steps_are_fused = tuning.family == Family::temporal;
   const double in_order = access_order_efficiency(work.steps, steps_are_fused ? fused::kDepthCost : kDepthCost);
   p.dram_ms = p.dram_bytes / (device_.dram_gbs * kDramEfficiency * in_order) / 1e6;
-  const bool chunks_at_once = tuning.order == BlockOrder::z_first && work.tiles[1] > 1;
-  if (steps_are_fused && chunks_at_once) p.dram_ms *= fused::kApartCost;
+  if (steps_are_fused && work.tiles[1] > 1) {
+    if (tuning.order == BlockOrder::z_first) p.dram_ms *= fused::kApartCost;
+    if (tuning.store != StoreHint::streaming) p.dram_ms *= fused::kStoredCost;
+  }
   if (steps_are_fused) {
     time_fused_steps(p, work, launch, tuning);
   } else {
