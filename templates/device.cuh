@@ -118,7 +118,7 @@ STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
       : "memory");
 }
 
-/// Each lane of a warp arrives: in one instruction, as one lane would for all of them, which racecheck does not follow.
+/// All lanes of a warp arrive. One could for all of them, and be no faster, but racecheck would not follow it.
 STENCIL_DEVICE void warp_arrive(CopyBarrier* barrier) { arrive(barrier); }
 
 /// One thread asks for the box of the field that starts at cell (x, y, z); cells outside the field arrive as 0.

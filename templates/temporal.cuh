@@ -9,8 +9,8 @@
 //
 // A warp spans the tile in x (kRegisterX cells a lane, neighbours by shuffle); a thread holds kRegisterY rows of it, and
 // only rows at the edge of a warp pass through shared memory, once a plane, where neighbours in x read them too. All
-// levels advance while warps wait for each other once. Where several warps span the tile, the ends of all lanes' rows pass through shared
-// memory as well, and nothing is shuffled: wider tiles overlap less. How warps wait for each other: temporal_barrier.cuh.
+// levels advance while warps wait for each other once (temporal_barrier.cuh). Where several warps span the tile, the ends
+// of all lanes' rows pass through shared memory as well, and nothing is shuffled: wider tiles overlap less.
 //
 // The planes that a level holds are in registers; the oldest of them may wait in shared memory (temporal_held.cuh). A
 // warp's lanes copy its rows, or the copy engine does (temporal_copies.cuh).

@@ -9,7 +9,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kLanes = 32;
 constexpr double kStepOverhead = 40;    // instructions of a plane that are no level's: copies' and stores' addresses
 constexpr double kLevelOverhead = 10;   // and of each level
 constexpr double kEngineOverhead = 25;  // of a plane that the copy engine brings: the fence, which waits for stores
@@ -31,14 +30,14 @@ double neighbour_cells(const Problem& problem, const Tuning& tuning, const Kerne
 }
 
 /// Shuffles of a warp for them, each of which moves four bytes. In tiles of several warps they are read.
-double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  if (tuning.block_x > kLanes) return 0;
+double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+  if (shape.width > shape.warp_width) return 0;
   return (problem.type == ElementType::f64 ? 2 : 1) * neighbour_cells(problem, tuning, axes);
 }
 
 /// Cells at the ends of its rows that a thread publishes, and those that it reads.
 double end_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
-  if (tuning.block_x == kLanes) return 0;
+  if (shape.width == shape.warp_width) return 0;
   return shape.end_rows * (axes.reach[0].high - axes.reach[0].low) + neighbour_cells(problem, tuning, axes);
 }
 
@@ -52,7 +51,7 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
   const double edge_rows = axes.reach[1].high - axes.reach[1].low;
   const double exchanged = edge_rows * tuning.register_x / word * shape.exchange_slots;
   const double ends = reach > 0 ? end_cells(problem, tuning, axes, shape) / end_word : 0;
-  return shuffles(problem, tuning, axes) + exchanged + ends + kLevelOverhead;
+  return shuffles(problem, tuning, axes, shape) + exchanged + ends + kLevelOverhead;
 }
 
 /// What a thread holds, by 357 kernels of twelve problems (NVRTC 13.0, sm_90; 14 registers of deviation): its levels'
@@ -128,7 +127,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double ring_cells = outputs * (2 + constants * (1 + tuning.steps));
   work.shared_wavefronts =
       warp_planes * (ring_cells + edge_cells + passed + waiting) * value_bytes * 32 / kWavefrontBytes +
-      warp_planes * tuning.steps * shuffles(problem, tuning, axes);
+      warp_planes * tuning.steps * shuffles(problem, tuning, axes, shape);
   work.rounds = 1 + planes / (1 + tuning.prefetch);
   work.barriers = shape.exchange_slots > 0 || tuning.groups > 1 ? planes : 0;
   work.asynchronous = true;
