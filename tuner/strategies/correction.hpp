@@ -10,10 +10,12 @@
 
 namespace stencil_tune {
 
-/// Learns log(measured / predicted) as a sum of terms (normalised least mean squares): one for each parameter value and
-/// one for the family, and the same once more for candidates of the same template alone. When streaming stores turn out
-/// 7 % slow, all candidates with streaming stores move back; when planes ahead do in one kind of ring, they may stay
-/// good in others.
+/// Learns log(measured / predicted) as a sum of terms: one for each parameter value and one for the family, and the
+/// same once more for candidates of the same template alone. When streaming stores turn out 7 % slow, all candidates
+/// with streaming stores move back; when planes ahead do in one kind of ring, they may stay good in others.
+///
+/// This is Bayesian linear regression by recursive least squares: every term is thought to be near 0 until trials say
+/// otherwise, and of two candidates that differ in one value the difference teaches the terms of that value alone.
 class Correction {
  public:
   /// The values a candidate has, as indices of terms; computed once for candidates that are ranked again and again.
@@ -24,7 +26,8 @@ class Correction {
   /// What to multiply the model's cost by.
   double factor(const Features& features) const;
 
-  /// Failures teach nothing here: both arguments must be finite and positive.
+  /// Failures teach nothing here: both arguments must be finite and positive. Work: the square of the number of terms
+  /// learned so far.
   void learn(const Features& features, double measured, double predicted);
 
  private:
@@ -36,9 +39,13 @@ class Correction {
   };
 
   double sum(const Features& features) const;
+  void begin_to_learn(int term);
 
   std::map<Term, int> term_of_;
-  std::vector<double> terms_;
+  std::vector<double> terms_;                    // expected values
+  std::vector<int> row_of_;                      // of a term; -1: no trial had it
+  std::vector<int> learned_;                     // the term of each row
+  std::vector<std::vector<double>> covariance_;  // of the learned terms
 };
 
 }  // namespace stencil_tune

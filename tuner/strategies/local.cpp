@@ -4,13 +4,15 @@
 //   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
 //   hop       when a basin is exhausted: to a few random steps away from a kind's home, its best basin accepted so far;
 //             every third time to a rival, the fastest candidate that lies far from the centres of all basins so far
-//   pool      every few proposals, the best remaining of a large random sample, wherever it lies
+//   pool      every other proposal, from a large random sample: downhill from its best, or its best itself
 //
 // A kind of kernel is a template: from one to another all parameters have other good values, and optima are many steps
 // apart. Each kind whose best is not far from the best of all is hopped from: where the model is wrong about one, its
 // first basins may be poor ones.
 //
 // Neighbours and pool are ranked by the model's cost, corrected by what the trials so far taught (correction.hpp).
+// Neighbours that should be slower than the centre are left alone: a change that was bad in one basin seldom is good in
+// the next.
 #include "generator/source.hpp"
 #include "tuner/search.hpp"
 #include "tuner/strategies/candidate_set.hpp"
@@ -28,16 +30,19 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
-constexpr int kWalksPerKind = 60;  // downhill, from the best of the sample
-constexpr int kStartsApart = 3;    // parameters that differ
+constexpr std::size_t kWalksPerKind = 60;  // downhill, from the best of the sample
+constexpr std::size_t kMostWalks = 600;    // of a kind whose best optimum is near the best of all
+constexpr double kNearBest = 1.03;         // times the least cost
+constexpr int kStartsApart = 3;            // parameters that differ
 constexpr int kStartsPerKind = 2;
 constexpr int kStartsOverall = 10;
 constexpr int kRivalEvery = 3;        // every third hop leads to a rival
 constexpr int kRivalsApart = 6;       // parameters that differ from the centres of all basins
 constexpr double kRivalWithin = 1.1;  // times the best time
-constexpr int kPoolEvery = 4;         // every fourth proposal comes from the pool
+constexpr int kPoolEvery = 2;         // every other proposal comes from the pool
+constexpr int kPoolWalks = 3;         // most for one proposal
 constexpr int kFillEvery = 100;       // proposals at least between two samples; twice as many after one without a find
-constexpr double kPoolSlower = 1.15;  // than the best, by corrected cost: the rest of the pool is left alone
+constexpr double kPoolSlower = 1.05;  // than the best, by corrected cost: not proposed
 constexpr int kHopSteps = 4;          // most random steps of a hop
 constexpr int kHopTries = 50;
 constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than its kind's best and still become home
@@ -45,7 +50,8 @@ constexpr double kHomeSlower = 1.1;       // kinds whose best is this much slowe
 constexpr double kHomeScale = 0.03;       // a kind this much slower than the best one is hopped from e times less often
 constexpr double kHopelessAfter = 8;      // trials of a basin before it may be given up
 constexpr double kHopelessFactor = 1.25;  // slower than the best: given up
-constexpr double kWorthTrying = 1.5;      // neighbours beyond this times the centre's corrected cost are left alone
+constexpr double kWorthTrying = 1.06;     // neighbours beyond this times the centre's corrected cost are left alone,
+constexpr double kWorthMeanwhile = 1.5;   // but for these, while nothing better is left and reports are waited for
 
 class Local : public Strategy {
  public:
@@ -64,7 +70,9 @@ class Local : public Strategy {
     if (++turn_ % kPoolEvery == 0) {
       if (auto tuning = propose_from_pool()) return tuning;
     }
-    if (auto tuning = propose_from_basin()) return tuning;
+    if (auto tuning = propose_from_basin(kWorthTrying)) return tuning;
+    if (auto tuning = propose_from_pool()) return tuning;
+    if (auto tuning = propose_from_basin(kWorthMeanwhile)) return tuning;
     if (auto tuning = take_best(pool_, kInfinity)) return tuning;
     while (auto tuning = scan_.next()) {
       if (taken_.add(*tuning)) return tuning;
@@ -104,7 +112,7 @@ class Local : public Strategy {
   struct Basin {
     int number = 0;
     double time = kInfinity;  // of its best candidate
-    Tuning centre;
+    Ranked centre;
     std::vector<Ranked> neighbours;
     int pending = 0;  // proposed and not yet reported
     int trials = 0;   // reported
@@ -147,15 +155,32 @@ class Local : public Strategy {
     std::stable_sort(list.begin(), list.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
   }
 
-  // The best of the sample, of another one where that is not worth a trial any more.
+  // In turn where a walk leads and the best of the sample itself; of another sample where neither is worth a trial.
   std::optional<Tuning> propose_from_pool() {
-    auto tuning = take_best(pool_, kPoolSlower * best_time_);
+    pool_walks_ = !pool_walks_;
+    const auto propose = [&] { return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolSlower * best_time_); };
+    auto tuning = propose();
     if (!tuning && turn_ - filled_at_ >= fill_every_) {
       fill_pool();
-      tuning = take_best(pool_, kPoolSlower * best_time_);
+      tuning = propose();
       if (!tuning) fill_every_ *= 2;
     }
     return tuning;
+  }
+
+  // The lowest candidate that nobody has proposed on the way downhill from the best remaining of the sample.
+  std::optional<Tuning> walk_from_pool() {
+    const auto cost = [&](const Tuning& tuning) { return corrected(rank(tuning)); };
+    for (int walk = 0; walk < kPoolWalks; ++walk) {
+      const auto best = remove_best(pool_, kInfinity);
+      if (!best) return std::nullopt;
+      std::optional<Tuning> lowest;
+      for (std::optional<Tuning> at = best->tuning; at; at = step_down(*at, cost)) {
+        if (!taken_.contains(*at)) lowest = at;
+      }
+      if (lowest && cost(*lowest) <= kPoolSlower * best_time_ && taken_.add(*lowest)) return lowest;
+    }
+    return std::nullopt;
   }
 
   // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
@@ -176,16 +201,25 @@ class Local : public Strategy {
 
   // The model's local optima of each kind, the best first and none near a better one.
   std::map<std::string_view, std::vector<Ranked>> optima_apart() {
-    std::map<std::string_view, std::vector<Ranked>> found;
-    std::map<std::string_view, int> walks;
-    CandidateSet walked;
+    std::map<std::string_view, std::vector<Ranked>> samples, found;
     for (const Ranked& ranked : pool_) {
-      const std::string_view kind = template_of(ranked.tuning);
-      if (!std::isfinite(ranked.cost) || ++walks[kind] > kWalksPerKind) continue;
-      if (const auto optimum = downhill(ranked, walked)) found[kind].push_back(*optimum);
+      if (std::isfinite(ranked.cost)) samples[template_of(ranked.tuning)].push_back(ranked);
+    }
+    CandidateSet walked;
+    const auto walk_from = [&](std::string_view kind, std::size_t begin, std::size_t end) {
+      const std::vector<Ranked>& of_kind = samples[kind];
+      for (std::size_t i = begin; i < std::min(end, of_kind.size()); ++i) {
+        if (const auto optimum = downhill(of_kind[i].tuning, walked)) found[kind].push_back(*optimum);
+      }
+      sort_by_cost(found[kind]);
+    };
+    double least = kInfinity;
+    for (const auto& [kind, of_kind] : samples) {
+      walk_from(kind, 0, kWalksPerKind);
+      least = std::min(least, found[kind].front().cost);
     }
     for (auto& [kind, optima] : found) {
-      sort_by_cost(optima);
+      if (optima.front().cost <= kNearBest * least) walk_from(kind, kWalksPerKind, kMostWalks);
       std::vector<Ranked> apart;
       for (const Ranked& optimum : optima) {
         const bool near = std::any_of(apart.begin(), apart.end(), [&](const Ranked& better) {
@@ -199,26 +233,32 @@ class Local : public Strategy {
   }
 
   // Walks to the model's nearest local optimum of the kind; nothing when the way joins one that was walked before.
-  std::optional<Ranked> downhill(Ranked at, CandidateSet& walked) {
-    for (bool moved = true; moved;) {
-      if (!walked.add(at.tuning)) return std::nullopt;
-      moved = false;
-      Tuning best = at.tuning;
-      for (const Tuning& neighbour : space_.neighbours(at.tuning)) {
-        if (template_of(neighbour) != template_of(at.tuning)) continue;
-        const double cost = model_.cost(neighbour);
-        if (cost < at.cost) best = neighbour, at.cost = cost, moved = true;
-      }
-      at.tuning = best;
+  std::optional<Ranked> downhill(Tuning at, CandidateSet& walked) {
+    while (walked.add(at)) {
+      const auto lower = step_down(at, [&](const Tuning& tuning) { return model_.cost(tuning); });
+      if (!lower) return rank(at);
+      at = *lower;
     }
-    return rank(at.tuning);
+    return std::nullopt;
   }
 
-  std::optional<Tuning> propose_from_basin() {
+  // The neighbour of least cost among those of the same kind; nothing when none costs less than the candidate itself.
+  template <class Cost>
+  std::optional<Tuning> step_down(const Tuning& at, const Cost& cost) const {
+    std::optional<Tuning> lowest;
+    double least = cost(at);
+    for (const Tuning& neighbour : space_.neighbours(at)) {
+      if (template_of(neighbour) != template_of(at)) continue;
+      if (const double its_cost = cost(neighbour); its_cost < least) lowest = neighbour, least = its_cost;
+    }
+    return lowest;
+  }
+
+  std::optional<Tuning> propose_from_basin(double worth) {
     for (int tries = 0; tries < kHopTries; ++tries) {
       const bool hopeless = basin_.trials >= kHopelessAfter && basin_.time > best_time_ * kHopelessFactor;
       if (!hopeless) {
-        if (auto tuning = take_best(basin_.neighbours, kWorthTrying * centre_cost_)) {
+        if (auto tuning = take_best(basin_.neighbours, worth * corrected(basin_.centre))) {
           asked_in_basin_[code(*tuning)] = basin_.number;
           ++basin_.pending;
           return tuning;
@@ -230,28 +270,33 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
-  // Removes and returns the candidate with the least corrected cost that nobody has proposed; nothing when all that is
-  // left costs more than the limit.
+  // Removes and returns the candidate with the least corrected cost; nothing when all that is left costs more than the
+  // limit.
+  std::optional<Ranked> remove_best(std::vector<Ranked>& list, double limit) const {
+    auto best = list.end();
+    double least = limit;
+    for (auto candidate = list.begin(); candidate != list.end(); ++candidate) {
+      const double cost = corrected(*candidate);
+      if (best == list.end() ? cost <= least : cost < least) best = candidate, least = cost;
+    }
+    if (best == list.end()) return std::nullopt;
+    Ranked removed = std::move(*best);
+    list.erase(best);
+    return removed;
+  }
+
+  // The same, of those that nobody has proposed.
   std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
-    while (!list.empty()) {
-      auto best = list.begin();
-      double least = corrected(*best);
-      for (auto other = best + 1; other != list.end(); ++other) {
-        if (const double cost = corrected(*other); cost < least) best = other, least = cost;
-      }
-      if (least > limit) return std::nullopt;
-      const Tuning tuning = best->tuning;
-      list.erase(best);
-      if (taken_.add(tuning)) return tuning;
+    while (const auto best = remove_best(list, limit)) {
+      if (taken_.add(best->tuning)) return best->tuning;
     }
     return std::nullopt;
   }
 
   // Makes a candidate the centre of the basin.
   void enter(const Tuning& tuning, double time_ms) {
-    basin_.centre = tuning;
+    basin_.centre = rank(tuning);
     basin_.time = time_ms;
-    centre_cost_ = corrected(rank(tuning));
     basin_.neighbours.clear();
     for (const Tuning& neighbour : space_.neighbours(tuning)) {
       if (!taken_.contains(neighbour)) basin_.neighbours.push_back(rank(neighbour));
@@ -275,10 +320,12 @@ class Local : public Strategy {
   }
 
   void leave() {
-    Home& home = homes_[template_of(basin_.centre)];
-    if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre;
-    centres_.push_back(basin_.centre);
-    const auto near = [&](const Tried& rival) { return differences(rival.tuning, basin_.centre) < kRivalsApart; };
+    Home& home = homes_[template_of(basin_.centre.tuning)];
+    if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre.tuning;
+    centres_.push_back(basin_.centre.tuning);
+    const auto near = [&](const Tried& rival) {
+      return differences(rival.tuning, basin_.centre.tuning) < kRivalsApart;
+    };
     rivals_.erase(std::remove_if(rivals_.begin(), rivals_.end(), near), rivals_.end());
   }
 
@@ -330,7 +377,6 @@ class Local : public Strategy {
   std::deque<Tuning> starts_;
   std::vector<Ranked> pool_;
   Basin basin_;
-  double centre_cost_ = kInfinity;             // corrected, of the basin's centre
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
   std::map<std::string_view, Home> homes_;
@@ -339,6 +385,7 @@ class Local : public Strategy {
   int turn_ = 0;
   int filled_at_ = 0;
   int fill_every_ = kFillEvery;
+  bool pool_walks_ = false;
 };
 
 }  // namespace
