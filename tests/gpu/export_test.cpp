@@ -41,7 +41,7 @@ std::vector<Exported> one_of_every_form(const Limits& limits) {
   return all;
 }
 
-/// Fused steps of either rank.
+/// Fused steps of either rank, on a grid that the widest of their tiles lies in.
 std::vector<Exported> of_fused_steps() {
   struct Fused {
     Stencil stencil;
@@ -61,8 +61,8 @@ std::vector<Exported> of_fused_steps() {
   };
   std::vector<Exported> all;
   for (const Fused& one : fused) {
-    Problem problem = problem_of(one.stencil, one.type, one.boundaries);
-    problem.steps = 100;
+    const Extents extents{one.stencil.rank, {160, 64, one.stencil.rank == 3 ? 64 : 1}};
+    const Problem problem = make_problem(one.stencil, one.type, one.boundaries, extents, 0, 100);
     all.push_back(exported(problem, parse_code(one.code)));
   }
   return all;
