@@ -22,6 +22,7 @@ END
 
 gpus=1  # that a record's cases take turns on
 first=1 # the number of its first case
+note=   # that its cases have
 
 # NAME STEPS CASE...; a case is STENCIL TYPE DIMS PITCH RATE_OF_THE_WINNER [COMPARED_WITH]
 record() {
@@ -31,7 +32,7 @@ record() {
     read -r stencil type dims pitch rate against <<<"$words"
     cases+=("{\"stencil\":\"$stencil\",\"type\":\"$type\",\"dims\":\"$dims\",\"pitch\":$pitch,\"boundary\":\"hold\",
       \"steps\":$steps,\"device\":{\"name\":\"Fake GPU\",\"uuid\":\"GPU-$((${#cases[@]} % gpus))\"},\"copy_ceiling_gstencils\":500,\"fits_in_l2\":false,
-      \"case\":$((${#cases[@]} + first)),${against:+\"compared_with_case\":$against,}\"kernels\":[
+      \"case\":$((${#cases[@]} + first)),\"notes\":[\"$note\"],${against:+\"compared_with_case\":$against,}\"kernels\":[
       {\"kernel\":\"winner\",\"code\":\"temporal.bx32.t4.ch2\",\"gstencils\":$rate},
       {\"kernel\":\"one sweep\",\"code\":\"direct.bx32\",\"gstencils\":450},
       {\"kernel\":\"naive\",\"code\":\"direct.bx64\",\"gstencils\":250},
@@ -64,6 +65,21 @@ puts_runs_beside_what_others_reach() {
   expect_line 'old sweep'
   for line in before between after; do expect_line "$line"; done
   grep -q '>1083</text>' "$scratch/docs/temporal.svg" || fail 'the plot should name our rate'
+}
+
+puts_the_sweep_tuned_for_the_same_grid_beside_runs() {
+  note='one sweep: direct.bx32 (match: nearest size): tuned at 512x512x512'
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  note=
+  publish
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | – | 80 % of 512³ |'
+  record single-sweep 1 'star3d1r f32 512x512x512 512 440' 'star3d1r f32 509x487x601 509 423'
+  publish
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 423 | 80 % of 512³ |'
+  note='one sweep: direct.bx32 (match: exact): tuned at 512x512x512'
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  publish
+  expect_line '| 3D star, order 1, f32, 512³ | **1083** | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
 }
 
 puts_shares_of_the_copy() {
