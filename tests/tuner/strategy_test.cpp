@@ -156,6 +156,20 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing)
   EXPECT_LT(local, random);
 }
 
+// Some changes make every kernel slower here, which the model does not know.
+TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
+  const auto strategy = make_local(space, model, 1);
+  int bad = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Tuning tuning = *strategy->propose();
+    const bool slower =
+        tuning.store == StoreHint::streaming || tuning.order == BlockOrder::z_first || tuning.cluster > 1;
+    strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
+    if (i >= 100 && slower) ++bad;
+  }
+  EXPECT_LT(bad, 15);
+}
+
 // Families are direct, tiled and streaming; a walk has its planes shared, mixed, in registers or in a ring, keeps cells
 // or sums in the last two, and brings those of sums by the copy engine or by threads.
 TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
@@ -282,6 +296,20 @@ TEST(Correction, TeachesMoreAboutTheKindThatWasTriedThanAboutOthers) {
       std::log(factor("streaming.bx64.by4.cz16.ring.pf4") / factor("streaming.bx64.by4.cz16.ring.pf1"));
   EXPECT_GT(own, 0.1);
   EXPECT_NEAR(other, own / 2, 0.01) << "what all kinds share";
+}
+
+TEST(Correction, LearnsWhatAChangeDoesInTwoTrials) {
+  Correction correction;
+  const auto learn = [&](const char* text, double measured) {
+    correction.learn(correction.features(parse_code(text)), measured, 1);
+  };
+  const auto factor = [&](const char* text) { return correction.factor(correction.features(parse_code(text))); };
+  learn("direct.bx32.by8", 1);
+  learn("direct.bx64.by8", 1);
+  learn("direct.bx32.by8.stcs", 1.3);
+  learn("direct.bx64.by8.stcs", 1.3);
+  EXPECT_GT(factor("direct.bx128.by4.stcs") / factor("direct.bx128.by4"), 1.1);
+  EXPECT_NEAR(factor("direct.bx64.by8") / factor("direct.bx32.by8"), 1, 0.02);
 }
 
 TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {
