@@ -17,6 +17,7 @@
 #include "tuner/search.hpp"
 #include "tuner/strategies/candidate_set.hpp"
 #include "tuner/strategies/correction.hpp"
+#include "tuner/strategies/optima.hpp"
 #include "tuner/strategies/scan.hpp"
 
 #include <algorithm>
@@ -30,10 +31,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
-constexpr std::size_t kWalksPerKind = 60;  // downhill, from the best of the sample
-constexpr std::size_t kMostWalks = 600;    // of a kind whose best optimum is near the best of all
-constexpr double kNearBest = 1.03;         // times the least cost
-constexpr int kStartsApart = 3;            // parameters that differ
 constexpr int kStartsPerKind = 2;
 constexpr int kStartsOverall = 10;
 constexpr int kRivalEvery = 3;        // every third hop leads to a rival
@@ -175,7 +172,7 @@ class Local : public Strategy {
       const auto best = remove_best(pool_, kInfinity);
       if (!best) return std::nullopt;
       std::optional<Tuning> lowest;
-      for (std::optional<Tuning> at = best->tuning; at; at = step_down(*at, cost)) {
+      for (std::optional<Tuning> at = best->tuning; at; at = step_down(space_, *at, cost)) {
         if (!taken_.contains(*at)) lowest = at;
       }
       if (lowest && cost(*lowest) <= kPoolSlower * best_time_ && taken_.add(*lowest)) return lowest;
@@ -185,73 +182,20 @@ class Local : public Strategy {
 
   // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
   void choose_starts() {
-    const auto by_kind = optima_apart();
+    std::vector<Tuning> sample;
+    for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
+    const auto by_kind = optima_apart(space_, model_, sample);
     std::vector<Ranked> others;
     for (std::size_t i = 0; i < kStartsPerKind; ++i) {
       for (const auto& [kind, optima] : by_kind) {
-        if (i < optima.size()) starts_.push_back(optima[i].tuning);
+        if (i < optima.size()) starts_.push_back(optima[i]);
       }
     }
     for (const auto& [kind, optima] : by_kind) {
-      for (std::size_t i = kStartsPerKind; i < optima.size(); ++i) others.push_back(optima[i]);
+      for (std::size_t i = kStartsPerKind; i < optima.size(); ++i) others.push_back(rank(optima[i]));
     }
     sort_by_cost(others);
     for (std::size_t i = 0; i < others.size() && i < kStartsOverall; ++i) starts_.push_back(others[i].tuning);
-  }
-
-  // The model's local optima of each kind, the best first and none near a better one.
-  std::map<std::string_view, std::vector<Ranked>> optima_apart() {
-    std::map<std::string_view, std::vector<Ranked>> samples, found;
-    for (const Ranked& ranked : pool_) {
-      if (std::isfinite(ranked.cost)) samples[template_of(ranked.tuning)].push_back(ranked);
-    }
-    CandidateSet walked;
-    const auto walk_from = [&](std::string_view kind, std::size_t begin, std::size_t end) {
-      const std::vector<Ranked>& of_kind = samples[kind];
-      for (std::size_t i = begin; i < std::min(end, of_kind.size()); ++i) {
-        if (const auto optimum = downhill(of_kind[i].tuning, walked)) found[kind].push_back(*optimum);
-      }
-      sort_by_cost(found[kind]);
-    };
-    double least = kInfinity;
-    for (const auto& [kind, of_kind] : samples) {
-      walk_from(kind, 0, kWalksPerKind);
-      least = std::min(least, found[kind].front().cost);
-    }
-    for (auto& [kind, optima] : found) {
-      if (optima.front().cost <= kNearBest * least) walk_from(kind, kWalksPerKind, kMostWalks);
-      std::vector<Ranked> apart;
-      for (const Ranked& optimum : optima) {
-        const bool near = std::any_of(apart.begin(), apart.end(), [&](const Ranked& better) {
-          return differences(better.tuning, optimum.tuning) < kStartsApart;
-        });
-        if (!near) apart.push_back(optimum);
-      }
-      optima = std::move(apart);
-    }
-    return found;
-  }
-
-  // Walks to the model's nearest local optimum of the kind; nothing when the way joins one that was walked before.
-  std::optional<Ranked> downhill(Tuning at, CandidateSet& walked) {
-    while (walked.add(at)) {
-      const auto lower = step_down(at, [&](const Tuning& tuning) { return model_.cost(tuning); });
-      if (!lower) return rank(at);
-      at = *lower;
-    }
-    return std::nullopt;
-  }
-
-  // The neighbour of least cost among those of the same kind; nothing when none costs less than the candidate itself.
-  template <class Cost>
-  std::optional<Tuning> step_down(const Tuning& at, const Cost& cost) const {
-    std::optional<Tuning> lowest;
-    double least = cost(at);
-    for (const Tuning& neighbour : space_.neighbours(at)) {
-      if (template_of(neighbour) != template_of(at)) continue;
-      if (const double its_cost = cost(neighbour); its_cost < least) lowest = neighbour, least = its_cost;
-    }
-    return lowest;
   }
 
   std::optional<Tuning> propose_from_basin(double worth) {
