@@ -4,9 +4,9 @@
 //
 // The first time in a process and the median of many, in milliseconds, for the whole way: file read and parsed, facts
 // derived, a legal candidate found for the first family that has one, source generated. The target is 10 ms.
-#include "generator/definition.hpp"
-#include "generator/source.hpp"
-#include "generator/space.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/definition/definition.hpp"
+#include "generator/kernel/source.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,11 @@
 string(REPLACE "|" ";" files "${FILES}")
 set(entries "")
 foreach(file IN LISTS files)
-  get_filename_component(name "${file}" NAME)
+  if(BASE)
+    file(RELATIVE_PATH name "${BASE}" "${file}")
+  else()
+    get_filename_component(name "${file}" NAME)
+  endif()
   file(READ "${file}" text)
   # Compilers limit the length of one literal; adjacent ones are joined.
   string(LENGTH "${text}" length)

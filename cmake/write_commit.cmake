@@ -9,7 +9,7 @@ if(Git_FOUND)
     set(commit ${described})
   endif()
 endif()
-set(text "#include \"tuner/commit.hpp\"\n
+set(text "#include \"tuner/commands/commit.hpp\"\n
 const char* stencil_tune::built_from_commit() noexcept { return \"${commit}\"; }\n")
 set(before "")
 if(EXISTS ${OUTPUT})

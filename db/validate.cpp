@@ -1,7 +1,7 @@
 #include "db/validate.hpp"
 
 #include "db/fields.hpp"
-#include "generator/tuning.hpp"
+#include "generator/candidates/tuning.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 namespace stencil_tune {
 
 /// S is the generated stencil: its Storage and Value types, how many inputs, outputs and coefficients it has.
-/// generator/source.cpp packs this on the host, member by member.
+/// generator/kernel/launch.cpp packs this on the host, member by member.
 template <class S>
 struct Arguments {
   const typename S::Storage* in[S::kInputs];

@@ -1,9 +1,9 @@
 #include "costs.hpp"
 
-#include "generator/space.hpp"
-#include "runtime/caching_compiler.hpp"
-#include "runtime/library_parts.hpp"
-#include "runtime/packed_launch.hpp"
+#include "generator/candidates/space.hpp"
+#include "runtime/compile/caching_compiler.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "runtime/library/packed_launch.hpp"
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>

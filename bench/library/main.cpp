@@ -1,7 +1,7 @@
 // What using the library costs, and what it gives: tables on standard error, JSON on standard output.
 #include "costs.hpp"
 #include "rates.hpp"
-#include "runtime/device.hpp"
+#include "runtime/cuda/device.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options.hpp>

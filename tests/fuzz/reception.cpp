@@ -1,8 +1,8 @@
 #include "tests/fuzz/reception.hpp"
 
-#include "generator/definition.hpp"
-#include "generator/definition_text.hpp"
-#include "generator/update_text.hpp"
+#include "generator/definition/definition.hpp"
+#include "generator/definition/text.hpp"
+#include "generator/kernel/update_text.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <algorithm>

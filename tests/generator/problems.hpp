@@ -1,8 +1,8 @@
 // Problems that the tests of candidates share.
 #pragma once
 
-#include "generator/constraints.hpp"
-#include "generator/problem.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/stencil/problem.hpp"
 
 namespace stencil_tune::testing {
 

@@ -1,10 +1,10 @@
 // The device worker on a real GPU: right kernels are timed, wrong ones are found, and whatever a kernel does costs no
 // more than itself.
-#include "generator/source.hpp"
-#include "generator/space.hpp"
-#include "runtime/compiler.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/kernel/source.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/gpu/gpu_test.hpp"
-#include "tuner/worker.hpp"
+#include "tuner/workers/worker.hpp"
 
 #include <gtest/gtest.h>
 

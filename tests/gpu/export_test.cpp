@@ -1,7 +1,7 @@
 // Exported files on a real GPU: each builds with nvcc alone, and its own self-check passes.
-#include "runtime/export.hpp"
+#include "runtime/export/export.hpp"
 
-#include "generator/constraints.hpp"
+#include "generator/candidates/constraints.hpp"
 #include "gpu_test.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tests/runtime/temporary_folder.hpp"

@@ -1,7 +1,7 @@
 // Skips a test where there is no GPU.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "runtime/cuda/device.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>

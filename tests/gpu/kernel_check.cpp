@@ -1,9 +1,9 @@
 #include "tests/gpu/kernel_check.hpp"
 
-#include "generator/temporal.hpp"
-#include "runtime/lookup.hpp"
+#include "generator/candidates/temporal.hpp"
+#include "runtime/library/lookup.hpp"
 #include "tuner/executor/field_data.hpp"
-#include "tuner/launcher.hpp"
+#include "tuner/measure/launcher.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

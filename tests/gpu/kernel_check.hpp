@@ -1,8 +1,8 @@
 // One compiled kernel on a real GPU, on small grids: every cell against the CPU's reference.
 #pragma once
 
-#include "runtime/compiler.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/cuda/driver.hpp"
 #include "tuner/executor/host_check.hpp"
 
 #include <cstdint>

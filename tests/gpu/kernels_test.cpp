@@ -1,17 +1,17 @@
 // Every form of kernel on a real GPU, every pair of settings, on awkward grids, against the CPU's reference: what the
 // host executor cannot show is how the GPU's own compiler, warps, barriers and copy engine run them.
-#include "generator/constraints.hpp"
-#include "generator/textbook.hpp"
-#include "generator/tile.hpp"
-#include "runtime/caching_compiler.hpp"
-#include "runtime/module.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/tile.hpp"
+#include "runtime/compile/caching_compiler.hpp"
+#include "runtime/cuda/module.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/kernel_check.hpp"
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
-#include "tuner/launcher.hpp"
-#include "tuner/verification.hpp"
+#include "tuner/measure/launcher.hpp"
+#include "tuner/verify/verification.hpp"
 
 #include <gtest/gtest.h>
 

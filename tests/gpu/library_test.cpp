@@ -2,10 +2,10 @@
 #include "stencil_tune/stencil_tune.hpp"
 
 #include "gpu_test.hpp"
-#include "runtime/caching_compiler.hpp"
-#include "runtime/library_parts.hpp"
-#include "runtime/shared_library.hpp"
-#include "tuner/reference.hpp"
+#include "runtime/compile/caching_compiler.hpp"
+#include "runtime/cuda/shared_library.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "tuner/verify/reference.hpp"
 
 #include <cuda.h>
 

@@ -1,5 +1,5 @@
 // The GPU tests are also their own workers: the tuner starts "this program" with an internal verb.
-#include "tuner/worker.hpp"
+#include "tuner/workers/worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 //
 // Kernels are compared with the evaluator of the expression graph (check_cases_on_host), and that evaluator, boundaries
 // included, with the corpus' plain C++ (corpus_reference.cpp).
-#include "generator/constraints.hpp"
-#include "generator/definition.hpp"
-#include "generator/space.hpp"
-#include "tests/generator/corpus_reference.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/definition/definition.hpp"
+#include "tests/generator/definition/corpus_reference.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tuner/executor/field_data.hpp"
 

@@ -1,7 +1,7 @@
 #include "tests/kernels/kernel_cases.hpp"
 
-#include "generator/constraints.hpp"
-#include "generator/tile.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/tile.hpp"
 #include "tests/kernels/covering_array.hpp"
 
 #include <fmt/format.h>

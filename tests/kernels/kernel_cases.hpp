@@ -1,8 +1,8 @@
 // The kernels that the tests run: candidates, stencils, element types, boundaries, and the grids they are tried on.
 #pragma once
 
-#include "generator/problem.hpp"
-#include "generator/tuning.hpp"
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
 #include "tuner/executor/host_check.hpp"
 
 #include <optional>

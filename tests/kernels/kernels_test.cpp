@@ -1,7 +1,7 @@
 // Every family, form and setting of the templates, on awkward grids, against the reference: every pair of settings.
-#include "generator/constraints.hpp"
-#include "generator/space.hpp"
-#include "generator/textbook.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/candidates/textbook.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #include "tests/kernels/random_cases.hpp"
 
-#include "generator/space.hpp"
-#include "generator/temporal.hpp"
-#include "generator/tile.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/tile.hpp"
 #include "tests/kernels/random_stencils.hpp"
 
 #include <fmt/format.h>

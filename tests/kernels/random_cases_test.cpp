@@ -1,5 +1,5 @@
 #include "tests/kernels/random_cases.hpp"
-#include "generator/constraints.hpp"
+#include "generator/candidates/constraints.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/kernels/random_stencils.hpp"
 
-#include "generator/definition.hpp"
+#include "generator/definition/definition.hpp"
 
 #include <fmt/format.h>
 

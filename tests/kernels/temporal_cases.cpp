@@ -1,8 +1,8 @@
 #include "tests/kernels/temporal_cases.hpp"
 
-#include "generator/constraints.hpp"
-#include "generator/definition.hpp"
-#include "generator/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/temporal.hpp"
+#include "generator/definition/definition.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
-#include "generator/constraints.hpp"
-#include "generator/definition.hpp"
-#include "generator/source.hpp"
-#include "generator/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/temporal.hpp"
+#include "generator/definition/definition.hpp"
+#include "generator/kernel/source.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"

@@ -1,7 +1,7 @@
 // A Driver without a GPU: it answers with made-up facts, hands out numbered handles and writes down what it was asked.
 #pragma once
 
-#include "runtime/driver.hpp"
+#include "runtime/cuda/driver.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <atomic>

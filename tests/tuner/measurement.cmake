@@ -1,22 +1,22 @@
 # Workers, verification and timing: what needs no GPU. A fake worker plays the faults.
-add_executable(stencil_tune_fake_worker fake_worker.cpp)
+add_executable(stencil_tune_fake_worker workers/fake_worker.cpp)
 target_link_libraries(stencil_tune_fake_worker PRIVATE stencil_tune::tuner)
 
 stencil_tune_add_test(stencil_tune_measurement_test
   SOURCES
-    awkward_test.cpp
-    check_kernels_test.cpp
-    compile_pool_test.cpp
-    device_proxy_test.cpp
-    field_set_test.cpp
-    gpu_lock_test.cpp
-    measurement_test.cpp
-    process_test.cpp
-    protocol_test.cpp
-    reference_program_test.cpp
-    reference_test.cpp
-    storage_test.cpp
-    wire_test.cpp
+    verify/awkward_test.cpp
+    verify/check_kernels_test.cpp
+    workers/compile_pool_test.cpp
+    workers/device_proxy_test.cpp
+    verify/field_set_test.cpp
+    measure/gpu_lock_test.cpp
+    measure/measurement_test.cpp
+    workers/process_test.cpp
+    workers/protocol_test.cpp
+    verify/reference_program_test.cpp
+    verify/reference_test.cpp
+    session/storage_test.cpp
+    workers/wire_test.cpp
   LIBRARIES stencil_tune::tuner)
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE

@@ -1,24 +1,24 @@
-stencil_tune_add_test(model_test SOURCES model_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(predict_test SOURCES predict_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(report_test SOURCES report_test.cpp run_plan_test.cpp text_table_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(session_test SOURCES session_test.cpp tips_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(strategy_test SOURCES strategy_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(model_test SOURCES model/model_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(report_test SOURCES session/report_test.cpp session/run_plan_test.cpp session/text_table_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/tips_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test
-  SOURCES suites_test.cpp
+  SOURCES commands/suites_test.cpp
   LIBRARIES stencil_tune_suites)
 
 stencil_tune_add_test(winner_lookup_test
   SOURCES
-    winner_lookup_test.cpp
+    commands/winner_lookup_test.cpp
     ${PROJECT_SOURCE_DIR}/tuner/commands/winner_lookup.cpp
   LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(interrupt_test
   SOURCES
-    interrupt_test.cpp
+    commands/interrupt_test.cpp
     ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
-stencil_tune_add_test(command_line_test SOURCES command_line_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(command_line_test SOURCES commands/command_line_test.cpp LIBRARIES stencil_tune::tuner)
 target_compile_definitions(command_line_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
 add_dependencies(command_line_test stencil-tune)

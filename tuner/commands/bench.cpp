@@ -3,14 +3,14 @@
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
+#include "tuner/commands/commit.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/side_by_side.hpp"
 #include "tuner/commands/suite_table.hpp"
 #include "tuner/commands/suites.hpp"
-#include "tuner/commit.hpp"
-#include "tuner/progress.hpp"
+#include "tuner/session/progress.hpp"
 
 #include <fmt/format.h>
 

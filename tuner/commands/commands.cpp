@@ -1,6 +1,6 @@
 #include "tuner/commands/command.hpp"
 
-#include "tuner/worker.hpp"
+#include "tuner/workers/worker.hpp"
 
 #include <array>
 

@@ -4,12 +4,12 @@
 #include "db/location.hpp"
 #include "db/merge.hpp"
 #include "db/winner_store.hpp"
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/report.hpp"
+#include "tuner/session/report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // stencil-tune devices
-#include "runtime/device.hpp"
+#include "runtime/cuda/device.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/command_line.hpp"
-#include "tuner/device_model.hpp"
-#include "tuner/report.hpp"
+#include "tuner/model/device_model.hpp"
+#include "tuner/session/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

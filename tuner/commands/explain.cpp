@@ -1,10 +1,10 @@
 // stencil-tune explain CODE --dims 512
-#include "generator/explain.hpp"
+#include "generator/candidates/explain.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/target.hpp"
-#include "tuner/model.hpp"
+#include "tuner/model/model.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // stencil-tune list
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/report.hpp"
-#include "tuner/text_table.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/text_table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 #include "tuner/commands/problem_options.hpp"
 
-#include "generator/definition.hpp"
-#include "generator/space.hpp"
-#include "generator/textbook.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/candidates/textbook.hpp"
+#include "generator/definition/definition.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
-#include "tuner/report.hpp"
+#include "tuner/session/report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // The options that say what is to be tuned, shared by all verbs that need a problem.
 #pragma once
 
-#include "generator/constraints.hpp"
-#include "generator/problem.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/stencil/problem.hpp"
 #include "tuner/commands/command_line.hpp"
 
 #include <string_view>

@@ -2,14 +2,14 @@
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
-#include "tuner/report.hpp"
-#include "tuner/trial_record.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 

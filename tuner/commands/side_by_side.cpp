@@ -2,10 +2,10 @@
 
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
-#include "generator/textbook.hpp"
+#include "generator/candidates/textbook.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/winner_lookup.hpp"
-#include "tuner/trial_record.hpp"
+#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "tuner/commands/target.hpp"
 #include "tuner/commands/tuning_run.hpp"
-#include "tuner/report.hpp"
+#include "tuner/session/report.hpp"
 
 namespace stencil_tune {
 

@@ -1,5 +1,5 @@
 // stencil-tune stencils [list | show NAME|FILE]
-#include "generator/describe.hpp"
+#include "generator/stencil/describe.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"

@@ -1,7 +1,7 @@
 // Definitions of the corpus that suites time, carried along as text: a suite runs from any folder.
 #pragma once
 
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 
 #include <span>
 

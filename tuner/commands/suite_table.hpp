@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tuner/commands/suites.hpp"
-#include "tuner/report.hpp"
+#include "tuner/session/report.hpp"
 
 #include <string>
 #include <vector>

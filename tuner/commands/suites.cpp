@@ -1,6 +1,6 @@
 #include "tuner/commands/suites.hpp"
 
-#include "generator/definition.hpp"
+#include "generator/definition/definition.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"

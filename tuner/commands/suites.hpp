@@ -1,7 +1,7 @@
 // Named lists of problems for `bench --suite`.
 #pragma once
 
-#include "generator/problem.hpp"
+#include "generator/stencil/problem.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,9 +1,9 @@
 // What a verb works for: a GPU that is here, or a model of one that is not.
 #pragma once
 
-#include "runtime/device.hpp"
+#include "runtime/cuda/device.hpp"
 #include "tuner/commands/command_line.hpp"
-#include "tuner/device_model.hpp"
+#include "tuner/model/device_model.hpp"
 
 #include <optional>
 #include <string>

@@ -1,16 +1,16 @@
 // stencil-tune [tune] --dims 512
 #include "db/trial_store.hpp"
-#include "generator/temporal.hpp"
+#include "generator/candidates/temporal.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/tuning_run.hpp"
-#include "tuner/model_agreement.hpp"
-#include "tuner/progress.hpp"
-#include "tuner/report.hpp"
-#include "tuner/run_plan.hpp"
-#include "tuner/trial_record.hpp"
+#include "tuner/model/model_agreement.hpp"
+#include "tuner/session/progress.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/run_plan.hpp"
+#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,14 @@
 #include "tuner/commands/tuning_run.hpp"
 
 #include "db/winner_store.hpp"
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 #include "generator/suggest.hpp"
-#include "runtime/pretuned.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
-#include "tuner/predict.hpp"
-#include "tuner/tips.hpp"
+#include "tuner/session/predict.hpp"
+#include "tuner/session/tips.hpp"
 
 #include <fmt/format.h>
 

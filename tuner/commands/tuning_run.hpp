@@ -3,7 +3,7 @@
 
 #include "tuner/commands/command_line.hpp"
 #include "tuner/commands/target.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 #include <cstdint>
 #include <string>

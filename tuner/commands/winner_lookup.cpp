@@ -1,8 +1,8 @@
 #include "tuner/commands/winner_lookup.hpp"
 
-#include "runtime/pretuned.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/trial_record.hpp"
+#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/winner_store.hpp"
-#include "runtime/lookup.hpp"
+#include "runtime/library/lookup.hpp"
 
 #include <optional>
 #include <string>

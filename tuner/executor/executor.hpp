@@ -11,7 +11,7 @@
 //   - out-of-bounds, misaligned and mismatched accesses end the launch with a HostFault that says who and where.
 #pragma once
 
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 
 #include <cstddef>
 #include <cstdint>

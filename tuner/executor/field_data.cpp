@@ -1,7 +1,7 @@
 #include "tuner/executor/field_data.hpp"
 
-#include "tuner/device/storage.h"
-#include "tuner/reference_program.hpp"
+#include "tuner/verify/device/storage.h"
+#include "tuner/verify/reference_program.hpp"
 
 #include <algorithm>
 #include <cmath>

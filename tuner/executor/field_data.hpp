@@ -1,9 +1,9 @@
 // What goes into a kernel run and what it is compared with.
 #pragma once
 
-#include "generator/problem.hpp"
+#include "generator/stencil/problem.hpp"
 #include "tuner/executor/guarded_array.hpp"
-#include "tuner/reference.hpp"
+#include "tuner/verify/reference.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "tuner/executor/host_check.hpp"
 
-#include "generator/temporal.hpp"
-#include "generator/tile.hpp"
+#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/tile.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"

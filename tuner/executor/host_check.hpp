@@ -1,9 +1,9 @@
 // Are candidates right? Runs their kernels on the host executor and compares every cell with the reference.
 #pragma once
 
-#include "generator/problem.hpp"
-#include "generator/source.hpp"
-#include "generator/tuning.hpp"
+#include "generator/candidates/tuning.hpp"
+#include "generator/kernel/source.hpp"
+#include "generator/stencil/problem.hpp"
 
 #include <cstdint>
 #include <optional>

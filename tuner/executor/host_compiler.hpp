@@ -1,7 +1,7 @@
 // Compiles text to a shared object with the machine's C++ compiler.
 #pragma once
 
-#include "generator/source.hpp"
+#include "generator/kernel/source.hpp"
 
 #include <filesystem>
 #include <span>

@@ -1,0 +1,126 @@
+#include "generator/candidates/explain.hpp"
+
+#include "generator/candidates/estimate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace stencil_tune {
+namespace {
+
+using Text = std::back_insert_iterator<std::string>;
+
+/// "32x4x1", of the axes that the kernel has.
+std::string axes_text(const Problem& problem, const Tuning& tuning, const std::array<std::int64_t, kMaxRank>& lengths) {
+  const KernelAxes axes = kernel_axes(problem, tuning);
+  std::vector<std::int64_t> present;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (axes.grid_axis[axis] >= 0) present.push_back(lengths[axis]);
+  }
+  return fmt::format("{}", fmt::join(present, "x"));
+}
+
+void write_parameters(Text out, const Tuning& tuning) {
+  fmt::format_to(out, "\nparameters\n");
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(tuning)) continue;
+    const int value = parameter.get(tuning);
+    fmt::format_to(out, "  {:<19} {:<8} {}", parameter.name, part(parameter, value), parameter.meaning);
+    if (parameter.is_word()) fmt::format_to(out, ": {}", parameter.word_meanings.at(static_cast<std::size_t>(value)));
+    fmt::format_to(out, "\n");
+  }
+}
+
+void write_verdict(Text out, const Explanation& explanation) {
+  if (explanation.violations.empty()) {
+    fmt::format_to(out, "legal: it keeps all {} constraints\n", constraints().size());
+    return;
+  }
+  fmt::format_to(out, "illegal: it breaks {} of {} constraints\n", explanation.violations.size(), constraints().size());
+  for (const Violation& violation : explanation.violations) {
+    const auto all = constraints();
+    const auto broken = std::find_if(
+        all.begin(), all.end(), [&](const Constraint& constraint) { return constraint.name == violation.constraint; });
+    fmt::format_to(out, "  {}: {}\n    {}\n", violation.constraint, violation.message, broken->meaning);
+  }
+}
+
+void write_shared_memory(Text out, const Limits& limits, const SharedTile& shared) {
+  if (shared.bytes == 0) {
+    fmt::format_to(out, "  {:<22} none\n", "shared memory");
+    return;
+  }
+  fmt::format_to(out, "  {:<22} {} bytes a block of {}: ", "shared memory", shared.bytes, limits.shared_per_block);
+  if (shared.inputs == 0) {
+    fmt::format_to(out, "planes on their way and rows that warps exchange\n");  // of fused steps: see SharedTile
+  } else {
+    fmt::format_to(out, "{} field{} x {} planes x {} rows x {} cells of {} bytes\n", shared.inputs,
+                   shared.inputs == 1 ? "" : "s", shared.planes, shared.rows, shared.pitch, shared.cell_bytes);
+  }
+}
+
+void write_figures(Text out, const Problem& problem, const Limits& limits, const Explanation& explanation) {
+  const Tuning& tuning = explanation.tuning;
+  fmt::format_to(out, "\nfigures\n  {:<22} {} a block ({} x {} x {})\n", "threads", explanation.threads, tuning.block_x,
+                 tuning.block_y, tuning.block_z);
+  fmt::format_to(out, "  {:<22} about {} for a thread's values (estimate; 255 is the most)\n", "registers",
+                 explanation.live_registers);
+  if (!explanation.figures) {
+    fmt::format_to(out, "  {:<22} empty: the block is no larger than the stencil's reach\n", "output tile");
+    return;
+  }
+  const Explanation::Figures& figures = *explanation.figures;
+  const Intensity& intensity = figures.intensity;
+  const auto blocks = figures.blocks;
+  fmt::format_to(out, "  {:<22} {} cells a block\n", "output tile", axes_text(problem, tuning, figures.tile));
+  fmt::format_to(out, "  {:<22} {} ({})\n", "blocks", saturating_product({blocks[0], blocks[1], blocks[2]}),
+                 axes_text(problem, tuning, blocks));
+  write_shared_memory(out, limits, figures.shared);
+  fmt::format_to(out, "  {:<22} {:.1f} % of the cells a block reads lie outside its output tile\n", "halo share",
+                 100 * intensity.halo_share);
+  fmt::format_to(out, "  {:<22} {} at least, each input read once and each output written once\n", "bytes an update",
+                 minimal_bytes(problem.facts, problem.type));
+  fmt::format_to(out, "  {:<22} {:.4g} bytes an update by the textbook's count, before any cache\n", "loaded",
+                 intensity.bytes_loaded);
+  fmt::format_to(out, "  {:<22} {:.4g} an update\n", "operations", intensity.operations);
+  fmt::format_to(out, "  {:<22} {:.2f} OP/B by the textbook's count; bound {:.2f}, an infinitely large tile\n",
+                 "intensity", intensity.ratio, intensity.bound);
+}
+
+}  // namespace
+
+Explanation explain_candidate(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  Explanation explanation;
+  explanation.tuning = tuning;
+  for (const Constraint& constraint : constraints()) {
+    if (auto message = constraint.violation(problem, limits, tuning)) {
+      explanation.violations.push_back({constraint.name, std::move(*message)});
+    }
+  }
+  explanation.threads = threads_per_block(tuning);
+  explanation.live_registers = live_registers(problem, tuning);
+  const auto tile = kernel_tile(problem, tuning);
+  if (std::all_of(tile.begin(), tile.end(), [](std::int64_t cells) { return cells > 0; })) {
+    explanation.figures = {tile, blocks_of(kernel_tiles(problem, tuning), tuning), shared_tile(problem, tuning),
+                           textbook_intensity(problem, tuning)};
+  }
+  return explanation;
+}
+
+std::string explain(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+  const Explanation explanation = explain_candidate(problem, limits, tuning);
+  std::string text;
+  const Text out = std::back_inserter(text);
+  fmt::format_to(out, "{}\nfor {}, {}, {}, boundary {}, {} step{}, sm_{}\n", code(tuning), problem.stencil.name,
+                 name(problem.type), to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
+                 problem.steps, problem.steps == 1 ? "" : "s", limits.compute_capability);
+  write_verdict(out, explanation);
+  write_parameters(out, tuning);
+  write_figures(out, problem, limits, explanation);
+  return text;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,58 @@
+// The candidate space of a problem: every combination of parameter values, enumerated lazily.
+#pragma once
+
+#include "generator/candidates/constraints.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A view on problem and limits, which must outlive it. Points are numbered 0..size(): a mixed-radix number over the
+/// values of each family's parameters, family after family; most points are illegal, at() says which are not.
+class Space {
+ public:
+  Space(const Problem& problem, const Limits& limits);
+
+  std::uint64_t size() const noexcept;
+
+  /// The point's candidate; nothing when it is not legal.
+  std::optional<Tuning> at(std::uint64_t point) const;
+
+  /// A legal candidate drawn uniformly over families, then over the points of the family, in which parameters without a
+  /// meaning take their defaults; nothing after 100000 misses. Families of which as many draws found no legal point
+  /// when the space was made are left out.
+  std::optional<Tuning> sample(std::mt19937_64& random) const;
+
+  /// Legal candidates that differ from this one in one parameter by one place in its list of values
+  /// (words: any other value).
+  std::vector<Tuning> neighbours(const Tuning& tuning) const;
+
+  /// Whether the constraints allow it, and each block of a cluster has a tile.
+  bool legal(const Tuning& tuning) const;
+  const Problem& problem() const noexcept { return *problem_; }
+  const Limits& limits() const noexcept { return *limits_; }
+
+ private:
+  struct FamilySpace {
+    Family family;
+    std::vector<const Parameter*> axes;
+    std::vector<std::vector<int>> values;  ///< of each axis, less what the rank or type rules out at once
+    std::uint64_t points;
+  };
+
+  Tuning decode(const FamilySpace& family, std::uint64_t point) const;
+  std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;
+
+  const Problem* problem_;
+  const Limits* limits_;
+  std::vector<FamilySpace> families_;
+  std::vector<std::size_t> drawn_;  ///< families that sample() draws from
+};
+
+/// A fixed legal candidate of the family for this problem, simple and safe; nothing when the family cannot serve it.
+std::optional<Tuning> default_candidate(Family family, const Problem& problem, const Limits& limits);
+
+}  // namespace stencil_tune

@@ -1,0 +1,38 @@
+#include "generator/definition/scope.hpp"
+
+#include "generator/definition/functions.hpp"
+#include "generator/definition/text.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+
+std::string Scope::obstacle(std::string_view name) const {
+  if (!is_identifier(name)) {
+    return fmt::format(
+        "'{}' cannot be a name; names are letters, digits and underscores, at most 64, do not begin with a "
+        "digit, hold no '__' and are no C++ keyword",
+        quotable(name));
+  }
+  if (name.size() == 1 && kAxes.find(name[0]) != std::string_view::npos) {
+    return fmt::format("'{}' is an axis and cannot be another name; axes stand in brackets, as in u[{}-1]", name, name);
+  }
+  if (find_function(name)) return fmt::format("'{}' is a function and cannot be another name", name);
+  if (symbols_.contains(name)) return fmt::format("'{}' is declared already", name);
+  return "";
+}
+
+void Scope::declare(std::string_view name, Symbol symbol) { symbols_.emplace(std::string(name), symbol); }
+
+Symbol* Scope::find(std::string_view name) {
+  const auto found = symbols_.find(name);
+  if (found != symbols_.end()) return &found->second;
+  if (!unknown_is_field_ || !obstacle(name).empty() ||
+      static_cast<int>(builder().stencil().fields.size()) >= kDefinitionLimits.fields) {
+    return nullptr;
+  }
+  const int field = builder().field(name);
+  return &symbols_.emplace(std::string(name), Symbol{Symbol::Kind::field, field}).first->second;
+}
+
+}  // namespace stencil_tune

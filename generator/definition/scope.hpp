@@ -1,0 +1,47 @@
+// The names of a definition.
+#pragma once
+
+#include "generator/definition/operators.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace stencil_tune {
+
+/// What a name stands for.
+struct Symbol {
+  enum class Kind { field, coefficient, expression };
+
+  Kind kind;
+  int index;  ///< field or coefficient; the node of an expression
+  bool used = false;
+};
+
+/// The names an expression may use.
+class Scope {
+ public:
+  explicit Scope(StencilBuilder& builder) : expressions_(builder) {}
+
+  ExpressionBuilder& expressions() noexcept { return expressions_; }
+  StencilBuilder& builder() noexcept { return expressions_.builder(); }
+
+  /// From here on names that are declared nowhere become fields.
+  void declare_unknown_fields() noexcept { unknown_is_field_ = true; }
+
+  /// Why the name cannot be declared, or empty.
+  std::string obstacle(std::string_view name) const;
+  void declare(std::string_view name, Symbol symbol);
+
+  /// Null where the name is unknown.
+  Symbol* find(std::string_view name);
+  const std::map<std::string, Symbol, std::less<>>& symbols() const noexcept { return symbols_; }
+
+ private:
+  ExpressionBuilder expressions_;
+  std::map<std::string, Symbol, std::less<>> symbols_;
+  bool unknown_is_field_ = false;
+};
+
+}  // namespace stencil_tune

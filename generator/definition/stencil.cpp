@@ -1,0 +1,132 @@
+#include "generator/definition/stencil.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+std::set<int> fields_read(const Stencil& stencil) {
+  std::set<int> fields;
+  for (const Node& node : stencil.nodes) {
+    if (node.op == Operation::read) fields.insert(node.index);
+  }
+  return fields;
+}
+
+/// "u" of "u_next" or "u_new"; empty for other names.
+std::string_view current_of(std::string_view name) {
+  for (const std::string_view suffix : {"_next", "_new"}) {
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank)
+    : text_(text), builder_(std::move(name), rank), scope_(builder_) {}
+
+void DefinedStencil::declare_field(std::string_view name, std::size_t offset) {
+  if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);
+  if (static_cast<int>(builder_.stencil().fields.size()) >= kDefinitionLimits.fields) {
+    text_.reject(offset, fmt::format("more than {} fields", kDefinitionLimits.fields));
+  }
+  scope_.declare(name, {Symbol::Kind::field, builder_.field(name)});
+  declared_.emplace_back(name, offset);
+}
+
+void DefinedStencil::declare_coefficient(std::string_view name, double value, std::size_t offset) {
+  if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);
+  if (static_cast<int>(builder_.stencil().coefficients.size()) >= kDefinitionLimits.coefficients) {
+    text_.reject(offset, fmt::format("more than {} coefficients", kDefinitionLimits.coefficients));
+  }
+  if (!(std::fabs(value) <= std::numeric_limits<float>::max())) {
+    text_.reject(offset, fmt::format("the value of coefficient '{}' does not fit in f32", name));
+  }
+  scope_.declare(name, {Symbol::Kind::coefficient, builder_.coefficient(name, value)});
+  declared_.emplace_back(name, offset);
+}
+
+void DefinedStencil::declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset) {
+  if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);
+  scope_.declare(name, {Symbol::Kind::expression, parse_expression(expression, scope_)});
+  declared_.emplace_back(name, offset);
+}
+
+void DefinedStencil::begin_stage(std::size_t offset) {
+  if (static_cast<int>(builder_.stencil().stages.size()) >= kDefinitionLimits.stages) {
+    text_.reject(offset, fmt::format("more than {} stages", kDefinitionLimits.stages));
+  }
+  builder_.begin_stage();
+}
+
+void DefinedStencil::update(std::string_view output, const ExpressionText& expression, std::size_t offset) {
+  const int field = known_field(output, offset);
+  builder_.update(field, parse_expression(expression, scope_));
+  scope_.find(output)->used = true;
+}
+
+void DefinedStencil::rotate(std::string_view from, std::string_view to, std::size_t offset) {
+  const Rotation rotation{known_field(from, offset), known_field(to, offset)};
+  if (rotation.from == rotation.to) text_.reject(offset, fmt::format("'{}' becomes itself", from));
+  for (const Rotation& other : builder_.stencil().rotations) {
+    if (other.from == rotation.from) text_.reject(offset, fmt::format("'{}' becomes two fields", from));
+    if (other.to == rotation.to) text_.reject(offset, fmt::format("two fields become '{}'", to));
+  }
+  builder_.rotate(rotation.from, rotation.to);
+  scope_.find(from)->used = scope_.find(to)->used = true;  // a state that is kept for the caller alone
+}
+
+void DefinedStencil::rotate_by_convention() {
+  std::vector<int> outputs;
+  for (const Stage& stage : builder_.stencil().stages) {
+    for (const Update& update : stage.updates) outputs.push_back(update.output);
+  }
+  bool rotated = false;
+  for (const int output : outputs) {
+    const std::string name = builder_.stencil().fields[static_cast<std::size_t>(output)];
+    const std::optional<int> current = field_index(current_of(name));
+    if (!current) continue;
+    builder_.rotate(output, *current);
+    rotated = true;
+    const std::optional<int> previous = field_index(fmt::format("{}_prev", current_of(name)));
+    if (previous) builder_.rotate(*current, *previous);
+  }
+  const std::set<int> read = fields_read(builder_.stencil());
+  const bool one_of_each = outputs.size() == 1 && read.size() == 1 && !read.contains(outputs[0]);
+  if (!rotated && one_of_each) builder_.rotate(outputs[0], *read.begin());
+}
+
+Stencil DefinedStencil::build(std::size_t offset) && {
+  for (const auto& [name, where] : declared_) {
+    if (!scope_.find(name)->used) text_.reject(where, fmt::format("'{}' is declared but never used", name));
+  }
+  try {
+    return std::move(builder_).build();
+  } catch (const Error& error) {
+    text_.reject(offset, error.what());
+  }
+}
+
+int DefinedStencil::known_field(std::string_view name, std::size_t offset) {
+  if (const std::optional<int> index = field_index(name)) return *index;
+  text_.reject(offset, fmt::format("'{}' is not one of the fields{}", quotable(name),
+                                   did_you_mean(name, builder_.stencil().fields)));
+}
+
+std::optional<int> DefinedStencil::field_index(std::string_view name) {
+  const auto& symbols = scope_.symbols();
+  const auto found = symbols.find(name);
+  if (found == symbols.end() || found->second.kind != Symbol::Kind::field) return std::nullopt;
+  return found->second.index;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,377 @@
+#include "generator/stencil/linear.hpp"
+#include "stencil_tune/error.hpp"
+#include "stencil_tune/stencil.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <set>
+
+namespace stencil_tune {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(ErrorCode::malformed_definition, message); }
+
+std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
+
+bool commutes(Operation op) {
+  return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
+         op == Operation::equal;
+}
+
+/// Equal up to the order of operands where that does not matter.
+bool same(const Node& a, const Node& b) {
+  if (a == b) return true;
+  if (a.op != b.op || !commutes(a.op)) return false;
+  return a.operands[0] == b.operands[1] && a.operands[1] == b.operands[0];
+}
+
+std::size_t hash_of(const Node& node) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  const auto mix = [&hash](std::uint64_t value) {
+    hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
+    hash ^= hash >> 29;
+  };
+  std::array<NodeId, 3> operands = node.operands;
+  if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+  mix(static_cast<std::uint64_t>(node.op));
+  mix(std::bit_cast<std::uint64_t>(node.value));
+  mix(static_cast<std::uint64_t>(node.index));
+  for (const int offset : node.offset) mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(offset)));
+  for (const NodeId operand : operands) mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(operand)));
+  return static_cast<std::size_t>(hash);
+}
+
+/// The operation on numbers. May be infinite or not a number.
+double evaluate(Operation op, double a, double b, double c) {
+  switch (op) {
+    case Operation::negate:
+      return -a;
+    case Operation::absolute:
+      return std::fabs(a);
+    case Operation::square_root:
+      return std::sqrt(a);
+    case Operation::exponential:
+      return std::exp(a);
+    case Operation::add:
+      return a + b;
+    case Operation::subtract:
+      return a - b;
+    case Operation::multiply:
+      return a * b;
+    case Operation::divide:
+      return a / b;
+    case Operation::minimum:
+      return std::fmin(a, b);
+    case Operation::maximum:
+      return std::fmax(a, b);
+    case Operation::less:
+      return a < b ? 1 : 0;
+    case Operation::less_equal:
+      return a <= b ? 1 : 0;
+    case Operation::equal:
+      return a == b ? 1 : 0;
+    case Operation::select:
+      return a != 0 ? b : c;
+    case Operation::number:
+    case Operation::coefficient:
+    case Operation::read:
+      break;
+  }
+  return std::nan("");
+}
+
+/// Old ids of the marked nodes become new ones, in the same order; -1 for the others.
+std::vector<NodeId> drop_unmarked(Stencil& stencil, const std::vector<bool>& marked) {
+  std::vector<NodeId> renumbered(stencil.nodes.size(), -1);
+  std::vector<Node> kept;
+  for (std::size_t id = 0; id < stencil.nodes.size(); ++id) {
+    if (!marked[id]) continue;
+    Node node = stencil.nodes[id];
+    for (int i = 0; i < operand_count(node.op); ++i) {
+      NodeId& operand = node.operands[static_cast<std::size_t>(i)];
+      operand = renumbered[at(operand)];
+    }
+    renumbered[id] = static_cast<NodeId>(kept.size());
+    kept.push_back(node);
+  }
+  stencil.nodes = std::move(kept);
+  return renumbered;
+}
+
+void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number) {
+  if (stage.updates.empty()) reject(fmt::format("stage {} of stencil '{}' writes nothing", number, stencil.name));
+  std::set<int> written;
+  std::vector<NodeId> roots;
+  for (const Update& update : stage.updates) {
+    if (!written.insert(update.output).second) {
+      reject(fmt::format("stage {} of stencil '{}' writes field '{}' twice", number, stencil.name,
+                         stencil.fields[static_cast<std::size_t>(update.output)]));
+    }
+    roots.push_back(update.expression);
+  }
+  const std::vector<bool> marked = reachable(stencil, roots);
+  bool reads = false;
+  for (std::size_t id = 0; id < marked.size(); ++id) {
+    const Node& node = stencil.nodes[id];
+    if (!marked[id] || node.op != Operation::read) continue;
+    reads = true;
+    if (written.contains(node.index)) {
+      reject(
+          fmt::format("stage {} of stencil '{}' reads field '{}', which it writes; write another field and rotate, "
+                      "or split the stage",
+                      number, stencil.name, stencil.fields[static_cast<std::size_t>(node.index)]));
+    }
+  }
+  if (!reads) reject(fmt::format("stage {} of stencil '{}' reads no field", number, stencil.name));
+}
+
+}  // namespace
+
+int operand_count(Operation op) noexcept {
+  switch (op) {
+    case Operation::number:
+    case Operation::coefficient:
+    case Operation::read:
+      return 0;
+    case Operation::negate:
+    case Operation::absolute:
+    case Operation::square_root:
+    case Operation::exponential:
+      return 1;
+    case Operation::add:
+    case Operation::subtract:
+    case Operation::multiply:
+    case Operation::divide:
+    case Operation::minimum:
+    case Operation::maximum:
+    case Operation::less:
+    case Operation::less_equal:
+    case Operation::equal:
+      return 2;
+    case Operation::select:
+      return 3;
+  }
+  return 0;
+}
+
+std::string_view name(Operation op) noexcept {
+  switch (op) {
+    case Operation::number:
+      return "number";
+    case Operation::coefficient:
+      return "coefficient";
+    case Operation::read:
+      return "read";
+    case Operation::negate:
+      return "negate";
+    case Operation::absolute:
+      return "abs";
+    case Operation::square_root:
+      return "sqrt";
+    case Operation::exponential:
+      return "exp";
+    case Operation::add:
+      return "add";
+    case Operation::subtract:
+      return "subtract";
+    case Operation::multiply:
+      return "multiply";
+    case Operation::divide:
+      return "divide";
+    case Operation::minimum:
+      return "min";
+    case Operation::maximum:
+      return "max";
+    case Operation::less:
+      return "less";
+    case Operation::less_equal:
+      return "less_equal";
+    case Operation::equal:
+      return "equal";
+    case Operation::select:
+      return "select";
+  }
+  return "?";
+}
+
+StencilBuilder::StencilBuilder(std::string name, int rank) {
+  if (rank < 1 || rank > kMaxRank) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stencil '{}': rank {} is outside 1 to {}", name, rank, kMaxRank));
+  }
+  stencil_.name = std::move(name);
+  stencil_.rank = rank;
+}
+
+StencilBuilder::StencilBuilder(Stencil stencil) : stencil_(std::move(stencil)) {
+  const std::vector<Node> nodes = std::exchange(stencil_.nodes, {});
+  for (const Node& node : nodes) append(node);
+  for (std::size_t i = 0; i < stencil_.coefficients.size(); ++i) {
+    coefficient_index_.emplace(stencil_.coefficients[i].name, static_cast<int>(i));
+  }
+}
+
+int StencilBuilder::field(std::string_view name) {
+  const auto found = std::find(stencil_.fields.begin(), stencil_.fields.end(), name);
+  if (found != stencil_.fields.end()) return static_cast<int>(found - stencil_.fields.begin());
+  stencil_.fields.emplace_back(name);
+  return static_cast<int>(stencil_.fields.size()) - 1;
+}
+
+int StencilBuilder::coefficient(std::string_view name, double default_value) {
+  const auto [entry, added] =
+      coefficient_index_.emplace(std::string(name), static_cast<int>(stencil_.coefficients.size()));
+  if (added) stencil_.coefficients.push_back({std::string(name), default_value});
+  return entry->second;
+}
+
+NodeId StencilBuilder::number(double value) {
+  if (!std::isfinite(value)) reject(fmt::format("{} is not a finite number", value));
+  Node node;
+  node.op = Operation::number;
+  node.value = value == 0 ? 0.0 : value;  // one zero: -0 and 0 are the same literal
+  return intern(node);
+}
+
+NodeId StencilBuilder::coefficient_value(int coefficient) {
+  if (coefficient < 0 || at(coefficient) >= stencil_.coefficients.size()) {
+    reject(fmt::format("there is no coefficient number {}", coefficient));
+  }
+  Node node;
+  node.op = Operation::coefficient;
+  node.index = coefficient;
+  return intern(node);
+}
+
+NodeId StencilBuilder::read(int field, Offset offset) {
+  if (field < 0 || at(field) >= stencil_.fields.size()) reject(fmt::format("there is no field number {}", field));
+  for (int axis = stencil_.rank; axis < kMaxRank; ++axis) {
+    if (offset[static_cast<std::size_t>(axis)] != 0) {
+      reject(fmt::format("field '{}' is read at offset [{}], beyond the stencil's rank {}", stencil_.fields[at(field)],
+                         fmt::join(offset, ","), stencil_.rank));
+    }
+  }
+  Node node;
+  node.op = Operation::read;
+  node.index = field;
+  node.offset = offset;
+  return intern(node);
+}
+
+NodeId StencilBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
+  const std::array<NodeId, 3> operands{a, b, c};
+  const int count = operand_count(op);
+  for (int i = 0; i < 3; ++i) {
+    const NodeId operand = operands[static_cast<std::size_t>(i)];
+    const bool there = operand >= 0 && at(operand) < stencil_.nodes.size();
+    if (i < count ? !there : operand != -1) {
+      reject(fmt::format("operation '{}' takes {} operands that exist already", name(op), count));
+    }
+  }
+  if (count == 0) reject(fmt::format("'{}' is no operation on operands", name(op)));
+  if (const NodeId simpler = simplify(op, a, b, c); simpler >= 0) return simpler;
+  Node node;
+  node.op = op;
+  node.operands = operands;
+  return intern(node);
+}
+
+NodeId StencilBuilder::simplify(Operation op, NodeId a, NodeId b, NodeId c) {
+  const auto node = [this](NodeId id) -> const Node& { return stencil_.nodes[at(id)]; };
+  const auto is_number = [&](NodeId id) { return id < 0 || node(id).op == Operation::number; };
+  const auto is = [&](NodeId id, double value) { return node(id).op == Operation::number && node(id).value == value; };
+  if (is_number(a) && is_number(b) && is_number(c)) {
+    const auto value = [&](NodeId id) { return id < 0 ? 0.0 : node(id).value; };
+    const double result = evaluate(op, value(a), value(b), value(c));
+    return std::isfinite(result) ? number(result) : -1;
+  }
+  switch (op) {
+    case Operation::negate:
+      return node(a).op == Operation::negate ? node(a).operands[0] : -1;
+    case Operation::add:
+      return is(a, 0) ? b : is(b, 0) ? a : -1;
+    case Operation::subtract:
+      return is(b, 0) ? a : is(a, 0) ? apply(Operation::negate, b) : -1;
+    case Operation::select:
+      return is_number(a) ? (is(a, 0) ? c : b) : -1;
+    case Operation::divide:
+      if (is(b, 1)) return a;
+      if (!reads_field(a) || reads_field(b) || is(b, 0)) return -1;
+      return apply(Operation::multiply, apply(Operation::divide, number(1), b), a);
+    case Operation::multiply: {
+      if (is(a, 1)) return b;
+      if (is(b, 1)) return a;
+      if (reads_field(a) == reads_field(b)) return -1;
+      const auto [free, read] = reads_field(a) ? std::pair(b, a) : std::pair(a, b);
+      const auto [op_inner, p, q] = std::tuple(node(read).op, node(read).operands[0], node(read).operands[1]);
+      if (op_inner != Operation::multiply || reads_field(p) == reads_field(q)) return -1;
+      return reads_field(q) ? apply(Operation::multiply, apply(Operation::multiply, free, p), q)
+                            : apply(Operation::multiply, apply(Operation::multiply, free, q), p);
+    }
+    default:
+      return -1;
+  }
+}
+
+void StencilBuilder::begin_stage() { stencil_.stages.emplace_back(); }
+
+void StencilBuilder::update(int output_field, NodeId expression) {
+  if (output_field < 0 || at(output_field) >= stencil_.fields.size()) {
+    reject(fmt::format("there is no field number {} to write", output_field));
+  }
+  if (expression < 0 || at(expression) >= stencil_.nodes.size()) {
+    reject(fmt::format("the update of field '{}' has no expression", stencil_.fields[at(output_field)]));
+  }
+  if (stencil_.stages.empty()) begin_stage();
+  stencil_.stages.back().updates.push_back({output_field, expression});
+}
+
+void StencilBuilder::rotate(int from_field, int to_field) {
+  const auto is_field = [this](int field) { return field >= 0 && at(field) < stencil_.fields.size(); };
+  if (!is_field(from_field) || !is_field(to_field)) reject("a rotation names a field that does not exist");
+  stencil_.rotations.push_back({from_field, to_field});
+}
+
+Stencil StencilBuilder::build() && {
+  if (stencil_.stages.empty()) reject(fmt::format("stencil '{}' updates nothing", stencil_.name));
+  std::vector<NodeId> roots;
+  for (std::size_t i = 0; i < stencil_.stages.size(); ++i) {
+    check_stage(stencil_, stencil_.stages[i], i);
+    const std::vector<Update>& updates = stencil_.stages[i].updates;
+    for (const Update& update : updates) roots.push_back(update.expression);
+    if (updates.size() != 1 || !is_linear(stencil_, updates[0].expression)) continue;
+    for (const LinearTap& tap : distribute_weights(*this, updates[0].expression)) {
+      if (tap.weight >= 0) roots.push_back(tap.weight);
+    }
+  }
+  const std::vector<NodeId> renumbered = drop_unmarked(stencil_, reachable(stencil_, roots));
+  for (Stage& stage : stencil_.stages) {
+    for (Update& update : stage.updates) update.expression = renumbered[at(update.expression)];
+  }
+  return std::move(stencil_);
+}
+
+NodeId StencilBuilder::intern(const Node& node) {
+  const auto [first, last] = by_hash_.equal_range(hash_of(node));
+  for (auto entry = first; entry != last; ++entry) {
+    if (same(stencil_.nodes[at(entry->second)], node)) return entry->second;
+  }
+  return append(node);
+}
+
+NodeId StencilBuilder::append(const Node& node) {
+  const auto id = static_cast<NodeId>(stencil_.nodes.size());
+  bool reads = node.op == Operation::read;
+  for (int i = 0; i < operand_count(node.op); ++i)
+    reads = reads || reads_field(node.operands[static_cast<std::size_t>(i)]);
+  stencil_.nodes.push_back(node);
+  reads_field_.push_back(reads);
+  by_hash_.emplace(hash_of(node), id);
+  return id;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,73 @@
+#include "generator/stencil/problem.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+[[noreturn]] void reject(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+
+void check(const Problem& problem) {
+  const Extents& extents = problem.extents;
+  if (extents.rank != problem.stencil.rank) {
+    reject(fmt::format("stencil '{}' has rank {}, the grid {} has rank {}; give {} extents", problem.stencil.name,
+                       problem.stencil.rank, to_string(extents), extents.rank, problem.stencil.rank));
+  }
+  for (int axis = 0; axis < kMaxRank; ++axis) {
+    const std::int64_t n = extents.n[static_cast<std::size_t>(axis)];
+    if (n < 1 || (axis >= extents.rank && n != 1)) {
+      reject(fmt::format("extent {} on axis {} of a grid of rank {}", n, axis, extents.rank));
+    }
+  }
+  if (problem.pitch < extents.n[0]) {
+    reject(fmt::format("pitch {} is less than the {} cells of a row", problem.pitch, extents.n[0]));
+  }
+  constexpr std::int64_t kMaxCells = std::numeric_limits<std::int64_t>::max() / 16;
+  if (problem.pitch > kMaxCells / extents.n[1] / extents.n[2]) {
+    reject(fmt::format("grid {} with pitch {}: the number of cells does not fit in 64 bits", to_string(extents),
+                       problem.pitch));
+  }
+  if (problem.steps < 1) reject(fmt::format("steps {}: at least one step is needed", problem.steps));
+}
+
+}  // namespace
+
+Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
+                     std::int64_t pitch, int steps, int stage) {
+  Problem problem;
+  problem.facts = analyse(stencil, stage);
+  problem.stencil = std::move(stencil);
+  problem.stage = stage;
+  problem.type = type;
+  problem.boundaries = boundaries;
+  problem.extents = extents;
+  problem.pitch = pitch == 0 ? extents.n[0] : pitch;
+  problem.steps = steps;
+  check(problem);
+  return problem;
+}
+
+Box updated_box(const Problem& problem) {
+  Box box;
+  box.high = problem.extents.n;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    if (problem.boundaries[axis] != Boundary::hold) continue;
+    box.low[axis] = std::min<std::int64_t>(problem.facts.radius[axis], box.high[axis]);
+    box.high[axis] = std::max(box.low[axis], box.high[axis] - problem.facts.radius[axis]);
+  }
+  return box;
+}
+
+double minimal_traffic_bytes(const Problem& problem) {
+  const double reads = static_cast<double>(problem.facts.inputs.size()) * static_cast<double>(problem.extents.cells());
+  const double writes =
+      static_cast<double>(problem.facts.outputs.size()) * static_cast<double>(updated_box(problem).cells());
+  return (reads + writes) * static_cast<double>(size_of(problem.type));
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,132 @@
+#include "runtime/compile/nvrtc_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+
+namespace stencil_tune {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// NVRTC's sonames: 11.2 served all of 11.x from 11.2 on, since then one a major version. Newest first.
+constexpr std::array<const char*, 3> kSonames{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Entries of a folder, sorted by name; none when it cannot be read.
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator it(folder, ignored), end; !ignored && it != end; it.increment(ignored)) {
+    found.push_back(it->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void add_libraries_in(const fs::path& folder, std::vector<std::string>& candidates) {
+  std::error_code ignored;
+  for (const char* soname : kSonames) {
+    if (fs::exists(folder / soname, ignored)) candidates.push_back(folder / soname);
+  }
+}
+
+/// NVIDIA's wheels put the library into nvidia/cu13/lib (since CUDA 13) or nvidia/cuda_nvrtc/lib.
+void add_wheels_in(const fs::path& python_environment, std::vector<std::string>& candidates) {
+  for (const fs::path& python : entries(python_environment / "lib")) {
+    if (!python.filename().string().starts_with("python")) continue;
+    for (const char* folder : {"cu13", "cuda_nvrtc"}) {
+      add_libraries_in(python / "site-packages" / "nvidia" / folder / "lib", candidates);
+    }
+  }
+}
+
+}  // namespace
+
+NvrtcSearch NvrtcSearch::from_environment() {
+  NvrtcSearch search;
+  search.override_path = environment("STENCIL_TUNE_NVRTC");
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string value = environment(variable); !value.empty()) search.toolkits.emplace_back(value);
+  }
+  search.toolkits.emplace_back("/usr/local/cuda");
+
+  if (const std::string value = environment("VIRTUAL_ENV"); !value.empty())
+    search.python_environments.emplace_back(value);
+  // scripts/setup makes .venv at the root of the checkout, and builds are below it. The working folder is not looked
+  // at: loading code from wherever a program happens to be started is not ours to do.
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (failed) return search;
+  for (fs::path folder = program.parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
+    if (fs::is_directory(folder / ".venv", failed)) search.python_environments.push_back(folder / ".venv");
+  }
+  return search;
+}
+
+std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search) {
+  std::vector<std::string> candidates;
+  if (!search.override_path.empty()) {
+    std::error_code ignored;
+    if (fs::is_directory(search.override_path, ignored)) {
+      add_libraries_in(search.override_path, candidates);
+    } else {
+      candidates.push_back(search.override_path);
+    }
+    return candidates;
+  }
+  for (const fs::path& toolkit : search.toolkits) {
+    for (const char* folder : {"lib64", "lib"}) add_libraries_in(toolkit / folder, candidates);
+  }
+  candidates.insert(candidates.end(), kSonames.begin(), kSonames.end());
+  for (const fs::path& environment : search.python_environments) add_wheels_in(environment, candidates);
+  return candidates;
+}
+
+std::string version_by_name(const NvrtcSearch& search, int newest_major) {
+  constexpr std::string_view kNvrtc = "libnvrtc.so.";
+  constexpr std::string_view kBuiltins = "libnvrtc-builtins.so.";
+  for (const std::string& candidate : nvrtc_candidates(search)) {
+    const fs::path path = candidate;
+    const std::string file = path.filename();
+    if (!path.is_absolute() || !file.starts_with(kNvrtc)) return {};
+    const std::string major = file.substr(kNvrtc.size(), file.find('.', kNvrtc.size()) - kNvrtc.size());
+    if (newest_major != 0 && std::atoi(major.c_str()) > newest_major) continue;
+    // Toolkits have one file; some have it again under its full version, "13.0.88".
+    std::set<std::string> versions;
+    for (const fs::path& builtins : builtins_beside(path, major + ".")) {
+      const std::string version = builtins.filename().string().substr(kBuiltins.size());
+      versions.insert(version.substr(0, version.find('.', major.size() + 1)));
+    }
+    return versions.size() == 1 ? *versions.begin() : std::string();
+  }
+  return {};
+}
+
+std::string describe(const NvrtcSearch& search) {
+  if (!search.override_path.empty()) return "  STENCIL_TUNE_NVRTC=" + search.override_path;
+  std::string text;
+  for (const fs::path& toolkit : search.toolkits) text += "  " + (toolkit / "lib64").string() + "\n";
+  text += "  the dynamic linker's path\n";
+  for (const fs::path& environment : search.python_environments) text += "  " + environment.string() + "\n";
+  text.pop_back();
+  return text;
+}
+
+std::vector<fs::path> builtins_beside(const fs::path& nvrtc, const std::string& version) {
+  std::error_code ignored;
+  const fs::path file = fs::canonical(nvrtc, ignored);
+  std::vector<fs::path> found;
+  for (const fs::path& entry : entries((ignored ? nvrtc : file).parent_path())) {
+    if (entry.filename().string().starts_with("libnvrtc-builtins.so." + version)) found.push_back(entry);
+  }
+  return found;
+}
+
+}  // namespace stencil_tune

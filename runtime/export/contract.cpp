@@ -1,0 +1,215 @@
+// What an exported launcher is called with, and what it says of that.
+#include "generator/candidates/temporal.hpp"
+#include "runtime/export/export.hpp"
+#include "runtime/export/text.hpp"
+#include "runtime/library/lookup.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+std::string_view cell_type(ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return "double";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f16:
+      return "__half";
+    case ElementType::bf16:
+      return "__nv_bfloat16";
+  }
+  throw Error(ErrorCode::internal, "an element type without a CUDA name");
+}
+
+/// Parameter names for fields: identifiers, each once.
+class FieldNames {
+ public:
+  std::string add(const std::string& field) {
+    std::string name = export_name(field);
+    while (std::find(used_.begin(), used_.end(), name) != used_.end()) name += "_2";
+    used_.push_back(name);
+    return name;
+  }
+
+ private:
+  std::vector<std::string> used_;
+};
+
+/// Comment lines: `first` stands before the first word, the others begin below it.
+std::string wrapped(std::string_view first, std::string_view text) {
+  constexpr std::size_t kColumns = 120;
+  std::string result(first);
+  std::size_t column = first.size();
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (column + word.size() > kColumns) {
+      result.erase(result.find_last_not_of(' ') + 1);
+      result += fmt::format("\n//{:{}}", "", first.size() - 2);
+      column = first.size();
+    }
+    result += fmt::format("{} ", word);
+    column += word.size() + 1;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  result.back() = '\n';
+  return result;
+}
+
+std::string entry(std::string_view name, std::string_view text) {
+  return wrapped(fmt::format("//   {:<13} ", name), text);
+}
+
+std::string opening(const Problem& problem, int steps) {
+  constexpr const char* kManner = "Asynchronous on the stream; allocates nothing.";
+  const std::size_t stages = problem.stencil.stages.size();
+  if (steps > 1) {
+    return wrapped("// ", fmt::format("{0} steps of the stencil in one launch: reads the inputs, writes the state {0} "
+                                      "steps later. {1}",
+                                      steps, kManner));
+  }
+  const std::string what =
+      stages == 1 ? "One step" : fmt::format("Stage {} of 0 to {} of a step", problem.stage, stages - 1);
+  return wrapped("// ", fmt::format("{} of the stencil: reads the inputs, writes the outputs. {}", what, kManner));
+}
+
+std::string geometry_entries(int rank) {
+  constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
+  constexpr std::array<const char*, kMaxRank> kExtents{"nx", "nx, ny", "nx, ny, nz"};
+  const auto last = static_cast<std::size_t>(rank - 1);
+  std::string text = entry("pointers", fmt::format("device memory; a cell stands at [{}]; inputs and outputs must not "
+                                                   "overlap",
+                                                   kPlaces[last]));
+  text += entry(kExtents[last], "extents of the whole arrays in cells, x fastest in memory");
+  if (rank == 2) text += entry("stride_y", "cells from one row to the next");
+  if (rank == 3) text += entry("stride_y, _z", "cells from one row, one plane to the next");
+  return text;
+}
+
+std::string coefficients_entry(const std::vector<Coefficient>& coefficients) {
+  constexpr std::size_t kMostShown = 4;
+  if (coefficients.empty()) return "";
+  std::vector<std::string> defaults;
+  for (std::size_t i = 0; i < std::min(coefficients.size(), kMostShown); ++i) {
+    defaults.push_back(fmt::format("{} = {:.6g}", comment_text(coefficients[i].name), coefficients[i].value));
+  }
+  if (coefficients.size() > kMostShown) defaults.emplace_back("... as kDefaults has them");
+  return entry("coefficients", fmt::format("{} number{} in host memory, or nullptr for {}", coefficients.size(),
+                                           coefficients.size() == 1 ? "" : "s", fmt::join(defaults, ", ")));
+}
+
+std::string boundary_entry(const Problem& problem) {
+  std::vector<std::string> held;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    const int layers = problem.facts.radius[axis];
+    if (problem.boundaries[axis] == Boundary::hold && layers > 0) {
+      held.push_back(fmt::format("{} in {}", layers, "xyz"[axis]));
+    }
+  }
+  std::string text = to_string(problem.boundaries, problem.extents.rank);
+  if (!held.empty()) {
+    text += fmt::format(
+        "; the layers that it holds on each side ({}) are never written: put them into the outputs "
+        "before the first call",
+        fmt::join(held, ", "));
+  }
+  return entry("boundary", text);
+}
+
+/// Which output is which input of the next call.
+std::string rotation_entry(const Problem& problem, const ExportSignature& signature) {
+  const auto parameter = [&](int field) {
+    const auto find = [&](const std::vector<int>& fields, const std::vector<std::string>& names) {
+      const auto found = std::find(fields.begin(), fields.end(), field);
+      return found == fields.end() ? std::string() : names[static_cast<std::size_t>(found - fields.begin())];
+    };
+    std::string name = find(problem.facts.inputs, signature.inputs);
+    if (name.empty()) name = find(problem.facts.outputs, signature.outputs);
+    return name.empty() ? comment_text(problem.stencil.fields[static_cast<std::size_t>(field)]) : name;
+  };
+  std::vector<std::string> moves;
+  for (const Rotation& rotation : problem.stencil.rotations) {
+    moves.push_back(fmt::format("{} becomes {}", parameter(rotation.from), parameter(rotation.to)));
+  }
+  if (moves.empty()) return "";
+  const bool last_stage = problem.stage + 1 == static_cast<int>(problem.stencil.stages.size());
+  return entry(last_stage ? "afterwards" : "after a step", fmt::format("{}", fmt::join(moves, ", ")));
+}
+
+/// The grids that fused steps can serve.
+std::string extents_contract(const Problem& problem, const Tuning& tuning) {
+  const TemporalShape shape = temporal_shape(problem, tuning);
+  const std::string rows = problem.extents.rank == 3 ? fmt::format(", ny {}", shape.height) : "";
+  const std::int64_t multiple = row_multiple(problem, tuning);
+  const std::string whole = multiple > 1 ? fmt::format("; nx must be a multiple of {}", multiple) : "";
+  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.width, rows, whole);
+}
+
+}  // namespace
+
+ExportSignature export_signature(const Problem& problem, const std::string& name) {
+  ExportSignature signature{
+      .name = name, .cell = std::string(cell_type(problem.type)), .inputs = {}, .outputs = {}, .parameters = {}};
+  FieldNames names;
+  for (const int field : problem.facts.inputs) {
+    signature.inputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
+    signature.parameters.push_back({"const " + signature.cell + "*", signature.inputs.back()});
+  }
+  for (const int field : problem.facts.outputs) {
+    signature.outputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
+    signature.parameters.push_back({signature.cell + "*", signature.outputs.back()});
+  }
+  signature.parameters.push_back({"long long", "nx"});
+  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "ny"});
+  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "nz"});
+  if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
+  if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "stride_z"});
+  if (!problem.stencil.coefficients.empty()) signature.parameters.push_back({"const double*", "coefficients"});
+  signature.parameters.push_back({"cudaStream_t", "stream"});
+  return signature;
+}
+
+std::string ExportSignature::declaration(std::string_view linkage) const {
+  const std::string start = fmt::format("{}cudaError_t {}(", linkage, name);
+  std::string text = start;
+  std::size_t column = start.size();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string each =
+        fmt::format("{} {}{}", parameters[i].type, parameters[i].name, i + 1 < parameters.size() ? ", " : ")");
+    if (column + each.size() > 118) {
+      text.pop_back();
+      text += "\n" + std::string(start.size(), ' ');
+      column = start.size();
+    }
+    text += each;
+    column += each.size();
+  }
+  return text;
+}
+
+std::string launcher_contract(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
+  const int steps = sweeps_per_launch(tuning);
+  std::string text = opening(problem, steps);
+  text += geometry_entries(problem.extents.rank);
+  text += coefficients_entry(problem.stencil.coefficients);
+  text += boundary_entry(problem);
+  text += rotation_entry(problem, signature);
+  const std::size_t bytes = required_alignment(problem.type, tuning);
+  const std::size_t cells = bytes / size_of(problem.type);
+  if (cells > 1) {
+    text += problem.extents.rank == 1
+                ? fmt::format("// Pointers must be multiples of {} bytes.\n", bytes)
+                : fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells, bytes);
+  }
+  if (steps > 1) text += extents_contract(problem, tuning);
+  text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
+  return text;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,95 @@
+#include "runtime/export/export.hpp"
+
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/tile.hpp"
+#include "runtime/export/templates.hpp"
+#include "runtime/export/text.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace stencil_tune {
+
+namespace {
+
+void require_identifier(const std::string& name) {
+  if (!name.empty() && export_name(name) == name) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("'{}' cannot name a C function; '{}' could", comment_text(name), export_name(name)));
+}
+
+void require_legal(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
+  const auto violation = first_violation(problem, limits_of_architecture(architecture), tuning);
+  if (!violation) return;
+  throw Error(ErrorCode::illegal_candidate,
+              fmt::format("{} cannot be exported for {}, {}, {}: {}: {}; `stencil-tune explain` says more",
+                          code(tuning), comment_text(problem.stencil.name), to_string(problem.extents), architecture,
+                          violation->constraint, violation->message));
+}
+
+std::string provenance(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+  const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
+  std::string text = fmt::format(
+      "// {}: stencil '{}', {}, boundary {}\n"
+      "// Candidate {} for {} cells{}\n",
+      options.name, comment_text(problem.stencil.name), name(problem.type),
+      to_string(problem.boundaries, problem.extents.rank), code(tuning), to_string(problem.extents), run);
+  for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
+  text += fmt::format(
+      "// Written by stencil-tune (templates {}); needs nothing of it\n"
+      "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
+      template_signature(), comment_text(options.architecture), options.name);
+  return text;
+}
+
+std::string includes(const Problem& problem, const Tuning& tuning) {
+  std::string text = "#include <cuda_runtime.h>\n";
+  if (uses_tensor_maps(tuning)) text = "#include <cuda.h>\n" + text;
+  if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
+  if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  return text;
+}
+
+std::string header_text(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
+                        const ExportSignature& signature) {
+  return fmt::format(
+      "{}#pragma once\n\n#include <cuda_runtime_api.h>\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}{};\n\n"
+      "#ifdef __cplusplus\n}}\n#endif\n",
+      provenance(problem, tuning, options),
+      problem.type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
+      : problem.type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
+                                          : "",
+      launcher_contract(problem, tuning, signature), signature.declaration());
+}
+
+}  // namespace
+
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+  require_identifier(options.name);
+  require_legal(problem, tuning, options.architecture);
+  const std::string kernel = options.name + "_kernel";
+  const std::string detail = options.name + "_detail";
+  const ExportSignature signature = export_signature(problem, options.name);
+
+  ExportedFiles files;
+  files.source = provenance(problem, tuning, options);
+  files.source += "\n" + includes(problem, tuning) + "\n#include <cstdint>\n#include <cstring>\n";
+  if (options.with_main) files.source += "#include <algorithm>\n";
+  if (options.split_header) {
+    files.header = header_text(problem, tuning, options, signature);
+    files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
+  }
+  files.source += write_out_templates(generate(problem, tuning, kernel).text, detail);
+  files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
+  if (!options.split_header) files.source += launcher_contract(problem, tuning, signature);
+  files.source += launcher_text(problem, tuning, signature, detail, kernel);
+  if (options.with_main) {
+    files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
+    files.source += main_text(problem, tuning, signature);
+  }
+  return files;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,41 @@
+// A candidate as a plain CUDA source file that owes this project nothing.
+#pragma once
+
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+struct ExportOptions {
+  std::string name;                       ///< of the launcher; a C identifier. See export_name()
+  std::string architecture = "sm_90";     ///< the candidate was tuned for, e.g. for the nvcc line in the comment
+  std::vector<std::string> provenance{};  ///< lines for the comment; made harmless before they are written
+  bool with_main = false;                 ///< adds a self-check against a plain CPU loop, and a benchmark
+  bool split_header = false;              ///< declares the launcher in NAME.h, which the source includes
+};
+
+struct ExportedFiles {
+  std::string source;  ///< NAME.cu
+  std::string header;  ///< NAME.h; empty unless split
+};
+
+/// The kernel, its templates written out once, and
+///
+///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
+///
+/// for any extents and strides the candidate can serve; it returns cudaErrorInvalidValue for others.
+/// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate) for
+/// a candidate that breaks a constraint for the problem on the architecture.
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options);
+
+/// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.
+std::string export_name(std::string_view text);
+
+/// The text without line breaks, backslashes and anything but printable ASCII: safe in a // comment.
+std::string comment_text(std::string_view text);
+
+}  // namespace stencil_tune

@@ -1,0 +1,175 @@
+#include "runtime/library/definition_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace stencil_tune {
+
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// How tightly the outermost operator of a text binds.
+enum class Binding { comparison, sum, product, sign, leaf };
+
+struct Text {
+  std::string text;
+  Binding binding = Binding::leaf;
+};
+
+std::string wrapped(const Text& operand, Binding least) {
+  return operand.binding < least ? "(" + operand.text + ")" : operand.text;
+}
+
+class DefinitionWriter {
+ public:
+  explicit DefinitionWriter(const Stencil& stencil) : stencil_(stencil), uses_(stencil.nodes.size(), 0) {
+    for (const Stage& stage : stencil.stages) {
+      for (const Update& update : stage.updates) ++uses_[at(update.expression)];
+    }
+    // Users come after what they use, so that each node's own uses are known when it is reached.
+    for (NodeId id = static_cast<NodeId>(stencil.nodes.size()) - 1; id >= 0; --id) {
+      if (uses_[at(id)] == 0) continue;
+      const Node& node = stencil.nodes[at(id)];
+      for (int i = 0; i < operand_count(node.op); ++i) ++uses_[at(node.operands[at(i)])];
+    }
+    note_names();
+  }
+
+  std::string write() {
+    const std::vector<Text> texts = expressions();
+    std::string text = fmt::format("name = \"stencil\"\nrank = {}\nfields = [{}]\n", stencil_.rank, fields());
+    text += "[coefficients]\n";
+    for (const int i : coefficients_used_) {
+      text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[at(i)].value));
+    }
+    if (!lets_.empty()) text += "[let]\n" + lets_;
+    for (const Stage& stage : stencil_.stages) {
+      text += "[[stage]]\n";
+      for (const Update& update : stage.updates) {
+        text += fmt::format("f{} = \"{}\"\n", update.output, texts[at(update.expression)].text);
+      }
+    }
+    text += "[rotate]\n";
+    for (const Rotation& rotation : stencil_.rotations) {
+      text += fmt::format("f{} = \"f{}\"\n", rotation.from, rotation.to);
+    }
+    return text;
+  }
+
+ private:
+  /// What a definition declares it must use; fields and coefficients keep their numbers.
+  void note_names() {
+    for (std::size_t id = 0; id < uses_.size(); ++id) {
+      const Node& node = stencil_.nodes[id];
+      if (uses_[id] == 0) continue;
+      if (node.op == Operation::read) fields_used_.insert(node.index);
+      if (node.op == Operation::coefficient) coefficients_used_.insert(node.index);
+    }
+    for (const Stage& stage : stencil_.stages) {
+      for (const Update& update : stage.updates) fields_used_.insert(update.output);
+    }
+    for (const Rotation& rotation : stencil_.rotations) fields_used_.insert({rotation.from, rotation.to});
+  }
+
+  std::string fields() const {
+    std::string list;
+    for (const int field : fields_used_) list += fmt::format("{}\"f{}\"", list.empty() ? "" : ", ", field);
+    return list;
+  }
+
+  /// The text of each node that is used; what is used more than once gets a name in lets_.
+  std::vector<Text> expressions() {
+    std::vector<Text> texts(stencil_.nodes.size());
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+      if (uses_[id] == 0) continue;
+      const Node& node = stencil_.nodes[id];
+      texts[id] = expression(node, texts);
+      if (uses_[id] < 2 || operand_count(node.op) == 0) continue;
+      lets_ += fmt::format("t{} = \"{}\"\n", id, texts[id].text);
+      texts[id] = {fmt::format("t{}", id), Binding::leaf};
+    }
+    return texts;
+  }
+
+  Text expression(const Node& node, const std::vector<Text>& texts) const {
+    const auto operand = [&](std::size_t i) -> const Text& { return texts[at(node.operands[i])]; };
+    const auto call = [&](std::string_view function) {
+      std::string arguments;
+      for (int i = 0; i < operand_count(node.op); ++i) arguments += (i > 0 ? ", " : "") + operand(at(i)).text;
+      return Text{fmt::format("{}({})", function, arguments), Binding::leaf};
+    };
+    const auto binary = [&](std::string_view sign, Binding binding) {
+      const auto tighter = static_cast<Binding>(static_cast<int>(binding) + 1);
+      const Binding left = binding == Binding::comparison ? tighter : binding;
+      return Text{fmt::format("{} {} {}", wrapped(operand(0), left), sign, wrapped(operand(1), tighter)), binding};
+    };
+    switch (node.op) {
+      case Operation::number:
+        return {decimal(node.value), node.value < 0 ? Binding::sum : Binding::leaf};
+      case Operation::coefficient:
+        return {fmt::format("c{}", node.index), Binding::leaf};
+      case Operation::read:
+        return {read(node), Binding::leaf};
+      case Operation::negate:
+        return {"-" + wrapped(operand(0), Binding::leaf), Binding::sum};
+      case Operation::absolute:
+        return call("abs");
+      case Operation::square_root:
+        return call("sqrt");
+      case Operation::exponential:
+        return call("exp");
+      case Operation::add:
+        return binary("+", Binding::sum);
+      case Operation::subtract:
+        return binary("-", Binding::sum);
+      case Operation::multiply:
+        return binary("*", Binding::product);
+      case Operation::divide:
+        return binary("/", Binding::product);
+      case Operation::minimum:
+        return call("min");
+      case Operation::maximum:
+        return call("max");
+      case Operation::less:
+        return binary("<", Binding::comparison);
+      case Operation::less_equal:
+        return binary("<=", Binding::comparison);
+      case Operation::equal:
+        return binary("==", Binding::comparison);
+      case Operation::select:
+        return call("select");
+    }
+    return {};
+  }
+
+  std::string read(const Node& node) const {
+    std::string text = fmt::format("f{}[", node.index);
+    for (std::size_t axis = 0; axis < at(stencil_.rank); ++axis) {
+      text += fmt::format("{}{}", axis > 0 ? ", " : "", node.offset[axis]);
+    }
+    return text + "]";
+  }
+
+  /// The shortest text that reads back to the same number, with a point or an exponent: TOML's floats have one.
+  static std::string decimal(double value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".en") == std::string::npos) text += ".0";
+    return text;
+  }
+
+  const Stencil& stencil_;
+  std::vector<int> uses_;
+  std::set<int> fields_used_;
+  std::set<int> coefficients_used_;
+  std::string lets_;
+};
+
+}  // namespace
+
+std::string write_definition(const Stencil& stencil) { return DefinitionWriter(stencil).write(); }
+
+}  // namespace stencil_tune

@@ -1,0 +1,78 @@
+#include "runtime/library/field_checks.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+
+namespace {
+
+std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+
+void check_address(const Problem& problem, std::size_t alignment, std::span<void* const> fields, int field) {
+  const auto index = static_cast<std::size_t>(field);
+  const std::uintptr_t where = address(fields[index]);
+  if (where == 0) refuse(fmt::format("field '{}' is a null pointer", problem.stencil.fields[index]));
+  if (where % alignment != 0) {
+    refuse(
+        fmt::format("field '{}' is at {:#x}, which is no multiple of the {} bytes this kernel needs; align it, or look "
+                    "the kernel up with Request::alignment = {}",
+                    problem.stencil.fields[index], where, alignment, size_of(problem.type)));
+  }
+}
+
+void check_overlap(const Problem& problem, std::span<void* const> fields, int output, int other) {
+  if (output == other) return;
+  const std::uintptr_t a = address(fields[static_cast<std::size_t>(output)]);
+  const std::uintptr_t b = address(fields[static_cast<std::size_t>(other)]);
+  const std::uintptr_t distance = a < b ? b - a : a - b;
+  if (distance >= problem.field_bytes()) return;
+  refuse(
+      fmt::format("output field '{}' at {:#x} overlaps field '{}' at {:#x}: each has {} bytes; a stencil cannot be "
+                  "applied in place",
+                  problem.stencil.fields[static_cast<std::size_t>(output)], a,
+                  problem.stencil.fields[static_cast<std::size_t>(other)], b, problem.field_bytes()));
+}
+
+}  // namespace
+
+void check_fields(const Problem& problem, std::size_t alignment, std::span<void* const> fields) {
+  if (fields.size() != problem.stencil.fields.size()) {
+    refuse(fmt::format("stencil '{}' has {} fields, {} addresses were given", problem.stencil.name,
+                       problem.stencil.fields.size(), fields.size()));
+  }
+  for (const int field : problem.facts.inputs) check_address(problem, alignment, fields, field);
+  for (const int field : problem.facts.outputs) check_address(problem, alignment, fields, field);
+  for (const int output : problem.facts.outputs) {
+    for (const int input : problem.facts.inputs) check_overlap(problem, fields, output, input);
+    for (const int other : problem.facts.outputs) check_overlap(problem, fields, output, other);
+  }
+}
+
+void check_reach(Driver& driver, int device, const Problem& problem, std::span<void* const> fields) {
+  const auto check = [&](int field) {
+    const auto index = static_cast<std::size_t>(field);
+    const std::uintptr_t where = address(fields[index]);
+    if (driver.reaches(device, where)) return;
+    const int owner = driver.device_of(where);
+    refuse(fmt::format("field '{}' at {:#x} is {}, which GPU {} does not reach; allocate it on that GPU",
+                       problem.stencil.fields[index], where,
+                       owner < 0 ? "no device memory" : fmt::format("memory of GPU {}", owner), device));
+  };
+  for (const int field : problem.facts.inputs) check(field);
+  for (const int field : problem.facts.outputs) check(field);
+}
+
+void check_box(const Box& box, const Box& updated) {
+  if (box.cells() == 0) return;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (box.low[axis] >= updated.low[axis] && box.high[axis] <= updated.high[axis]) continue;
+    refuse(fmt::format("the box covers cells {} to {} along {}, but only {} to {} are updated", box.low[axis],
+                       box.high[axis] - 1, "xyz"[axis], updated.low[axis], updated.high[axis] - 1));
+  }
+}
+
+}  // namespace stencil_tune

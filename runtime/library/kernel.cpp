@@ -1,0 +1,262 @@
+#include "stencil_tune/kernel.hpp"
+
+#include "runtime/library/field_checks.hpp"
+#include "runtime/library/kernel_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+
+namespace {
+
+constexpr std::size_t kFieldsOnStack = 8;
+constexpr std::size_t kArgumentOnStack = 2048;
+
+/// Addresses of some fields, in the order the kernel wants; on the stack for all but unusual stencils.
+class Addresses {
+ public:
+  Addresses(std::span<const int> chosen, std::span<void* const> fields) : size_(chosen.size()) {
+    if (size_ > few_.size()) many_.resize(size_);
+    std::uint64_t* to = data();
+    for (const int field : chosen) *to++ = reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+  }
+
+  std::span<const std::uint64_t> get() const { return {size_ > few_.size() ? many_.data() : few_.data(), size_}; }
+
+ private:
+  std::uint64_t* data() { return size_ > few_.size() ? many_.data() : few_.data(); }
+
+  std::size_t size_;
+  std::array<std::uint64_t, kFieldsOnStack> few_{};
+  std::vector<std::uint64_t> many_;
+};
+
+/// A launch's parameter; on the stack for all but stencils with hundreds of coefficients.
+class ArgumentBytes {
+ public:
+  explicit ArgumentBytes(std::size_t size) : size_(size) {
+    if (size_ > few_.size()) many_.resize(size_);
+  }
+
+  std::span<std::byte> get() { return {size_ > few_.size() ? many_.data() : few_.data(), size_}; }
+
+ private:
+  std::size_t size_;
+  alignas(64) std::array<std::byte, kArgumentOnStack> few_;  // written whole before it is read
+  std::vector<std::byte> many_;
+};
+
+const StageKernel& stage_at(const Kernel::State& state, int stage) {
+  if (stage < 0 || static_cast<std::size_t>(stage) >= state.stages().size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stage {}: the stencil has {}, numbered from 0", stage, state.stages().size()));
+  }
+  return state.stages()[static_cast<std::size_t>(stage)];
+}
+
+void check_coefficients(const Stencil& stencil, std::span<const double> coefficients) {
+  if (coefficients.empty() || coefficients.size() == stencil.coefficients.size()) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} coefficients, {} were given", stencil.name,
+                                                       stencil.coefficients.size(), coefficients.size()));
+}
+
+[[noreturn]] void refuse_context(bool is_current) {
+  throw Error(ErrorCode::invalid_argument,
+              is_current ? "the kernel was not prepared in the current CUDA context: call Kernel::prepare there, on "
+                           "the GPU it was looked up for"
+                         : "no CUDA context is current on this thread: call cudaSetDevice, cuCtxSetCurrent or make a "
+                           "DeviceContext, then Kernel::prepare");
+}
+
+/// One launch of some cells. Everything given was checked.
+struct StageLaunch {
+  Driver& driver;
+  const StageKernel& stage;
+  CUstream_st* stream;
+  std::span<void* const> fields;
+  std::span<const double> coefficients;
+  const std::optional<Box>& box;
+
+  void run() const {
+    const std::uint64_t context = driver.current_context_id();
+    const Module* module = stage.loaded->find(context);
+    if (module == nullptr) return run_meanwhile(context);
+    const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
+    ArgumentBytes argument(launch->argument_bytes());
+    launch->write_argument(driver, inputs().get(), outputs().get(), coefficients, argument.get());
+    module->launch(launch->geometry(), argument.get(), stream);
+  }
+
+ private:
+  void run_meanwhile(std::uint64_t context) const {
+    const Module* module = stage.meanwhile ? stage.meanwhile->loaded->find(context) : nullptr;
+    if (module == nullptr) refuse_context(context != 0);
+    const Box& cells = box ? *box : stage.updated;
+    module->launch(TapLaunch::geometry(cells),
+                   stage.meanwhile->launch.argument(cells, inputs().get(), outputs().get(), coefficients), stream);
+  }
+
+  Addresses inputs() const { return {stage.problem.facts.inputs, fields}; }
+  Addresses outputs() const { return {stage.problem.facts.outputs, fields}; }
+};
+
+void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
+                  std::span<const double> coefficients) {
+  check_fields(stage.problem, stage.alignment, fields);
+  check_reach(*state.driver, state.device, stage.problem, fields);
+  check_coefficients(stage.problem.stencil, coefficients);
+}
+
+/// The cells that no step writes go from the current fields to the buffers that these will rotate with.
+void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> fields) {
+  // The layers of the stage that reaches furthest hold those of all others.
+  std::vector<CopyRegion> layers;
+  for (const StageKernel& stage : state.stages()) {
+    const std::vector<CopyRegion> held = held_layers(stage.problem);
+    layers.insert(layers.end(), held.begin(), held.end());
+  }
+  const auto address = [&](int field) {
+    return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+  };
+  for (const LayerCopy& copy : layer_copies(state.stages().front().problem.stencil)) {
+    for (const CopyRegion& layer : layers) {
+      state.driver->copy_region(address(copy.to), address(copy.from), layer, stream);
+    }
+  }
+}
+
+/// Loads the kernel of choice, or what runs until it is compiled.
+void prepare_stage(const StageKernel& stage, bool in_background) {
+  const std::size_t shared_bytes = stage.whole->geometry().shared_bytes;
+  if (!stage.meanwhile && !in_background) return stage.loaded->prepare(shared_bytes);
+  if (stage.loaded->prepare_without_compiling(shared_bytes)) return;
+  stage.loaded->prepare_in_background(shared_bytes);
+  if (stage.meanwhile) stage.meanwhile->loaded->prepare(0);
+}
+
+bool is_loaded(const Sweep& sweep, std::uint64_t context) {
+  return std::all_of(sweep.stages.begin(), sweep.stages.end(),
+                     [&](const StageKernel& stage) { return stage.loaded->find(context) != nullptr; });
+}
+
+}  // namespace
+
+Match Kernel::match() const noexcept {
+  Match worst = Match::exact;
+  for (const StageKernel& stage : state_->main_stages()) worst = std::max(worst, stage.evidence.match);
+  return worst;
+}
+
+int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().size()); }
+
+int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
+
+const Evidence& Kernel::evidence(int stage) const {
+  static_cast<void>(stage_at(*state_, stage));  // every sweep has as many
+  return state_->main_stages()[static_cast<std::size_t>(stage)].evidence;
+}
+
+std::size_t Kernel::alignment() const noexcept {
+  std::size_t alignment = 1;
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) alignment = std::max(alignment, stage.alignment);
+  }
+  return alignment;
+}
+
+std::size_t Kernel::field_bytes() const noexcept { return state_->stages().front().problem.field_bytes(); }
+
+std::size_t Kernel::workspace_bytes() const noexcept { return 0; }
+
+Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updated; }
+
+void Kernel::prepare() {
+  Driver& driver = *state_->driver;
+  if (driver.current_context() == nullptr) refuse_context(false);
+  const int device = driver.current_device();
+  if (device != state_->device) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the kernel was looked up for GPU {}, the current CUDA context is on GPU {}; look it up for "
+                    "that one too",
+                    state_->device, device));
+  }
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) prepare_stage(stage, sweep.in_background);
+  }
+}
+
+bool Kernel::ready() const {
+  const std::uint64_t context = state_->driver->current_context_id();
+  return std::all_of(state_->plan.begin(), state_->plan.end(),
+                     [&](const Sweep& sweep) { return is_loaded(sweep, context); });
+}
+
+void Kernel::wait() {
+  prepare();
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) stage.loaded->prepare(stage.whole->geometry().shared_bytes);
+  }
+}
+
+void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
+                          std::span<const double> coefficients, const std::optional<Box>& box) const {
+  const StageKernel& kernel = stage_at(*state_, stage);
+  check_launch(*state_, kernel, fields, coefficients);
+  if (box) check_box(*box, kernel.updated);
+  StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box}.run();
+}
+
+void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
+                    const std::optional<Box>& box) const {
+  if (box && state_->stages().size() > 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
+                    state_->stages().size()));
+  }
+  for (int stage = 0; stage < stages(); ++stage) launch_stage(stage, stream, fields, coefficients, box);
+}
+
+void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients,
+                    const std::optional<Box>& box) const {
+  const Problem& problem = state_->stages().front().problem;
+  const StageFacts& facts = problem.facts;
+  if (problem.stencil.fields.size() != 2 || facts.inputs.size() != 1 || facts.outputs.size() != 1) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("stencil '{}' has {} fields; give the address of each",
+                                                         problem.stencil.name, problem.stencil.fields.size()));
+  }
+  std::array<void*, 2> fields{};
+  fields[static_cast<std::size_t>(facts.inputs.front())] = const_cast<void*>(in);  // inputs are only ever read
+  fields[static_cast<std::size_t>(facts.outputs.front())] = out;
+  launch(stream, fields, coefficients, box);
+}
+
+void Kernel::advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
+                     std::span<const double> coefficients) const {
+  if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
+  const std::vector<int> next = buffer_rotation(state_->stages().front().problem.stencil);
+  for (const Sweep& sweep : state_->plan) {
+    for (const StageKernel& stage : sweep.stages) check_launch(*state_, stage, fields, coefficients);
+  }
+  if (steps == 0) return;
+  copy_held_layers(*state_, stream, fields);
+
+  std::vector<void*> rotated(fields.size());
+  for (const Sweep& sweep : state_->plan) {
+    if (sweep.in_background && !is_loaded(sweep, state_->driver->current_context_id())) continue;
+    for (; steps >= sweep.steps; steps -= sweep.steps) {
+      for (const StageKernel& stage : sweep.stages) {
+        StageLaunch{*state_->driver, stage, stream, fields, coefficients, std::nullopt}.run();
+      }
+      for (std::size_t field = 0; field < fields.size(); ++field)
+        rotated[field] = fields[static_cast<std::size_t>(next[field])];
+      std::copy(rotated.begin(), rotated.end(), fields.begin());
+    }
+  }
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,263 @@
+#include "stencil_tune/library.hpp"
+
+#include "generator/candidates/temporal.hpp"
+#include "runtime/cuda/device_facts.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace stencil_tune {
+
+namespace {
+
+/// Kernels kept for callers who ask again; beyond it, those that nobody holds are forgotten.
+constexpr std::size_t kRememberedKernels = 1024;
+
+/// Hashes 64-bit words in lanes that do not wait for each other: a lookup that was made before costs microseconds,
+/// also for stencils with thousands of nodes. In each lane every step can be undone, so that a difference in one word
+/// stays one; those in more meet by chance alone.
+class Digest {
+ public:
+  static constexpr std::size_t kLanes = 5;
+
+  void add(std::size_t lane, std::uint64_t word) {
+    constexpr std::array<std::uint64_t, kLanes> kOdd{0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
+                                                     0xd6e8feb86659fd93, 0xa0761d6478bd642f};
+    lanes_[lane] = (std::rotl(lanes_[lane], 29) ^ word) * kOdd[lane];
+  }
+  void add(std::uint64_t word) { add(next_++ % kLanes, word); }
+
+  RequestDigest finish() const {
+    const XXH128_hash_t hash = XXH3_128bits(lanes_.data(), sizeof(lanes_));
+    return {hash.high64, hash.low64};
+  }
+
+ private:
+  std::array<std::uint64_t, kLanes> lanes_{1, 2, 3, 4, 5};
+  std::size_t next_ = 0;
+};
+
+std::uint64_t pair(int high, int low) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 | static_cast<std::uint32_t>(low);
+}
+
+void add_stencil(Digest& digest, const Stencil& stencil) {
+  digest.add(pair(stencil.rank, static_cast<int>(stencil.fields.size())));
+  digest.add(stencil.coefficients.size());
+  digest.add(stencil.nodes.size());
+  for (const Coefficient& coefficient : stencil.coefficients) {
+    digest.add(std::bit_cast<std::uint64_t>(coefficient.value));
+  }
+  for (const Node& node : stencil.nodes) {
+    digest.add(0, pair(static_cast<int>(node.op), node.index));
+    digest.add(1, std::bit_cast<std::uint64_t>(node.value));
+    digest.add(2, pair(node.offset[0], node.offset[1]));
+    digest.add(3, pair(node.offset[2], node.operands[0]));
+    digest.add(4, pair(node.operands[1], node.operands[2]));
+  }
+  for (const Stage& stage : stencil.stages) {
+    digest.add(stage.updates.size());
+    for (const Update& update : stage.updates) digest.add(pair(update.output, update.expression));
+  }
+  for (const Rotation& rotation : stencil.rotations) digest.add(pair(rotation.from, rotation.to));
+}
+
+Problem problem_of(const Request& request, int stage, int steps) {
+  return make_problem(request.stencil, request.type, request.boundaries, request.extents, request.pitch, steps, stage);
+}
+
+/// In the evidence of fused steps: what runs those that are left.
+void note_other_sweeps(Kernel::State& state) {
+  std::vector<std::string>& notes = state.plan.front().stages.front().evidence.notes;
+  if (state.plan.size() > 2) {
+    notes.push_back(fmt::format("the {} steps left of the run are fused too", state.plan[1].steps));
+  }
+  const Evidence& single = state.plan.back().stages.front().evidence;
+  notes.push_back(fmt::format("single steps run {} (match: {})", single.code, name(single.match)));
+}
+
+/// The candidate for what `fused` leaves of the run: with as many fused steps, for which any tile has room that has it
+/// for more; nothing where less than two steps are left.
+std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
+  Choice remainder = fused;
+  remainder.tuning.steps = run.steps % fused.tuning.steps;
+  if (!is_legal(run, limits, remainder.tuning)) return std::nullopt;
+  remainder.evidence.code = code(remainder.tuning);
+  return remainder;
+}
+
+void check_alignment(const Request& request) {
+  const std::size_t cell = size_of(request.type);
+  const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
+  if (power_of_two && request.alignment >= cell) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Request::alignment is {}; it must be a power of two of at least the {} bytes of a cell",
+                          request.alignment, cell));
+}
+
+}  // namespace
+
+RequestDigest request_digest(const Request& request, int device) {
+  Digest digest;
+  digest.add(pair(device, static_cast<int>(request.type)));
+  for (const std::int64_t extent : request.extents.n) digest.add(static_cast<std::uint64_t>(extent));
+  digest.add(static_cast<std::uint64_t>(request.extents.rank));
+  for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
+  digest.add(static_cast<std::uint64_t>(request.pitch));
+  digest.add(request.alignment);
+  digest.add(static_cast<std::uint64_t>(request.steps));
+  add_stencil(digest, request.stencil);
+  return digest.finish();
+}
+
+Library::Library(const LibraryOptions& options) : Library(std::make_unique<Impl>(open_parts(options))) {}
+Library::Library(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Library::Library(Library&&) noexcept = default;
+Library& Library::operator=(Library&&) noexcept = default;
+Library::~Library() = default;
+
+Kernel Library::lookup(const Request& request) { return Kernel(impl_->find_or_make(request)); }
+
+void Library::reload() { impl_->reload(); }
+
+void Library::Impl::reload() {
+  const std::scoped_lock making(making_);
+  parts_.reload();
+  const std::unique_lock lock(mutex_);
+  kernels_.clear();
+}
+
+Driver& Library::Impl::driver() {
+  std::call_once(driver_opened_, [this] { driver_ = &parts_.driver(); });
+  return *driver_;
+}
+
+std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) const {
+  const std::shared_lock lock(mutex_);
+  const auto known = kernels_.find(digest);
+  return known == kernels_.end() ? nullptr : known->second;
+}
+
+std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
+  int device = request.device;
+  if (device < 0) device = driver().current_context() == nullptr ? 0 : driver().current_device();
+  const RequestDigest digest = request_digest(request, device);
+  if (auto known = find(digest)) return known;
+
+  const std::scoped_lock making(making_);
+  if (auto known = find(digest)) return known;
+  const DeviceFacts& facts = facts_of(device);
+  TuningJob job{.device = facts.uuid, .problems = {}};
+  auto state = make(request, facts, job);
+  if (parts_.tune && !job.problems.empty() && parts_.tune(job)) {
+    parts_.reload();
+    state = make(request, facts, job);
+  }
+  const std::unique_lock lock(mutex_);
+  if (kernels_.size() >= kRememberedKernels) drop_unused();
+  kernels_.emplace(digest, state);
+  return state;
+}
+
+const DeviceFacts& Library::Impl::facts_of(int device) {
+  const auto known = devices_.find(device);
+  if (known != devices_.end()) return known->second;
+  const int count = driver().device_count();
+  if (device >= count) {
+    throw Error(ErrorCode::no_device,
+                count == 0 ? "no GPU: the CUDA driver sees none; check nvidia-smi and CUDA_VISIBLE_DEVICES"
+                           : fmt::format("no GPU {}: this process sees {}", device, count));
+  }
+  return devices_.emplace(device, read_device(driver(), device)).first->second;
+}
+
+std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+  check_alignment(request);
+  if (request.stencil.stages.empty())
+    throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
+  auto state = std::make_shared<Kernel::State>();
+  state->driver = &driver();
+  state->device = facts.ordinal;
+  state->plan = make_fused(request, facts, job);
+  Sweep& single = state->plan.emplace_back();
+  for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
+    const Problem problem = problem_of(request, stage, 1);
+    single.stages.push_back(make_stage(problem, choose_kernel(request, problem, facts, job), facts));
+    if (parts_.compile_in_background && has_tap_table(problem)) {
+      single.stages.back().meanwhile =
+          std::make_unique<Meanwhile>(Meanwhile{TapLaunch(problem), share_loaded(tap_kernel_source(problem), facts)});
+    }
+  }
+  if (state->plan.size() > 1) note_other_sweeps(*state);
+  return state;
+}
+
+std::vector<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+  std::vector<Sweep> sweeps;
+  if (request.steps == 1) return sweeps;
+  const Problem run = problem_of(request, 0, request.steps);
+  if (!advances_one_field(run)) return sweeps;
+  Choice choice = choose_kernel(request, run, facts, job);
+  if (sweeps_per_launch(choice.tuning) == 1) return sweeps;
+  const auto add = [&](Choice chosen) {
+    Sweep& sweep = sweeps.emplace_back();
+    sweep.steps = chosen.tuning.steps;
+    sweep.in_background = parts_.compile_in_background;
+    sweep.stages.push_back(make_stage(run, std::move(chosen), facts));
+  };
+  auto remainder = choose_remainder(run, choice, facts.limits);
+  add(std::move(choice));
+  if (remainder) add(std::move(*remainder));
+  return sweeps;
+}
+
+Choice Library::Impl::choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts,
+                                    TuningJob& job) {
+  const LookupTarget target{.gpu = facts.name,
+                            .architecture = facts.architecture,
+                            .driver = facts.driver,
+                            .limits = facts.limits,
+                            .template_signature = template_signature(),
+                            .alignment = request.alignment};
+  Choice choice = choose(problem, target, parts_.winners(problem, facts.architecture));
+  if (const std::string note = parts_.note(); !note.empty()) choice.evidence.notes.push_back(note);
+  if (choice.evidence.match != Match::exact) job.problems.push_back(problem);
+  return choice;
+}
+
+StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts) {
+  StageKernel kernel;
+  kernel.problem = problem;
+  kernel.tuning = choice.tuning;
+  kernel.evidence = std::move(choice.evidence);
+  kernel.alignment = required_alignment(problem.type, kernel.tuning);
+  kernel.updated = stencil_tune::updated_box(problem);
+  kernel.whole = std::make_shared<const PackedLaunch>(problem, kernel.tuning, kernel.updated);
+  kernel.boxes = std::make_unique<BoxLaunches>();
+  kernel.loaded = share_loaded(generate(problem, kernel.tuning), facts);
+  return kernel;
+}
+
+std::shared_ptr<LoadedKernel> Library::Impl::share_loaded(KernelSource source, const DeviceFacts& facts) {
+  if (!compiler_) compiler_ = parts_.compiler();
+  const std::string key = fmt::format("{}:{}", facts.ordinal, source.text);
+  auto& loaded = loaded_[key];
+  if (!loaded) {
+    loaded = std::make_shared<LoadedKernel>(driver(), compiler_, std::move(source), facts.architecture, facts.driver);
+  }
+  return loaded;
+}
+
+void Library::Impl::drop_unused() {
+  std::erase_if(kernels_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  std::erase_if(loaded_, [](const auto& entry) { return entry.second.use_count() == 1; });
+}
+
+}  // namespace stencil_tune

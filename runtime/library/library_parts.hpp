@@ -1,0 +1,89 @@
+// What a Library is made of; tests make one of other parts.
+#pragma once
+
+#include "db/records.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/cuda/device.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/library/kernel_state.hpp"
+#include "runtime/library/loaded_kernel.hpp"
+#include "runtime/library/lookup.hpp"
+#include "runtime/library/tuning_job.hpp"
+#include "stencil_tune/library.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace stencil_tune {
+
+struct LibraryParts {
+  std::function<Driver&()> driver;                      ///< called at the first lookup
+  std::function<std::shared_ptr<Compiler>()> compiler;  ///< called at the first lookup
+  /// Winners that may serve a problem on an architecture; choose() judges them.
+  std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
+  std::function<void()> reload = [] {};
+  /// Tunes what was not found, and says whether winners may have come by; empty: lookups never tune.
+  std::function<bool(const TuningJob&)> tune{};
+  bool compile_in_background = false;
+  /// For the evidence of what was not tuned here: why nothing is known.
+  std::function<std::string()> note = [] { return std::string(); };
+};
+
+/// The parts of the machine itself. Opens the database.
+LibraryParts open_parts(const LibraryOptions& options);
+
+/// Equal for requests that have the same kernel: everything in them but names.
+struct RequestDigest {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  bool operator==(const RequestDigest&) const = default;
+};
+
+RequestDigest request_digest(const Request& request, int device);
+
+struct Library::Impl {
+  explicit Impl(LibraryParts parts) : parts_(std::move(parts)) {}
+
+  std::shared_ptr<Kernel::State> find_or_make(const Request& request);
+  void reload();
+
+ private:
+  /// Adds what was not tuned for just this to the job.
+  std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  /// The sweeps for a run of request.steps, most steps first: one for most of it, and one for what it leaves where that
+  /// is two steps or more. Nothing where single steps are all that is known or possible.
+  std::vector<Sweep> make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, TuningJob& job);
+  StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
+  std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
+  const DeviceFacts& facts_of(int device);
+  Driver& driver();
+  std::shared_ptr<Kernel::State> find(const RequestDigest& digest) const;
+  void drop_unused();
+
+  struct DigestHash {
+    std::size_t operator()(const RequestDigest& digest) const noexcept { return digest.low; }
+  };
+
+  LibraryParts parts_;
+  std::once_flag driver_opened_;
+  Driver* driver_ = nullptr;
+
+  mutable std::shared_mutex mutex_;  ///< guards kernels_
+  std::unordered_map<RequestDigest, std::shared_ptr<Kernel::State>, DigestHash> kernels_;
+
+  std::mutex making_;  ///< guards what follows; lookups of known kernels do not wait for it
+  std::shared_ptr<Compiler> compiler_;
+  std::map<int, DeviceFacts> devices_;
+  std::unordered_map<std::string, std::shared_ptr<LoadedKernel>> loaded_;  ///< by device and source text
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,53 @@
+// Which candidate to run: the rules, without database or GPU.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "stencil_tune/kernel.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Where the kernel will run, and what can be promised of its fields.
+struct LookupTarget {
+  std::string gpu;           ///< model
+  std::string architecture;  ///< "sm_90"
+  std::string driver;
+  Limits limits;
+  std::string template_signature;
+  std::size_t alignment = 256;  ///< bytes that the fields' addresses are multiples of
+};
+
+struct Choice {
+  Tuning tuning;
+  Evidence evidence;
+};
+
+/// The session of winners that ship with the library.
+inline constexpr std::string_view kPretunedSession = "pretuned";
+
+/// Bytes that field addresses must be multiples of for this candidate.
+std::size_t required_alignment(ElementType type, const Tuning& tuning);
+
+/// Sum over the axes of ln(a/b)^2: doubling one axis counts as much as halving it.
+double log_distance(const Extents& a, const Extents& b);
+
+/// The best of the winners that is legal for this problem and target, else a default candidate.
+///
+/// Winners of another stencil, stage, element type, boundary or architecture are not considered. The rest compete first
+/// by how they were found: measured on this GPU model with today's templates, measured on it with older ones, measured
+/// on another model, predicted; then by log_distance, then by rate. One whose constraints this grid, pitch or alignment
+/// breaks is passed over, with a note; where only its vectors are too wide for the grid, it competes with narrower
+/// ones, as if its grid were one axis-doubling further away.
+///
+/// Runs: where the problem has several steps, winners of runs of any length compete, those with more fused steps than
+/// the problem's passed over. Where it has one, kernels of one sweep do, whatever run they won.
+///
+/// Throws Error(illegal_candidate) when not even a default candidate is legal.
+Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners);
+
+}  // namespace stencil_tune

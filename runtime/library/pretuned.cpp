@@ -1,0 +1,43 @@
+#include "runtime/library/pretuned.hpp"
+
+#include "db/exchange.hpp"
+#include "runtime/library/lookup.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace stencil_tune {
+
+namespace {
+
+bool is_off() {
+  const char* value = std::getenv("STENCIL_TUNE_PRETUNED");
+  return value != nullptr && std::string_view(value) == "off";
+}
+
+bool speaks_for(const TrialRecord& tuned, const TrialRecord& pretuned) {
+  return !tuned.predicted && tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu;
+}
+
+}  // namespace
+
+std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
+                                        std::span<const TemplateFile> files) {
+  if (is_off()) return tuned;
+  const std::size_t tuned_here = tuned.size();
+  for (const TemplateFile& file : files) {
+    if (file.text.find(stencil_key) == std::string_view::npos) continue;  // parsing takes milliseconds
+    for (WinnerRecord& winner : parse_winners(file.text)) {
+      const bool known = std::any_of(tuned.begin(), tuned.begin() + static_cast<std::ptrdiff_t>(tuned_here),
+                                     [&](const WinnerRecord& own) { return speaks_for(own.trial, winner.trial); });
+      if (known || (!stencil_key.empty() && winner.trial.problem.stencil_key != stencil_key)) continue;
+      winner.trial.session = kPretunedSession;
+      tuned.push_back(std::move(winner));
+    }
+  }
+  return tuned;
+}
+
+}  // namespace stencil_tune

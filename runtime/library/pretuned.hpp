@@ -1,0 +1,21 @@
+// Winners that ship with the library: db/pretuned/*.json, the text of `stencil-tune db export`.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/kernel/source.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The texts, embedded.
+std::span<const TemplateFile> pretuned_files();
+
+/// `tuned` and the pretuned winners of the stencil, less those whose problem was tuned on the same GPU model here.
+/// With STENCIL_TUNE_PRETUNED=off, `tuned`. An empty key: those of every stencil.
+std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
+                                        std::span<const TemplateFile> files = pretuned_files());
+
+}  // namespace stencil_tune

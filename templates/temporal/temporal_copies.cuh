@@ -1,0 +1,254 @@
+// Who copies the rows that a warp of a temporal block reads from global to shared memory: its lanes, or the copy engine.
+#pragma once
+
+#include "stencil_tune/element.cuh"
+#include "stencil_tune/ring_position.cuh"
+#include "stencil_tune/temporal/temporal_tile.cuh"
+
+namespace stencil_tune {
+
+/// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index wrapped(Index i, Index n) {
+  if constexpr (kBoundary != Boundary::periodic) return i;
+  return i < 0 ? i + n : i < n ? i : i - n;
+}
+
+/// Cell i of the thread's row j as it was before all sweeps, read from memory.
+template <class S, class T>
+STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, const Arguments<S>& a, int i, int j,
+                                            typename S::Index z) {
+  using Index = typename S::Index;
+  const Index x = wrapped<S::kBoundaryX>(tile.x + i, tile.nx);
+  const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
+  if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
+  return widen(a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
+}
+
+/// What the two kinds of kernel arguments have in common, and what only those for the copy engine have.
+template <class S>
+STENCIL_DEVICE const Arguments<S>& plain(const Arguments<S>& arguments) {
+  return arguments;
+}
+template <class S>
+STENCIL_DEVICE const Arguments<S>& plain(const CopyArguments<S>& arguments) {
+  return arguments.plain;
+}
+template <class S>
+STENCIL_DEVICE const TensorMap* tensor_maps(const Arguments<S>&) {
+  return nullptr;
+}
+template <class S>
+STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
+  return arguments.maps;
+}
+
+/// A warp's rows of one plane after the other, copied by its lanes. Neighbouring lanes copy neighbouring vectors where the
+/// tile's rows start on whole ones, elsewhere neighbouring cells. A lane then reads its own cells in words of 16 bytes.
+/// With several of them a lane, those of neighbouring lanes lie in the same banks. Where that is so, words swap places, so
+/// that eight lanes read eight different parts of 128 bytes:
+///
+///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
+///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
+template <class S, class T>
+struct LaneCopies {
+  using Shape = TemporalShape<S, T>;
+  using Storage = typename S::Storage;
+  using Index = typename S::Index;
+
+  static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
+  static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
+  static constexpr bool kSwaps = kWords == 2 || kWords == 4 || kWords == 8;
+
+  static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid, too
+
+  /// Rows and columns of the tile follow each other in memory.
+  static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
+
+  const TemporalTile<S, T>& tile;
+  const Storage* base;   ///< of the field
+  const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
+  Index stride_y, stride_z;
+
+  STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
+      : tile(t), base(a.in[input]), cells(base + (t.y * static_cast<Index>(a.stride_y) + first_column() + first_copied())),
+        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {}
+
+  /// Cells from where a warp's rows stand to where the lane starts to copy.
+  STENCIL_DEVICE int first_place() const { return cell_place(first_copied()); }
+
+  STENCIL_DEVICE void move_by(Index planes) { cells += planes * stride_z; }
+
+  /// Starts to copy plane z of the grid. to: first_place() after where the warp's rows of it are to stand.
+  STENCIL_DEVICE void copy(Index z, Storage* to, CopyBarrier*) const {
+    if (copies_vectors()) {
+      copy_plane<T::kVector>(z, to);
+    } else {
+      copy_plane<1>(z, to);
+    }
+  }
+
+  /// Where word w of the lane's cells stands among them.
+  STENCIL_DEVICE static int place_of_own(int w) {
+    return kSwaps ? w ^ (Shape::lane() * kWords / 8 % kWords) : w;  // as word_place
+  }
+
+ private:
+  STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
+  STENCIL_DEVICE Index first_column() const { return tile.x - Shape::lane() * Shape::kCells; }
+
+  /// Of the row, where the lane starts to copy.
+  STENCIL_DEVICE int first_copied() const { return Shape::lane() * (copies_vectors() ? T::kVector : 1); }
+
+  /// Where a word of a row stands.
+  STENCIL_DEVICE static int word_place(int word) { return kSwaps ? word ^ (word / 8 % kWords) : word; }
+  STENCIL_DEVICE static int cell_place(int cell) { return word_place(cell / kWord) * kWord + cell % kWord; }
+
+  /// Copies of kCopied cells, by neighbouring lanes.
+  template <int kCopied>
+  STENCIL_DEVICE void copy_plane(Index z, Storage* target) const {
+    constexpr int kStep = 32 * kCopied;
+    // After so many bytes the words are in the same order again.
+    constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0 || !kSwaps;
+    const Storage* row = cells;
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kWarpWidth; i += kStep) {
+        const int first = Shape::lane() * kCopied;
+        const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
+        copy_word<kCopied>(target + ahead, kWraps ? wrapped_cell(z, j, first + i) : row + i);
+      }
+      row += stride_y;
+      target += Shape::kWarpWidth;
+    }
+  }
+
+  /// A cell of row j of plane z, on the other side of a periodic grid where it is beyond an edge.
+  STENCIL_DEVICE const Storage* wrapped_cell(Index z, int j, int i) const {
+    const Index x = first_column() + i;
+    return base + (z * stride_z + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y +
+                   (copies_vectors() ? x : wrapped<S::kBoundaryX>(x, tile.nx)));
+  }
+
+  template <int kCopied>
+  STENCIL_DEVICE static void copy_word(Storage* target, const Storage* source) {
+    constexpr int kBytesCopied = kCopied * static_cast<int>(sizeof(Storage));
+    if constexpr (kBytesCopied < 4) {
+      *target = *source;
+    } else {
+      async_copy<kBytesCopied>(target, source);
+    }
+  }
+};
+
+/// The same, copied by the copy engine: one request a plane, whose cells stand in the order of the grid. Planes beyond the
+/// grid arrive as zeros, so that the same number of bytes comes in each step.
+template <class S, class T>
+struct EngineCopies {
+  using Shape = TemporalShape<S, T>;
+  using Storage = typename S::Storage;
+  using Index = typename S::Index;
+
+  static constexpr int kWord = Shape::template word_cells<Storage>();
+  static constexpr int kWords = Shape::kCells / kWord;
+  static constexpr bool kAlwaysArrive = true;
+
+  const TensorMap* map;
+  int x, y;  ///< the warp's first cell
+
+  STENCIL_DEVICE EngineCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
+      : map(maps + input), x(static_cast<int>(t.x) - Shape::lane() * Shape::kCells), y(static_cast<int>(t.y)) {}
+
+  STENCIL_DEVICE int first_place() const { return 0; }
+  STENCIL_DEVICE void move_by(Index) {}
+  STENCIL_DEVICE void copy(Index z, Storage* to, CopyBarrier* arrived) const {
+    constexpr int kBytes = Shape::kRows * Shape::kWarpWidth * static_cast<int>(sizeof(Storage));
+    warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(z));
+  }
+  STENCIL_DEVICE static int place_of_own(int w) { return w; }
+};
+
+/// How a warp knows that the planes that its lanes copied have arrived: each lane knows of its own copies, in the order
+/// of the steps that read them.
+template <class S, class T>
+struct LaneArrivals {
+  static constexpr int kBytes = 0;  ///< of shared memory
+
+  STENCIL_DEVICE LaneArrivals(const TemporalTile<S, T>&, int) {}
+
+  /// planes: copied for the warp in each step.
+  STENCIL_DEVICE void start(int) {}
+
+  /// Around the copies of a step.
+  STENCIL_DEVICE CopyBarrier* open() const { return nullptr; }
+  STENCIL_DEVICE void close() { async_commit(); }
+
+  /// The oldest step's planes are there, for all lanes.
+  STENCIL_DEVICE void await() const {
+    async_wait<T::kPrefetch - 1>();
+    warp_barrier();
+  }
+  /// All lanes have read what may be copied over now.
+  STENCIL_DEVICE void give_back() const { warp_barrier(); }
+
+  /// After the last step: nothing comes to this block's memory when it may be another's.
+  STENCIL_DEVICE void leave() {}
+};
+
+/// The same for the copy engine: kPrefetch barriers a warp take turns, each of which counts what a step's copies bring.
+template <class S, class T>
+struct EngineArrivals {
+  using Shape = TemporalShape<S, T>;
+
+  static constexpr int kBarriers = T::kGroups * Shape::kWarps * T::kPrefetch;
+  static constexpr int kBytes = (kBarriers * static_cast<int>(sizeof(CopyBarrier)) + 15) / 16 * 16;
+
+  CopyBarrier* barriers;                    ///< the warp's
+  RingPosition<T::kPrefetch> oldest{0, 1};  ///< awaited next; the first planes are still to be asked for
+  bool copies = true;                       ///< some planes; otherwise there is nothing to wait for
+
+  STENCIL_DEVICE EngineArrivals(const TemporalTile<S, T>& tile, int first_byte)
+      : barriers(reinterpret_cast<CopyBarrier*>(shared_memory() + first_byte) +
+                 (tile.group * Shape::kWarps + Shape::warp()) * T::kPrefetch) {}
+
+  STENCIL_DEVICE void start(int planes) {
+    copies = planes > 0;
+    if (copies && Shape::lane() == 0) {
+      for (int b = 0; b < T::kPrefetch; ++b) init_copy_barrier(barriers + b, planes);
+      fence_copy_barriers();
+    }
+    warp_barrier();
+  }
+
+  STENCIL_DEVICE CopyBarrier* open() const { return barriers + oldest.slot; }
+  STENCIL_DEVICE void close() { oldest.advance(); }
+
+  STENCIL_DEVICE void await() const {
+    if (copies) warp_wait_phase(barriers + oldest.slot, oldest.parity);
+  }
+  STENCIL_DEVICE void give_back() const {
+    if (!copies) return;
+    fence_copy_engine();
+    warp_barrier();
+  }
+  STENCIL_DEVICE void leave() {
+    for (int p = 0; p < T::kPrefetch; ++p) {
+      await();
+      close();
+    }
+  }
+};
+
+template <class S, class T, bool kByEngine>
+struct CopiesBy {
+  using Copies = LaneCopies<S, T>;
+  using Arrivals = LaneArrivals<S, T>;
+};
+template <class S, class T>
+struct CopiesBy<S, T, true> {
+  using Copies = EngineCopies<S, T>;
+  using Arrivals = EngineArrivals<S, T>;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,92 @@
+// The planes that the levels of a temporal block hold from step to step.
+#pragma once
+
+#include "stencil_tune/temporal/temporal_plane.cuh"
+
+namespace stencil_tune {
+
+/// Each level's planes, oldest first. The first kInShared of them wait in a ring in shared memory, those that came after
+/// them in registers; a thread reads its own cells there alone:
+///
+///     held   0  1       2  3              newest
+///            in a ring  in registers      on its way through the levels
+///            ^--------- moves to the ring in place of plane 0, after the step
+template <class S, class T>
+struct HeldPlanes {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+  using Memory = WarpPlane<S, T>;
+
+  static constexpr int kInShared = T::kSharedPlanes;
+  static constexpr int kInRegisters = Shape::kHeld - kInShared;
+  static constexpr int kLevelCells = kInShared * Memory::kPlaneCells;  ///< of a warp
+  static constexpr int kWarpCells = Shape::kLevels * kLevelCells;
+  static constexpr int kBytes = T::kGroups * Shape::kWarps * kWarpCells * static_cast<int>(sizeof(Value));
+
+  struct Level {
+    Plane planes[kInRegisters > 0 ? kInRegisters : 1];
+  };
+
+  Level levels[Shape::kLevels];
+  Value* ring;     ///< the lane's first word of the first slot, level 0
+  int oldest = 0;  ///< cells from there to the oldest plane of level 0
+
+  /// All planes are 0: what boundary zero reads before the first plane.
+  STENCIL_DEVICE HeldPlanes(const Tile& tile, int first_byte) {
+    STENCIL_UNROLL
+    for (int l = 0; l < Shape::kLevels; ++l) {
+      STENCIL_UNROLL
+      for (int p = 0; p < kInRegisters; ++p) levels[l].planes[p].fill(Value(0));
+    }
+    if constexpr (kInShared > 0) {
+      Value* slots = reinterpret_cast<Value*>(shared_memory() + first_byte);
+      ring = Memory::first_word(slots + (tile.group * Shape::kWarps + Shape::warp()) * kWarpCells);
+      STENCIL_UNROLL
+      for (int slot = 0; slot < Shape::kLevels * kInShared; ++slot) {
+        Memory::store(ring + slot * Memory::kPlaneCells, Plane::all(Value(0)));
+      }
+    }
+  }
+
+  /// Plane kP of the level. kPushed: 1 after the step's push(), 0 before it.
+  template <int kLevel, int kP, int kPushed = 0>
+  STENCIL_DEVICE Plane plane() const {
+    if constexpr (kP >= kInShared) {
+      return levels[kLevel].planes[kP - kInShared];
+    } else {
+      Plane plane;
+      Memory::load(place<kLevel>(kP + kPushed), plane);
+      return plane;
+    }
+  }
+
+  /// newest: comes after those that the level holds, the oldest of which is forgotten.
+  template <int kLevel>
+  STENCIL_DEVICE void push(const Plane& newest) {
+    Level& level = levels[kLevel];
+    if constexpr (kInShared > 0) Memory::store(place<kLevel>(0), kInRegisters > 0 ? level.planes[0] : newest);
+    STENCIL_UNROLL
+    for (int p = 0; p + 1 < kInRegisters; ++p) level.planes[p] = level.planes[p + 1];
+    if constexpr (kInRegisters > 0) level.planes[kInRegisters - 1] = newest;
+  }
+
+  /// After all levels' pushes.
+  STENCIL_DEVICE void next_step() {
+    if constexpr (kInShared > 0) oldest = turned(1);
+  }
+
+ private:
+  /// The slot `planes` (a turn at most) after the oldest.
+  STENCIL_DEVICE int turned(int planes) const {
+    const int ahead = oldest + planes * Memory::kPlaneCells;
+    return ahead >= kLevelCells ? ahead - kLevelCells : ahead;
+  }
+  template <int kLevel>
+  STENCIL_DEVICE Value* place(int p) const {
+    return ring + (kLevel * kLevelCells + turned(p));
+  }
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,111 @@
+// What a group of warps of a temporal block takes in: planes from global memory, or from the group before it.
+#pragma once
+
+#include "stencil_tune/temporal/temporal_plane.cuh"
+#include "stencil_tune/temporal/temporal_ring.cuh"
+
+namespace stencil_tune {
+
+/// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same cells. The next
+/// group takes the oldest plane, whose place is the next to be filled.
+template <class S, class T>
+struct PassedRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+  using Memory = WarpPlane<S, T>;
+
+  static constexpr int kPlanes = Shape::kHandOver + 1;  ///< that take turns
+  static constexpr int kWarpCells = kPlanes * Memory::kPlaneCells;
+  static constexpr int kGroupCells = Shape::kWarps * kWarpCells;
+  static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
+
+  Value* to;      ///< the lane's first word of the plane that the step passes on
+  int ahead = 0;  ///< cells to the plane that the next step passes on
+  int step = 0;   ///< of a turn through the planes
+
+  STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
+    if constexpr (T::kGroups > 1) {
+      to = Memory::first_word(reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
+                              Shape::warp() * kWarpCells);
+      ahead = Memory::kPlaneCells;
+      if (tile.in_first_group) return;
+      STENCIL_UNROLL
+      for (int p = 1; p < kPlanes; ++p) {
+        Memory::store(to + (p * Memory::kPlaneCells - kGroupCells), TemporalPlane<S, T>::all(Value(0)));
+      }
+    }
+  }
+
+  STENCIL_DEVICE void pass(const TemporalPlane<S, T>& plane) const { Memory::store(to, plane); }
+
+  /// What the group before passed kHandOver steps before; 0 in the first ones.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) const { Memory::load(to - kGroupCells + ahead, plane); }
+
+  STENCIL_DEVICE void next_step() {
+    to += ahead;
+    if constexpr (kPlanes == 2) {
+      ahead = -ahead;
+    } else {
+      step = step == kPlanes - 1 ? 0 : step + 1;
+      ahead = step == kPlanes - 1 ? -step * Memory::kPlaneCells : Memory::kPlaneCells;
+    }
+  }
+};
+
+/// The block's input: the field that its steps advance, and those that they leave as they are. The advanced field is the
+/// first group's; the others take what the group before them passes on.
+template <class S, class T>
+struct InputRows {
+  using Shape = TemporalShape<S, T>;
+  using Advanced = PlaneRing<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
+  using Constants = ConstantRings<S, T, IndicesBelow<S::kInputs - 1>>;
+  using Arrivals = typename CopiesBy<S, T, T::kCopiedByEngine>::Arrivals;
+  static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
+  static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
+  static constexpr int kBytes = kArrivals + Arrivals::kBytes;
+
+  const TemporalTile<S, T>& tile;
+  Advanced advanced;
+  Constants constants;
+  PassedRows<S, T> passed;
+  Arrivals arrivals;
+
+  STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps)
+      : tile(t), advanced(a, t, maps, 0), constants(a, t, maps, Advanced::kBytes), passed(t, kPassed),
+        arrivals(t, kArrivals) {}
+
+  STENCIL_DEVICE void start(typename S::Index z) {
+    arrivals.start((tile.in_first_group ? 1 : 0) + S::kInputs - 1);
+    advanced.start(z);
+    constants.start(z);
+    STENCIL_UNROLL
+    for (int p = 0; p < T::kPrefetch; ++p) copy_next();
+  }
+
+  /// The advanced field's next plane; the constant fields' planes of this step can be read too.
+  STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
+    arrivals.await();
+    if (tile.in_first_group) {
+      const auto* copied = advanced.template copied<T::kPrefetch - 1>();
+      STENCIL_UNROLL
+      for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
+    } else {
+      passed.take(plane);
+    }
+    arrivals.give_back();
+    copy_next();
+  }
+
+  /// After the last step.
+  STENCIL_DEVICE void leave() { arrivals.leave(); }
+
+ private:
+  STENCIL_DEVICE void copy_next() {
+    CopyBarrier* arrived = arrivals.open();
+    if (tile.in_first_group) advanced.copy_next(arrived);
+    constants.copy_next(arrived);
+    arrivals.close();
+  }
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,203 @@
+// The levels of a temporal block: the planes each of them holds, and how one step updates them all.
+#pragma once
+
+#include "stencil_tune/temporal/temporal_barrier.cuh"
+#include "stencil_tune/temporal/temporal_held.cuh"
+#include "stencil_tune/temporal/temporal_rows.cuh"
+#include "stencil_tune/window.cuh"
+
+namespace stencil_tune {
+
+template <class S, class T>
+struct Pipeline {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Index = typename S::Index;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+  using Constants = typename InputRows<S, T>::Constants;
+  using Reads = typename Shape::Reads;
+  using Registers = Window<S, T, Reads>;
+
+  const Arguments<S>& arguments;
+  const Tile& tile;
+  EdgeRows<S, T> edges;
+  StepBarrier<S, T> meeting;
+  HeldPlanes<S, T> held;
+
+  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd),
+        held(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
+    if constexpr (Shape::kExchanges) edges.start(t);
+    meeting.start();
+  }
+
+  /// After steps that kept no cells.
+  STENCIL_DEVICE void forget_cells() {}
+
+  /// Before each step: what warps exchange and pass on is there.
+  STENCIL_DEVICE void begin_step() {
+    meeting.await();
+    if constexpr (Shape::kExchanges) edges.await();
+  }
+
+  /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
+  template <Edges kEdges>
+  STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z >= tile.nz) plane.fill(Value(0));
+    }
+    advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
+    if constexpr (Shape::kExchanges) edges.next_step();
+    held.next_step();
+  }
+
+  /// After the last step: other blocks' rows have come before this one ends.
+  STENCIL_DEVICE void leave() {
+    if constexpr (T::kCluster > 1) begin_step();
+  }
+
+ private:
+  STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
+
+  template <Edges kEdges, int... kLevel>
+  STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
+  }
+
+  /// newest: enters the level; the level's update of plane z takes its place.
+  template <Edges kEdges, int kLevel>
+  STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
+    Registers window;
+    gather<kEdges, kLevel>(newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
+    constants.template read<kLevel>(CentreRows{window});
+    if constexpr (Shape::kExchanges) {
+      edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
+      if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
+    }
+    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
+    Plane updated;
+    update(window, updated, AllCells{});
+    if constexpr (kEdges == Edges::all) {
+      keep_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
+    }
+    if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    held.template push<kLevel>(newest);
+    newest = updated;
+  }
+
+  /// The plane whose rows other warps read in the next step.
+  template <int kLevel>
+  STENCIL_DEVICE Plane exchanged_next(const Plane& newest) const {
+    return plane_in_reach<kLevel, Shape::kLastExchanged + 1>(newest);
+  }
+
+  /// last: what the last level publishes; the others hold theirs already.
+  template <int... kLevel>
+  STENCIL_DEVICE void send(const Plane& last, Indices<kLevel...>) const {
+    if (!edges.at_seam()) return;
+    (send_level<kLevel>(last), ...);
+  }
+
+  template <int kLevel>
+  STENCIL_DEVICE void send_level(const Plane& last) const {
+    if constexpr (kLevel < Shape::kLevels - 1) {
+      edges.template send<kLevel>(held.template plane<kLevel, Shape::kLastExchanged, 1>());
+    } else {
+      edges.template send<kLevel>(last);
+    }
+  }
+
+  /// The centre of a window, row by row.
+  struct CentreRows {
+    Registers& window;
+    STENCIL_DEVICE Value* row(int f, int j) const { return window.body(f, S::kLowZ, S::kLowY + j); }
+  };
+
+  using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
+
+  template <Edges kEdges, int kLevel, int... kRow>
+  STENCIL_DEVICE void gather(const Plane& newest, Index z, Registers& window, Indices<kRow...>) {
+    (gather_row<kEdges, kLevel, kRow / Reads::kRows, kRow % Reads::kRows>(newest, z, window), ...);
+  }
+
+  /// Row kR of plane kP of the reach, with as much of its halo as is read.
+  template <Edges kEdges, int kLevel, int kP, int kR>
+  STENCIL_DEVICE void gather_row(const Plane& newest, Index z, Registers& window) {
+    constexpr RowUse kUse = Computed<Reads>::kTable.use[T::kAdvanced][kP][kR];
+    if constexpr (is_used(kUse)) {
+      Value* body = window.body(T::kAdvanced, kP, kR);
+      constexpr int kJ = kR - S::kLowY;
+      constexpr bool kExchanged = kP >= Shape::kFirstExchanged && kP <= Shape::kLastExchanged;
+      if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
+        const int p = mapped<kP>(z);
+        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<Shape::kHeld>{}), p, body);
+        rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(p, body);
+      } else {
+        rows().template take<kLevel, kJ>(plane_in_reach<kLevel, kP>(newest), kP, body);
+        rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(kP, body);
+      }
+    }
+  }
+
+  template <int kLevel, int kP>
+  STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
+    if constexpr (kP < Shape::kHeld) {
+      return held.template plane<kLevel, kP>();
+    } else {
+      return newest;
+    }
+  }
+
+  /// The plane of the reach that answers for plane kP of it around z. Where z itself lies outside any will do.
+  template <int kP>
+  STENCIL_DEVICE int mapped(Index z) const {
+    const Index p = inside<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z + S::kLowZ;
+    return static_cast<int>(p < 0 ? 0 : p < Shape::kPlanes ? p : Shape::kPlanes - 1);
+  }
+
+  /// Plane p of the reach, where p is known only at run time: cell by cell, for no register has a run-time index.
+  template <int kLevel, int... kP>
+  STENCIL_DEVICE Plane mapped_plane(const Plane& newest, int p, Indices<kP...>) const {
+    Plane plane = newest;
+    (take_if(p == kP, held.template plane<kLevel, kP>(), plane), ...);
+    return plane;
+  }
+  STENCIL_DEVICE static void take_if(bool taken, const Plane& from, Plane& to) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = taken ? from.cells[j][i] : to.cells[j][i];
+    }
+  }
+
+  template <int... kCell>
+  STENCIL_DEVICE void update(const Registers& window, Plane& updated, Indices<kCell...>) const {
+    (update_cell<kCell % Shape::kCells, kCell / Shape::kCells>(window, updated), ...);
+  }
+  template <int kI, int kJ>
+  STENCIL_DEVICE void update_cell(const Registers& window, Plane& updated) const {
+    Value cell[1];
+    S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
+    updated.cells[kJ][kI] = cell[0];
+  }
+
+  template <int... kCell>
+  STENCIL_DEVICE void keep_cells(const Plane& before, Plane& updated, Indices<kCell...>) const {
+    (keep_cell<kCell % Shape::kCells, kCell / Shape::kCells>(before, updated), ...);
+  }
+  template <int kI, int kJ>
+  STENCIL_DEVICE void keep_cell(const Plane& before, Plane& updated) const {
+    if (tile.template holds<kI, kJ>()) updated.cells[kJ][kI] = before.cells[kJ][kI];
+  }
+
+  STENCIL_DEVICE void keep_plane(const Plane& before, Index z, Plane& updated) const {
+    if constexpr (S::kBoundaryZ == Boundary::hold) {
+      if (tile.holds_planes_at(z)) updated = before;
+    } else if constexpr (S::kBoundaryZ == Boundary::zero) {
+      if (tile.holds_planes_at(z)) updated.fill(Value(0));
+    }
+  }
+};
+
+}  // namespace stencil_tune

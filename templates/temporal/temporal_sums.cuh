@@ -1,0 +1,257 @@
+// temporal, sums in registers: like temporal.cuh, but a level does not keep the planes that the next sweep reads. It adds
+// each plane, once, to the sums of all outputs within its reach (plane_sums.cuh): one plane's rows pass between lanes and
+// warps where otherwise all planes of the reach would.
+//
+//      z --->
+//      level l   sum of z-1   sum of z   [ plane z+1 ]   <-  level l-1
+//                     \           \__________/ |
+//      level l+1   <-  complete: plane z       starts the sum of z+2
+//
+// Where only the plane itself is read beyond a column, as by stars, the taps ahead of it are added a step before the others:
+// those need no rows of other warps, the others do, and every level lags a plane less.
+//
+// What boundary hold keeps is never a sum's result. Cells at a tile's edge are remembered until their plane is complete;
+// whole planes at an end of the walk are read from memory again.
+#pragma once
+
+#include "stencil_tune/plane_sums.cuh"
+#include "stencil_tune/temporal/temporal_barrier.cuh"
+#include "stencil_tune/temporal/temporal_walk.cuh"
+
+namespace stencil_tune {
+
+/// What a thread at an edge of the grid keeps under hold: its cells there, of the planes that were added but are not
+/// complete. It is at one end of a row at most, and of a column.
+template <class S, class T>
+struct HeldCells {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Plane = TemporalPlane<S, T>;
+  using Value = typename S::Value;
+
+  static constexpr int kPlanes = S::kHighZ > 0 ? S::kHighZ : 1;
+  static constexpr int kColumns = S::kBoundaryX == Boundary::hold ? Shape::kHeldX : 0;
+  static constexpr int kHeldRows = S::kBoundaryY == Boundary::hold ? Shape::kHeldY : 0;
+  static constexpr int kLastColumns = Shape::kCells - kColumns;  ///< from this one on they are the row's last
+  static constexpr int kLastRows = Shape::kRows - kHeldRows;
+
+  Value columns[kPlanes][Shape::kRows][kColumns > 0 ? kColumns : 1];
+  Value rows[kPlanes][kHeldRows > 0 ? kHeldRows : 1][Shape::kCells];
+
+  /// The plane that is added now.
+  STENCIL_DEVICE void remember(const Tile& tile, const Plane& plane) {
+    STENCIL_UNROLL
+    for (int p = 0; p + 1 < kPlanes; ++p) move(p + 1, p);
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        columns[kPlanes - 1][j][i] = tile.left_edge ? plane.cells[j][i] : plane.cells[j][kLastColumns + i];
+      }
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        rows[kPlanes - 1][j][i] = tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
+      }
+    }
+  }
+
+  /// The plane that is complete now.
+  STENCIL_DEVICE void restore(const Tile& tile, Plane& plane) const {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        if (tile.left_edge) plane.cells[j][i] = columns[0][j][i];
+        if (tile.right_edge) plane.cells[j][kLastColumns + i] = columns[0][j][i];
+      }
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        if (tile.top_edge) plane.cells[j][i] = rows[0][j][i];
+        if (tile.bottom_edge) plane.cells[kLastRows + j][i] = rows[0][j][i];
+      }
+    }
+  }
+
+ private:
+  STENCIL_DEVICE void move(int from, int to) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < kColumns; ++i) columns[to][j][i] = columns[from][j][i];
+    }
+    STENCIL_UNROLL
+    for (int j = 0; j < kHeldRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) rows[to][j][i] = rows[from][j][i];
+    }
+  }
+};
+
+template <class S, class T>
+struct SumsPipeline {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Index = typename S::Index;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+  using Constants = typename InputRows<S, T>::Constants;
+  using Sums = PlaneSums<S, T>;
+
+  /// Taps along z at kFirst .. kLast of one plane.
+  template <int kFirst, int kLast>
+  using Taps = typename Sums::template PlaneOf<
+      PlaneReads<S, Shape::kCells, Shape::kRows, T::kNeighbours == Neighbours::shuffle, kFirst, kLast>>;
+
+  /// Those after it are added of the newest plane; up to it, of the one of which all rows are there.
+  static constexpr int kLastSettled = Shape::kSplitsSums ? 0 : S::kHighZ;
+
+  struct Level {
+    Sums sums;
+    Plane waiting;  ///< until other warps' rows of it are there; unused where none are read
+    HeldCells<S, T> held;
+  };
+
+  const Arguments<S>& arguments;
+  const Tile& tile;
+  Level levels[Shape::kLevels];
+  EdgeRows<S, T> edges;
+  StepBarrier<S, T> meeting;
+
+  /// All planes are 0: what boundary zero reads before the first plane.
+  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd) {
+    STENCIL_UNROLL
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
+    forget_cells();
+    if constexpr (Shape::kExchanges) edges.start(t);
+    meeting.start();
+  }
+
+  /// After steps that kept no cells: so that those before do not stay in registers.
+  STENCIL_DEVICE void forget_cells() {
+    STENCIL_UNROLL
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = HeldCells<S, T>{};
+  }
+
+  /// Before each step: what warps exchange and pass on is there.
+  STENCIL_DEVICE void begin_step() {
+    meeting.await();
+    if constexpr (Shape::kExchanges) edges.await();
+  }
+
+  /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
+  template <Edges kEdges>
+  STENCIL_DEVICE void step(Index z, Plane& plane, const Constants& constants) {
+    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z >= tile.nz) plane.fill(Value(0));
+    }
+    advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
+    if constexpr (Shape::kExchanges) edges.next_step();
+  }
+
+  /// After the last step: other blocks' rows have come before this one ends.
+  STENCIL_DEVICE void leave() {
+    if constexpr (T::kCluster > 1) begin_step();
+  }
+
+ private:
+  STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
+
+  template <Edges kEdges, int... kLevel>
+  STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
+  }
+
+  /// newest: enters the level; the level's update of plane z takes its place.
+  template <Edges kEdges, int kLevel>
+  STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
+    Level& level = levels[kLevel];
+    const Plane settled = Shape::kExchanges ? level.waiting : newest;
+    const Plane added = Shape::kSplitsSums ? newest : settled;
+    Taps<-S::kLowZ, kLastSettled> taps;
+    Taps<kLastSettled + 1, S::kHighZ> ahead;
+    gather<kLevel, Shape::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
+    gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
+    if constexpr (Shape::kExchanges) {
+      level.waiting = newest;
+      edges.template publish<kLevel>(newest);
+      if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
+    }
+    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
+    if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
+    level.sums.template add_taps<-S::kLowZ, kLastSettled, Shape::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
+    level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
+    LateCells<S, T> late;
+    constants.template read<kLevel>(late);
+    Plane updated;
+    finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
+    level.sums.next();
+    if constexpr (kEdges == Edges::all) keep_plane(z, updated);
+    if constexpr (kEdges != Edges::none) {
+      level.held.restore(tile, updated);
+      if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
+    }
+    newest = updated;
+  }
+
+  template <int... kLevel>
+  STENCIL_DEVICE void send(Indices<kLevel...>) const {
+    if (edges.at_seam()) (edges.template send<kLevel>(levels[kLevel].waiting), ...);
+  }
+
+  /// kExchanged: other warps' rows of the plane are there, and its own at their edges.
+  template <int kLevel, bool kExchanged, class Taken, int... kR>
+  STENCIL_DEVICE void gather(const Plane& plane, Taken& taken, Indices<kR...>) const {
+    (gather_row<kLevel, kExchanged, kR>(plane, taken), ...);
+  }
+  template <int kLevel, bool kExchanged, int kR, class Taken>
+  STENCIL_DEVICE void gather_row(const Plane& plane, Taken& taken) const {
+    constexpr RowUse kUse = Computed<typename Taken::Reads>::kTable.use[T::kAdvanced][0][kR];
+    if constexpr (is_used(kUse)) {
+      Value* body = taken.window.body(T::kAdvanced, 0, kR);
+      constexpr int kJ = kR - S::kLowY;
+      rows().template take<kLevel, kJ>(plane, Shape::kLastExchanged, body);
+      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(Shape::kLastExchanged, body);
+    }
+  }
+
+  template <int... kJ>
+  STENCIL_DEVICE void finish(const Sums& sums, const LateCells<S, T>& late, Plane& updated, Indices<kJ...>) const {
+    (finish_row<kJ>(sums, late, updated), ...);
+  }
+  template <int kJ>
+  STENCIL_DEVICE void finish_row(const Sums& sums, const LateCells<S, T>& late, Plane& updated) const {
+    typename Sums::Row outputs;
+    sums.template finish<kJ>(late, arguments.coefficients, outputs);
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = outputs[0][i];
+  }
+
+  /// Under hold, planes beyond the grid are left as they are: none but planes that are kept would read them.
+  STENCIL_DEVICE void keep_plane(Index z, Plane& updated) const {
+    if constexpr (S::kBoundaryZ == Boundary::hold) {
+      if (tile.holds_planes_at(z) && z >= 0 && z < tile.nz) {
+        STENCIL_UNROLL
+        for (int j = 0; j < Shape::kRows; ++j) {
+          STENCIL_UNROLL
+          for (int i = 0; i < Shape::kCells; ++i) updated.cells[j][i] = input_cell(tile, arguments, i, j, z);
+        }
+      }
+    } else if constexpr (S::kBoundaryZ == Boundary::zero) {
+      if (tile.holds_planes_at(z)) updated.fill(Value(0));
+    }
+  }
+};
+
+template <class S, class T, class Kernel>
+STENCIL_DEVICE void temporal_sums(const Kernel& arguments) {
+  walk_levels<S, T, SumsPipeline<S, T>>(arguments);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,271 @@
+#include "generator/candidates/space.hpp"
+
+#include "tests/generator/problems.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+using testing::box;
+using testing::kSm90;
+using testing::star;
+
+TEST(Space, UnrollsByThreeWhereStepsAreFused) {
+  Problem run = star(3, 1);
+  run.steps = 100;
+  const Space space(run, kSm90);
+  std::mt19937_64 random(1);
+  std::set<std::pair<bool, int>> seen;  // whether steps are fused, how many are unrolled
+  for (int i = 0; i < 3000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    seen.emplace(tuning.family == Family::temporal, tuning.unroll);
+  }
+  EXPECT_TRUE(seen.count({true, 3}));
+  EXPECT_FALSE(seen.count({false, 3}));
+  EXPECT_TRUE(seen.count({false, 4}));
+}
+
+TEST(Space, ReachesFromItsNeighboursWhatItDoesNotDraw) {
+  Problem run = star(3, 2);
+  run.steps = 100;
+  const Space space(run, kSm90);
+  std::mt19937_64 random(1);
+  std::set<StepBarrier> barriers;
+  for (int i = 0; i < 1000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    ASSERT_EQ(tuning.row_copies, Copies::threads) << code(tuning);
+    ASSERT_EQ(tuning.shared_planes, 0) << code(tuning);
+    if (tuning.family != Family::temporal) continue;
+    ASSERT_EQ(tuning.block_x, 32) << code(tuning);
+    barriers.insert(tuning.barrier);
+  }
+  EXPECT_EQ(barriers.size(), 2U);
+  std::set<std::string> beside;
+  for (const Tuning& tuning : space.neighbours(parse_code("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4"))) {
+    beside.insert(code(tuning));
+  }
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t2.ch4"));
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4.sp1"));
+  EXPECT_TRUE(beside.count("temporal.bx64.by4.rx2.ry4.v2.pf2.t2.ch4"));
+  EXPECT_TRUE(beside.count("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4.split"));
+}
+
+TEST(Space, HoldsMillionsAndAnswersAnyPointAtOnce) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  EXPECT_GT(space.size(), 10'000'000u);
+  EXPECT_NO_THROW(space.at(space.size() - 1));
+  EXPECT_FALSE(space.at(space.size()));
+}
+
+TEST(Space, EnumeratesDistinctLegalCandidates) {
+  const Problem problem = star(1, 2);
+  const Space space(problem, kSm90);
+  std::set<std::string> codes;
+  std::uint64_t legal = 0;
+  for (std::uint64_t point = 0; point < space.size(); ++point) {
+    const auto tuning = space.at(point);
+    if (!tuning) continue;
+    ++legal;
+    codes.insert(code(*tuning));
+    EXPECT_TRUE(is_legal(problem, kSm90, *tuning)) << *tuning;
+  }
+  EXPECT_EQ(codes.size(), legal);
+  EXPECT_GT(legal, 1000u);
+}
+
+TEST(Space, HoldsTheKernelThatMeasuredBest) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  const Tuning best = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
+  for (const Parameter& parameter : parameters()) {
+    EXPECT_THAT(parameter.values, ::testing::Contains(parameter.get(best)));
+  }
+  EXPECT_TRUE(space.legal(best));
+}
+
+TEST(Space, SamplesEveryFamilyAlike) {
+  const Problem problem = star(3, 2, ElementType::f64);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  std::map<Family, int> drawn;
+  for (int i = 0; i < 600; ++i) {
+    const auto tuning = space.sample(random);
+    ASSERT_TRUE(tuning);
+    EXPECT_TRUE(space.legal(*tuning)) << *tuning;
+    ++drawn[tuning->family];
+  }
+  for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
+    EXPECT_GT(drawn[family], 120) << name(family);
+  }
+  EXPECT_EQ(drawn[Family::temporal], 0) << "one step leaves nothing to fuse";
+}
+
+TEST(Space, SamplesFusedStepsForRunsOfSeveral) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
+                                       {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {512, 512, 512}}, 0, 6);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  int fused = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto tuning = space.sample(random);
+    ASSERT_TRUE(tuning);
+    EXPECT_TRUE(space.legal(*tuning)) << *tuning;
+    if (tuning->family != Family::temporal) continue;
+    EXPECT_LE(tuning->steps, 6);
+    ++fused;
+  }
+  EXPECT_GT(fused, 30);
+}
+
+TEST(Space, SamplesTheSameForTheSameSeed) {
+  const Problem problem = box(2, 1);
+  const Space space(problem, kSm90);
+  std::mt19937_64 one(5), other(5);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(space.sample(one), space.sample(other));
+}
+
+TEST(Space, SamplesNothingWhereNothingIsLegal) {
+  const Problem problem = box(3, 16);  // 35937 taps
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  EXPECT_FALSE(space.sample(random));
+}
+
+TEST(Space, SamplesAWideBoxDespiteFewLegalPoints) {
+  const Problem problem = box(3, 4);
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(space.sample(random));
+}
+
+TEST(Space, DoesNotDrawLongFromAFamilyWithNextToNoLegalPoints) {
+  constexpr int kDraws = 400000;  // one legal point of 30000 would take a million and a half for 200 samples
+  Problem problem = star(3, 4);
+  problem.steps = 100;
+  const Space space(problem, kSm90);
+  std::mt19937_64 random(1), behind(1);
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(space.sample(random));
+  int drawn = 0;
+  for (; behind != random && drawn < kDraws; ++drawn) behind();
+  EXPECT_LT(drawn, kDraws);
+}
+
+TEST(Space, LeavesOutVectorsThatTheRowsForbid) {
+  const Problem problem = star(3, 1, ElementType::f32, 509);
+  const Problem aligned = star(3, 1);
+  EXPECT_LT(Space(problem, kSm90).size(), Space(aligned, kSm90).size());
+}
+
+TEST(Space, NeighboursDifferInOneParameterByAPlaceOrOfTheWalkByTwo) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  const Tuning centre = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
+  const std::vector<Tuning> neighbours = space.neighbours(centre);
+  std::set<std::string> codes;
+  for (const Tuning& neighbour : neighbours) {
+    EXPECT_EQ(differences(centre, neighbour), 1) << neighbour;
+    EXPECT_TRUE(space.legal(neighbour)) << neighbour;
+    codes.insert(code(neighbour));
+  }
+  EXPECT_EQ(codes.size(), neighbours.size());
+  EXPECT_TRUE(codes.count("streaming.bx16.by4.rx4.v4.cz4.regs"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz8.regs"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.shared"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.regs.raster"));
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz16.regs")) << "two places away";
+  EXPECT_TRUE(codes.count("streaming.bx32.by4.rx4.v4.cz4.regs.pf2")) << "two places away";
+  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx4.v4.cz32.regs")) << "three places away";
+  EXPECT_FALSE(codes.count("streaming.bx8.by4.rx4.v4.cz4.regs")) << "two places away";
+  EXPECT_FALSE(codes.count("streaming.bx32.by4.rx2.v4.cz4.regs")) << "illegal";
+}
+
+TEST(Space, NeighboursHaveUpToTwoChunksMoreOrLess) {
+  const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
+  std::set<int> chunks;
+  const Tuning centre = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6");
+  for (const Tuning& neighbour : Space(run, kSm90).neighbours(centre)) chunks.insert(neighbour.chunks);
+  EXPECT_EQ(chunks, (std::set<int>{4, 5, 6, 7, 8}));
+}
+
+TEST(Space, WalksMayPartTheUpdatedPlanesEvenly) {
+  const Problem problem = star(3, 8);  // 512 planes, of which 496 are updated
+  const Space space(problem, kSm90);
+  std::set<int> depths;
+  for (int depth = 1; depth < 512;) {
+    const std::string centre = "streaming.bx32.by4.cz" + std::to_string(depth) + ".ring.sums.pf1";
+    int next = 512;
+    for (const Tuning& neighbour : space.neighbours(parse_code(centre))) {
+      if (neighbour.depth > depth) next = std::min(next, neighbour.depth);
+    }
+    depths.insert(depth);
+    depth = next;
+  }
+  EXPECT_EQ(depths, (std::set<int>{1, 2, 4, 8, 16, 32, 64, 71, 83, 100, 128, 166, 256}));
+}
+
+TEST(Space, BlocksOfAClusterAllHaveATile) {
+  const Problem problem = star(3, 1);  // 512 cells a row, shared 128 a block
+  const Space space(problem, kSm90);
+  EXPECT_TRUE(space.legal(parse_code("streaming.bx128.by8.ry8.cz512.regs.cl4")));
+  EXPECT_FALSE(space.legal(parse_code("streaming.bx128.by8.ry8.cz512.regs.cl8")));
+  EXPECT_TRUE(is_legal(problem, kSm90, parse_code("streaming.bx128.by8.ry8.cz512.regs.cl8"))) << "useless, not wrong";
+}
+
+TEST(Space, NeighboursOfAValueOutsideTheTableAreTheNearestOnes) {
+  const Problem problem = star(3, 1);
+  const Space space(problem, kSm90);
+  std::set<int> widths;
+  for (const Tuning& neighbour : space.neighbours(parse_code("direct.bx48.by4"))) widths.insert(neighbour.block_x);
+  EXPECT_EQ(widths, (std::set<int>{32, 48, 64}));
+}
+
+TEST(DefaultCandidate, FusesStepsOfRunsOnGridsOfAnyRank) {
+  for (int rank = 1; rank <= 3; ++rank) {
+    Problem run = star(rank, 1, ElementType::f32);
+    run.steps = 100;
+    const auto tuning = default_candidate(Family::temporal, run, kSm90);
+    ASSERT_TRUE(tuning) << "rank " << rank;
+    EXPECT_TRUE(is_legal(run, kSm90, *tuning)) << *tuning;
+    std::mt19937_64 random(1);
+    int fused = 0;
+    for (int i = 0; i < 100; ++i) fused += Space(run, kSm90).sample(random)->family == Family::temporal ? 1 : 0;
+    EXPECT_GT(fused, 15) << "rank " << rank;
+  }
+}
+
+TEST(DefaultCandidate, IsLegalForEveryFamilyThatServesTheProblem) {
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (int rank = 1; rank <= 3; ++rank) {
+      for (const Problem& problem :
+           {star(rank, 1, type), star(rank, 8, type), box(rank, 1, type), box(rank, 4, type)}) {
+        for (const Family family : families()) {
+          const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
+          if ((family == Family::streaming && rank == 1) || family == Family::temporal) {
+            EXPECT_FALSE(tuning);
+            continue;
+          }
+          ASSERT_TRUE(tuning) << name(family) << " " << problem.stencil.name << " " << name(type);
+          EXPECT_EQ(tuning->family, family);
+          EXPECT_TRUE(is_legal(problem, kSm90, *tuning)) << *tuning;
+        }
+      }
+    }
+  }
+}
+
+TEST(DefaultCandidate, LeavesTheHaloToTheCacheWhereSharedMemoryIsSmall) {
+  const auto tuning = default_candidate(Family::tiled, star(3, 8, ElementType::f64), limits_of_architecture("sm_75"));
+  ASSERT_TRUE(tuning);
+  EXPECT_EQ(tuning->halo, Halo::cache);
+}
+
+}  // namespace
+}  // namespace stencil_tune

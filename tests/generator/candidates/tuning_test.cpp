@@ -1,0 +1,175 @@
+#include "generator/candidates/tuning.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <sstream>
+
+namespace stencil_tune {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// The message of the malformed_code error that parsing the text throws; empty when it parses.
+std::string rejection(std::string_view text) {
+  try {
+    parse_code(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::malformed_code) << text;
+    return error.what();
+  }
+  return {};
+}
+
+/// Any values of the table, legal together or not.
+Tuning random_tuning(Family family, std::mt19937& random) {
+  Tuning tuning;
+  tuning.family = family;
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.used_by(family)) continue;
+    parameter.set(tuning, parameter.values[random() % parameter.values.size()]);
+  }
+  return tuning;
+}
+
+TEST(TuningTable, WordsAndPrefixesAreUnique) {
+  std::set<std::string_view> seen;
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.is_word()) {
+      EXPECT_TRUE(seen.insert(parameter.prefix).second) << parameter.prefix;
+    }
+    for (std::string_view word : parameter.words) EXPECT_TRUE(seen.insert(word).second) << word;
+  }
+}
+
+TEST(TuningTable, RowsAreComplete) {
+  for (const Parameter& parameter : parameters()) {
+    SCOPED_TRACE(parameter.name);
+    EXPECT_FALSE(parameter.meaning.empty());
+    EXPECT_FALSE(parameter.families.empty());
+    EXPECT_TRUE(std::is_sorted(parameter.values.begin(), parameter.values.end()));
+    EXPECT_EQ(parameter.default_value, parameter.get(Tuning{}));
+    EXPECT_THAT(parameter.values, ::testing::Contains(parameter.default_value));
+    EXPECT_EQ(parameter.words.empty(), !parameter.prefix.empty());
+    EXPECT_EQ(parameter.words.size(), parameter.word_meanings.size());
+  }
+}
+
+TEST(TuningTable, EveryMemberOfTheAggregateHasARow) {
+  // Setting every row must be able to undo any difference: a member without a row would stay behind.
+  Tuning other;
+  other.block_x = other.block_y = other.block_z = other.register_x = other.register_y = other.register_z = 2;
+  other.vector = other.depth = other.unroll = other.min_blocks = 2;
+  other.planes = Planes::mixed;
+  other.halo = Halo::cache;
+  other.cover = Cover::input;
+  other.neighbours = Neighbours::shuffle;
+  other.order = BlockOrder::raster;
+  other.load = LoadHint::l2_only;
+  other.store = StoreHint::streaming;
+  for (const Parameter& parameter : parameters()) parameter.set(other, parameter.default_value);
+  EXPECT_EQ(other, Tuning{});
+}
+
+TEST(Differences, CountParametersWithOtherValues) {
+  const Tuning a = parse_code("streaming.bx32.by8.cz64.ring.sums.pf2");
+  EXPECT_EQ(differences(a, a), 0);
+  EXPECT_EQ(differences(a, parse_code("streaming.bx32.by4.cz64.ring.sums.pf2")), 1);
+  EXPECT_EQ(differences(a, parse_code("streaming.bx64.by4.cz64.ring.pf4.raster")), 5);
+}
+
+TEST(Code, LeavesOutDefaultsThatAreNotAlwaysCoded) {
+  Tuning tuning;
+  tuning.family = Family::streaming;
+  tuning.register_x = 4;
+  tuning.vector = 4;
+  tuning.depth = 4;
+  EXPECT_EQ(code(tuning), "streaming.bx32.by4.rx4.v4.cz4.regs");
+  tuning.family = Family::direct;
+  tuning.depth = 1;
+  EXPECT_EQ(code(tuning), "direct.bx32.by4.rx4.v4");
+}
+
+TEST(Code, NamesEveryNonDefaultWord) {
+  Tuning tuning;
+  tuning.family = Family::streaming;
+  tuning.planes = Planes::shared;
+  tuning.halo = Halo::cache;
+  tuning.cover = Cover::input;
+  tuning.neighbours = Neighbours::shuffle;
+  tuning.order = BlockOrder::z_first;
+  tuning.load = LoadHint::read_only;
+  tuning.store = StoreHint::streaming;
+  tuning.unroll = 2;
+  tuning.min_blocks = 4;
+  EXPECT_EQ(code(tuning), "streaming.bx32.by4.cz1.shared.hcache.cin.shfl.zfirst.ldro.stcs.u2.mb4");
+}
+
+TEST(Code, IsWhatAStreamPrints) {
+  std::ostringstream out;
+  out << Tuning{};
+  EXPECT_EQ(out.str(), "direct.bx32.by4");
+}
+
+TEST(Code, ParsesBackExactly) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 3000; ++i) {
+    const Tuning tuning = random_tuning(families()[static_cast<std::size_t>(i) % families().size()], random);
+    const std::string text = code(tuning);
+    EXPECT_EQ(parse_code(text), tuning) << text;
+    EXPECT_EQ(code(parse_code(text)), text);
+  }
+}
+
+TEST(ParseCode, TakesPartsInAnyOrderAndSpelledOutDefaults) {
+  EXPECT_EQ(parse_code("streaming.regs.v4.cz4.by4.rx4.bx32"), parse_code("streaming.bx32.by4.rx4.v4.cz4.regs"));
+  EXPECT_EQ(parse_code("tiled.bx32.by4.rx1.hshared.cout.natural.ldca.stwb.mb0"), parse_code("tiled.bx32.by4"));
+}
+
+TEST(ParseCode, TakesNumbersOutsideTheTable) { EXPECT_EQ(parse_code("direct.bx96.by7").block_x, 96); }
+
+TEST(ParseCode, NamesAnUnknownPartAndSuggestsTheNearest) {
+  EXPECT_THAT(rejection("streaming.bx32.by4.cz4.reg"), HasSubstr("'reg' is no tuning parameter; did you mean 'regs'?"));
+  EXPECT_THAT(rejection("direct.bx32.bu4"), HasSubstr("'bu4'"));
+  EXPECT_THAT(rejection("direct.bxx32.by4"), HasSubstr("did you mean 'bx32'?"));
+  EXPECT_THAT(rejection("streeming.bx32.by4"), HasSubstr("did you mean 'streaming'?"));
+}
+
+TEST(ParseCode, RejectsAnEmptyCodeAndEmptyParts) {
+  EXPECT_THAT(rejection(""), HasSubstr("kernel family"));
+  EXPECT_THAT(rejection("direct."), HasSubstr("empty part"));
+  EXPECT_THAT(rejection("direct..bx32"), HasSubstr("empty part"));
+  EXPECT_THAT(rejection(".bx32"), HasSubstr("kernel family"));
+}
+
+TEST(ParseCode, RejectsNumbersThatAreNotPositiveOrNotNumbers) {
+  for (const char* part : {"by0", "by-4", "by+4", "by", "by4x", "by 4", "by99999999999999999999", "by65537"}) {
+    EXPECT_THAT(rejection(std::string("direct.bx32.") + part), HasSubstr("'by")) << part;
+  }
+  EXPECT_THAT(rejection("direct.bx032"), HasSubstr("leading zeros; write 'bx32'"));
+  EXPECT_EQ(rejection("direct.mb0"), "") << "0 blocks per SM leaves the compiler free";
+}
+
+TEST(ParseCode, RejectsASecondValue) {
+  EXPECT_THAT(rejection("direct.bx32.by4.bx32"), HasSubstr("'bx32' gives threads in x a second value"));
+  EXPECT_THAT(rejection("streaming.shared.regs"), HasSubstr("'regs' gives planes a second value"));
+}
+
+TEST(ParseCode, RejectsAParameterThatTheFamilyDoesNotUse) {
+  EXPECT_THAT(rejection("direct.bx32.by4.cz4"), HasSubstr("'cz4' (coarsening depth) is no parameter of family direct"));
+  EXPECT_THAT(rejection("streaming.bz2"), HasSubstr("'bz2'"));
+  EXPECT_THAT(rejection("tiled.shfl"), HasSubstr("'shfl'"));
+}
+
+TEST(ParseCode, SurvivesBytesThatAreNoText) {
+  EXPECT_NE(rejection(std::string_view("\xff\x00.\n", 4)), "");
+  EXPECT_NE(rejection(std::string("direct.") + std::string(100000, 'b')), "");
+}
+
+}  // namespace
+}  // namespace stencil_tune

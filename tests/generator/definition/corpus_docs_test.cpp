@@ -1,0 +1,153 @@
+// docs/stencils.md shows what was measured and what the definitions look like: it has to be what they are.
+//
+// STENCIL_TUNE_UPDATE_DOCS=1 writes the text instead of comparing it.
+#include "generator/definition/definition.hpp"
+#include "generator/stencil/describe.hpp"
+#include "tests/generator/definition/corpus_reference.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kDocs = "docs/stencils.md";
+constexpr const char* kRecord = "bench/results/h200/corpus.txt";
+constexpr const char* kBegin = "<!-- measured corpus, written by the test CorpusDocs -->\n";
+constexpr const char* kEnd = "<!-- end of the measured corpus -->\n";
+
+std::string read(const char* path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+struct Measured {
+  std::string grid, rate, share, naive, code;
+};
+
+/// Rates by definition and stage, and the commit they are of.
+struct Record {
+  std::string commit;
+  std::map<std::pair<std::string, int>, Measured> stages;
+};
+
+Record read_record() {
+  static const std::regex version(R"(stencil-tune \S+ \((\S+)\))");
+  static const std::regex header(R"(## (\w+) stage (\d+).*)");
+  static const std::regex problem(R"(\w+(?:, stage [^:]*)?: \d+ points, order \d+, (\w+, [0-9x]+), .*)");
+  static const std::regex winner(R"(  winner +([0-9.]+) +([0-9.]+) .* (\S+))");
+  static const std::regex naive(R"(  naive +([0-9.]+) .*)");
+  Record record;
+  std::ifstream file(kRecord);
+  Measured* now = nullptr;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, version)) record.commit = match[1];
+    if (std::regex_match(line, match, header)) now = &record.stages[{match[1], std::stoi(match[2])}];
+    if (!now) continue;
+    if (std::regex_match(line, match, problem)) now->grid = match[1];
+    if (std::regex_match(line, match, naive)) now->naive = match[1];
+    if (std::regex_match(line, match, winner)) {
+      now->rate = match[1];
+      now->share = match[2];
+      now->code = match[3];
+    }
+  }
+  return record;
+}
+
+Stencil corpus_stencil(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
+
+std::string label(const std::string& name, int stage, std::size_t stages) {
+  return stages > 1 ? fmt::format("{}, stage {}", name, stage) : name;
+}
+
+std::string rates(const Record& record) {
+  std::string text = fmt::format(
+      "On one NVIDIA H200, commit {} ([the record](../bench/results/h200/corpus.txt)). The bound is the traffic of "
+      "the\n"
+      "stencil itself, each field it reads read once, each it writes written once, at the speed of a plain copy.\n\n"
+      "| definition | type, grid | GStencil/s | of its bound | naive | candidate |\n"
+      "| --- | --- | --- | --- | --- | --- |\n",
+      record.commit);
+  std::string unmeasured;  // written after the record was made
+  for (const auto& [name, stages] : corpus_reference()) {
+    for (int stage = 0; stage < static_cast<int>(stages.size()); ++stage) {
+      const auto found = record.stages.find({name, stage});
+      if (found == record.stages.end()) {
+        unmeasured += fmt::format("{}`{}`", unmeasured.empty() ? "" : ", ", label(name, stage, stages.size()));
+        continue;
+      }
+      const Measured& m = found->second;
+      text += fmt::format("| `{}` | {} | **{}** | {} % | {} | `{}` |\n", label(name, stage, stages.size()), m.grid,
+                          m.rate, m.share, m.naive, m.code);
+    }
+  }
+  return unmeasured.empty() ? text : text + "\nNot in this record: " + unmeasured + ".\n";
+}
+
+bool is_centre_alone(const StageFacts& facts, int field) {
+  return std::all_of(facts.taps.begin(), facts.taps.end(), [&](const Tap& tap) {
+    return tap.field != field || tap.offset == Offset{0, 0, 0};
+  });
+}
+
+/// Of each field that a stage reads beyond its centre; fields that look alike are drawn once.
+std::string pictures() {
+  std::string text = "\n```\n";
+  for (const auto& [name, stages] : corpus_reference()) {
+    const Stencil stencil = corpus_stencil(name);
+    for (int stage = 0; stage < static_cast<int>(stages.size()); ++stage) {
+      const StageFacts facts = analyse(stencil, stage);
+      std::map<std::string, std::string> fields_of;
+      for (const int field : facts.inputs) {
+        if (is_centre_alone(facts, field)) continue;
+        const std::string drawn = picture(facts, stencil.rank, field);
+        std::string& fields = fields_of[drawn];
+        fields += (fields.empty() ? "" : ", ") + stencil.fields[static_cast<std::size_t>(field)];
+      }
+      for (const auto& [drawn, fields] : fields_of) {
+        text += fmt::format("{}: {}\n{}\n", label(name, stage, stages.size()), fields, drawn);
+      }
+    }
+  }
+  text.pop_back();
+  return text + "```\n";
+}
+
+TEST(CorpusDocs, ShowWhatWasMeasuredAndWhatTheDefinitionsLookLike) {
+  std::string docs = read(kDocs);
+  const std::size_t begin = docs.find(kBegin);
+  const std::size_t end = docs.find(kEnd);
+  ASSERT_TRUE(begin != std::string::npos && begin < end && end != std::string::npos) << "the marks are gone";
+  const std::size_t first = begin + std::string(kBegin).size();
+  const std::string expected = rates(read_record()) + pictures();
+  if (std::getenv("STENCIL_TUNE_UPDATE_DOCS") != nullptr) {
+    std::ofstream(kDocs) << docs.replace(first, end - first, expected);
+    return;
+  }
+  EXPECT_EQ(docs.substr(first, end - first), expected) << "STENCIL_TUNE_UPDATE_DOCS=1 writes it";
+}
+
+TEST(CorpusDocs, NameEveryDefinition) {
+  const std::string docs = read(kDocs);
+  const std::string by_hand = docs.substr(0, docs.find(kBegin));
+  for (const auto& [name, stages] : corpus_reference()) {
+    const std::size_t suffix = name.rfind("_o");  // `acoustic3d_o2`, `_o4`, `_o8`
+    const bool named =
+        by_hand.find("`" + name + "`") != std::string::npos ||
+        (suffix != std::string::npos && by_hand.find("`" + name.substr(suffix) + "`") != std::string::npos);
+    EXPECT_TRUE(named) << name;
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

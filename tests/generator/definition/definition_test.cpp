@@ -1,0 +1,334 @@
+#include "generator/definition/definition.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/definition/operators.hpp"
+#include "generator/definition/text.hpp"
+#include "generator/kernel/source.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <optional>
+
+namespace stencil_tune {
+namespace {
+
+std::string message_of(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::malformed_definition);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was rejected";
+  return "";
+}
+
+std::string expression_error(const std::string& text, int rank = 2) {
+  return message_of([&] { parse_expression_stencil(text, rank); });
+}
+
+std::string definition_error(const std::string& text) {
+  return message_of([&] { parse_definition(text, "t.toml"); });
+}
+
+std::string with_update(const std::string& expression) {
+  return "rank = 2\nfields = [\"u\", \"v\"]\n[coefficients]\na = 0.5\n[update]\nv = \"" + expression + "\"\n";
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+std::string key_of(const std::string& expression, int rank = 2) {
+  return stencil_key(parse_expression_stencil(expression, rank));
+}
+
+// ---- expressions
+
+TEST(Expression, ReadsCoefficientsAndRotationByConvention) {
+  const Stencil stencil = parse_expression_stencil("u_next = u + alpha * laplacian(u); alpha = -0.1", 3);
+  EXPECT_EQ(stencil.fields, (std::vector<std::string>{"u_next", "u"}));
+  ASSERT_EQ(stencil.coefficients.size(), 1u);
+  EXPECT_EQ(stencil.coefficients[0].value, -0.1);
+  ASSERT_EQ(stencil.rotations.size(), 1u);
+  EXPECT_EQ(stencil.fields[static_cast<std::size_t>(stencil.rotations[0].to)], "u");
+  EXPECT_EQ(stencil_key(stencil), stencil_key(find_builtin("heat3d")));
+}
+
+TEST(Expression, TheRightSideAloneIsEnough) {
+  EXPECT_EQ(key_of("0.5*(u[x-1] + u[x+1])"), key_of("w = 0.5*(q[-1,0] + q[1,0]);"));
+}
+
+TEST(Expression, TwoLevelSchemesRotateThePreviousStateToo) {
+  const Stencil stencil = parse_expression_stencil("u_next = 2*u - u_prev + laplacian(u)", 2);
+  EXPECT_EQ(stencil.rotations.size(), 2u);
+}
+
+TEST(Expression, SeveralOutputsAreOneStage) {
+  const Stencil stencil = parse_expression_stencil("a_next = a + b; b_next = b - a", 1);
+  ASSERT_EQ(stencil.stages.size(), 1u);
+  EXPECT_EQ(stencil.stages[0].updates.size(), 2u);
+}
+
+TEST(Expression, AxesLeftOutOfAnIndexStayAtTheCentre) {
+  EXPECT_EQ(key_of("u[z+1]", 3), key_of("u[x, y, z+1]", 3));
+  EXPECT_EQ(key_of("u[z+1]", 3), key_of("u[0, 0, 1]", 3));
+  EXPECT_EQ(key_of("u[y-2, x+1]"), key_of("u[1,-2]"));
+}
+
+TEST(Expression, PrecedenceIsThatOfMathematics) {
+  EXPECT_EQ(key_of("-u^2"), key_of("-(u*u)"));
+  EXPECT_EQ(key_of("u + 2*v^3"), key_of("u + (2*((v*v)*v))"));
+  EXPECT_EQ(key_of("u - v - w"), key_of("(u - v) - w"));
+  EXPECT_EQ(key_of("u / v * w"), key_of("(u / v) * w"));
+  EXPECT_EQ(key_of("u < v + 1"), key_of("u < (v + 1)"));
+  EXPECT_EQ(key_of("u > v"), key_of("v < u"));
+  EXPECT_EQ(key_of("2^3^2 * u"), key_of("512 * u"));
+  EXPECT_EQ(key_of("u^-1"), key_of("1/u"));
+  EXPECT_NE(key_of("u - (v - w)"), key_of("u - v - w"));
+}
+
+TEST(Expression, ConditionsAreNumbers) {
+  EXPECT_EQ(key_of("u < 1 && v < 1"), key_of("select(u < 1, v < 1, 0)"));
+  EXPECT_EQ(key_of("u < 1 || v < 1"), key_of("select(u < 1, 1, v < 1)"));
+  EXPECT_EQ(key_of("u != v"), key_of("select(u == v, 0, 1)"));
+  EXPECT_EQ(key_of("!u"), key_of("select(u, 0, 1)"));
+}
+
+TEST(Expression, MinAndMaxTakeAnyNumberOfArguments) { EXPECT_EQ(key_of("max(u, v, w)"), key_of("max(max(u, v), w)")); }
+
+TEST(Expression, OperatorsApplyToExpressions) {
+  EXPECT_EQ(key_of("d_x_backward(d_x_forward(u))", 1), key_of("u[x+1] - u - (u - u[x-1])", 1));
+  EXPECT_EQ(key_of("d_x_forward(u*v)", 1), key_of("u[x+1]*v[x+1] - u*v", 1));
+}
+
+// ---- difference operators
+
+TEST(DifferenceWeights, AreThoseOfTheTables) {
+  using Kind = Difference::Kind;
+  const auto expect = [](const std::vector<double>& found, const std::vector<double>& table) {
+    ASSERT_EQ(found.size(), table.size());
+    for (std::size_t i = 0; i < table.size(); ++i) EXPECT_NEAR(found[i], table[i], 1e-15);
+  };
+  expect(difference_weights(Kind::second, 2), {-2, 1});
+  expect(difference_weights(Kind::second, 8), {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560});
+  expect(difference_weights(Kind::first, 2), {0, 0.5});
+  expect(difference_weights(Kind::first, 6), {0, 3.0 / 4, -3.0 / 20, 1.0 / 60});
+  expect(difference_weights(Kind::forward, 2), {1});
+  expect(difference_weights(Kind::forward, 4), {9.0 / 8, -1.0 / 24});
+  expect(difference_weights(Kind::forward, 8), {1225.0 / 1024, -245.0 / 3072, 49.0 / 5120, -5.0 / 7168});
+}
+
+/// A difference of accuracy order n is exact for polynomials of degree n (second: n + 1).
+TEST(DifferenceWeights, AreExactForPolynomials) {
+  for (int accuracy = 2; accuracy <= kDefinitionLimits.accuracy; accuracy += 2) {
+    const double h = 0.1;
+    const auto power = [&](double x) { return std::pow(x, accuracy); };
+    const std::vector<double> first = difference_weights(Difference::Kind::first, accuracy);
+    const std::vector<double> staggered = difference_weights(Difference::Kind::forward, accuracy);
+    double at_one = 0;
+    for (std::size_t k = 1; k < first.size(); ++k) {
+      const double distance = static_cast<double>(k) * h;
+      at_one += first[k] * (power(1 + distance) - power(1 - distance)) / h;
+    }
+    EXPECT_NEAR(at_one, accuracy, 1e-10) << accuracy;
+    double between = 0;
+    for (std::size_t k = 0; k < staggered.size(); ++k) {
+      const double distance = (static_cast<double>(k) + 0.5) * h;
+      between += staggered[k] * (power(1 + distance) - power(1 - distance)) / h;
+    }
+    EXPECT_NEAR(between, accuracy, 1e-10) << accuracy;
+  }
+}
+
+TEST(Operators, LaplacianSharesOneWeightADistance) {
+  const Stencil stencil = parse_expression_stencil("laplacian(u, accuracy=4)", 3);
+  const StageFacts facts = analyse(stencil, 0);
+  EXPECT_EQ(facts.taps.size(), 13u);
+  EXPECT_EQ(facts.operations, 15);  // 3 products, 2 sums of 6 in 10 additions, 2 more
+  EXPECT_TRUE(facts.linear);
+}
+
+TEST(Operators, SecondDerivativeIsNotTheFirstTwice) {
+  EXPECT_EQ(analyse(parse_expression_stencil("d_yy(u)", 2), 0).radius, (std::array{0, 1, 0}));
+  EXPECT_EQ(analyse(parse_expression_stencil("d_y(d_y(u))", 2), 0).radius, (std::array{0, 2, 0}));
+}
+
+// ---- messages
+
+TEST(ExpressionErrors, ShowLineColumnCaretAndSuggestion) {
+  EXPECT_EQ(definition_error(with_update("u + a * laplacain(u)")),
+            "t.toml, line 6, column 14: unknown function 'laplacain'; did you mean 'laplacian'?\n"
+            "  v = \"u + a * laplacain(u)\"\n"
+            "               ^");
+}
+
+TEST(ExpressionErrors, ColumnsCountCharactersNotBytes) {
+  EXPECT_TRUE(
+      contains(definition_error(with_update("u + \xc2\xb7")), "column 10: U+00B7 has no meaning here; write *"));
+}
+
+TEST(ExpressionErrors, SayWhatToWriteInstead) {
+  EXPECT_TRUE(contains(definition_error(with_update("2u")), "such as 2*u"));
+  EXPECT_TRUE(contains(definition_error(with_update("u**2")), "'**' is written ^"));
+  EXPECT_TRUE(contains(definition_error(with_update("u^0.5")), "sqrt"));
+  EXPECT_TRUE(contains(definition_error(with_update("pow(u, 2)")), "^"));
+  EXPECT_TRUE(contains(definition_error(with_update("u < a < 1")), "do not chain"));
+  EXPECT_TRUE(contains(definition_error(with_update("u = 1")), "=="));
+  EXPECT_TRUE(contains(definition_error(with_update("u a")), "operator is missing before 'a'"));
+  EXPECT_TRUE(contains(definition_error(with_update("(u")), "')' expected"));
+  EXPECT_TRUE(contains(definition_error(with_update("u)")), "closes nothing"));
+  EXPECT_TRUE(contains(definition_error(with_update("uu")), "did you mean 'u'"));
+  EXPECT_TRUE(contains(definition_error(with_update("a[x-1]")), "coefficient"));
+  EXPECT_TRUE(contains(definition_error(with_update("u(2)")), "no function"));
+  EXPECT_TRUE(contains(definition_error(with_update("u[z-1]")), "no axis of a stencil of rank 2"));
+  EXPECT_TRUE(contains(definition_error(with_update("u[-1]")), "1 offsets for a stencil of rank 2"));
+  EXPECT_TRUE(contains(definition_error(with_update("u[x-1, x+1]")), "given once"));
+  EXPECT_TRUE(contains(definition_error(with_update("u[x-17]")), "16 cells"));
+  EXPECT_TRUE(contains(definition_error(with_update("u[x-0.5]")), "whole number"));
+  EXPECT_TRUE(contains(definition_error(with_update("d_z(u)")), "no z axis"));
+  EXPECT_TRUE(contains(definition_error(with_update("laplacian(u, accuracy=3)")), "even number"));
+  EXPECT_TRUE(contains(definition_error(with_update("laplacian(u, order=4)")), "accuracy=4"));
+  EXPECT_TRUE(contains(definition_error(with_update("laplacian(a)")), "reads no field"));
+  EXPECT_TRUE(contains(definition_error(with_update("u / 0")), "division by zero"));
+  EXPECT_TRUE(contains(definition_error(with_update("u * sqrt(-1)")), "no finite value"));
+  EXPECT_TRUE(contains(definition_error(with_update("u * 1e300")), "f32"));
+  EXPECT_TRUE(contains(definition_error(with_update("u * (1e30)^2")), "f32"));
+  EXPECT_TRUE(contains(definition_error(with_update("")), "missing"));
+}
+
+TEST(ExpressionErrors, OfOneLiners) {
+  EXPECT_TRUE(contains(expression_error("u + "), "found the end"));
+  EXPECT_TRUE(contains(expression_error("u; v"), "needs a name"));
+  EXPECT_TRUE(contains(expression_error("u = laplacian(u)"), "reads field 'u', which it writes"));
+  EXPECT_TRUE(contains(expression_error("v = u; a = 1"), "'a' is declared but never used"));
+  EXPECT_TRUE(contains(expression_error(""), "missing"));
+  EXPECT_TRUE(contains(expression_error("v = 3"), "updates no field"));
+}
+
+// ---- files
+
+TEST(Definition, ReadsAllItsParts) {
+  const Stencil stencil = parse_definition(R"(
+name = "two-stages"
+rank = 1
+element = "f64"
+fields = ["u", "w", "u_next"]
+source = "made up"
+[coefficients]
+b = 2
+a = 1.5
+[let]
+twice = "2*u"
+[[stage]]
+w = "a*twice[x+1] + b*u"
+[[stage]]
+u_next = '''
+w[x-1]
++ u'''
+[rotate]
+u_next = "u"
+)",
+                                           "file.toml");
+  EXPECT_EQ(stencil.name, "two-stages");
+  EXPECT_EQ(stencil.element, ElementType::f64);
+  EXPECT_EQ(stencil.coefficients[0].name, "b") << "coefficients stay in the order of the text";
+  ASSERT_EQ(stencil.stages.size(), 2u);
+  EXPECT_EQ(analyse(stencil, 0).reach[0][0], (Reach{0, 1}));
+  EXPECT_EQ(analyse(stencil, 1).inputs.size(), 2u);
+  EXPECT_EQ(stencil.rotations.size(), 1u);
+}
+
+TEST(Definition, IsNamedAfterItsFileWhereItGivesNoName) {
+  EXPECT_EQ(parse_definition(with_update("a*u"), "some/folder/wave.toml").name, "wave");
+}
+
+TEST(Definition, CommentsMayBeInAnyLanguageAndAByteOrderMarkMayStandFirst) {
+  EXPECT_EQ(parse_definition("\xef\xbb\xbf# W\xc3\xa4rme\n" + with_update("a*u"), "t").rank, 2);
+}
+
+TEST(Definition, MultiLineExpressionsAreShownAtTheirOwnLine) {
+  const std::string message =
+      definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = \"\"\"\nu +\n  uu\"\"\"\n");
+  EXPECT_TRUE(contains(message, "line 6, column 3")) << message;
+}
+
+TEST(DefinitionErrors, SayWhatIsMissingOrWrong) {
+  EXPECT_TRUE(contains(definition_error(""), "rank is missing"));
+  EXPECT_TRUE(contains(definition_error("rank = 4"), "1, 2 or 3"));
+  EXPECT_TRUE(contains(definition_error("rank = 2"), "fields are missing"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"u\"]"), "[update]"));
+  EXPECT_TRUE(contains(definition_error("rnak = 2"), "did you mean 'rank'"));
+  EXPECT_TRUE(contains(definition_error("rank = 2 2"), "line 1"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"u\", \"u\"]"), "declared already"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"x\"]"), "is an axis"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"sqrt\"]"), "is a function"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nfields = [\"int\"]"), "keyword"));
+  EXPECT_TRUE(contains(definition_error("rank = 2\nelement = \"f23\"\n" + with_update("a*u").substr(9)), "'f32'"));
+  EXPECT_TRUE(contains(definition_error(with_update("u")), "'a' is declared but never used"));
+  EXPECT_TRUE(contains(definition_error(with_update("a*u*v")), "reads field 'v', which it writes"));
+  EXPECT_TRUE(contains(definition_error(with_update("a*u") + "w = \"u\"\n"), "not one of the fields"));
+  EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[rotate]\nv = \"v\"\n"), "becomes itself"));
+  EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[rotate]\nv = \"w\"\n"), "not one of the fields"));
+  EXPECT_TRUE(contains(definition_error(with_update("a*u") + "[[stage]]\nv = \"u\"\n"), "either"));
+}
+
+TEST(DefinitionErrors, CoefficientsAreFiniteNumbers) {
+  for (const std::string value : {"nan", "inf", "-inf", "1e300", "\"1\"", "true", "[1]"}) {
+    definition_error("rank = 1\nfields = [\"u\", \"v\"]\n[coefficients]\na = " + value + "\n[update]\nv = \"a*u\"\n");
+  }
+}
+
+TEST(DefinitionErrors, EscapesInExpressionsAreRefused) {
+  EXPECT_TRUE(contains(definition_error(with_update("a \\u002a u")), "without backslashes"));
+}
+
+TEST(DefinitionErrors, QuotedTextIsPrintable) {
+  const std::string message = definition_error("rank = 2\nfields = [\"\xe2\x80\xae\x1b[31m\"]");
+  for (const char c : message) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << static_cast<int>(c);
+}
+
+TEST(ParseDefinition, NoNameReachesTheKernelSource) {
+  const Stencil stencil = parse_definition(R"(
+name = "injected-name"
+rank = 2
+description = "injected description"
+fields = ["injected_in", "injected_out"]
+[coefficients]
+injected_weight = 0.5   # injected comment
+[let]
+injected_sum = "injected_in[x-1] + injected_in[x+1]"
+[update]
+injected_out = "injected_weight * injected_sum"
+)",
+                                           "injected.toml");
+  const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
+  const Problem problem = make_problem(stencil, ElementType::f32, hold, {2, {64, 64, 1}});
+  for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
+    const std::optional<Tuning> tuning = default_candidate(family, problem, Limits{});
+    if (family == Family::temporal) continue;  // one step
+    ASSERT_TRUE(tuning) << name(family);
+    const std::string text = generate(problem, *tuning).text;
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find("injected"), std::string::npos) << name(family);
+  }
+}
+
+TEST(LoadDefinition, SaysWhenThereIsNoSuchFile) {
+  try {
+    load_definition("no/such/file.toml");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::file_io);
+  }
+  EXPECT_THROW(load_definition("/"), Error);
+}
+
+TEST(LoadDefinition, EndlessFilesAreNotReadToTheirEnd) {
+  if (!std::ifstream("/dev/zero")) GTEST_SKIP() << "no /dev/zero here";
+  EXPECT_THROW(load_definition("/dev/zero"), Error);
+}
+
+}  // namespace
+}  // namespace stencil_tune

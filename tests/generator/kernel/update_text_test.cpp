@@ -1,0 +1,35 @@
+// The update of a definition as a kernel computes it.
+#include "generator/kernel/update_text.hpp"
+
+#include "generator/definition/definition.hpp"
+#include "generator/stencil/problem.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace stencil_tune {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string text_of(const std::string& definition) {
+  const Problem problem =
+      make_problem(parse_expression_stencil(definition, 1), ElementType::f32, {}, Extents{1, {64, 1, 1}});
+  return update_text(problem.stencil, problem.stencil.stages.front(), problem.facts, {0, 1, 2});
+}
+
+TEST(UpdateText, TakesARootThatOnlyDividesAsTheInverseRoot) {
+  EXPECT_THAT(text_of("v = 1 / sqrt(u)"), HasSubstr("out[0] = inverse_root(u(0, 0, 0, 0));"));
+  EXPECT_THAT(text_of("v = u[x-1] / sqrt(u)"), HasSubstr("out[0] = u(0, -1, 0, 0) * inverse_root(u(0, 0, 0, 0));"));
+}
+
+TEST(UpdateText, TakesARootAsItIsWhereItIsWanted) {
+  EXPECT_THAT(text_of("v = sqrt(u) / u[x-1]"), Not(HasSubstr("inverse_root")));
+  EXPECT_THAT(text_of("v = sqrt(u) + 1 / sqrt(u)"), Not(HasSubstr("inverse_root")));
+}
+
+}  // namespace
+}  // namespace stencil_tune

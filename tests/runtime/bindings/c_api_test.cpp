@@ -1,0 +1,147 @@
+#include "stencil_tune/stencil_tune.h"
+
+#include "runtime/bindings/c_handles.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "tests/runtime/compile/fake_compiler.hpp"
+#include "tests/runtime/fake_driver.hpp"
+#include "tests/runtime/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+
+namespace stencil_tune {
+namespace {
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+class CApiTest : public testing::Test {
+ protected:
+  CApiTest() {
+    LibraryParts parts;
+    parts.driver = [this]() -> Driver& { return driver_; };
+    parts.compiler = [this] { return std::make_shared<FakeCompiler>(compiled_); };
+    parts.winners = [](const Problem&, const std::string&) { return std::vector<WinnerRecord>(); };
+    library_ = make_c_handle(Library(std::make_unique<Library::Impl>(std::move(parts))));
+    request_.stencil = "heat3d";
+    request_.extents[0] = request_.extents[1] = request_.extents[2] = 32;
+  }
+  ~CApiTest() override {
+    stencil_tune_release(kernel_);
+    stencil_tune_close(library_);
+  }
+
+  std::string message() { return stencil_tune_error_message(); }
+
+  FakeDriver driver_;
+  std::atomic<int> compiled_{0};
+  stencil_tune_library* library_ = nullptr;
+  stencil_tune_kernel* kernel_ = nullptr;
+  stencil_tune_request request_ = STENCIL_TUNE_REQUEST_INIT;
+};
+
+TEST_F(CApiTest, LooksUpPreparesAndLaunches) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_match(kernel_), STENCIL_TUNE_MATCH_DEFAULT);
+  EXPECT_EQ(stencil_tune_kernel_field_count(kernel_), 2);
+  EXPECT_EQ(stencil_tune_kernel_field_bytes(kernel_), 4U * 32 * 32 * 32);
+  EXPECT_EQ(stencil_tune_kernel_gstencils(kernel_), 0);
+  EXPECT_NE(std::string(stencil_tune_kernel_evidence(kernel_)).find(stencil_tune_kernel_code(kernel_)),
+            std::string::npos);
+  ASSERT_EQ(stencil_tune_prepare(kernel_), STENCIL_TUNE_OK) << message();
+  void* fields[] = {at(0x100000), at(0x900000)};
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr), STENCIL_TUNE_OK)
+      << message();
+  const std::int64_t low[] = {1, 1, 1};
+  const std::int64_t high[] = {31, 31, 2};
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, nullptr, 0, low, high), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_advance(kernel_, nullptr, fields, 2, 3, nullptr, 0), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(fields[0], at(0x900000));
+  EXPECT_EQ(driver_.launches.size(), 5U);
+}
+
+TEST_F(CApiTest, ADefinitionsElementTypeServesWhereNoneIsGiven) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "shift.toml").string();
+  std::ofstream(file) << "rank = 1\nelement = \"f64\"\nfields = [\"u\", \"v\"]\n[update]\nv = \"u[x+1]\"\n";
+  request_ = STENCIL_TUNE_REQUEST_INIT;
+  request_.stencil = file.c_str();
+  request_.extents[0] = 100;
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_field_bytes(kernel_), 8U * 100);
+}
+
+TEST_F(CApiTest, ErrorsAreStatusesWithMessages) {
+  EXPECT_EQ(stencil_tune_lookup(library_, nullptr, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("request"), std::string::npos);
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_prepare(nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  request_.stencil = "heat5d";
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_UNKNOWN_NAME);
+  EXPECT_NE(message().find("heat5d"), std::string::npos);
+  EXPECT_EQ(kernel_, nullptr);
+  stencil_tune_library* library = nullptr;
+  EXPECT_EQ(stencil_tune_open("/no/such/winners.db", &library), STENCIL_TUNE_DATABASE_IO);
+  EXPECT_EQ(library, nullptr);
+}
+
+TEST_F(CApiTest, ALaunchRefusesBadAddressesAndCounts) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  ASSERT_EQ(stencil_tune_prepare(kernel_), STENCIL_TUNE_OK) << message();
+  void* fields[] = {at(0x100000), at(0x100000)};
+  const double one[] = {1};
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("overlaps"), std::string::npos);
+  fields[1] = at(0x900000);
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 1, nullptr, 0, nullptr, nullptr),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, one, 99, nullptr, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, one, -1, nullptr, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, nullptr, 2, nullptr, 0, nullptr, nullptr),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_TRUE(driver_.launches.empty());
+}
+
+TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
+  request_.struct_size = 8;
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("struct_size"), std::string::npos);
+}
+
+TEST_F(CApiTest, NamesAndPitch) {
+  EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_OK), "ok");
+  EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_DATABASE_IO), "database_io");
+  EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_NEAREST_SIZE), "nearest size");
+  EXPECT_EQ(stencil_tune_padded_pitch(100, "f32"), 128);
+  EXPECT_EQ(stencil_tune_padded_pitch(100, "f33"), 0);
+  EXPECT_NE(message().find("f33"), std::string::npos);
+}
+
+TEST_F(CApiTest, OptionsAreCheckedAndTakeEffect) {
+  stencil_tune_library* library = nullptr;
+  stencil_tune_options options = STENCIL_TUNE_OPTIONS_INIT;
+  EXPECT_EQ(stencil_tune_open_with(nullptr, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  options.tune_on_miss_s = -1;
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("tune_on_miss_s"), std::string::npos) << message();
+  options.tune_on_miss_s = 0;
+  options.database = "/no/such/winners.db";
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_DATABASE_IO);
+  options.struct_size -= 1;
+  EXPECT_EQ(stencil_tune_open_with(&options, &library), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("STENCIL_TUNE_OPTIONS_INIT"), std::string::npos) << message();
+  EXPECT_EQ(library, nullptr);
+}
+
+TEST_F(CApiTest, AKernelIsReadyOnceItWasWaitedFor) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_ready(kernel_), 0);
+  EXPECT_EQ(stencil_tune_wait(kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_ready(kernel_), 1);
+  EXPECT_EQ(stencil_tune_kernel_ready(nullptr), 0);
+}
+
+}  // namespace
+}  // namespace stencil_tune

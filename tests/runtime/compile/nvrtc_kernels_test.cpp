@@ -1,0 +1,41 @@
+// Generated kernels through NVRTC, whose C++ is neither the host compiler's nor nvcc's: what those take it may refuse.
+#include "generator/candidates/constraints.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace stencil_tune {
+namespace {
+
+std::unique_ptr<Compiler> compiler_if_there() {
+  try {
+    return open_nvrtc();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::missing_library) return nullptr;
+    throw;
+  }
+}
+
+TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 8);
+  for (const char* code :
+       {"direct.bx32.by4.rx4.v4.cl4", "tiled.bx32.by8", "streaming.bx32.by4.cz8.regs", "streaming.bx32.by4.cz8.shared",
+        "streaming.bx32.by4.cz8.mixed", "streaming.bx32.by4.cz8.ring.pf1", "streaming.bx32.by4.cz8.regs.sums",
+        "streaming.bx32.by4.cz8.ring.sums.step.tb4", "streaming.bx32.by4.cz8.ring.sums.cpasync",
+        "temporal.bx32.by4.rx2.ry2.v2.pf2.t2", "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2",
+        "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2", "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.sp1",
+        "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"}) {
+    const Tuning tuning = parse_code(code);
+    ASSERT_TRUE(is_legal(problem, limits_of_architecture("sm_90"), tuning)) << code;
+    EXPECT_NO_THROW(compiler->compile(generate(problem, tuning), "sm_90")) << code;
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,27 @@
+// Every stage of the corpus in every family, with its self-check, through nvcc: the target check-exports.
+#include "tests/runtime/export/corpus_export.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+class AllExports : public testing::TestWithParam<std::string> {};
+
+TEST_P(AllExports, CompileWithNvccAloneWithoutWarnings) {
+  ASSERT_TRUE(has_nvcc()) << "this check is about nvcc, which is not on the PATH";
+  const int stages = static_cast<int>(corpus_stencil(GetParam()).stages.size());
+  for (int stage = 0; stage < stages; ++stage) {
+    for (const Family family : families()) {
+      const auto source = corpus_export(GetParam(), stage, family, true);
+      if (!source) continue;
+      EXPECT_EQ(nvcc_complaints(*source), "") << "stage " << stage << ", " << name(family);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, AllExports, testing::ValuesIn(corpus_names()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace stencil_tune

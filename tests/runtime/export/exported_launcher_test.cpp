@@ -1,0 +1,64 @@
+#include "tests/runtime/export/exported_launcher.hpp"
+
+#include "generator/definition/definition.hpp"
+#include "tests/runtime/export/corpus_export.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+struct Exported {
+  Stencil stencil;
+  ElementType type;
+  Boundaries boundaries;
+  const char* code;
+};
+
+Problem on_grid(const Exported& exported, const Extents& extents, std::int64_t pitch) {
+  return make_problem(exported.stencil, exported.type, exported.boundaries, extents, pitch, 8);
+}
+
+// Boundaries and types take turns; one kernel of each way to count tiles and to fill arguments.
+TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc here";
+  using enum Boundary;
+  const Exported exports[]{
+      {make_builtin(Shape::star, 3, 2), ElementType::f32, {hold, zero, hold}, "direct.bx32.by4.rx4.v4"},
+      {parse_expression_stencil("0.25 * (u[x-1] + u[y+1])", 2),  // no coefficients
+       ElementType::f64,
+       {periodic, hold, hold},
+       "streaming.bx64.by1.cz16.regs.raster"},
+      {make_builtin(Shape::star, 3, 1),
+       ElementType::f32,
+       {hold, hold, zero},
+       "streaming.bx32.by4.cz8.ring.sums.tb2.pf1.cl2"},
+      {make_builtin(Shape::star, 3, 1),
+       ElementType::f32,
+       {hold, periodic, hold},
+       "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch3"},
+      {make_builtin(Shape::star, 3, 1),
+       ElementType::f32,
+       {hold, zero, hold},
+       "temporal.bx32.by4.rx2.ry2.tmarows.pf2.t2.ch3"},
+      {make_builtin(Shape::star, 3, 1),
+       ElementType::f32,
+       {hold, zero, hold},
+       "temporal.bx64.by4.rx2.ry2.tmarows.pf2.t2.tg2.split.ch3"},
+  };
+  for (const Exported& each : exports) {
+    const bool flat = each.stencil.rank == 2;
+    const ExportedLauncher launcher(on_grid(each, {each.stencil.rank, {512, 512, flat ? 1 : 512}}, 0),
+                                    parse_code(each.code));
+    for (const auto& [x, y, z, pitch] :
+         {std::array{1, 1, 1, 4}, std::array{3, 18, 7, 8}, std::array{64, 8, 4, 64}, std::array{64, 9, 5, 64},
+          std::array{63, 8, 9, 64}, std::array{65, 33, 17, 80}, std::array{129, 40, 2, 131},
+          std::array{200, 5, 70, 200}, std::array{160, 24, 12, 160}}) {
+      const Problem grid = on_grid(each, {each.stencil.rank, {x, y, flat ? 1 : z}}, pitch);
+      EXPECT_EQ(launcher.complaint(grid), "") << each.code << " on " << to_string(grid.extents) << ", pitch " << pitch;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

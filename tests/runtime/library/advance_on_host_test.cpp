@@ -1,0 +1,155 @@
+// Kernel::advance with fused steps on the host executor, against repeated plain sweeps.
+#include "runtime/library/library_parts.hpp"
+#include "tests/runtime/fake_driver.hpp"
+#include "tuner/executor/executor.hpp"
+#include "tuner/verify/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kFused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3";
+
+/// Hands the source on as what it compiled.
+class SourceCompiler : public Compiler {
+ public:
+  CompiledKernel compile(const KernelSource& source, std::string_view) override {
+    const auto* bytes = reinterpret_cast<const std::byte*>(source.text.data());
+    return {.cubin = {bytes, bytes + source.text.size()}, .entry = source.entry, .resources = {}, .seconds = 0};
+  }
+  std::string version() const override { return "13.0"; }
+};
+
+/// Runs what SourceCompiler made, on the CPU.
+class HostDriver : public FakeDriver {
+ public:
+  CUmod_st* load_module(std::span<const std::byte> source) override {
+    sources_.emplace_back(reinterpret_cast<const char*>(source.data()), source.size());
+    return reinterpret_cast<CUmod_st*>(sources_.size());
+  }
+  CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
+    const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
+    kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
+    return reinterpret_cast<CUfunc_st*>(kernels_.size());
+  }
+  void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
+    const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
+    const auto fault = kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes}, argument);
+    EXPECT_FALSE(fault) << fault->message;
+    ++launched;
+  }
+  void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
+    for (std::size_t z = 0; z < region.extent[2]; ++z) {
+      for (std::size_t y = 0; y < region.extent[1]; ++y) {
+        const std::size_t row = (region.low[2] + z) * region.plane_rows + region.low[1] + y;
+        const std::size_t start = row * region.row_bytes + region.low[0];
+        std::memcpy(reinterpret_cast<void*>(to + start), reinterpret_cast<const void*>(from + start), region.extent[0]);
+      }
+    }
+  }
+
+  int launched = 0;
+
+ private:
+  std::vector<std::string> sources_;
+  std::vector<HostKernel> kernels_;
+};
+
+/// Nothing is known but that the candidate won a run of 100 steps.
+Library library_on(HostDriver& driver, const Problem& problem) {
+  WinnerRecord winner;
+  winner.trial.problem = {.stencil_key = stencil_key(problem.stencil),
+                          .stencil_name = problem.stencil.name,
+                          .type = problem.type,
+                          .boundaries = problem.boundaries,
+                          .extents = problem.extents,
+                          .pitch = problem.pitch,
+                          .steps = 100};
+  winner.trial.platform.architecture = "sm_90";
+  winner.trial.code = kFused;
+  LibraryParts parts;
+  parts.driver = [&driver]() -> Driver& { return driver; };
+  parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+  parts.winners = [winner](const Problem&, const std::string&) { return std::vector{winner}; };
+  return Library(std::make_unique<Library::Impl>(std::move(parts)));
+}
+
+using Fields = std::vector<std::vector<double>>;
+
+/// Random cells in the inputs; others hold what nobody may read.
+Fields make_fields(const Problem& problem) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const std::vector<double> unread(static_cast<std::size_t>(problem.allocated_cells()), -7);
+  Fields fields(problem.stencil.fields.size(), unread);
+  for (const int input : problem.facts.inputs) {
+    for (double& cell : fields[static_cast<std::size_t>(input)]) cell = uniform(random);
+  }
+  return fields;
+}
+
+/// What the field that the steps advance should hold after them.
+ReferenceField reference_after(const Problem& problem, const Fields& fields, int steps) {
+  Fields inputs;
+  for (const int input : problem.facts.inputs) inputs.push_back(fields[static_cast<std::size_t>(input)]);
+  std::vector<double> coefficients;
+  for (const Coefficient& c : problem.stencil.coefficients) coefficients.push_back(c.value);
+  return evaluate_reference(problem, inputs, coefficients, false, steps).front();
+}
+
+/// Advances random cells by the steps and compares every cell: what is held with before, all others with the reference;
+/// fields that no step changes with before.
+void expect_right(const Problem& problem, int steps, int launches) {
+  Fields now = make_fields(problem);
+  const Fields before = now;
+  HostDriver driver;
+  Library library = library_on(driver, problem);
+  Kernel kernel = library.lookup({.stencil = problem.stencil,
+                                  .type = problem.type,
+                                  .extents = problem.extents,
+                                  .boundaries = problem.boundaries,
+                                  .alignment = 16,
+                                  .steps = 100});
+  kernel.prepare();
+  std::vector<void*> fields;
+  for (std::vector<double>& field : now) fields.push_back(field.data());
+  kernel.advance(nullptr, fields, steps);
+  EXPECT_EQ(driver.launched, launches);
+
+  const ReferenceField expected = reference_after(problem, before, steps);
+  const auto advanced = static_cast<std::size_t>(problem.stencil.rotations.front().to);
+  const auto* newest = static_cast<const double*>(fields[advanced]);
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    const bool held = expected.tolerance[i] < 0;
+    const double old = before[advanced][i];
+    ASSERT_TRUE(held ? newest[i] == old : expected.accepts(i, newest[i]))
+        << "cell " << i << ": " << newest[i] << ", expected " << (held ? old : expected.value[i]);
+  }
+  for (const int input : problem.facts.inputs) {
+    const auto field = static_cast<std::size_t>(input);
+    if (field == advanced) continue;
+    EXPECT_EQ(fields[field], now[field].data());
+    EXPECT_EQ(now[field], before[field]);
+  }
+}
+
+TEST(AdvanceOnHost, FieldsThatNoStepChangesStayWhereTheyAre) {
+  const Stencil hotspot = load_stencil("corpus/hotspot3d.toml");
+  expect_right(make_problem(hotspot, ElementType::f64, {}, {.rank = 3, .n = {66, 13, 9}}), 7, 2 + 1);
+}
+
+TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {
+  const Extents grid{.rank = 3, .n = {66, 13, 9}};
+  const Stencil star = make_builtin(Shape::star, 3, 1);
+  const Boundaries mixed{Boundary::hold, Boundary::clamp, Boundary::periodic};
+  expect_right(make_problem(star, ElementType::f64, {}, grid), 7, 2 + 1);
+  expect_right(make_problem(star, ElementType::f64, mixed, grid), 8, 2 + 2);
+}
+
+}  // namespace
+}  // namespace stencil_tune

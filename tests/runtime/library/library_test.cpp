@@ -1,0 +1,373 @@
+#include "stencil_tune/library.hpp"
+
+#include "runtime/library/library_parts.hpp"
+#include "tests/runtime/compile/fake_compiler.hpp"
+#include "tests/runtime/expect_error.hpp"
+#include "tests/runtime/fake_driver.hpp"
+
+#include <cstring>
+#include <future>
+#include <thread>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::uintptr_t kIn = 0x7f0000000000;
+constexpr std::uintptr_t kOut = 0x7f1000000000;
+constexpr std::uintptr_t kThird = 0x7f2000000000;
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+/// The input and output address in a launch's argument.
+std::pair<std::uint64_t, std::uint64_t> addresses(const RecordedLaunch& launch) {
+  std::pair<std::uint64_t, std::uint64_t> pair;
+  std::memcpy(&pair.first, launch.argument.data(), 8);
+  std::memcpy(&pair.second, launch.argument.data() + 8, 8);
+  return pair;
+}
+
+/// Compiles what the test lets through.
+class GatedCompiler : public FakeCompiler {
+ public:
+  GatedCompiler(std::atomic<int>& compiled, std::shared_future<void> gate)
+      : FakeCompiler(compiled), gate_(std::move(gate)) {}
+
+  CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
+    if (source.entry == "stencil_kernel") gate_.get();
+    return FakeCompiler::compile(source, arch);
+  }
+
+ private:
+  std::shared_future<void> gate_;
+};
+
+class LibraryTest : public testing::Test {
+ protected:
+  LibraryTest() : library_(make_library()) {}
+
+  LibraryParts make_parts() {
+    LibraryParts parts;
+    parts.driver = [this]() -> Driver& { return driver_; };
+    parts.compiler = [this] { return std::make_shared<FakeCompiler>(compiled_); };
+    parts.winners = [this](const Problem&, const std::string&) {
+      ++asked_;
+      return winners_;
+    };
+    return parts;
+  }
+
+  static Library make_library(LibraryParts parts) { return Library(std::make_unique<Library::Impl>(std::move(parts))); }
+  Library make_library() { return make_library(make_parts()); }
+
+  /// Compiles in the background, once the gate is open.
+  Library background_library(std::shared_future<void> gate) {
+    LibraryParts parts = make_parts();
+    parts.compile_in_background = true;
+    parts.compiler = [this, gate] { return std::make_shared<GatedCompiler>(compiled_, gate); };
+    return make_library(std::move(parts));
+  }
+
+  static Request heat(std::int64_t n = 64) {
+    return {.stencil = find_builtin("heat3d"), .extents = {.rank = 3, .n = {n, n, n}}};
+  }
+
+  Kernel prepared(const Request& request) {
+    Kernel kernel = library_.lookup(request);
+    kernel.prepare();
+    return kernel;
+  }
+
+  FakeDriver driver_;
+  std::atomic<int> compiled_{0};
+  int asked_ = 0;
+  std::vector<WinnerRecord> winners_;
+  Library library_;
+};
+
+TEST_F(LibraryTest, LookupCompilesNothingAndPrepareOnce) {
+  Kernel kernel = library_.lookup(heat());
+  EXPECT_EQ(kernel.match(), Match::default_candidate);
+  EXPECT_EQ(compiled_, 0);
+  kernel.prepare();
+  kernel.prepare();
+  EXPECT_EQ(compiled_, 1);
+  EXPECT_EQ(driver_.count("load_module"), 1);
+}
+
+TEST_F(LibraryTest, TheSameRequestGivesTheSameKernelAnotherGridIsChosenAnew) {
+  prepared(heat(64));
+  prepared(heat(64));
+  EXPECT_EQ(asked_, 1);
+  prepared(heat(65));
+  EXPECT_EQ(asked_, 2) << "selected per grid, not once a process";
+  library_.reload();
+  library_.lookup(heat(64));
+  EXPECT_EQ(asked_, 3);
+}
+
+TEST_F(LibraryTest, GridsWithTheSameSourceShareOneModule) {
+  prepared(heat(64));
+  prepared(heat(128));
+  EXPECT_EQ(compiled_, 1) << "extents are run-time arguments";
+}
+
+TEST_F(LibraryTest, LaunchPassesStreamAddressesAndNothingElseHappens) {
+  const Kernel kernel = prepared(heat());
+  driver_.calls.clear();
+  auto* stream = reinterpret_cast<CUstream_st*>(0x77);
+  kernel.launch(stream, at(kIn), at(kOut));
+  ASSERT_EQ(driver_.launches.size(), 1U);
+  EXPECT_EQ(addresses(driver_.launches[0]), (std::pair<std::uint64_t, std::uint64_t>{kIn, kOut}));
+  EXPECT_EQ(driver_.launches[0].stream, stream);
+  EXPECT_EQ(driver_.calls, std::vector<std::string>{"launch"}) << "no allocation, loading or waiting";
+}
+
+TEST_F(LibraryTest, CoefficientsAreTheCallersOrTheStencilsOwn) {
+  const Kernel kernel = prepared(heat());
+  std::vector<double> coefficients;
+  for (const Coefficient& c : heat().stencil.coefficients) coefficients.push_back(c.value);
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  kernel.launch(nullptr, at(kIn), at(kOut), coefficients);
+  coefficients.at(0) += 1;
+  kernel.launch(nullptr, at(kIn), at(kOut), coefficients);
+  EXPECT_EQ(driver_.launches[0].argument, driver_.launches[1].argument);
+  EXPECT_NE(driver_.launches[0].argument, driver_.launches[2].argument);
+  coefficients.push_back(0);
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut), coefficients), ErrorCode::invalid_argument, "coefficients");
+}
+
+TEST_F(LibraryTest, ABoxLimitsTheLaunchAndMustLieWithinTheUpdatedCells) {
+  const Kernel kernel = prepared(heat());
+  EXPECT_EQ(kernel.updated_box(), (Box{.low = {1, 1, 1}, .high = {63, 63, 63}}));
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  kernel.launch(nullptr, at(kIn), at(kOut), {}, Box{.low = {1, 1, 1}, .high = {63, 63, 2}});
+  const auto blocks = [](const RecordedLaunch& l) { return l.grid[0] * l.grid[1] * l.grid[2]; };
+  EXPECT_LT(blocks(driver_.launches[1]), blocks(driver_.launches[0]));
+  kernel.launch(nullptr, at(kIn), at(kOut), {}, Box{.low = {5, 5, 5}, .high = {5, 9, 9}});
+  EXPECT_EQ(driver_.launches.size(), 2U) << "an empty box is nothing to do";
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut), {}, Box{.low = {0, 1, 1}, .high = {63, 63, 63}}),
+               ErrorCode::invalid_argument, "along x");
+}
+
+TEST_F(LibraryTest, BadPointersHaveNamedErrorsAndAreNotLaunched) {
+  const Kernel kernel = prepared(heat());
+  EXPECT_ERROR(kernel.launch(nullptr, nullptr, at(kOut)), ErrorCode::invalid_argument, "null");
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut + 2)), ErrorCode::invalid_argument, "multiple");
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kIn)), ErrorCode::invalid_argument, "overlaps");
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kIn + kernel.field_bytes() - 256)), ErrorCode::invalid_argument,
+               "overlaps");
+  EXPECT_NO_THROW(kernel.launch(nullptr, at(kIn), at(kIn + kernel.field_bytes())));
+  const std::array<void*, 1> one{at(kIn)};
+  EXPECT_ERROR(kernel.launch(nullptr, std::span<void* const>(one)), ErrorCode::invalid_argument, "2 fields");
+  EXPECT_EQ(driver_.launches.size(), 1U);
+}
+
+TEST_F(LibraryTest, MemoryThatTheGpuDoesNotReachIsNamed) {
+  const Kernel kernel = prepared(heat());
+  driver_.owners = {{kOut, 1}, {kThird, -1}};
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "memory of GPU 1");
+  EXPECT_ERROR(kernel.launch(nullptr, at(kThird), at(kIn)), ErrorCode::invalid_argument, "no device memory");
+  std::array<void*, 2> fields{at(kIn), at(kOut)};
+  EXPECT_ERROR(kernel.advance(nullptr, fields, 2), ErrorCode::invalid_argument, "memory of GPU 1");
+  EXPECT_TRUE(driver_.launches.empty());
+  EXPECT_TRUE(driver_.copies.empty());
+}
+
+TEST_F(LibraryTest, BadRequestsHaveNamedErrors) {
+  Request request = heat();
+  request.extents.n[1] = 0;
+  EXPECT_ERROR(library_.lookup(request), ErrorCode::invalid_argument, "extent 0");
+  request = heat();
+  request.pitch = 63;
+  EXPECT_ERROR(library_.lookup(request), ErrorCode::invalid_argument, "pitch 63");
+  request = heat();
+  request.alignment = 24;
+  EXPECT_ERROR(library_.lookup(request), ErrorCode::invalid_argument, "24");
+  request = heat();
+  request.device = 4;
+  EXPECT_ERROR(library_.lookup(request), ErrorCode::no_device, "GPU 4");
+  EXPECT_ERROR(Library({.database = "/no/such/winners.db"}), ErrorCode::database_io, "/no/such/winners.db");
+}
+
+TEST_F(LibraryTest, NothingInsideIsNothingToLaunch) {
+  const Kernel kernel = prepared(heat(2));
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  EXPECT_TRUE(driver_.launches.empty());
+}
+
+TEST_F(LibraryTest, UnpreparedOrWrongContextIsAnErrorNotALaunch) {
+  driver_.gpus.resize(2);
+  Kernel kernel = library_.lookup(heat());
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "prepare");
+  driver_.current = 1;
+  EXPECT_ERROR(kernel.prepare(), ErrorCode::invalid_argument, "GPU 1");
+  driver_.current = -1;
+  EXPECT_ERROR(kernel.prepare(), ErrorCode::invalid_argument, "no CUDA context");
+  driver_.current = 0;
+  kernel.prepare();
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  ++driver_.context_number;  // the context was destroyed and made anew at the same address
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "prepare");
+  kernel.prepare();
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  EXPECT_EQ(driver_.launches.size(), 2U);
+  EXPECT_NE(driver_.launches[0].function, driver_.launches[1].function);
+  EXPECT_EQ(compiled_, 1) << "loaded twice, compiled once";
+}
+
+TEST_F(LibraryTest, EachGpuHasItsOwnKernel) {
+  driver_.gpus.resize(2);
+  prepared(heat());
+  driver_.current = 1;
+  prepared(heat());
+  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(driver_.count("load_module"), 2);
+}
+
+TEST_F(LibraryTest, NothingIsUnloadedWhileAKernelLives) {
+  {
+    std::optional<Kernel> kernel;
+    {
+      Library library = make_library();
+      kernel = library.lookup(heat());
+      kernel->prepare();
+    }
+    EXPECT_EQ(driver_.count("unload_module"), 0);
+    kernel->launch(nullptr, at(kIn), at(kOut));
+  }
+  EXPECT_EQ(driver_.count("unload_module"), 1);
+}
+
+TEST_F(LibraryTest, AModuleOfAContextThatIsNotCurrentIsLeftToThatContext) {
+  {
+    Library library = make_library();
+    Kernel kernel = library.lookup(heat());
+    kernel.prepare();
+    driver_.current = -1;
+  }
+  EXPECT_EQ(driver_.count("unload_module"), 0);
+}
+
+TEST_F(LibraryTest, AdvanceSwapsBuffersAndCarriesTheHeldLayers) {
+  const Kernel kernel = prepared(heat());
+  std::array<void*, 2> fields{at(kIn), at(kOut)};
+  kernel.advance(nullptr, fields, 3);
+  ASSERT_EQ(driver_.launches.size(), 3U);
+  EXPECT_EQ(addresses(driver_.launches[0]).first, kIn);
+  EXPECT_EQ(addresses(driver_.launches[1]).first, kOut);
+  EXPECT_EQ(addresses(driver_.launches[2]).first, kIn);
+  EXPECT_EQ(fields[0], at(kOut)) << "field 0 holds the newest state";
+  EXPECT_EQ(driver_.copies.size(), 6U);
+  for (const RecordedCopy& copy : driver_.copies) {
+    EXPECT_EQ(copy.from, kIn);
+    EXPECT_EQ(copy.to, kOut);
+  }
+  kernel.advance(nullptr, fields, 0);
+  EXPECT_EQ(driver_.launches.size(), 3U);
+  EXPECT_ERROR(kernel.advance(nullptr, fields, -1), ErrorCode::invalid_argument, "-1");
+}
+
+TEST_F(LibraryTest, AdvanceTurnsThreeBuffersOfATwoLevelScheme) {
+  StencilBuilder builder("wave", 1);
+  const int u = builder.field("u");
+  const int previous = builder.field("u_prev");
+  const int next = builder.field("u_next");
+  const NodeId sum = builder.apply(Operation::add, builder.read(u, {-1, 0, 0}), builder.read(u, {1, 0, 0}));
+  builder.update(next, builder.apply(Operation::subtract, sum, builder.read(previous, {0, 0, 0})));
+  builder.rotate(next, u);
+  builder.rotate(u, previous);
+  const Kernel kernel = prepared({.stencil = std::move(builder).build(), .extents = {.rank = 1, .n = {100, 1, 1}}});
+  std::array<void*, 3> fields{at(kIn), at(kThird), at(kOut)};
+  kernel.advance(nullptr, fields, 2);
+  EXPECT_EQ(fields, (std::array<void*, 3>{at(kThird), at(kOut), at(kIn)}));
+  EXPECT_ERROR(kernel.launch(nullptr, at(kIn), at(kOut)), ErrorCode::invalid_argument, "3 fields");
+}
+
+TEST_F(LibraryTest, WhatIsNotYetCompiledRunsOnTheTapTableAndChangesOver) {
+  std::promise<void> gate;
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup(heat());
+  kernel.prepare();
+  EXPECT_FALSE(kernel.ready());
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  gate.set_value();
+  kernel.wait();
+  EXPECT_TRUE(kernel.ready());
+  kernel.launch(nullptr, at(kIn), at(kOut));
+  ASSERT_EQ(driver_.launches.size(), 2U);
+  EXPECT_NE(driver_.launches[0].function, driver_.launches[1].function);
+  EXPECT_NE(driver_.launches[0].argument.size(), driver_.launches[1].argument.size());
+  EXPECT_EQ(compiled_, 2) << "the table's kernel and the one looked up";
+}
+
+TEST_F(LibraryTest, AFailedBackgroundCompileIsToldToWhoWaits) {
+  std::promise<void> gate;
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup(heat());
+  kernel.prepare();
+  gate.set_exception(std::make_exception_ptr(Error(ErrorCode::compile_failed, "no such instruction")));
+  EXPECT_ERROR(kernel.wait(), ErrorCode::compile_failed, "no such instruction");
+  EXPECT_NO_THROW(kernel.launch(nullptr, at(kIn), at(kOut))) << "the table goes on serving";
+}
+
+TEST_F(LibraryTest, StencilsThatAreNoWeightedSumWaitForTheCompiler) {
+  std::promise<void> gate;
+  gate.set_value();
+  Library library = background_library(gate.get_future().share());
+  Kernel kernel = library.lookup({.stencil = load_stencil("corpus/life.toml"), .extents = {2, {64, 64, 1}}});
+  kernel.prepare();
+  EXPECT_TRUE(kernel.ready());
+  EXPECT_EQ(compiled_, 1);
+}
+
+TEST_F(LibraryTest, AMissIsTunedOnceAndThenLookedUpAnew) {
+  std::vector<TuningJob> jobs;
+  LibraryParts parts = make_parts();
+  parts.tune = [&](const TuningJob& job) {
+    jobs.push_back(job);
+    return true;
+  };
+  Library library = make_library(std::move(parts));
+  library.lookup(heat());
+  library.lookup(heat());
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(asked_, 2) << "before and after";
+  ASSERT_EQ(jobs[0].problems.size(), 1U);
+  EXPECT_EQ(jobs[0].problems[0].extents, heat().extents);
+  EXPECT_TRUE(jobs[0].device.starts_with("GPU-10111213")) << jobs[0].device;
+}
+
+TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
+  const RequestDigest digest = request_digest(heat(), 0);
+  EXPECT_EQ(request_digest(heat(), 0), digest);
+  Request renamed = heat();
+  renamed.stencil.name = "another";
+  EXPECT_EQ(request_digest(renamed, 0), digest) << "names say nothing";
+  std::vector<Request> others(6, heat());
+  others[0].pitch = 72;
+  others[1].boundaries[2] = Boundary::zero;
+  others[2].alignment = 16;
+  others[3].stencil.coefficients.front().value += 1;
+  others[4].stencil.nodes.back().operands[0] ^= 1;
+  others[5].type = ElementType::f64;
+  for (const Request& other : others) EXPECT_NE(request_digest(other, 0), digest);
+  EXPECT_NE(request_digest(heat(), 1), digest);
+}
+
+TEST_F(LibraryTest, ManyThreadsPrepareAndLaunchOneKernel) {
+  Kernel kernel = library_.lookup(heat());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      Kernel own = library_.lookup(heat());
+      own.prepare();
+      for (int j = 0; j < 50; ++j) own.launch(nullptr, at(kIn), at(kOut));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(compiled_, 1);
+  EXPECT_EQ(driver_.launches.size(), 400U);
+}
+
+}  // namespace
+}  // namespace stencil_tune

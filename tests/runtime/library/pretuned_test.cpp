@@ -1,0 +1,102 @@
+#include "runtime/library/pretuned.hpp"
+
+#include "db/exchange.hpp"
+#include "runtime/library/lookup.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace stencil_tune {
+namespace {
+
+WinnerRecord winner(const std::string& key, std::int64_t n, const char* gpu = "NVIDIA H200") {
+  WinnerRecord record;
+  record.trial.problem.stencil_key = key;
+  record.trial.problem.stencil_name = "star3d1r";
+  record.trial.problem.boundaries = {Boundary::hold, Boundary::hold, Boundary::hold};
+  record.trial.problem.extents = {.rank = 3, .n = {n, n, n}};
+  record.trial.problem.pitch = n;
+  record.trial.platform = {
+      .gpu = gpu, .architecture = "sm_90", .driver = "13.0", .nvrtc = "13.0", .template_signature = "0123456789abcdef"};
+  record.trial.code = "direct.bx32.by8";
+  record.trial.timing = {.median_ms = 1, .low_ms = 0.9, .high_ms = 1.1, .samples = 9};
+  record.trial.gstencils = 100;
+  record.trial.ceiling_gbs = 4000;
+  record.trial.share = 0.5;
+  record.trial.registers = 32;
+  record.trial.occupancy = 1;
+  record.trial.session = "s";
+  record.trial.created_at = "2026-11-21T12:00:00Z";
+  return record;
+}
+
+const std::string kKey(32, 'a');
+const std::string kOtherKey(32, 'b');
+
+class PretunedTest : public testing::Test {
+ protected:
+  std::string text_ = format_winners(std::vector{winner(kKey, 512), winner(kOtherKey, 512), winner(kKey, 256)});
+  std::vector<TemplateFile> files_{{"pretuned/test.json", text_}};
+};
+
+TEST_F(PretunedTest, OffersTheStencilsOwnAndMarksThem) {
+  const auto winners = with_pretuned({}, kKey, files_);
+  ASSERT_EQ(winners.size(), 2U);
+  for (const WinnerRecord& each : winners) EXPECT_EQ(each.trial.session, kPretunedSession);
+}
+
+TEST_F(PretunedTest, WhatWasTunedHereReplacesThem) {
+  const auto winners = with_pretuned({winner(kKey, 512), winner(kKey, 256, "another")}, kKey, files_);
+  ASSERT_EQ(winners.size(), 3U);
+  EXPECT_EQ(winners[0].trial.session, "s");
+  EXPECT_EQ(winners[2].trial.problem.extents.n[0], 256) << "tuned on another GPU, not on this one";
+}
+
+TEST_F(PretunedTest, APredictionReplacesNothing) {
+  WinnerRecord prediction = winner(kKey, 512);
+  prediction.trial.predicted = true;
+  EXPECT_EQ(with_pretuned({prediction}, kKey, files_).size(), 3U);
+}
+
+TEST_F(PretunedTest, OffIsOff) {
+  setenv("STENCIL_TUNE_PRETUNED", "off", 1);
+  EXPECT_TRUE(with_pretuned({}, kKey, files_).empty());
+  unsetenv("STENCIL_TUNE_PRETUNED");
+}
+
+TEST_F(PretunedTest, StaleOnesAreUsedButNotCalledExact) {
+  const Problem problem =
+      make_problem(find_builtin("star3d1r"), ElementType::f32, {}, {.rank = 3, .n = {512, 512, 512}});
+  const std::vector winners{winner(stencil_key(problem.stencil), 512)};
+  const std::string text = format_winners(winners);
+  const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
+  LookupTarget target{.gpu = "NVIDIA H200",
+                      .architecture = "sm_90",
+                      .driver = "13.0",
+                      .limits = {},
+                      .template_signature = "fedcba9876543210"};
+  const auto all = with_pretuned({}, stencil_key(problem.stencil), files);
+  EXPECT_EQ(choose(problem, target, all).evidence.match, Match::nearest_size);
+  EXPECT_NE(choose(problem, target, all).evidence.sentence().find("ships with"), std::string::npos);
+  target.template_signature = "0123456789abcdef";
+  EXPECT_EQ(choose(problem, target, all).evidence.match, Match::exact);
+}
+
+TEST(Pretuned, WhatShipsCanBeReadAndIsForAGpu) {
+  for (const TemplateFile& file : pretuned_files()) {
+    for (const WinnerRecord& each : parse_winners(file.text)) {
+      EXPECT_FALSE(each.trial.predicted) << file.name;
+      EXPECT_FALSE(each.trial.platform.gpu.empty()) << file.name;
+      const ProblemKey& problem = each.trial.problem;
+      const auto names = builtin_names();
+      if (std::find(names.begin(), names.end(), problem.stencil_name) == names.end()) continue;
+      EXPECT_EQ(problem.stencil_key, stencil_key(find_builtin(problem.stencil_name)))
+          << file.name << ": no lookup will ever find the winner of " << problem.stencil_name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

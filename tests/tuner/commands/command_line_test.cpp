@@ -1,0 +1,273 @@
+// Runs the built stencil-tune as a user would. STENCIL_TUNE_PROGRAM is its path.
+#include "tests/tuner/session/session_fakes.hpp"
+
+#include "db/winner_store.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace stencil_tune {
+namespace {
+
+struct ProgramRun {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  ProgramRun run(const std::string& arguments) const {
+    const auto out = folder.path() / "out", err = folder.path() / "err";
+    const std::string command = "STENCIL_TUNE_DB='" + database + "' '" STENCIL_TUNE_PROGRAM "' " + arguments + " >'" +
+                                out.string() + "' 2>'" + err.string() + "' </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
+  }
+
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  // Exits with `status`, says nothing on standard output and `message` on standard error.
+  void expect_error(const std::string& arguments, int status, const std::string& message) const {
+    const ProgramRun result = run(arguments);
+    EXPECT_EQ(result.status, status) << arguments << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_NE(result.err.find(message), std::string::npos) << arguments << "\n" << result.err;
+  }
+
+  testing::TemporaryFolder folder;
+  std::string database = (folder.path() / "trials.db").string();
+};
+
+TEST_F(CommandLineTest, DimsThatAreNoGridAreRejected) {
+  for (const char* dims : {"0", "-5", "512x0", "abc", "512x", "1x2x3x4", "12.5", "''", "99999999999999999999"}) {
+    const ProgramRun result = run(std::string("--dims=") + dims);
+    EXPECT_EQ(result.status, 2) << dims << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << dims;
+    EXPECT_NE(result.err, "") << dims;
+  }
+}
+
+TEST_F(CommandLineTest, AGridLargerThanTheDeviceSaysHowMuchIsNeededAndThere) {
+  const ProgramRun result = run("--dims 8192 --arch sm_90");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("4.4 TB"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("150.0 GB"), std::string::npos) << result.err;
+}
+
+TEST_F(CommandLineTest, AGridWithNothingToUpdateIsAnError) {
+  expect_error("--dims 2 --arch sm_90", 1, "nothing to update");
+  expect_error("--dims 8 --order 4 --arch sm_90", 1, "nothing to update");
+}
+
+TEST_F(CommandLineTest, AMissingGridIsAskedFor) { expect_error("tune", 2, "--dims"); }
+
+TEST_F(CommandLineTest, UnknownNamesSuggestTheNearest) {
+  expect_error("tunee --dims 512", 2, "'tune'");
+  expect_error("--dims 512 --ordre 2", 2, "--order");
+  expect_error("--dims 512 --type f23", 2, "f32");
+  expect_error("--dims 512 --boundary perodic", 2, "periodic");
+  expect_error("--dims 512 --stencil heat3dd", 2, "heat3d");
+  expect_error("--dims 512 --effort stanard", 2, "standard");
+  expect_error("--dims 512 --device-model h20", 2, "h200");
+  expect_error("stencils shwo heat3d", 2, "show");
+  expect_error("bench --suite mian", 2, "main");
+  expect_error("db chek", 2, "check");
+}
+
+TEST_F(CommandLineTest, ValuesOutOfRangeAreRejected) {
+  expect_error("--dims 512 --budget 0", 2, "budget");
+  expect_error("--dims 512 --budget 10x", 2, "10x");
+  expect_error("--dims 512 --max-trials 0", 2, "--max-trials");
+  expect_error("--dims 512 --jobs 0", 2, "--jobs");
+  expect_error("--dims 512 --rank 4", 2, "--rank");
+  expect_error("--dims 512 --order 0", 2, "order");
+  expect_error("--dims 512 --pitch 100", 2, "--pitch");
+  expect_error("--dims 512 --pitch wide", 2, "padded");
+  expect_error("bench --suite main --cases 0", 2, "1 to 10");
+  expect_error("bench --dims 64 --cases 1", 2, "--suite");
+  expect_error("--dims 512 --steps 0", 2, "steps 0");
+  expect_error("--dims 512x512 --stencil heat3d", 2, "axes");
+  expect_error("--dims 512 --stencil heat3d --order 2", 2, "exclude");
+  expect_error("--dims 512 --arch sm_13", 2, "sm_13");
+  expect_error("--dims 512 extra words", 2, "too many");
+}
+
+TEST_F(CommandLineTest, AMalformedCodeIsNamed) {
+  expect_error("explain direct.bx32.qq7 --dims 512 --arch sm_90", 2, "qq7");
+  expect_error("explain dirct.bx32 --dims 512 --arch sm_90", 2, "dirct");
+}
+
+TEST_F(CommandLineTest, ExplainSaysWhatForbidsACandidate) {
+  const ProgramRun result = run("explain tiled.bx8.by8.bz8.cin --dims 512 --order 4 --arch sm_90");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("tile"), std::string::npos) << result.out;
+}
+
+TEST_F(CommandLineTest, AForeignDatabaseIsRefusedAndLeftAsItIs) {
+  std::ofstream(database) << "my holiday diary";
+  const ProgramRun result = run("list");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err, "");
+  EXPECT_EQ(read(database), "my holiday diary");
+}
+
+TEST_F(CommandLineTest, ADatabaseInAMissingFolderIsAnError) {
+  expect_error("--dims 64 --arch sm_90 --max-trials 1 --db " + (folder.path() / "no/such/place.db").string(), 1,
+               "no/such");
+}
+
+TEST_F(CommandLineTest, EveryVerbExplainsItselfWithExamples) {
+  for (const char* verb : {"", "tune", "list", "show", "export", "bench", "explain", "stencils", "devices", "db"}) {
+    const ProgramRun result = run(std::string(verb) + " --help");
+    EXPECT_EQ(result.status, 0) << verb;
+    EXPECT_NE(result.out.find("examples:"), std::string::npos) << verb;
+    EXPECT_NE(result.out.find("stencil-tune"), std::string::npos) << verb;
+  }
+}
+
+TEST_F(CommandLineTest, HelpTakesAVerb) { EXPECT_EQ(run("help export").out, run("export --help").out); }
+
+TEST_F(CommandLineTest, ADiskWithoutSpaceForTheOutputIsAnError) {
+  const std::string command = "'" STENCIL_TUNE_PROGRAM "' stencils >/dev/full 2>/dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+}
+
+TEST_F(CommandLineTest, ADefinitionsElementTypeIsUsedWhereNoneIsGiven) {
+  const auto file = folder.path() / "half.toml";
+  std::ofstream(file) << "rank = 1\nelement = \"f16\"\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"u[x+1]\"\n";
+  const std::string explain = "explain direct.bx256.by1 --dims 64 --arch sm_90 --stencil " + file.string();
+  EXPECT_NE(run(explain).out.find(", f16, "), std::string::npos) << run(explain).out;
+  EXPECT_NE(run(explain + " --type f64").out.find(", f64, "), std::string::npos);
+}
+
+TEST_F(CommandLineTest, ReadingADatabaseThatWasNeverMadeSaysSo) {
+  for (const char* verb : {"db check", "db export", "show --dims 64", "list"}) {
+    expect_error(std::string(verb) + " --db " + (folder.path() / "no/such.db").string(), 1, "tuning makes it");
+  }
+}
+
+TEST_F(CommandLineTest, TheTextbooksKernelsAreKnownByName) {
+  const ProgramRun explained = run("explain pmpp-tiled --dims 64 --arch sm_90");
+  EXPECT_EQ(explained.out.rfind("tiled.bx8.by8.bz8.cin", 0), 0u) << explained.out << explained.err;
+  EXPECT_NE(run("export --code pmpp-tiled --dims 64").out.find("Candidate tiled.bx8.by8.bz8.cin"), std::string::npos);
+  expect_error("explain pmpp-coarsened --dims 64 --rank 1 --arch sm_90", 1, "streaming_needs_rank_2");
+}
+
+TEST_F(CommandLineTest, OnlyLegalCandidatesAreExported) {
+  expect_error("export --dims 64 --code direct.bx3200", 1, "threads_per_block");
+  expect_error("export --dims 64 --arch sm_80", 2, "--code");
+}
+
+TEST_F(CommandLineTest, TheVersionIsPrinted) { EXPECT_EQ(run("--version").out.rfind("stencil-tune ", 0), 0u); }
+
+TEST_F(CommandLineTest, StencilsAreListedAndShown) {
+  EXPECT_NE(run("stencils").out.find("heat3d"), std::string::npos);
+  const ProgramRun shown = run("stencils show star2d1r");
+  EXPECT_NE(shown.out.find("5"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("O"), std::string::npos) << shown.out;
+}
+
+TEST_F(CommandLineTest, TheDatabaseSaysWhereItIs) { EXPECT_EQ(run("db path").out, database + "\n"); }
+
+TEST_F(CommandLineTest, WinnersTravelAsText) {
+  { Database made = Database::open(database); }
+  const std::string text = (folder.path() / "winners.json").string();
+  EXPECT_EQ(run("db export " + text).status, 0);
+  EXPECT_NE(read(text).find("stencil-tune winners"), std::string::npos);
+  EXPECT_EQ(run("db import " + text).status, 0);
+  EXPECT_EQ(run("db check").status, 0);
+  std::ofstream(text) << "{\"format\": \"shopping list\"}";
+  EXPECT_NE(run("db import " + text).status, 0);
+  EXPECT_NE(run("db import " + (folder.path() / "none").string()).status, 0);
+}
+
+TEST_F(CommandLineTest, DevicesListsModelsWithOrWithoutAGpu) {
+  const auto json = nlohmann::json::parse(run("devices --json").out);
+  EXPECT_GT(json["models"].size(), 5u);
+}
+
+TEST_F(CommandLineTest, AnEmptyListSaysHowToStart) {
+  { Database made = Database::open(database); }
+  EXPECT_NE(run("list").out.find("stencil-tune --dims 512"), std::string::npos);
+}
+
+// Needs NVRTC; the prediction itself is the same code everywhere.
+class PredictionTest : public CommandLineTest {
+ protected:
+  ProgramRun predict(const std::string& more) {
+    const ProgramRun result = run("--dims 64 --device-model h200 --max-trials 8 --budget 120s " + more);
+    if (result.status != 0 && result.err.find("NVRTC") != std::string::npos) missing_ = result.err;
+    return result;
+  }
+  std::string missing_;
+};
+
+TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
+  const ProgramRun first = predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_NE(first.out.find("PREDICTED"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("~"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("winner"), std::string::npos) << first.out;
+
+  const auto listed = nlohmann::json::parse(run("list --json").out);
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0]["predicted"], true);
+  const ProgramRun shown = run("show " + std::to_string(listed[0]["id"].get<int>()));
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find("never measured"), std::string::npos) << shown.out;
+  EXPECT_EQ(run("show --dims 64").out, shown.out);
+
+  const auto again = nlohmann::json::parse(predict("--json").out);
+  EXPECT_EQ(again["predicted"], true);
+  EXPECT_NE(again["notes"].dump().find("8 more known"), std::string::npos) << again["notes"];
+}
+
+TEST_F(PredictionTest, AnArchitectureThatNvrtcDoesNotKnowIsRefusedAtOnce) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  expect_error("--dims 64 --arch sm_91 --budget 120s", 2, "sm_90");
+}
+
+TEST_F(PredictionTest, CtrlCKeepsWhatWasFound) {
+  const auto out = (folder.path() / "out").string(), err = (folder.path() / "err").string();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (!std::freopen(out.c_str(), "w", stdout) || !std::freopen(err.c_str(), "w", stderr)) _exit(99);
+    execl(STENCIL_TUNE_PROGRAM, "stencil-tune", "--dims", "64", "--device-model", "h200", "--budget", "1h",
+          "--max-trials", "100000", "--db", database.c_str(), static_cast<char*>(nullptr));
+    _exit(98);
+  }
+  // However slow the machine: wait for the first result, then interrupt.
+  int status = 0;
+  while (read(err).find("best ") == std::string::npos) {
+    if (waitpid(child, &status, WNOHANG) == child) {
+      const std::string said = read(err);
+      if (said.find("NVRTC") != std::string::npos) GTEST_SKIP() << said;
+      FAIL() << "ended by itself: " << said;
+    }
+    usleep(20000);
+  }
+  ASSERT_EQ(kill(child, SIGINT), 0);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << read(err);
+  EXPECT_NE(read(out).find("interrupted"), std::string::npos) << read(out);
+  EXPECT_EQ(nlohmann::json::parse(run("list --json").out).size(), 1u);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,359 @@
+#include "tests/tuner/session/session_fakes.hpp"
+
+#include "generator/kernel/source.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/model/model.hpp"
+#include "tuner/search/correction.hpp"
+#include "tuner/search/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class StrategyTest : public ::testing::Test {
+ protected:
+  std::vector<std::pair<std::string, std::function<std::unique_ptr<Strategy>(std::uint64_t)>>> all() {
+    return {{"exhaustive", [this](std::uint64_t) { return make_exhaustive(space); }},
+            {"random", [this](std::uint64_t seed) { return make_random(space, seed); }},
+            {"local", [this](std::uint64_t seed) { return make_local(space, model, seed); }}};
+  }
+
+  // What a GPU might say: the model, wrong by a factor for some parameter values and by noise for each candidate.
+  double truth(const Tuning& tuning) const {
+    double time = model.cost(tuning);
+    if (tuning.store == StoreHint::streaming) time *= 1.07;
+    if (tuning.neighbours == Neighbours::shuffle) time *= 0.93;
+    if (tuning.order == BlockOrder::raster) time *= 0.96;
+    if (tuning.family == Family::tiled) time *= 1.2;
+    if (tuning.block_y == 8) time *= 0.97;
+    if (tuning.unroll == 2) time *= 0.96;
+    if (tuning.load == LoadHint::read_only) time *= 0.98;
+    if (std::hash<std::string>{}(code(tuning)) % 11 == 0) return kInfinity;
+    return time * (1 + static_cast<double>(std::hash<std::string>{}("n" + code(tuning)) % 100) / 5000);
+  }
+
+  // The best of `trials` candidates when `ahead` of them are always being compiled.
+  double search(Strategy& strategy, int trials, std::size_t ahead = 1) const {
+    std::deque<Tuning> pending;
+    double best = kInfinity;
+    for (int done = 0; done < trials; ++done) {
+      while (pending.size() < ahead) {
+        const auto proposed = strategy.propose();
+        if (!proposed) break;
+        pending.push_back(*proposed);
+      }
+      if (pending.empty()) break;
+      const double time = truth(pending.front());
+      best = std::min(best, time);
+      strategy.report(pending.front(), time);
+      pending.pop_front();
+    }
+    return best;
+  }
+
+  Problem problem = testing::star(1, 512);
+  Limits limits = limits_of_architecture("sm_90");
+  Space space{problem, limits};
+  PerformanceModel model{problem, limits, find_device_model("h200")};
+};
+
+TEST_F(StrategyTest, ProposesLegalCandidatesAndNoneTwice) {
+  for (const auto& [name, make] : all()) {
+    const auto strategy = make(1);
+    std::set<std::string> seen;
+    for (int i = 0; i < 300; ++i) {
+      const auto tuning = strategy->propose();
+      ASSERT_TRUE(tuning) << name;
+      EXPECT_TRUE(space.legal(*tuning)) << name << " " << code(*tuning);
+      EXPECT_TRUE(seen.insert(code(*tuning)).second) << name << " " << code(*tuning);
+      if (i % 3 == 0) strategy->report(*tuning, truth(*tuning));
+    }
+  }
+}
+
+TEST_F(StrategyTest, NeverProposesWhatIsKnown) {
+  for (const auto& [name, make] : all()) {
+    std::set<std::string> known;
+    const auto first = make(1);
+    const auto second = make(1);
+    for (int i = 0; i < 60; ++i) {
+      const Tuning tuning = *first->propose();
+      first->report(tuning, truth(tuning));
+      second->report(tuning, truth(tuning));
+      known.insert(code(tuning));
+    }
+    for (int i = 0; i < 200; ++i) EXPECT_EQ(known.count(code(*second->propose())), 0u) << name;
+  }
+}
+
+TEST_F(StrategyTest, TheSameSeedAndReportsGiveTheSameProposals) {
+  for (const auto& [name, make] : all()) {
+    const auto a = make(7), b = make(7);
+    for (int i = 0; i < 150; ++i) {
+      const Tuning tuning = *a->propose();
+      ASSERT_EQ(code(tuning), code(*b->propose())) << name << " at " << i;
+      a->report(tuning, truth(tuning));
+      b->report(tuning, truth(tuning));
+    }
+  }
+}
+
+TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore) {
+  const Problem line = testing::star(1, 64, ElementType::f64, 1);
+  const Space small(line, limits);
+  const PerformanceModel small_model(line, limits, find_device_model("h200"));
+  std::set<std::string> legal;
+  for (std::uint64_t point = 0; point < small.size(); ++point) {
+    if (const auto tuning = small.at(point)) legal.insert(code(*tuning));
+  }
+  ASSERT_GT(legal.size(), 10u);
+  std::unique_ptr<Strategy> strategies[] = {make_exhaustive(small), make_random(small, 1),
+                                            make_local(small, small_model, 1)};
+  for (const auto& strategy : strategies) {
+    std::set<std::string> proposed;
+    while (const auto tuning = strategy->propose()) {
+      proposed.insert(code(*tuning));
+      strategy->report(*tuning, small_model.cost(*tuning));
+    }
+    EXPECT_EQ(proposed, legal) << strategy->name();
+  }
+}
+
+TEST_F(StrategyTest, LocalSearchComesNearTheBestThatRandomSearchFindsInAHundredTimesTheTrials) {
+  const double reference = search(*make_random(space, 99), 15000);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_LT(search(*make_local(space, model, seed), 150), 1.02 * reference) << "seed " << seed;
+  }
+}
+
+TEST_F(StrategyTest, LocalSearchWorksWithProposalsFarAheadOfReports) {
+  const double reference = search(*make_random(space, 99), 15000);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_LT(search(*make_local(space, model, seed), 200, 18), 1.02 * reference) << "seed " << seed;
+  }
+}
+
+// A model that knows nothing: all the search has are the reports.
+class Flat : public CostModel {
+ public:
+  double cost(const Tuning&) const override { return 1; }
+};
+
+TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing) {
+  const Flat flat;
+  double local = 0, random = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    local += search(*make_local(space, flat, seed), 200);
+    random += search(*make_random(space, seed), 200);
+  }
+  EXPECT_LT(local, random);
+}
+
+// Some changes make every kernel slower here, which the model does not know.
+TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
+  const auto strategy = make_local(space, model, 1);
+  int bad = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Tuning tuning = *strategy->propose();
+    const bool slower =
+        tuning.store == StoreHint::streaming || tuning.order == BlockOrder::z_first || tuning.cluster > 1;
+    strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
+    if (i >= 100 && slower) ++bad;
+  }
+  EXPECT_LT(bad, 15);
+}
+
+// Families are direct, tiled and streaming; a walk has its planes shared, mixed, in registers or in a ring, keeps cells
+// or sums in the last two, and brings those of sums by the copy engine or by threads.
+TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
+  const auto strategy = make_local(space, model, 1);
+  std::set<std::string_view> seen;
+  for (int i = 0; i < 9; ++i) seen.insert(template_of(*strategy->propose()));
+  EXPECT_EQ(seen.size(), 9u);
+}
+
+TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
+  std::map<std::string_view, std::vector<Tuning>> starts;
+  const auto strategy = make_local(space, model, 1);
+  for (int i = 0; i < 18; ++i) {
+    const Tuning tuning = *strategy->propose();
+    starts[template_of(tuning)].push_back(tuning);
+  }
+  std::map<std::string_view, double> best_of_sample;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 6000; ++i) {
+    const Tuning tuning = *space.sample(random);
+    double& best = best_of_sample.try_emplace(template_of(tuning), kInfinity).first->second;
+    best = std::min(best, model.cost(tuning));
+  }
+  for (const auto& [kind, tunings] : starts) {
+    EXPECT_LE(model.cost(tunings.front()), best_of_sample[kind]) << kind;
+    for (const Tuning& neighbour : space.neighbours(tunings.front())) {
+      if (template_of(neighbour) != kind) continue;
+      EXPECT_GE(model.cost(neighbour), model.cost(tunings.front())) << code(neighbour);
+    }
+    ASSERT_EQ(tunings.size(), 2U) << kind;
+    EXPECT_GE(differences(tunings[0], tunings[1]), 3) << kind;
+  }
+}
+
+// The model's landscape of fused steps is rugged: few walks miss its best places.
+TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeed) {
+  Problem run = testing::star(1, 512);
+  run.steps = 100;
+  const Space fused(run, limits);
+  const PerformanceModel fused_model(run, limits, find_device_model("h200"));
+  std::vector<std::vector<double>> starts;  // costs of each seed's, the best first
+  double least = kInfinity;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto strategy = make_local(fused, fused_model, seed);
+    std::vector<double>& costs = starts.emplace_back();
+    for (int i = 0; i < 28; ++i) costs.push_back(fused_model.cost(*strategy->propose()));
+    std::sort(costs.begin(), costs.end());
+    least = std::min(least, costs.front());
+  }
+  for (const std::vector<double>& costs : starts) {
+    EXPECT_LE(costs[0], 1.001 * least);
+    EXPECT_LE(costs[2], 1.07 * least);
+  }
+}
+
+/// A candidate far from the best one of its kind, with nothing good around either: the share of its neighbours that
+/// local search tries.
+class Rival : public StrategyTest {
+ protected:
+  const Tuning best = parse_code("direct.bx32.by8.rx4.ry2.rz4.v4.mb2");
+  const Tuning rival = parse_code("direct.bx128.by1.bz4.rz2.raster.ldcg.stcs");
+
+  double tried_around(double rival_time) const {
+    const Flat flat;
+    const auto strategy = make_local(space, flat, 1);
+    strategy->report(best, 1);
+    strategy->report(rival, rival_time);
+    std::set<std::string> around;
+    for (const Tuning& neighbour : space.neighbours(rival)) around.insert(code(neighbour));
+    double tried = 0;
+    for (int i = 0; i < 250; ++i) {
+      const Tuning tuning = *strategy->propose();
+      tried += around.count(code(tuning)) > 0 ? 1 : 0;
+      strategy->report(tuning, 2);
+    }
+    return tried / static_cast<double>(around.size());
+  }
+};
+
+TEST_F(Rival, IsLookedIntoWhereItIsNearTheBest) { EXPECT_GT(tried_around(1.05), 0.2); }
+
+TEST_F(Rival, IsLeftAloneWhereItIsFarFromTheBest) { EXPECT_LT(tried_around(1.2), 0.05); }
+
+/// How many trials local search spends on each kind, where a kind's candidates all take the same time.
+class KindsOfKernels : public StrategyTest {
+ protected:
+  static constexpr std::string_view kDirect = "direct.cuh";
+  static constexpr std::string_view kRing = "streaming/streaming_ring.cuh";
+  static constexpr std::string_view kRingOfSums = "streaming/streaming_ring_sums.cuh";
+
+  std::map<std::string_view, int> trials_of(const std::map<std::string_view, double>& times,
+                                            int trials_in_all = 300) const {
+    const auto strategy = make_local(space, model, 1);
+    std::map<std::string_view, int> trials;
+    for (int i = 0; i < trials_in_all; ++i) {
+      const auto tuning = strategy->propose();
+      if (!tuning) break;
+      const auto known = times.find(template_of(*tuning));
+      const double noise = 1 + static_cast<double>(std::hash<std::string>{}(code(*tuning)) % 100) / 1e5;
+      strategy->report(*tuning, noise * (known == times.end() ? 3 : known->second));
+      ++trials[template_of(*tuning)];
+    }
+    return trials;
+  }
+};
+
+TEST_F(KindsOfKernels, AreAllLookedIntoWhoseBestIsNearTheBest) {
+  auto trials = trials_of({{kDirect, 1.0}, {kRing, 1.03}, {kRingOfSums, 1.06}});
+  EXPECT_GT(trials[kDirect], 30);
+  EXPECT_GT(trials[kRing], 30);
+  EXPECT_GT(trials[kRingOfSums], 30);
+}
+
+TEST_F(KindsOfKernels, AreLeftAloneWhereTheyAreFarFromTheBest) {
+  auto trials = trials_of({{kRingOfSums, 1.0}}, 2000);
+  EXPECT_GT(trials[kRingOfSums], 1900);
+}
+
+// Basins alone stay near the few places that they hop from.
+TEST_F(KindsOfKernels, AreSampledAgainWhenNothingOfTheFirstSampleIsWorthATrial) {
+  const auto strategy = make_local(space, model, 1);
+  std::set<std::tuple<int, int, int, int>> tiles;
+  for (int i = 0; i < 3000; ++i) {
+    const Tuning tuning = *strategy->propose();
+    strategy->report(tuning, template_of(tuning) == kRing ? 1 : 3);
+    if (i >= 2000 && template_of(tuning) == kRing) {
+      tiles.insert({tuning.block_x, tuning.block_y, tuning.register_x, tuning.register_y});
+    }
+  }
+  EXPECT_GT(tiles.size(), 100u);
+}
+
+TEST(Correction, TeachesMoreAboutTheKindThatWasTriedThanAboutOthers) {
+  Correction correction;
+  const auto factor = [&](const char* text) { return correction.factor(correction.features(parse_code(text))); };
+  for (int i = 0; i < 300; ++i) {
+    correction.learn(correction.features(parse_code("streaming.bx32.by8.cz64.ring.sums.pf4.stcs")), 1.5, 1);
+    correction.learn(correction.features(parse_code("streaming.bx32.by8.cz64.ring.sums.pf1")), 1, 1);
+  }
+  EXPECT_NEAR(factor("streaming.bx32.by8.cz64.ring.sums.pf4.stcs"), 1.5, 0.01);
+  EXPECT_NEAR(factor("streaming.bx32.by8.cz64.ring.sums.pf1"), 1, 0.01);
+  const double own =
+      std::log(factor("streaming.bx64.by4.cz16.ring.sums.pf4") / factor("streaming.bx64.by4.cz16.ring.sums.pf1"));
+  const double other =
+      std::log(factor("streaming.bx64.by4.cz16.ring.pf4") / factor("streaming.bx64.by4.cz16.ring.pf1"));
+  EXPECT_GT(own, 0.1);
+  EXPECT_NEAR(other, own / 2, 0.01) << "what all kinds share";
+}
+
+TEST(Correction, LearnsWhatAChangeDoesInTwoTrials) {
+  Correction correction;
+  const auto learn = [&](const char* text, double measured) {
+    correction.learn(correction.features(parse_code(text)), measured, 1);
+  };
+  const auto factor = [&](const char* text) { return correction.factor(correction.features(parse_code(text))); };
+  learn("direct.bx32.by8", 1);
+  learn("direct.bx64.by8", 1);
+  learn("direct.bx32.by8.stcs", 1.3);
+  learn("direct.bx64.by8.stcs", 1.3);
+  EXPECT_GT(factor("direct.bx128.by4.stcs") / factor("direct.bx128.by4"), 1.1);
+  EXPECT_NEAR(factor("direct.bx64.by8") / factor("direct.bx32.by8"), 1, 0.02);
+}
+
+TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {
+  const Tuning first = parse_code("direct.bx64.by2"), second = parse_code("direct.bx32.by8");
+  const auto listed = make_listed(space, {first, second, first});
+  EXPECT_EQ(listed->propose(), first);
+  EXPECT_EQ(listed->propose(), second);
+  EXPECT_EQ(listed->propose(), std::nullopt);
+  const auto known = make_listed(space, {first, second});
+  known->report(first, 1);
+  EXPECT_EQ(known->propose(), second);
+}
+
+TEST_F(StrategyTest, AListedCandidateThatIsIllegalIsRefusedByName) {
+  try {
+    make_listed(space, {parse_code("direct.bx2048.by1")});
+    FAIL() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::illegal_candidate);
+    EXPECT_NE(std::string(error.what()).find("threads_per_block"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

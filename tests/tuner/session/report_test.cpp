@@ -1,0 +1,136 @@
+#include "tests/tuner/session/session_fakes.hpp"
+
+#include "tuner/session/progress.hpp"
+#include "tuner/session/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+TrialRecord trial(const std::string& candidate, double gstencils) {
+  TrialRecord record;
+  record.code = candidate;
+  record.gstencils = gstencils;
+  record.share = gstencils / 530;
+  record.registers = 40;
+  record.shared_bytes = 2048;
+  record.occupancy = 0.75;
+  record.timing = {0.28, 0.27, 0.29, 50};
+  return record;
+}
+
+class ReportTest : public ::testing::Test {
+ protected:
+  Report report(bool predicted) {
+    Report r;
+    r.problem = &problem;
+    r.platform = {"NVIDIA H200", "sm_90", predicted ? "" : "13.0", "13.0", "t"};
+    r.device.ceiling_gbs = 4240;
+    r.predicted = predicted;
+    r.rows = {{"winner", trial("streaming.bx32.by4.regs", 475), ""},
+              {"naive", trial("direct.bx32.by8", 250), ""},
+              {"pmpp-tiled", std::nullopt, "threads_per_block: too many"}};
+    r.notes = {"a note"};
+    return r;
+  }
+
+  Problem problem = testing::star(1, 512);
+};
+
+TEST_F(ReportTest, TheTableHoldsWhatAPersonAsks) {
+  const std::string text = format_report(report(false));
+  for (const char* part :
+       {"7 points, order 1, f32, 512x512x512, boundary hold", "NVIDIA H200", "driver 13.0", "475.0", "1.90 x", "40",
+        "2.0 KB", "75 %", "streaming.bx32.by4.regs", "n/a: threads_per_block: too many", "a note"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find('~'), std::string::npos);
+  EXPECT_EQ(text.find("PREDICTED"), std::string::npos);
+}
+
+TEST_F(ReportTest, RunsSayHowManySteps) {
+  EXPECT_EQ(format_report(report(false)).find("steps"), std::string::npos);
+  problem.steps = 100;
+  EXPECT_NE(format_report(report(false)).find("512x512x512, boundary hold, 100 steps\n"), std::string::npos);
+}
+
+TEST_F(ReportTest, StencilsOfSeveralStagesSayWhich) {
+  StencilBuilder builder("two_stages", 1);
+  const int u = builder.field("u"), v = builder.field("v"), w = builder.field("w");
+  builder.update(v, builder.read(u, {1, 0, 0}));
+  builder.begin_stage();
+  builder.update(w, builder.read(v, {1, 0, 0}));
+  problem = make_problem(std::move(builder).build(), ElementType::f32, {}, {1, {512, 1, 1}}, 0, 1, 1);
+  EXPECT_EQ(describe(problem).rfind("two_stages, stage 1 of 0 to 1: ", 0), 0u) << describe(problem);
+}
+
+TEST_F(ReportTest, ACompilersLogDoesNotBreakTheTable) {
+  Report r = report(false);
+  r.rows[2].reason = "compile_failed: line 3\n  and what the compiler says of it";
+  EXPECT_NE(format_report(r).find("n/a: compile_failed: line 3\n"), std::string::npos) << format_report(r);
+  EXPECT_EQ(format_report(r).find("what the compiler says"), std::string::npos);
+}
+
+TEST_F(ReportTest, EveryPredictedFigureIsMarked) {
+  const std::string text = format_report(report(true));
+  EXPECT_NE(text.find("PREDICTED"), std::string::npos);
+  for (const char* part : {"~475.0", "~250.0", "~89.6", "~1.90 x"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST_F(ReportTest, JsonSaysTheSame) {
+  const auto json = report_json(report(true));
+  EXPECT_EQ(json["predicted"], true);
+  EXPECT_EQ(json["dims"], "512x512x512");
+  EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
+  EXPECT_DOUBLE_EQ(json["kernels"][1]["winner_speed_up"], 1.9);
+  EXPECT_EQ(json["kernels"][2]["not_available"], "threads_per_block: too many");
+}
+
+TEST_F(ReportTest, TheCeilingInGStencilsIsThatOfTheMinimalTraffic) {
+  // 512^3 cells read and 510^3 written, 4 bytes each.
+  const double bytes = 4.0 * (512.0 * 512 * 512 + 510.0 * 510 * 510);
+  EXPECT_NEAR(ceiling_gstencils(problem, 4240), 4240e9 / bytes * 510 * 510 * 510 / 1e9, 0.01);
+}
+
+TEST(ProgressLine, ShowsTimeCountsAndTheBest) {
+  Progress progress;
+  progress.phase = Progress::Phase::searching;
+  progress.elapsed_s = 30;
+  progress.budget_s = 60;
+  progress.trials = 212;
+  progress.failed = 3;
+  progress.best = trial("direct.bx32.by8", 265);
+  const std::string line = progress_line(progress, false, 200);
+  for (const char* part : {"##########----------", "30 s left", "212 tried, 3 failed",
+                           "265.0 GStencil/s (50 % of copy)", "direct.bx32.by8"}) {
+    EXPECT_NE(line.find(part), std::string::npos) << part << "\n" << line;
+  }
+}
+
+TEST(ProgressLine, MarksPredictedFigures) {
+  Progress progress;
+  progress.best = trial("direct.bx32.by8", 265);
+  EXPECT_NE(progress_line(progress, true, 200).find("~265.0 GStencil/s (~50 % of copy)"), std::string::npos);
+}
+
+TEST(ProgressLine, FitsTheTerminal) {
+  Progress progress;
+  progress.best = trial("direct.bx32.by8", 265);
+  EXPECT_EQ(progress_line(progress, false, 40).size(), 40u);
+}
+
+TEST(ProgressLine, KnowsBudgetsWithoutEnd) {
+  Progress progress;
+  progress.elapsed_s = 12;
+  progress.budget_s = std::numeric_limits<double>::infinity();
+  EXPECT_NE(progress_line(progress, false, 200).find("12 s"), std::string::npos);
+  EXPECT_EQ(progress_line(progress, false, 200).find("left"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stencil_tune

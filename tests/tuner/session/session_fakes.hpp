@@ -1,0 +1,146 @@
+// Stands in for compile processes, the GPU and time: a session runs on a made-up landscape in no time at all.
+#pragma once
+
+#include "db/database.hpp"
+#include "tuner/measure/clock.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune::testing {
+
+class FakeClock : public Clock {
+ public:
+  double seconds() const override { return now; }
+  double now = 1000;
+};
+
+/// Compiles at once, in order; `outcome` says how.
+class FakeCompilers : public CompileWorkers {
+ public:
+  explicit FakeCompilers(FakeClock& clock, int width = 4) : clock_(clock), width_(width) {}
+
+  int width() const override { return width_; }
+  void submit(const Tuning& tuning) override {
+    submitted.push_back(code(tuning));
+    queue_.push_back(tuning);
+  }
+  int pending() const override { return static_cast<int>(queue_.size()); }
+  std::optional<CompileResult> poll(std::chrono::milliseconds wait) override {
+    if (queue_.empty()) {
+      clock_.now += static_cast<double>(wait.count()) / 1e3;
+      return std::nullopt;
+    }
+    if (wait.count() == 0 && one_at_a_time) return std::nullopt;
+    CompileResult result;
+    result.tuning = queue_.front();
+    queue_.pop_front();
+    result.outcome = outcome(result.tuning);
+    if (result.outcome != Outcome::ok) result.message = "no";
+    result.kernel.resources.registers = 32;
+    return result;
+  }
+
+  std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
+  std::vector<std::string> submitted;
+  bool one_at_a_time = false;  ///< never more than one finished at a time: the queue stays visible as pending
+
+ private:
+  FakeClock& clock_;
+  int width_;
+  std::deque<Tuning> queue_;
+};
+
+/// Times candidates by a function; every run takes 0.1 s of the fake clock.
+class FakeDevice : public DeviceWorker {
+ public:
+  FakeDevice(FakeClock& clock, std::function<double(const Tuning&)> time_of)
+      : time_ms(std::move(time_of)), clock_(clock) {}
+
+  DeviceSession start() override {
+    clock_.now += start_s;
+    DeviceSession session;
+    session.device.name = "Fake GPU";
+    session.device.architecture = "sm_90";
+    session.ceiling_gbs = 1000;
+    return session;
+  }
+
+  DeviceResult run(const Tuning& tuning, const CompiledKernel&, const MeasurePlan& plan) override {
+    clock_.now += 0.1;
+    ran.push_back(code(tuning));
+    plans[code(tuning)] = plan;
+    DeviceResult result = timed(tuning, time_ms(tuning));
+    result.dropped = plan.best_ms > 0 && result.timing.median_ms > plan.drop_factor * plan.best_ms;
+    if (after_run) after_run();
+    return result;
+  }
+
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int) override {
+    std::vector<DeviceResult> results;
+    for (const auto& [tuning, kernel] : finalists) {
+      raced.push_back(code(tuning));
+      results.push_back(timed(tuning, race_ms ? race_ms(tuning) : time_ms(tuning)));
+    }
+    return results;
+  }
+
+  std::function<double(const Tuning&)> time_ms;
+  double start_s = 0;                            ///< that making ready takes
+  std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
+  std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
+  std::function<void()> after_run;
+  std::vector<std::string> ran, raced;
+  std::map<std::string, MeasurePlan> plans;
+
+ private:
+  DeviceResult timed(const Tuning& tuning, double ms) {
+    DeviceResult result;
+    result.outcome = outcome(tuning);
+    if (result.outcome != Outcome::ok) {
+      result.message = "made to fail";
+      return result;
+    }
+    result.timing = {ms, ms, ms, 10};
+    result.occupancy = 0.5;
+    return result;
+  }
+
+  FakeClock& clock_;
+};
+
+/// A folder that goes away with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "stencil-tune-test-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Problem star(int order, std::int64_t n, ElementType type = ElementType::f32, int rank = 3) {
+  Extents extents{rank, {n, rank > 1 ? n : 1, rank > 2 ? n : 1}};
+  return make_problem(make_builtin(Shape::star, rank, order), type, {Boundary::hold, Boundary::hold, Boundary::hold},
+                      extents);
+}
+
+}  // namespace stencil_tune::testing

@@ -1,0 +1,258 @@
+#include "tests/tuner/session/session_fakes.hpp"
+
+#include "db/trial_store.hpp"
+#include "db/winner_store.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/session/progress.hpp"
+#include "tuner/session/trial_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+using testing::FakeClock;
+using testing::FakeCompilers;
+using testing::FakeDevice;
+
+// Wide blocks and register tiles are fast; every candidate has its own time.
+double landscape(const Tuning& tuning) {
+  const double spread = static_cast<double>(std::hash<std::string>{}(code(tuning)) % 1000) / 1e5;
+  return 1.0 + 8.0 / tuning.block_x + 1.0 / tuning.register_x + spread;
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionResult run(SessionOptions options, std::uint64_t seed = 1) {
+    const auto strategy = make_random(space, seed);
+    return run_session(
+        {problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines, tips}, options);
+  }
+
+  static SessionOptions trials(int count) {
+    SessionOptions options;
+    options.budget_s = 1e6;
+    options.max_trials = count;
+    return options;
+  }
+
+  std::vector<TrialRecord> stored() { return TrialStore(database).find({}); }
+
+  testing::TemporaryFolder folder;
+  Problem problem = testing::star(1, 64);
+  Limits limits = limits_of_architecture("sm_90");
+  Space space{problem, limits};
+  PlatformKey platform{"Fake GPU", "sm_90", "13.0", "13.0", "templates-1"};
+  Database database = Database::open(folder.path() / "trials.db");
+  FakeClock clock;
+  FakeCompilers compilers{clock};
+  FakeDevice device{clock, landscape};
+  SilentProgress observer;
+  std::atomic<bool> stop{false};
+  std::vector<Baseline> baselines = textbook_baselines(problem, limits);
+  std::vector<Tuning> tips{};
+};
+
+TEST_F(SessionTest, TheWinnerIsTheFastestOfAllThatRan) {
+  const SessionResult result = run(trials(60));
+  ASSERT_TRUE(result.winner);
+  const auto all = stored();
+  const auto best = std::min_element(all.begin(), all.end(), [](const TrialRecord& a, const TrialRecord& b) {
+    return a.timing.median_ms < b.timing.median_ms;
+  });
+  EXPECT_EQ(result.winner->code, best->code);
+  EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.code, best->code);
+  EXPECT_NEAR(result.winner->gstencils, 62.0 * 62 * 62 / (best->timing.median_ms * 1e6), 1e-9);
+}
+
+TEST_F(SessionTest, MaxTrialsCountsEveryNewCandidateAndNoMore) {
+  EXPECT_EQ(run(trials(17)).trials, 17);
+  EXPECT_EQ(device.ran.size(), 17u);
+  EXPECT_EQ(compilers.submitted.size(), 17u);
+}
+
+TEST_F(SessionTest, BaselinesAreTriedFirstAndTimedToTheEnd) {
+  run(trials(20));
+  std::vector<std::string> expected;
+  for (const Baseline& baseline : baselines) {
+    const std::string candidate = code(*baseline.tuning);
+    if (std::find(expected.begin(), expected.end(), candidate) == expected.end()) expected.push_back(candidate);
+  }
+  ASSERT_GE(device.ran.size(), expected.size());
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), device.ran.begin()));
+  for (const std::string& candidate : expected) EXPECT_EQ(device.plans[candidate].best_ms, 0) << candidate;
+}
+
+TEST_F(SessionTest, TipsComeBeforeAllElseOnceAndNotAgainInALaterSession) {
+  tips = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code("direct.bx64.by2")};
+  run(trials(20));
+  EXPECT_EQ(device.ran[0], "direct.bx64.by2");
+  EXPECT_EQ(device.ran[1], "direct.bx128.by2.rx2");
+  EXPECT_EQ(std::count(device.ran.begin(), device.ran.end(), "direct.bx64.by2"), 1);
+  device.ran.clear();
+  run(trials(20));
+  EXPECT_EQ(std::count(device.ran.begin(), device.ran.end(), "direct.bx64.by2"), 0);
+}
+
+TEST_F(SessionTest, OthersAreMeasuredAgainstTheBestSoFar) {
+  run(trials(20));
+  const MeasurePlan& last = device.plans[device.ran.back()];
+  EXPECT_GT(last.best_ms, 0);
+  EXPECT_LE(last.best_ms, 1.0 + 8.0 / 32 + 1.0 + 0.01);  // the naive kernel's time
+}
+
+TEST_F(SessionTest, ASlowCandidateThatWasDroppedDoesNotRace) {
+  device.time_ms = [](const Tuning& tuning) { return tuning.family == Family::direct ? landscape(tuning) : 100.0; };
+  run(trials(60));
+  ASSERT_FALSE(device.raced.empty());
+  for (const std::string& candidate : device.raced)
+    EXPECT_EQ(parse_code(candidate).family, Family::direct) << candidate;
+}
+
+TEST_F(SessionTest, RunningAgainRepeatsNothing) {
+  run(trials(40));
+  const std::set<std::string> first(device.ran.begin(), device.ran.end());
+  device.ran.clear();
+  const SessionResult again = run(trials(40));
+  EXPECT_EQ(again.known, 40);
+  EXPECT_EQ(device.ran.size(), 40u);
+  for (const std::string& candidate : device.ran) EXPECT_EQ(first.count(candidate), 0u) << candidate;
+}
+
+TEST_F(SessionTest, TheIncumbentRacesAgainstTheNewFinalists) {
+  const std::string incumbent = run(trials(40)).winner->code;
+  device.raced.clear();
+  run(trials(20), 2);
+  EXPECT_NE(std::find(device.raced.begin(), device.raced.end(), incumbent), device.raced.end());
+}
+
+TEST_F(SessionTest, TheRaceHasTheLastWord) {
+  const std::string first = run(trials(40)).winner->code;
+  device.race_ms = [&](const Tuning& tuning) { return code(tuning) == first ? 50.0 : landscape(tuning); };
+  EXPECT_NE(run(trials(10), 2).winner->code, first);
+}
+
+TEST_F(SessionTest, TrialsOfOtherTemplatesAreNotUsed) {
+  run(trials(30));
+  platform.template_signature = "templates-2";
+  const SessionResult result = run(trials(30));
+  EXPECT_EQ(result.known, 0);
+  EXPECT_EQ(result.winner->platform.template_signature, "templates-2");
+}
+
+TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
+  compilers.outcome = [](const Tuning& t) { return t.register_x == 2 ? Outcome::compile_failed : Outcome::ok; };
+  device.outcome = [](const Tuning& t) { return t.block_x == 64 ? Outcome::timeout : Outcome::ok; };
+  const SessionResult result = run(trials(80));
+  EXPECT_EQ(result.trials, 80);
+  std::map<Outcome, int> counted;
+  for (const TrialRecord& trial : stored()) {
+    if (!trial.raced && trial.outcome != Outcome::ok) ++counted[trial.outcome];
+  }
+  EXPECT_GT(counted[Outcome::compile_failed], 0);
+  EXPECT_GT(counted[Outcome::timeout], 0);
+  EXPECT_EQ(counted, result.failures);
+}
+
+TEST_F(SessionTest, AWrongResultNeverWinsHoweverFast) {
+  device.outcome = [](const Tuning& t) { return t.register_x == 4 ? Outcome::wrong_result : Outcome::ok; };
+  const SessionResult result = run(trials(80));
+  EXPECT_NE(parse_code(result.winner->code).register_x, 4);
+}
+
+TEST_F(SessionTest, AFinalistThatTurnsOutWrongInTheRaceDoesNotWin) {
+  const std::string first = run(trials(40)).winner->code;
+  device.outcome = [&](const Tuning& t) { return code(t) == first ? Outcome::wrong_result : Outcome::ok; };
+  EXPECT_NE(run(trials(5), 2).winner->code, first);
+}
+
+TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBest) {
+  device.after_run = [&] { stop = device.ran.size() == 12; };
+  const SessionResult result = run(trials(100));
+  EXPECT_EQ(result.stopped, StopReason::interrupted);
+  EXPECT_EQ(result.trials, 12);
+  EXPECT_EQ(stored().size(), 12u);
+  EXPECT_TRUE(device.raced.empty());
+  ASSERT_TRUE(result.winner);
+}
+
+TEST_F(SessionTest, EachTrialIsStoredBeforeTheNextOneRuns) {
+  device.after_run = [&] { EXPECT_EQ(stored().size() + 1, device.ran.size()); };
+  SessionOptions options = trials(10);
+  run(options);
+}
+
+TEST_F(SessionTest, TheBudgetEndsTheSearchInTimeForTheRace) {
+  SessionOptions options;
+  options.budget_s = 10;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_LE(result.seconds, 10);
+  EXPECT_GE(result.seconds, 8);
+  EXPECT_FALSE(device.raced.empty());
+}
+
+TEST_F(SessionTest, ABudgetSpentBeforeTheFirstTrialStillFindsAWinner) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.start_s = 20;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_EQ(result.trials, 1);
+  EXPECT_TRUE(result.winner);
+}
+
+TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.start_s = 20;
+  device.outcome = [](const Tuning&) { return Outcome::wrong_result; };
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_LT(result.trials, 30);
+  EXPECT_FALSE(result.winner);
+}
+
+TEST_F(SessionTest, CompilingRunsAheadOfTheDevice) {
+  compilers.one_at_a_time = true;
+  int fewest = 1000;
+  device.after_run = [&] {
+    if (device.ran.size() < 90) fewest = std::min(fewest, compilers.pending());
+  };
+  run(trials(100));
+  EXPECT_GE(fewest, compilers.width());
+}
+
+TEST_F(SessionTest, ADeviceThatIsGoneEndsTheSessionAndLosesNothing) {
+  device.outcome = [&](const Tuning&) { return device.ran.size() > 8 ? Outcome::device_lost : Outcome::ok; };
+  try {
+    run(trials(100));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device_lost);
+  }
+  EXPECT_EQ(stored().size(), 11u);
+  EXPECT_TRUE(WinnerStore(database).find(problem_key(problem), "Fake GPU"));
+}
+
+TEST_F(SessionTest, OneLostDeviceIsOnlyATrial) {
+  device.outcome = [&](const Tuning&) { return device.ran.size() == 8 ? Outcome::device_lost : Outcome::ok; };
+  EXPECT_EQ(run(trials(30)).trials, 30);
+}
+
+TEST_F(SessionTest, PredictionsAreStoredAsSuchAndNeverOutrankAMeasurement) {
+  SessionOptions predicted = trials(20);
+  predicted.predicted = true;
+  run(predicted);
+  for (const TrialRecord& trial : stored()) EXPECT_TRUE(trial.predicted);
+
+  device.time_ms = [](const Tuning& tuning) { return 1000 * landscape(tuning); };
+  const SessionResult measured = run(trials(20));
+  EXPECT_EQ(measured.known, 0);
+  EXPECT_FALSE(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.predicted);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,29 @@
+#include "tuner/session/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+const std::vector<TableColumn> kColumns{{"kernel", false}, {"rate"}, {"code", false}};
+
+TEST(TextTable, ColumnsAreAsWideAsTheirWidestCell) {
+  EXPECT_EQ(text_table(kColumns, {{"winner", "1234.5", "a"}, {"a-long-name", "~7.0", "b"}}),
+            "kernel         rate  code\n"
+            "winner       1234.5  a\n"
+            "a-long-name    ~7.0  b\n");
+}
+
+TEST(TextTable, AShortRowEndsWithFreeText) {
+  EXPECT_EQ(text_table(kColumns, {{"winner", "1", "a"}, {"naive", "n/a: a long reason"}}, "  "),
+            "  kernel  rate  code\n"
+            "  winner     1  a\n"
+            "  naive   n/a: a long reason\n");
+}
+
+TEST(TextTable, LinesHaveNoBlanksAtTheirEnd) {
+  EXPECT_EQ(text_table(kColumns, {{"winner", "1", ""}}), "kernel  rate  code\nwinner     1\n");
+}
+
+}  // namespace
+}  // namespace stencil_tune

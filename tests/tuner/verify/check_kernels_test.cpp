@@ -1,0 +1,49 @@
+#include "tuner/verify/check_kernels.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+bool contains(const CompiledKernel& kernel, std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return std::search(kernel.cubin.begin(), kernel.cubin.end(), bytes.begin(), bytes.end()) != kernel.cubin.end();
+}
+
+class CheckSources : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    try {
+      compiler_ = open_check_compiler();
+      compiler_->version();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  std::unique_ptr<Compiler> compiler_;
+};
+
+TEST_P(CheckSources, verification_compiles_for_every_element_type) {
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    const CompiledKernel kernel = compiler_->compile(verification_source(type, 5), GetParam());
+    for (const auto* entry : {"fill", "poison", "reference", "compare", "untouched", "unchanged"}) {
+      EXPECT_TRUE(contains(kernel, std::string(".text.") + entry)) << entry;
+    }
+  }
+}
+
+TEST_P(CheckSources, copies_compile) {
+  const CompiledKernel kernel = compiler_->compile(copy_source(), GetParam());
+  EXPECT_TRUE(contains(kernel, ".text.copy_4_streaming"));
+  EXPECT_EQ(kernel.resources.spill_bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, CheckSources, testing::Values("sm_80", "sm_90"),
+                         [](const auto& arch) { return arch.param; });
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,67 @@
+#include "tuner/verify/field_set.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+/// u_next = 2 u - u_prev, buffers rotated as a two-level scheme does.
+Stencil two_level() {
+  StencilBuilder b("wave", 1);
+  const NodeId now = b.read(b.field("u"), {0, 0, 0});
+  const NodeId before = b.read(b.field("u_prev"), {0, 0, 0});
+  const int next = b.field("u_next");
+  b.update(next, b.apply(Operation::subtract, b.apply(Operation::multiply, b.number(2), now), before));
+  b.rotate(next, b.field("u"));
+  b.rotate(b.field("u"), b.field("u_prev"));
+  return std::move(b).build();
+}
+
+TEST(Phases, one_field_in_and_out_swaps_two_buffers) {
+  const auto all = phases(make_builtin(Shape::star, 3, 1));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0], (Phase{0, 1}));
+  EXPECT_EQ(all[1], (Phase{1, 0}));
+}
+
+TEST(Phases, a_two_level_scheme_rotates_three_buffers) {
+  const auto all = phases(two_level());  // fields u, u_prev, u_next
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1], (Phase{2, 0, 1}));
+  EXPECT_EQ(all[2], (Phase{1, 2, 0}));
+}
+
+TEST(Phases, without_rotations_nothing_moves) {
+  Stencil stencil = make_builtin(Shape::star, 1, 1);
+  stencil.rotations.clear();
+  EXPECT_EQ(phases(stencil).size(), 1u);
+}
+
+TEST(RotationClasses, buffers_that_meet_hold_the_same_layers) {
+  EXPECT_EQ(rotation_classes(two_level()), (std::vector<int>{0, 0, 0}));
+  Stencil apart = two_level();
+  apart.rotations.clear();
+  EXPECT_EQ(rotation_classes(apart), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(RequireMemory, says_how_much_is_needed_and_there) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
+                                       {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {1024, 1024, 1024}});
+  constexpr std::size_t kGiB = std::size_t{1} << 30;
+  EXPECT_NO_THROW(require_memory(problem, 9 * kGiB, 16 * kGiB));
+  try {
+    require_memory(problem, 7 * kGiB, 16 * kGiB);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(error.code(), ErrorCode::exceeds_device_memory);
+    EXPECT_NE(message.find("8.0"), std::string::npos) << message;
+    EXPECT_NE(message.find("7.00"), std::string::npos) << message;
+    EXPECT_NE(message.find("16.00"), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,225 @@
+#include "tuner/verify/reference.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
+
+Boundaries all(Boundary boundary) { return {boundary, boundary, boundary}; }
+
+Extents line(std::int64_t n) { return {1, {n, 1, 1}}; }
+
+/// out[x] = in[x - 1] * c0 + in[x + 2]
+Stencil shifted_pair() {
+  StencilBuilder builder("pair", 1);
+  const int in = builder.field("in");
+  const NodeId left = builder.apply(Operation::multiply, builder.coefficient_value(builder.coefficient("c0", 2)),
+                                    builder.read(in, {-1, 0, 0}));
+  builder.update(builder.field("out"), builder.apply(Operation::add, left, builder.read(in, {2, 0, 0})));
+  return std::move(builder).build();
+}
+
+std::vector<double> values_of(const Boundary boundary) {
+  const Problem problem = make_problem(shifted_pair(), ElementType::f64, all(boundary), line(4));
+  const std::vector<std::vector<double>> inputs{{1, 10, 100, 1000}};
+  return evaluate_reference(problem, inputs, std::vector<double>{2}).front().value;
+}
+
+TEST(Reference, answers_reads_beyond_the_edges_by_the_boundary) {
+  EXPECT_EQ(values_of(Boundary::zero), (std::vector<double>{100, 1002, 20, 200}));
+  EXPECT_EQ(values_of(Boundary::clamp), (std::vector<double>{102, 1002, 1020, 1200}));
+  EXPECT_EQ(values_of(Boundary::periodic), (std::vector<double>{2100, 1002, 21, 210}));
+  EXPECT_EQ(values_of(Boundary::reflect), (std::vector<double>{120, 1002, 120, 210}));
+}
+
+TEST(Reference, wraps_and_mirrors_as_often_as_needed) {
+  using check::mapped_index;
+  EXPECT_EQ(mapped_index(-7, 3, static_cast<int>(Boundary::periodic)), 2);
+  EXPECT_EQ(mapped_index(8, 3, static_cast<int>(Boundary::periodic)), 2);
+  EXPECT_EQ(mapped_index(-5, 3, static_cast<int>(Boundary::reflect)), 1);  // 0 1 2 1 0 1
+  EXPECT_EQ(mapped_index(6, 3, static_cast<int>(Boundary::reflect)), 2);
+  EXPECT_EQ(mapped_index(5, 1, static_cast<int>(Boundary::reflect)), 0);
+}
+
+TEST(Reference, hold_writes_only_the_interior) {
+  const Problem problem = make_problem(shifted_pair(), ElementType::f64, kHold, line(7));
+  const std::vector<std::vector<double>> inputs{{1, 2, 3, 4, 5, 6, 7}};
+  const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{1}).front();
+  EXPECT_EQ(out.tolerance[1], -1);
+  EXPECT_EQ(out.tolerance[5], -1);
+  EXPECT_EQ(out.value[2], 2 + 5);
+  EXPECT_EQ(out.value[4], 4 + 7);
+}
+
+TEST(Reference, leaves_row_padding_alone) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, all(Boundary::periodic), {2, {3, 2, 1}}, 8);
+  const std::vector<std::vector<double>> inputs{std::vector<double>(16, 1.0)};
+  std::vector<double> ones(problem.stencil.coefficients.size(), 1.0);
+  const ReferenceField out = evaluate_reference(problem, inputs, ones).front();
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(out.tolerance[i] >= 0, i % 8 < 3) << i;
+    if (i % 8 < 3) {
+      EXPECT_EQ(out.value[i], 5) << i;
+    }
+  }
+}
+
+TEST(Reference, refuses_inputs_of_another_size) {
+  const Problem problem = make_problem(shifted_pair(), ElementType::f64, kHold, line(7));
+  const std::vector<std::vector<double>> short_inputs{{1, 2, 3}};
+  EXPECT_THROW(evaluate_reference(problem, short_inputs, std::vector<double>{1}), Error);
+  const std::vector<std::vector<double>> inputs{std::vector<double>(7)};
+  EXPECT_THROW(evaluate_reference(problem, inputs, {}), Error);
+}
+
+/// The weighted sum of a star or box at one cell, in f32, in the order given and fused or not.
+float sum_in_f32(const Problem& problem, const std::vector<double>& input, const std::vector<double>& weights,
+                 const std::vector<std::size_t>& order, bool fused) {
+  float sum = 0;
+  for (std::size_t i : order) {
+    const LinearTap& tap = problem.facts.linear_taps[i];
+    const Node& weight = problem.stencil.nodes[static_cast<std::size_t>(tap.weight)];
+    const auto& n = problem.extents.n;
+    const std::int64_t place = (n[2] / 2 + tap.tap.offset[2]) * n[1] * n[0] + (n[1] / 2 + tap.tap.offset[1]) * n[0] +
+                               n[0] / 2 + tap.tap.offset[0];
+    const auto w = static_cast<float>(weights[static_cast<std::size_t>(weight.index)]);
+    const auto x = static_cast<float>(input[static_cast<std::size_t>(place)]);
+    if (fused) {
+      sum = std::fma(w, x, sum);
+    } else {
+      const volatile float product = w * x;
+      sum += product;
+    }
+  }
+  return sum;
+}
+
+TEST(Reference, accepts_every_order_of_summing_and_refuses_a_wrong_term) {
+  const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32, kHold, {3, {3, 3, 3}});
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> number(-1, 1);
+  int told_apart = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<std::vector<double>> inputs{std::vector<double>(27)};
+    for (double& x : inputs[0]) x = static_cast<float>(number(random));
+    std::vector<double> weights(problem.stencil.coefficients.size());
+    for (double& w : weights) w = number(random);
+    const ReferenceField out = evaluate_reference(problem, inputs, weights).front();
+    std::vector<std::size_t> order(problem.facts.linear_taps.size());
+    ASSERT_EQ(order.size(), 27u);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    for (const bool fused : {false, true}) {
+      EXPECT_TRUE(out.accepts(13, sum_in_f32(problem, inputs[0], weights, order, fused)));
+    }
+    order.pop_back();
+    if (!out.accepts(13, sum_in_f32(problem, inputs[0], weights, order, true))) ++told_apart;
+  }
+  EXPECT_GE(told_apart, 198);  // a term may happen to be as small as rounding
+}
+
+TEST(Reference, sixteen_bit_results_may_round_once) {
+  for (const ElementType type : {ElementType::f16, ElementType::bf16}) {
+    const Problem problem = make_problem(shifted_pair(), type, all(Boundary::periodic), line(4));
+    const std::vector<std::vector<double>> inputs{{0.5, 0.25, 0.75, 0.125}};
+    const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{1.0 / 3}).front();
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double rounded = round_to_storage(out.value[i], type);
+      EXPECT_TRUE(out.accepts(i, rounded));
+      EXPECT_FALSE(out.accepts(i, rounded * 1.02));
+    }
+  }
+}
+
+/// out = in < 0.5 ? 1 : 2 at one cell
+ReferenceField stepped(double input, double coefficient) {
+  StencilBuilder builder("step", 1);
+  const NodeId scaled = builder.apply(Operation::multiply, builder.coefficient_value(builder.coefficient("c", 1)),
+                                      builder.read(builder.field("in"), {0, 0, 0}));
+  const NodeId below = builder.apply(Operation::less, scaled, builder.number(0.5));
+  builder.update(builder.field("out"), builder.apply(Operation::select, below, builder.number(1), builder.number(2)));
+  const Problem problem = make_problem(std::move(builder).build(), ElementType::f32, all(Boundary::zero), line(1));
+  const std::vector<std::vector<double>> inputs{{input}};
+  return evaluate_reference(problem, inputs, std::vector<double>{coefficient}).front();
+}
+
+TEST(Reference, accepts_either_branch_only_near_a_tie) {
+  const ReferenceField clear = stepped(0.4, 1);
+  EXPECT_TRUE(clear.accepts(0, 1));
+  EXPECT_FALSE(clear.accepts(0, 2));
+  const ReferenceField tie = stepped(0.5, 1);
+  EXPECT_TRUE(tie.accepts(0, 1));
+  EXPECT_TRUE(tie.accepts(0, 2));
+  EXPECT_FALSE(tie.accepts(0, 3.5));
+}
+
+TEST(Reference, a_divisor_that_may_be_zero_bounds_nothing) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  const Bounded zero = subtract(multiply(exactly(0.5), exactly(3)), exactly(1.5));
+  EXPECT_TRUE(std::isinf(tolerance(divide(exactly(1), zero, f32), f32)));
+  EXPECT_TRUE(std::isfinite(tolerance(divide(exactly(1), exactly(3), f32), f32)));
+}
+
+TEST(Reference, what_may_be_anything_stays_so) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  const Bounded anything = opaque(2, infinity(), 0);
+  for (const Bounded& result : {multiply(exactly(3), anything), multiply(anything, exactly(0)),
+                                add(exactly(1), multiply(exactly(0.5), subtract(anything, exactly(2)))),
+                                divide(anything, exactly(3), f32), square_root(multiply(anything, anything), f32)}) {
+    EXPECT_EQ(tolerance(result, f32), infinity());
+  }
+}
+
+TEST(Reference, inherited_errors_cancel_with_the_numbers_that_have_them) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  constexpr double kError = 1e-3;
+  const Bounded a = opaque(5.25, kError, 0);
+  const Bounded b = opaque(5, kError, 0);
+  const Bounded square = multiply(subtract(a, b), subtract(a, b));
+  const double farthest = std::pow(0.25 + 2 * kError, 2) - 0.25 * 0.25;
+  EXPECT_GE(tolerance(square, f32), farthest);
+  EXPECT_LT(tolerance(square, f32), 1.05 * farthest);
+}
+
+TEST(Reference, bounds_roots_quotients_and_extrema_computed_in_f32) {
+  using namespace check;
+  const Rounding f32 = rounding_of(ElementType::f32);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<float> number(0.25f, 1.0f);
+  for (int i = 0; i < 1000; ++i) {
+    const float a = number(random);
+    const float b = number(random);
+    const float c = number(random);
+    // sqrt(a * b + c) / (b + c), then the larger of it and a
+    const Bounded sum = add(multiply(exactly(a), exactly(b)), exactly(c));
+    const Bounded ratio = divide(square_root(sum, f32), add(exactly(b), exactly(c)), f32);
+    const Bounded result = maximum(ratio, exactly(a), f32);
+    const float computed = std::max(std::sqrt(a * b + c) / (b + c), a);
+    EXPECT_LE(std::fabs(computed - result.value), tolerance(result, f32));
+    EXPECT_LT(tolerance(result, f32), 1e-5);
+  }
+}
+
+TEST(Reference, exact_results_leave_no_room) {
+  const Problem problem = make_problem(shifted_pair(), ElementType::f16, all(Boundary::periodic), line(4));
+  const std::vector<std::vector<double>> inputs{{1, 2, 3, 4}};
+  const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{0.5}, true).front();
+  EXPECT_TRUE(out.accepts(0, out.value[0]));
+  EXPECT_FALSE(out.accepts(0, std::nextafter(out.value[0], 9.0)));
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,95 @@
+#include "tuner/workers/compile_pool.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <sched.h>
+
+namespace stencil_tune {
+namespace {
+
+using namespace std::chrono_literals;
+
+const WorkerCommand kFakeCompiler{STENCIL_TUNE_FAKE_WORKER, "compile"};
+
+Tuning with_block(int block_x) {
+  Tuning tuning;
+  tuning.block_x = block_x;
+  return tuning;
+}
+
+/// All results of a pool, by block size.
+std::map<int, CompileResult> drain(CompilePool& pool) {
+  std::map<int, CompileResult> results;
+  while (pool.pending() > 0) {
+    if (auto result = pool.poll(60s)) results[result->tuning.block_x] = std::move(*result);
+  }
+  return results;
+}
+
+TEST(UsableCores, AreThoseThisProcessMayRunOn) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(usable_cores(), CPU_COUNT(&before));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cores(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(CompilePool, returns_every_candidate_once) {
+  CompilePool pool(Message::object(), 2, 60s, kFakeCompiler);
+  for (int block : {1, 2, 4, 8, 16, 32, 64}) pool.submit(with_block(block));
+  EXPECT_EQ(pool.pending(), 7);
+  const auto results = drain(pool);
+  ASSERT_EQ(results.size(), 7u);
+  for (const auto& [block, result] : results) {
+    EXPECT_EQ(result.outcome, Outcome::ok);
+    EXPECT_EQ(result.kernel.resources.registers, block);
+    EXPECT_EQ(result.kernel.cubin.size(), 200000u);
+  }
+}
+
+TEST(CompilePool, records_a_compiler_that_crashes_and_goes_on) {
+  CompilePool pool(Message::object(), 2, 60s, kFakeCompiler);
+  for (int block : {1, 11, 2, 17, 4, 19, 8}) pool.submit(with_block(block));
+  const auto results = drain(pool);
+  ASSERT_EQ(results.size(), 7u);
+  for (int block : {11, 17, 19}) EXPECT_EQ(results.at(block).outcome, Outcome::compile_failed) << block;
+  EXPECT_NE(results.at(11).message.find("about to crash"), std::string::npos) << results.at(11).message;
+  for (int block : {1, 2, 4, 8}) EXPECT_EQ(results.at(block).outcome, Outcome::ok) << block;
+}
+
+TEST(CompilePool, kills_a_compiler_at_the_deadline) {
+  CompilePool pool(Message::object(), 1, 2s, kFakeCompiler);
+  for (int block : {13, 4}) pool.submit(with_block(block));
+  const auto results = drain(pool);
+  EXPECT_EQ(results.at(13).outcome, Outcome::timeout);
+  EXPECT_EQ(results.at(4).outcome, Outcome::ok);
+}
+
+TEST(CompilePool, throws_what_stops_every_worker) {
+  try {
+    CompilePool pool({{"missing", true}}, 2, 60s, kFakeCompiler);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::missing_library);
+  }
+}
+
+TEST(CompilePool, says_when_a_worker_cannot_even_start) {
+  EXPECT_THROW(CompilePool({}, 1, 60s, {"/no/such/program"}), Error);
+}
+
+TEST(CompilePool, polls_without_work_return_at_once) {
+  CompilePool pool(Message::object(), 1, 60s, kFakeCompiler);
+  EXPECT_FALSE(pool.poll(1h));
+}
+
+}  // namespace
+}  // namespace stencil_tune

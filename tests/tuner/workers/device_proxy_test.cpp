@@ -1,0 +1,108 @@
+#include "tuner/workers/device_proxy.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tests/runtime/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace stencil_tune {
+namespace {
+
+Tuning with_block(int block_x) {
+  Tuning tuning;
+  tuning.block_x = block_x;
+  return tuning;
+}
+
+class DeviceProxyTest : public testing::Test {
+ protected:
+  DeviceProxyTest() { ::setenv("STENCIL_TUNE_LOCK_DIR", folder_.path().c_str(), 1); }
+  ~DeviceProxyTest() override { ::unsetenv("STENCIL_TUNE_LOCK_DIR"); }
+
+  /// A proxy whose worker can be started so many times.
+  DeviceProxy proxy(int starts, double deadline_s = 60) {
+    return {{{"verb", "open"}},
+            deadline_s,
+            {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)}};
+  }
+
+  int starts() const {
+    int count = 0;
+    std::ifstream(folder_.path() / "starts") >> count;
+    return count;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DeviceProxyTest, hands_results_through) {
+  DeviceProxy device = proxy(1);
+  EXPECT_EQ(device.start().ceiling_gbs, 100);
+  const DeviceResult result = device.run(with_block(8), {}, {});
+  EXPECT_EQ(result.outcome, Outcome::ok);
+  EXPECT_EQ(result.timing.median_ms, 8);
+  EXPECT_EQ(starts(), 1);
+}
+
+TEST_F(DeviceProxyTest, a_crash_costs_one_candidate_and_a_worker) {
+  DeviceProxy device = proxy(2);
+  device.start();
+  const DeviceResult crashed = device.run(with_block(11), {}, {});
+  EXPECT_EQ(crashed.outcome, Outcome::launch_failed);
+  EXPECT_NE(crashed.message.find("about to crash"), std::string::npos) << crashed.message;
+  EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
+  EXPECT_EQ(starts(), 2);
+}
+
+TEST_F(DeviceProxyTest, a_hang_ends_at_the_deadline) {
+  DeviceProxy device = proxy(2, 2);
+  device.start();
+  EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::timeout);
+  EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
+}
+
+TEST_F(DeviceProxyTest, a_broken_context_gets_a_fresh_worker) {
+  DeviceProxy device = proxy(2);
+  device.start();
+  EXPECT_EQ(device.run(with_block(23), {}, {}).outcome, Outcome::launch_failed);
+  EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
+  EXPECT_EQ(starts(), 2);
+}
+
+TEST_F(DeviceProxyTest, a_finalist_that_ends_the_race_leaves_the_others_timed) {
+  DeviceProxy device = proxy(10);
+  device.start();
+  const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0].timing.median_ms, 4);
+  EXPECT_EQ(results[1].outcome, Outcome::launch_failed);
+  EXPECT_EQ(results[2].timing.median_ms, 8);
+}
+
+TEST_F(DeviceProxyTest, a_device_that_does_not_come_back_is_lost) {
+  DeviceProxy device = proxy(1);
+  device.start();
+  EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::launch_failed);
+  try {
+    device.run(with_block(8), {}, {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device_lost);
+  }
+}
+
+TEST_F(DeviceProxyTest, a_worker_that_cannot_open_its_device_says_why) {
+  DeviceProxy device = proxy(0);
+  try {
+    device.start();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::no_device);
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

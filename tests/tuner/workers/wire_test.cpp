@@ -1,0 +1,78 @@
+#include "tuner/workers/wire.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+TEST(Wire, a_problem_arrives_as_it_was) {
+  const Problem sent = make_problem(make_builtin(Shape::box, 2, 2, Sharing::symmetric), ElementType::bf16,
+                                    {Boundary::periodic, Boundary::reflect, Boundary::hold}, {2, {100, 50, 1}}, 112);
+  const Problem received = problem_from(Message::from_cbor(Message::to_cbor(to_message(sent))));
+  EXPECT_EQ(canonical_text(received.stencil), canonical_text(sent.stencil));
+  EXPECT_EQ(received.stencil.nodes, sent.stencil.nodes);
+  EXPECT_EQ(received.stencil.rotations.size(), sent.stencil.rotations.size());
+  for (std::size_t i = 0; i < sent.stencil.coefficients.size(); ++i) {
+    EXPECT_EQ(received.stencil.coefficients[i].value, sent.stencil.coefficients[i].value);
+  }
+  EXPECT_EQ(received.type, sent.type);
+  EXPECT_EQ(received.boundaries, sent.boundaries);
+  EXPECT_EQ(received.extents, sent.extents);
+  EXPECT_EQ(received.pitch, sent.pitch);
+}
+
+TEST(Wire, a_compile_result_arrives_with_its_binary) {
+  CompileResult sent;
+  sent.tuning.block_x = 64;
+  sent.outcome = Outcome::compile_failed;
+  sent.message = "line 3: \xff is no character";
+  sent.kernel = {{std::byte{0x7f}, std::byte{0}}, "kernel", {40, 8, 16, 1024}, 0.5};
+  const CompileResult received = compile_result_from(Message::from_cbor(Message::to_cbor(to_message(sent))));
+  EXPECT_EQ(received.tuning, sent.tuning);
+  EXPECT_EQ(received.outcome, sent.outcome);
+  EXPECT_EQ(received.message, sent.message);
+  EXPECT_EQ(received.kernel.cubin, sent.kernel.cubin);
+  EXPECT_EQ(received.kernel.entry, sent.kernel.entry);
+  EXPECT_EQ(received.kernel.resources, sent.kernel.resources);
+}
+
+TEST(Wire, a_device_session_arrives_with_all_facts) {
+  DeviceSession sent;
+  sent.device = {1, "NVIDIA H200", "GPU-1", "sm_90", 132, 1, 2, 3, 4, 5, 6, "13.0", {}};
+  sent.device.limits.shared_per_block = 99;
+  sent.ceiling_gbs = 4240;
+  sent.fits_in_l2 = true;
+  sent.throttle = "power cap";
+  const DeviceSession received = session_from(to_message(sent));
+  EXPECT_EQ(received.device, sent.device);
+  EXPECT_EQ(received.ceiling_gbs, sent.ceiling_gbs);
+  EXPECT_EQ(received.fits_in_l2, sent.fits_in_l2);
+  EXPECT_EQ(received.throttle, sent.throttle);
+}
+
+TEST(Wire, plans_and_results_arrive) {
+  MeasurePlan plan;
+  plan.best_ms = 0.25;
+  plan.verify = false;
+  EXPECT_EQ(to_message(plan_from(to_message(plan))), to_message(plan));
+  DeviceResult result;
+  result.outcome = Outcome::wrong_result;
+  result.timing = {1, 0.9, 1.1, 11};
+  result.dropped = true;
+  EXPECT_EQ(to_message(device_result_from(to_message(result))), to_message(result));
+}
+
+TEST(Wire, an_error_is_thrown_on_the_other_side) {
+  const Message message = to_message(Error(ErrorCode::exceeds_device_memory, "too large"));
+  try {
+    throw_if_error(message);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::exceeds_device_memory);
+    EXPECT_STREQ(error.what(), "too large");
+  }
+  EXPECT_NO_THROW(throw_if_error({{"ready", true}}));
+}
+
+}  // namespace
+}  // namespace stencil_tune

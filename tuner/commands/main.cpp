@@ -1,0 +1,90 @@
+// stencil-tune: the command line. The first word is the verb; without one it is `tune`.
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/commit.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUse = 2;
+
+void print_help() {
+  fmt::print(
+      "stencil-tune {} finds the fastest CUDA kernel for a stencil on your GPU\n\n"
+      "usage: stencil-tune [VERB] [options]\n\nverbs:\n",
+      STENCIL_TUNE_VERSION);
+  for (const Command& command : commands()) {
+    if (!command.summary.empty()) fmt::print("  {:<10} {}\n", command.name, command.summary);
+  }
+  fmt::print(
+      "\n`stencil-tune help VERB` says more about each.\n\nexamples:\n"
+      "  stencil-tune --dims 512        tune the 3D 7-point star on 512x512x512 cells in f32\n"
+      "  stencil-tune list              what was found so far\n");
+}
+
+bool wrong_use(ErrorCode code) {
+  return code == ErrorCode::invalid_argument || code == ErrorCode::unknown_name || code == ErrorCode::malformed_code ||
+         code == ErrorCode::malformed_definition;
+}
+
+/// Standard output may be a full disk: then a file there is not whole.
+void flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw Error(ErrorCode::file_io,
+              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+}
+
+int run(Arguments arguments) {
+  if (arguments.size() > 1 && arguments.front() == "help") arguments = {arguments[1], "--help"};
+  const std::string first = arguments.empty() ? "--help" : arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    print_help();
+    return 0;
+  }
+  if (first == "--version") {
+    fmt::print("stencil-tune {} ({})\n", STENCIL_TUNE_VERSION, built_from_commit());
+    return 0;
+  }
+  if (first.starts_with('-')) return run_tune(arguments);
+
+  arguments.erase(arguments.begin());
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == first) return command.run(arguments);
+    if (!command.summary.empty()) names.emplace_back(command.name);
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown verb '{}'{} (verbs: {})", first, did_you_mean(first, names),
+                                                   fmt::join(names, ", ")));
+}
+
+}  // namespace
+}  // namespace stencil_tune
+
+int main(int argc, char** argv) {
+  using namespace stencil_tune;
+  try {
+    const int status = run(Arguments(argv + 1, argv + argc));
+    flush_output();
+    return status;
+  } catch (const Error& error) {
+    fmt::print(stderr, "stencil-tune: {}\n", error.what());
+    return wrong_use(error.code()) ? kWrongUse : kFailed;
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "stencil-tune: {}\n", error.what());  // fmt's, when a write fails
+    return kFailed;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "stencil-tune: internal error: {}\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,52 @@
+// The device worker's inside: one problem on one GPU, candidates loaded, verified and timed.
+#pragma once
+
+#include "runtime/cuda/module.hpp"
+#include "tuner/measure/copy_ceiling.hpp"
+#include "tuner/measure/launcher.hpp"
+#include "tuner/measure/measurement.hpp"
+#include "tuner/verify/field_set.hpp"
+#include "tuner/verify/verification.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Holds the GPU's primary context, current on the constructing thread.
+class DeviceBench {
+ public:
+  /// Allocates, fills, computes the reference. Throws Error(exceeds_device_memory, ...).
+  DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem, const WorkerOptions& options);
+
+  /// Warms up and measures the copy ceiling.
+  DeviceSession measure_session();
+
+  /// What the candidate did is its outcome. Throws Error only when the device is gone.
+  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
+
+  /// Times the finalists in turns, so that what changes over time hits all of them, then verifies each several times
+  /// more.
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds);
+
+  /// False after a kernel broke the context: nothing more can be done in this process.
+  bool usable();
+
+ private:
+  DeviceResult judge(Launcher& candidate, const MeasurePlan& plan);
+  Measurement time_steps(const Launcher& candidate, const MeasurePlan& plan);
+
+  Driver& driver_;
+  DeviceFacts device_;
+  const Problem& problem_;
+  Context context_;
+  Stream stream_;
+  std::vector<double> coefficients_;
+  FieldSet fields_;
+  CopyCeiling copies_;
+  Verification verification_;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,103 @@
+#include "tuner/search/optima.hpp"
+
+#include "generator/kernel/source.hpp"
+#include "tuner/search/candidate_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kWalks = 60;       // of each kind
+constexpr std::size_t kMostWalks = 600;  // of a kind whose best optimum is near the best of all
+constexpr double kNearBest = 1.03;       // times the least cost
+constexpr int kApart = 3;                // parameters that differ
+
+struct Optimum {
+  Tuning tuning;
+  double cost;
+};
+
+/// Of one kind: walks from its part of the sample, some now and some later.
+class Walks {
+ public:
+  Walks(const Space& space, const CostModel& model)
+      : space_(space), cost_([&model](const Tuning& tuning) { return model.cost(tuning); }) {}
+
+  void add(const Tuning& start) { starts_.push_back(start); }
+
+  /// Goes on until so many walks were made in all.
+  void walk(std::size_t most) {
+    for (; made_ < std::min(most, starts_.size()); ++made_) descend(starts_[made_]);
+    std::stable_sort(optima_.begin(), optima_.end(),
+                     [](const Optimum& a, const Optimum& b) { return a.cost < b.cost; });
+  }
+
+  double least() const { return optima_.empty() ? std::numeric_limits<double>::infinity() : optima_.front().cost; }
+
+  std::vector<Tuning> apart() const {
+    std::vector<Tuning> result;
+    for (const Optimum& optimum : optima_) {
+      const bool near = std::any_of(result.begin(), result.end(),
+                                    [&](const Tuning& better) { return differences(better, optimum.tuning) < kApart; });
+      if (!near) result.push_back(optimum.tuning);
+    }
+    return result;
+  }
+
+ private:
+  // A walk ends where it joins an earlier one.
+  void descend(Tuning at) {
+    while (walked_.add(at)) {
+      const auto lower = step_down(space_, at, cost_);
+      if (!lower) {
+        optima_.push_back({at, cost_(at)});
+        return;
+      }
+      at = *lower;
+    }
+  }
+
+  const Space& space_;
+  Cost cost_;
+  std::vector<Tuning> starts_;
+  std::size_t made_ = 0;
+  CandidateSet walked_;
+  std::vector<Optimum> optima_;
+};
+
+}  // namespace
+
+std::optional<Tuning> step_down(const Space& space, const Tuning& at, const Cost& cost) {
+  std::optional<Tuning> lowest;
+  double least = cost(at);
+  for (const Tuning& neighbour : space.neighbours(at)) {
+    if (template_of(neighbour) != template_of(at)) continue;
+    if (const double its_cost = cost(neighbour); its_cost < least) lowest = neighbour, least = its_cost;
+  }
+  return lowest;
+}
+
+std::map<std::string_view, std::vector<Tuning>> optima_apart(const Space& space, const CostModel& model,
+                                                             const std::vector<Tuning>& sample) {
+  std::map<std::string_view, Walks> walks;
+  for (const Tuning& tuning : sample) {
+    if (!std::isfinite(model.cost(tuning))) continue;
+    walks.try_emplace(template_of(tuning), space, model).first->second.add(tuning);
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (auto& [kind, of_kind] : walks) {
+    of_kind.walk(kWalks);
+    least = std::min(least, of_kind.least());
+  }
+  std::map<std::string_view, std::vector<Tuning>> optima;
+  for (auto& [kind, of_kind] : walks) {
+    if (of_kind.least() <= kNearBest * least) of_kind.walk(kMostWalks);
+    optima[kind] = of_kind.apart();
+  }
+  return optima;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,24 @@
+#include "tuner/search/scan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stencil_tune {
+
+Scan::Scan(const Space& space)
+    : space_(space),
+      size_(space.size()),
+      step_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.6180339887 * static_cast<double>(size_)))) {
+  while (size_ > 0 && std::gcd(step_, size_) != 1) ++step_;
+}
+
+std::optional<Tuning> Scan::next() {
+  while (visited_ < size_) {
+    ++visited_;
+    point_ = point_ >= size_ - step_ ? point_ - (size_ - step_) : point_ + step_;
+    if (auto tuning = space_.at(point_)) return tuning;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,28 @@
+// Visits every point of a space once, spread over the whole of it from the beginning.
+#pragma once
+
+#include "generator/candidates/space.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace stencil_tune {
+
+/// Steps by about the golden section of the space's size, made coprime to it: a scan that a budget cuts short has seen
+/// all regions alike.
+class Scan {
+ public:
+  explicit Scan(const Space& space);
+
+  /// The next legal candidate; nothing when every point was visited.
+  std::optional<Tuning> next();
+
+ private:
+  const Space& space_;
+  std::uint64_t size_;
+  std::uint64_t step_;
+  std::uint64_t point_ = 0;
+  std::uint64_t visited_ = 0;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,48 @@
+// What a person watching a session sees: one line redrawn on a terminal, plain lines elsewhere.
+#pragma once
+
+#include "tuner/session/session.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace stencil_tune {
+
+/// "[######----]  212 tried, 3 failed  best 455.1 GStencil/s (86 % of copy) streaming.bx32  24 s left", cut to
+/// `columns`. Predicted figures carry a "~".
+std::string progress_line(const Progress& progress, bool predicted, int columns);
+
+class ConsoleProgress : public SessionObserver {
+ public:
+  /// `predicted`: figures are marked as such. Writes to `out`, which stays open.
+  ConsoleProgress(std::FILE* out, bool predicted);
+  ~ConsoleProgress() override;
+
+  void started(const DeviceSession& device, const Progress& progress) override;
+  void finished_trial(const TrialRecord& trial, const Progress& progress) override;
+  void idle(const Progress& progress) override;
+
+ private:
+  void redraw(const Progress& progress);
+  void clear();
+  void say(const std::string& line);
+  void say_status(const Progress& progress);
+
+  std::FILE* out_;
+  bool terminal_;
+  bool predicted_;
+  bool drawn_ = false;
+  bool racing_ = false;
+  double best_said_ = 0;
+  double said_at_s_ = 0;
+};
+
+/// Tells nobody.
+class SilentProgress : public SessionObserver {
+ public:
+  void started(const DeviceSession&, const Progress&) override {}
+  void finished_trial(const TrialRecord&, const Progress&) override {}
+  void idle(const Progress&) override {}
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,49 @@
+// The final table: the winner beside what a person would have written by hand.
+#pragma once
+
+#include "generator/stencil/problem.hpp"
+#include "tuner/session/session.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+struct ReportRow {
+  std::string name;  ///< "winner", "naive", "pmpp-tiled" ...
+  std::optional<TrialRecord> trial;
+  std::string reason;  ///< why there is no trial
+};
+
+struct Report {
+  const Problem* problem = nullptr;
+  DeviceSession device;
+  PlatformKey platform;
+  bool predicted = false;
+  std::vector<ReportRow> rows;     ///< the winner first, when there is one
+  std::vector<std::string> notes;  ///< a line each, below the table
+  bool winner_known = false;       ///< from an earlier run: nothing was tuned for this one
+};
+
+/// Winner and baselines of a session.
+Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted);
+
+/// Several lines ending in a newline. Predicted figures carry a "~".
+std::string format_report(const Report& report);
+
+nlohmann::ordered_json report_json(const Report& report);
+nlohmann::ordered_json trial_json(const TrialRecord& trial);
+
+/// "star3d1r: 7 points, order 1, f32, 512x512x512, boundary hold"
+std::string describe(const Problem& problem);
+
+/// Copy ceiling in GStencil/s: the rate of a kernel that moves the problem's minimal traffic at that speed.
+double ceiling_gstencils(const Problem& problem, double ceiling_gbs);
+
+/// "1.2 MB" in powers of 1000.
+std::string bytes_text(double bytes);
+
+}  // namespace stencil_tune

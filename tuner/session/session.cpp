@@ -1,0 +1,328 @@
+#include "tuner/session/session.hpp"
+
+#include "db/trial_store.hpp"
+#include "db/winner_choice.hpp"
+#include "db/winner_store.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/session/contenders.hpp"
+#include "tuner/session/trial_record.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
+constexpr double kLongestRaceS = 8;
+constexpr int kAhead = 2;  // candidates beyond one a compile process that are compiled or wait for the device
+constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
+constexpr milliseconds kPollInterval{100};
+constexpr double kDropFactor = 1.5;
+constexpr std::size_t kIncumbents = 3;
+constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
+
+/// What a strategy learns of a trial.
+double score(const TrialRecord& trial) {
+  if (trial.outcome != Outcome::ok) return std::numeric_limits<double>::infinity();
+  return trial.timing.median_ms;
+}
+
+class Session {
+ public:
+  Session(const SessionParts& parts, const SessionOptions& options)
+      : parts_(parts),
+        options_(options),
+        trials_(parts.database),
+        winners_(parts.database),
+        context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
+        contenders_(static_cast<std::size_t>(options.finalists)),
+        start_(parts.clock.seconds()) {}
+
+  SessionResult run() {
+    recall_known_trials();
+    queue_tips();
+    queue_baselines();
+    submit_ahead();  // compiling goes on while the device makes ready
+    result_.device = parts_.device.start();
+    context_.ceiling_gbs = result_.device.ceiling_gbs;
+    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
+    result_.stopped = search();
+    if (result_.stopped != StopReason::interrupted) race();
+    return conclude();
+  }
+
+ private:
+  // ---- before the search
+
+  // Stale trials are not among them: the templates' signature is part of the question.
+  void recall_known_trials() {
+    const auto known =
+        trials_.known(context_key(), parts_.platform.gpu, parts_.platform.template_signature, options_.predicted);
+    result_.known = static_cast<int>(known.size());
+    for (const TrialRecord& trial : known) {
+      parts_.strategy.report(parse_code(trial.code), score(trial));
+      seen_[trial.code] = trial;
+    }
+    // The incumbents: they are compiled anew, because the race needs their binaries.
+    const auto ranking = ranked_codes(known, parts_.platform.template_signature);
+    if (!ranking.empty()) best_ = ranking.front();
+    for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
+      first_.push_back(parse_code(ranking[i].code));
+      incumbents_.insert(ranking[i].code);
+    }
+  }
+
+  void queue_tips() {
+    for (const Tuning& tip : parts_.tips) {
+      if (seen_.count(code(tip)) == 0 && tip_codes_.insert(code(tip)).second) first_.push_back(tip);
+    }
+  }
+
+  void queue_baselines() {
+    for (const Baseline& baseline : parts_.baselines) {
+      if (!baseline.tuning) continue;
+      const std::string baseline_code = code(*baseline.tuning);
+      if (!baseline_codes_.insert(baseline_code).second || seen_.count(baseline_code) > 0) continue;
+      if (tip_codes_.count(baseline_code) > 0) continue;
+      first_.push_back(*baseline.tuning);
+    }
+  }
+
+  // ---- the search
+
+  StopReason search() {
+    for (;;) {
+      if (parts_.stop) return StopReason::interrupted;
+      if (elapsed() >= search_budget() && !nothing_yet()) return StopReason::budget;
+      if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
+      submit_ahead();
+      if (auto compiled = next_compiled()) {
+        handle(*compiled);
+      } else if (parts_.compilers.pending() == 0 && ready_.empty() && strategy_is_done_) {
+        return StopReason::exhausted;
+      } else {
+        parts_.observer.idle(progress(Progress::Phase::searching));
+      }
+    }
+  }
+
+  // Making the device ready can outlast a short budget: the search goes on until some candidate is right, for a while.
+  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget; }
+
+  // Keeps every compile process busy and a little work in store for the device, but no more: what is submitted now
+  // could not yet learn from what is being timed.
+  void submit_ahead() {
+    while (outstanding() < parts_.compilers.width() + kAhead) {
+      if (options_.max_trials > 0 && submitted_ >= options_.max_trials) return;
+      auto tuning = next_candidate();
+      if (!tuning) return;
+      if (incumbents_.count(code(*tuning)) == 0) ++submitted_;  // those are compiled again, but are no new trials
+      parts_.compilers.submit(*tuning);
+    }
+  }
+
+  int outstanding() const { return parts_.compilers.pending() + static_cast<int>(ready_.size()); }
+
+  std::optional<Tuning> next_candidate() {
+    if (!first_.empty()) {
+      const Tuning tuning = first_.front();
+      first_.pop_front();
+      return tuning;
+    }
+    while (auto tuning = parts_.strategy.propose()) {
+      if (baseline_codes_.count(code(*tuning)) + tip_codes_.count(code(*tuning)) == 0) return tuning;
+    }
+    strategy_is_done_ = true;
+    return std::nullopt;
+  }
+
+  std::optional<CompileResult> next_compiled() {
+    while (auto compiled = parts_.compilers.poll(milliseconds{0})) ready_.push_back(std::move(*compiled));
+    if (ready_.empty()) {
+      auto compiled = parts_.compilers.poll(kPollInterval);
+      if (!compiled) return std::nullopt;
+      ready_.push_back(std::move(*compiled));
+    }
+    CompileResult compiled = std::move(ready_.front());
+    ready_.pop_front();
+    return compiled;
+  }
+
+  void handle(CompileResult& compiled) {
+    const std::string candidate = code(compiled.tuning);
+    if (incumbents_.erase(candidate) > 0) {
+      if (compiled.outcome == Outcome::ok) {
+        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_[candidate].timing.median_ms);
+      }
+      return;
+    }
+    if (compiled.outcome != Outcome::ok) {
+      finish(compiled.tuning, failed_trial(context_, compiled), false);
+      return;
+    }
+    const DeviceResult timed = time(compiled);
+    finish(compiled.tuning, device_trial(context_, compiled.tuning, compiled.kernel, timed), timed.dropped);
+    if (timed.outcome == Outcome::ok && !timed.dropped) {
+      contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
+    }
+  }
+
+  DeviceResult time(const CompileResult& compiled) {
+    MeasurePlan plan;
+    plan.drop_factor = kDropFactor;
+    // Baselines stand in the final table: they are timed to the end however slow they are.
+    const bool is_baseline = baseline_codes_.count(code(compiled.tuning)) > 0;
+    if (!is_baseline && best_) plan.best_ms = best_->timing.median_ms;
+    const double before = parts_.clock.seconds();
+    DeviceResult timed = parts_.device.run(compiled.tuning, compiled.kernel, plan);
+    result_.device_seconds += parts_.clock.seconds() - before;
+    lost_in_a_row_ = timed.outcome == Outcome::device_lost ? lost_in_a_row_ + 1 : 0;
+    return timed;
+  }
+
+  void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
+    const bool ok = trial.outcome == Outcome::ok;
+    trial.id = trials_.insert(trial, naive_gstencils()).id;
+    ++result_.trials;
+    if (!ok) ++result_.failures[trial.outcome];
+    parts_.strategy.report(tuning, score(trial));
+    if (ok && !dropped && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
+    seen_[trial.code] = trial;
+    parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
+    if (lost_in_a_row_ >= kMostLostInARow) {
+      throw Error(ErrorCode::device_lost, "the GPU was lost for " + std::to_string(lost_in_a_row_) +
+                                              " candidates in a row; all trials are kept, run the same command again "
+                                              "when it is back (last: " +
+                                              trial.message + ")");
+    }
+  }
+
+  // ---- the race
+
+  void race() {
+    const auto finalists = contenders_.take();
+    if (finalists.size() < 2 || parts_.stop) return;
+    parts_.observer.idle(progress(Progress::Phase::racing));
+    const double before = parts_.clock.seconds();
+    const auto timed = parts_.device.race(finalists, options_.race_rounds);
+    result_.device_seconds += parts_.clock.seconds() - before;
+    for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
+      record_raced(finalists[i].first, finalists[i].second, timed[i]);
+    }
+    std::sort(result_.finalists.begin(), result_.finalists.end(),
+              [](const TrialRecord& a, const TrialRecord& b) { return a.gstencils > b.gstencils; });
+  }
+
+  void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
+    TrialRecord trial = device_trial(context_, tuning, kernel, timed);
+    const bool ok = trial.outcome == Outcome::ok;
+    trial.raced = !options_.predicted;
+    if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
+    if (ok) {
+      result_.finalists.push_back(trial);
+    } else {
+      ++result_.failures[trial.outcome];
+    }
+    seen_[trial.code] = trial;
+  }
+
+  // ---- afterwards
+
+  SessionResult conclude() {
+    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, parts_.platform.template_signature,
+                                            naive_gstencils())) {
+      if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
+    }
+    for (const Baseline& baseline : parts_.baselines) {
+      BaselineResult row{std::string(baseline.name), std::nullopt, baseline.reason};
+      if (baseline.tuning) {
+        const auto found = seen_.find(code(*baseline.tuning));
+        if (found == seen_.end()) {
+          row.reason = "not tried yet";
+        } else if (found->second.outcome == Outcome::ok) {
+          row.trial = found->second;
+        } else {
+          row.reason = std::string(stencil_tune::name(found->second.outcome)) + ": " + found->second.message;
+        }
+      }
+      result_.baselines.push_back(std::move(row));
+    }
+    result_.seconds = elapsed();
+    return std::move(result_);
+  }
+
+  // ---- small things
+
+  ProblemKey context_key() const { return problem_key(parts_.problem); }
+  double elapsed() const { return parts_.clock.seconds() - start_; }
+  double search_budget() const { return options_.budget_s - std::min(kRaceShare * options_.budget_s, kLongestRaceS); }
+
+  double naive_gstencils() const {
+    for (const Baseline& baseline : parts_.baselines) {
+      if (baseline.name != "naive" || !baseline.tuning) continue;
+      const auto found = seen_.find(code(*baseline.tuning));
+      return found == seen_.end() ? 0 : found->second.gstencils;
+    }
+    return 0;
+  }
+
+  Progress progress(Progress::Phase phase) const {
+    Progress p;
+    p.phase = phase;
+    p.elapsed_s = elapsed();
+    p.budget_s = options_.budget_s;
+    p.trials = result_.trials;
+    p.max_trials = options_.max_trials;
+    for (const auto& [outcome, count] : result_.failures) p.failed += count;
+    p.known = result_.known;
+    p.ceiling_gbs = context_.ceiling_gbs;
+    p.best = best_;
+    return p;
+  }
+
+  const SessionParts& parts_;
+  const SessionOptions& options_;
+  TrialStore trials_;
+  WinnerStore winners_;
+  TrialContext context_;
+  Contenders contenders_;
+  double start_;
+  SessionResult result_;
+  std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
+  std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
+  std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
+  std::set<std::string> incumbents_;         // known codes that are being compiled again
+  std::set<std::string> tip_codes_;
+  std::set<std::string> baseline_codes_;
+  std::deque<CompileResult> ready_;  // compiled, waiting for the device
+  int submitted_ = 0;                // new candidates handed to the compile processes
+  bool strategy_is_done_ = false;
+  int lost_in_a_row_ = 0;
+};
+
+}  // namespace
+
+std::string_view name(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::budget:
+      return "budget spent";
+    case StopReason::max_trials:
+      return "all trials made";
+    case StopReason::exhausted:
+      return "every candidate tried";
+    case StopReason::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+SessionResult run_session(const SessionParts& parts, const SessionOptions& options) {
+  return Session(parts, options).run();
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,97 @@
+// The tuning loop: propose, compile ahead, verify and time, remember, race the finalists.
+#pragma once
+
+#include "db/database.hpp"
+#include "db/records.hpp"
+#include "generator/candidates/textbook.hpp"
+#include "tuner/measure/clock.hpp"
+#include "tuner/search/search.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <atomic>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+struct SessionOptions {
+  double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
+  int max_trials = 0;    ///< new trials of this session; 0: no limit
+  int finalists = 6;
+  int race_rounds = 5;
+  bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
+};
+
+enum class StopReason { budget, max_trials, exhausted, interrupted };
+
+std::string_view name(StopReason reason) noexcept;
+
+/// What a session is doing, for whoever watches.
+struct Progress {
+  enum class Phase { starting, searching, racing };
+  Phase phase = Phase::starting;
+  double elapsed_s = 0;
+  double budget_s = 0;
+  int trials = 0;  ///< finished in this session
+  int max_trials = 0;
+  int failed = 0;
+  int known = 0;  ///< from earlier sessions
+  double ceiling_gbs = 0;
+  std::optional<TrialRecord> best;  ///< of this and earlier sessions
+};
+
+/// Told what happens, from the session's thread.
+class SessionObserver {
+ public:
+  virtual ~SessionObserver() = default;
+  virtual void started(const DeviceSession& device, const Progress& progress) = 0;
+  virtual void finished_trial(const TrialRecord& trial, const Progress& progress) = 0;
+  virtual void idle(const Progress& progress) = 0;  ///< several times a second while nothing happens
+};
+
+/// A kernel to compare the winner with.
+struct BaselineResult {
+  std::string name;
+  std::optional<TrialRecord> trial;  ///< empty when there is none
+  std::string reason;                ///< then: why
+};
+
+struct SessionResult {
+  DeviceSession device;
+  StopReason stopped = StopReason::budget;
+  int trials = 0;
+  int known = 0;
+  std::map<Outcome, int> failures;
+  std::optional<TrialRecord> winner;
+  std::vector<BaselineResult> baselines;
+  std::vector<TrialRecord> finalists;  ///< as raced, best first; empty when there was no race
+  double seconds = 0;
+  double device_seconds = 0;  ///< of them the device worker was at work
+};
+
+/// Everything a session works with; all must outlive it.
+struct SessionParts {
+  const Problem& problem;
+  PlatformKey platform;
+  Strategy& strategy;
+  CompileWorkers& compilers;
+  DeviceWorker& device;
+  Database& database;
+  const Clock& clock;
+  SessionObserver& observer;
+  const std::atomic<bool>& stop;  ///< set by a signal handler: finish the trial at hand and end
+  std::vector<Baseline> baselines;
+  std::vector<Tuning> tips{};  ///< candidates to try first, legal ones: see tips.hpp
+};
+
+/// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
+/// Known trials of the same problem, GPU and templates are told to the strategy and not repeated; the best of them are
+/// compiled anew and race with the new finalists. Each finished trial is on disk before the next one starts.
+/// Throws what DeviceWorker::start and the database throw; trials made until then are kept.
+SessionResult run_session(const SessionParts& parts, const SessionOptions& options);
+
+}  // namespace stencil_tune

@@ -1,0 +1,61 @@
+#include "tuner/session/trial_record.hpp"
+
+#include "generator/kernel/source.hpp"
+
+namespace stencil_tune {
+namespace {
+
+TrialRecord common(const TrialContext& context, const Tuning& tuning) {
+  TrialRecord record;
+  record.problem = problem_key(context.problem);
+  record.platform = context.platform;
+  record.code = code(tuning);
+  record.ceiling_gbs = context.ceiling_gbs;
+  record.predicted = context.predicted;
+  record.session = context.session;
+  return record;
+}
+
+}  // namespace
+
+ProblemKey problem_key(const Problem& problem) {
+  ProblemKey key;
+  key.stencil_key = stencil_key(problem.stencil);
+  key.stencil_name = problem.stencil.name;
+  key.stage = problem.stage;
+  key.type = problem.type;
+  key.boundaries = problem.boundaries;
+  key.extents = problem.extents;
+  key.pitch = problem.pitch;
+  key.steps = problem.steps;
+  return key;
+}
+
+TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled) {
+  TrialRecord record = common(context, compiled.tuning);
+  record.outcome = compiled.outcome;
+  record.message = compiled.message;
+  return record;
+}
+
+TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, const CompiledKernel& kernel,
+                         const DeviceResult& result) {
+  TrialRecord record = common(context, tuning);
+  record.outcome = result.outcome;
+  record.message = result.outcome == Outcome::ok ? "" : result.message;
+  record.registers = kernel.resources.registers;
+  record.spill_bytes = kernel.resources.spill_bytes;
+  const LaunchGeometry geometry = launch_geometry(context.problem, tuning, updated_box(context.problem));
+  record.shared_bytes = static_cast<std::int64_t>(geometry.shared_bytes) + kernel.resources.static_shared;
+  record.occupancy = result.occupancy;
+  if (result.outcome != Outcome::ok) return record;
+
+  record.timing = result.timing;
+  const double seconds = result.timing.median_ms / 1e3;
+  record.gstencils = static_cast<double>(updated_box(context.problem).cells()) / seconds / 1e9;
+  const double rate_gbs = minimal_traffic_bytes(context.problem) / seconds / 1e9;
+  record.share = context.ceiling_gbs > 0 ? rate_gbs / context.ceiling_gbs : 0;
+  return record;
+}
+
+}  // namespace stencil_tune

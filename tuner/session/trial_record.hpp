@@ -1,0 +1,30 @@
+// From what was tuned, compiled and measured to the row that the database keeps.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/stencil/problem.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <string>
+
+namespace stencil_tune {
+
+ProblemKey problem_key(const Problem& problem);
+
+/// What all trials of a session have in common.
+struct TrialContext {
+  const Problem& problem;
+  PlatformKey platform;
+  double ceiling_gbs = 0;
+  bool predicted = false;
+  std::string session;
+};
+
+/// A candidate that never reached the device.
+TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled);
+
+/// A candidate that did, however it ended there.
+TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, const CompiledKernel& kernel,
+                         const DeviceResult& result);
+
+}  // namespace stencil_tune

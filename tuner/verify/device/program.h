@@ -1,0 +1,111 @@
+// The independent evaluator: an expression as a straight line of instructions on numbered slots. Host and device.
+#ifndef STENCIL_TUNE_TUNER_DEVICE_PROGRAM_H
+#define STENCIL_TUNE_TUNER_DEVICE_PROGRAM_H
+
+#include "tuner/verify/device/bounded.h"
+
+namespace stencil_tune::check {
+
+/// As enum Operation counts.
+enum class Code : int {
+  number,
+  coefficient,
+  read,
+  negate,
+  absolute,
+  square_root,
+  exponential,
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  less,
+  less_equal,
+  equal,
+  select,
+};
+
+struct Instruction {
+  Code code;
+  int target;       ///< slot written; may be one of the operands'
+  int operands[3];  ///< slots read
+  int input;        ///< read: which input
+  int offset[3];    ///< read
+  int inexact;      ///< number: rounded to the compute type
+  double value;     ///< number, coefficient: as the kernel has it
+};
+
+/// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
+template <class Read>
+STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bounded* slots, const Rounding& rounding,
+                                      const Read& read) {
+  Bounded result = exactly(0);
+  for (int i = 0; i < count; ++i) {
+    const Instruction& now = program[i];
+    const Bounded& a = slots[now.operands[0]];
+    const Bounded& b = slots[now.operands[1]];
+    const Bounded& c = slots[now.operands[2]];
+    switch (now.code) {
+      case Code::number:
+        result = exactly(now.value);
+        result.factors = now.inexact;
+        break;
+      case Code::coefficient:
+        result = exactly(now.value);
+        break;
+      case Code::read:
+        result = read(now.input, now.offset);
+        break;
+      case Code::negate:
+        result = negate(a);
+        break;
+      case Code::absolute:
+        result = absolute(a, rounding);
+        break;
+      case Code::square_root:
+        result = square_root(a, rounding);
+        break;
+      case Code::exponential:
+        result = exponential(a, rounding);
+        break;
+      case Code::add:
+        result = add(a, b);
+        break;
+      case Code::subtract:
+        result = subtract(a, b);
+        break;
+      case Code::multiply:
+        result = multiply(a, b);
+        break;
+      case Code::divide:
+        result = divide(a, b, rounding);
+        break;
+      case Code::minimum:
+        result = minimum(a, b, rounding);
+        break;
+      case Code::maximum:
+        result = maximum(a, b, rounding);
+        break;
+      case Code::less:
+        result = compared(a.value < b.value, a, b, rounding);
+        break;
+      case Code::less_equal:
+        result = compared(a.value <= b.value, a, b, rounding);
+        break;
+      case Code::equal:
+        result = compared(a.value == b.value, a, b, rounding);
+        break;
+      case Code::select:
+        result = select(a, b, c, rounding);
+        break;
+    }
+    slots[now.target] = result;
+  }
+  return result;
+}
+
+}  // namespace stencil_tune::check
+
+#endif

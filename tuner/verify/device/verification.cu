@@ -1,0 +1,201 @@
+// Kernels that fill inputs, poison outputs, compute the reference and compare with it, all over whole arrays.
+//
+// Compiled at run time, once an element type: STENCIL_TUNE_TYPE counts as enum ElementType does (f64, f32, f16, bf16),
+// STENCIL_TUNE_SLOTS is the reference program's number of slots.
+#include "tuner/verify/device/arguments.h"
+#include "tuner/verify/device/storage.h"
+
+#ifndef STENCIL_TUNE_TYPE
+#define STENCIL_TUNE_TYPE 1
+#endif
+#ifndef STENCIL_TUNE_SLOTS
+#define STENCIL_TUNE_SLOTS 8
+#endif
+
+namespace stencil_tune::check {
+
+// Cells as bits, and the poison: a NaN that no arithmetic makes.
+#if STENCIL_TUNE_TYPE == 0
+using Bits = unsigned long long;
+constexpr Bits kPoison = 0x7ff8dead5eedbeefull;
+__device__ Bits stored(double value) { return static_cast<Bits>(__double_as_longlong(value)); }
+__device__ double loaded(Bits bits) { return __longlong_as_double(static_cast<long long>(bits)); }
+#elif STENCIL_TUNE_TYPE == 1
+using Bits = unsigned;
+constexpr Bits kPoison = 0x7fc5dead;
+__device__ Bits stored(double value) { return __float_as_uint(static_cast<float>(value)); }
+__device__ double loaded(Bits bits) { return __uint_as_float(bits); }
+#elif STENCIL_TUNE_TYPE == 2
+using Bits = unsigned short;
+constexpr Bits kPoison = 0x7ead;
+__device__ Bits stored(double value) { return to_f16(static_cast<float>(value)); }
+__device__ double loaded(Bits bits) { return from_f16(bits); }
+#else
+using Bits = unsigned short;
+constexpr Bits kPoison = 0x7fed;
+__device__ Bits stored(double value) { return to_bf16(static_cast<float>(value)); }
+__device__ double loaded(Bits bits) { return from_bf16(bits); }
+#endif
+
+__device__ long long first_column() { return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ long long column_step() { return static_cast<long long>(gridDim.x) * blockDim.x; }
+
+/// This thread's number and the number of threads, over the whole launch.
+__device__ long long thread_number() { return blockIdx.y * column_step() + first_column(); }
+__device__ long long thread_count() { return gridDim.y * column_step(); }
+
+/// Calls visit(x, y, z) for this thread's share of the box's rows first_row .. first_row + rows.
+template <class Visit>
+__device__ void for_cells(const long long (&low)[3], const long long (&high)[3], long long first_row, long long rows,
+                          const Visit& visit) {
+  const long long height = high[1] - low[1];
+  for (long long row = blockIdx.y; row < rows; row += gridDim.y) {
+    const long long z = low[2] + (first_row + row) / height;
+    const long long y = low[1] + (first_row + row) % height;
+    for (long long x = low[0] + first_column(); x < high[0]; x += column_step()) visit(x, y, z);
+  }
+}
+
+__device__ long long place_of(const Layout& layout, long long x, long long y, long long z) {
+  return (z * layout.n[1] + y) * layout.pitch + x;
+}
+
+/// The cell's number with dense rows: inputs are the same whatever the pitch.
+__device__ unsigned long long number_of(const Layout& layout, long long x, long long y, long long z) {
+  return static_cast<unsigned long long>((z * layout.n[1] + y) * layout.n[0] + x);
+}
+
+__device__ bool in_box(const Layout& layout, long long x, long long y, long long z) {
+  return x >= layout.low[0] && x < layout.high[0] && y >= layout.low[1] && y < layout.high[1] && z >= layout.low[2] &&
+         z < layout.high[2];
+}
+
+__device__ void count(unsigned long long* counter, long long* first, long long place) {
+  atomicAdd(counter, 1ull);
+  atomicMin(first, place);
+}
+
+/// Calls visit(x, y, z) for every cell allocated to the field, row padding included.
+template <class Visit>
+__device__ void for_allocated(const Layout& layout, const Visit& visit) {
+  const long long low[3] = {0, 0, 0};
+  const long long high[3] = {layout.pitch, layout.n[1], layout.n[2]};
+  for_cells(low, high, 0, layout.n[1] * layout.n[2], visit);
+}
+
+/// Calls visit(place) for the guard cells before and after the field.
+template <class Visit>
+__device__ void for_guards(const Layout& layout, long long guard, const Visit& visit) {
+  const long long cells = layout.pitch * layout.n[1] * layout.n[2];
+  for (long long i = thread_number(); i < 2 * guard; i += thread_count()) visit(i < guard ? i - guard : cells + i - guard);
+}
+
+extern "C" __global__ void fill(FillArguments arguments) {
+  const Layout& layout = arguments.layout;
+  Bits* cells = static_cast<Bits*>(arguments.cells);
+  const long long low[3] = {0, 0, 0};
+  for_cells(low, layout.n, 0, layout.n[1] * layout.n[2], [&](long long x, long long y, long long z) {
+    cells[place_of(layout, x, y, z)] =
+        stored(input_value(arguments.seed, number_of(layout, x, y, z), arguments.kind));
+  });
+}
+
+extern "C" __global__ void poison(PoisonArguments arguments) {
+  Bits* cells = static_cast<Bits*>(arguments.cells);
+  for (long long i = thread_number(); i < arguments.count; i += thread_count()) cells[i] = kPoison;
+}
+
+struct ReadCell {
+  const ReferenceArguments& arguments;
+  long long cell[3];
+
+  __device__ Bounded operator()(int input, const int (&offset)[3]) const {
+    const Layout& layout = arguments.layout;
+    long long at[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      at[axis] = mapped_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
+      if (at[axis] < 0) return exactly(0);
+    }
+    if (input == arguments.advanced && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
+      const long long width = layout.high[0] - layout.low[0];
+      const long long height = layout.high[1] - layout.low[1];
+      const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
+      const long long number = row * width + (at[0] - layout.low[0]);
+      return opaque(arguments.earlier_values[number], arguments.earlier_tolerances[number], 0);
+    }
+    return exactly(loaded(static_cast<const Bits*>(arguments.inputs[input])[place_of(layout, at[0], at[1], at[2])]));
+  }
+};
+
+/// To f32 so that no tolerance becomes smaller; 0 stays 0.
+__device__ float rounded_up(double tolerance) {
+  return tolerance == 0 ? 0.0f : __double2float_ru(tolerance) + 1.4e-45f;
+}
+
+extern "C" __global__ void reference(ReferenceArguments arguments) {
+  const Layout& layout = arguments.layout;
+  const long long width = layout.high[0] - layout.low[0];
+  const long long height = layout.high[1] - layout.low[1];
+  Bounded slots[STENCIL_TUNE_SLOTS];
+  for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
+    const ReadCell read{arguments, {x, y, z}};
+    const Bounded result =
+        run_program(arguments.program, arguments.instructions, slots, arguments.rounding, read);
+    const double allowed = tolerance(result, arguments.rounding);
+    if (allowed > 1e300) atomicAdd(arguments.unchecked, 1ull);
+    const long long row = (z - layout.low[2]) * height + (y - layout.low[1]) - arguments.first_row;
+    const long long at = row * width + (x - layout.low[0]);
+    arguments.values[at] = arguments.exact ? loaded(stored(result.value)) : result.value;
+    arguments.tolerances[at] = rounded_up(allowed);
+  });
+}
+
+extern "C" __global__ void compare(CompareArguments arguments) {
+  const Layout& layout = arguments.layout;
+  const long long width = layout.high[0] - layout.low[0];
+  const long long height = layout.high[1] - layout.low[1];
+  const Bits* output = static_cast<const Bits*>(arguments.output);
+  for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
+    const long long row = (z - layout.low[2]) * height + (y - layout.low[1]) - arguments.first_row;
+    const long long at = row * width + (x - layout.low[0]);
+    const long long place = place_of(layout, x, y, z);
+    const Bits bits = output[place];
+    const double result = loaded(bits);
+    const double expected = arguments.values[at];
+    const double allowed = arguments.tolerances[at];
+    const bool close = fabs(result - expected) <= allowed || result == expected;
+    const bool both_nan = result != result && expected != expected;
+    const bool unchecked = allowed > 1e38 && bits != kPoison;
+    if (!(close || both_nan || unchecked)) {
+      count(&arguments.report->mismatches, &arguments.report->first_mismatch, place);
+    }
+  });
+}
+
+extern "C" __global__ void untouched(UntouchedArguments arguments) {
+  const Layout& layout = arguments.layout;
+  const Bits* field = static_cast<const Bits*>(arguments.field);
+  const auto expect_poison = [&](long long place) {
+    if (field[place] != kPoison) count(&arguments.report->touched, &arguments.report->first_touched, place);
+  };
+  for_allocated(layout, [&](long long x, long long y, long long z) {
+    if (!in_box(layout, x, y, z)) expect_poison(place_of(layout, x, y, z));
+  });
+  for_guards(layout, arguments.guard, expect_poison);
+}
+
+extern "C" __global__ void unchanged(UnchangedArguments arguments) {
+  const Layout& layout = arguments.layout;
+  const Bits* field = static_cast<const Bits*>(arguments.field);
+  const auto expect = [&](long long place, Bits bits) {
+    if (field[place] != bits) count(&arguments.report->changed, &arguments.report->first_changed, place);
+  };
+  for_allocated(layout, [&](long long x, long long y, long long z) {
+    const unsigned long long number = number_of(layout, x, y, z);
+    expect(place_of(layout, x, y, z),
+           x < layout.n[0] ? stored(input_value(arguments.seed, number, arguments.kind)) : kPoison);
+  });
+  for_guards(layout, arguments.guard, [&](long long place) { expect(place, kPoison); });
+}
+
+}  // namespace stencil_tune::check

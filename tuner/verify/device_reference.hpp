@@ -1,0 +1,70 @@
+// The reference, computed on the device by the interpreter of reference programs, and room to keep it.
+#pragma once
+
+#include "tuner/verify/check_case.hpp"
+#include "tuner/verify/check_kernels.hpp"
+#include "tuner/verify/field_set.hpp"
+
+#include <utility>
+
+namespace stencil_tune {
+
+/// Rows of the updated box, numbered along y, then z.
+struct Slab {
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+};
+
+/// Cells of a row of the updated box, and how many rows it has.
+std::int64_t row_cells(const Problem& problem);
+std::int64_t row_count(const Problem& problem);
+
+/// Values and tolerances of as many cells as it has room for. Works on the kernels' stream.
+class DeviceReference {
+ public:
+  static constexpr std::size_t kBytesPerCell = sizeof(double) + sizeof(float);
+
+  /// Throws Error(exceeds_device_memory).
+  DeviceReference(const CheckKernels& kernels, std::int64_t capacity);
+
+  std::int64_t capacity() const noexcept { return capacity_; }
+
+  /// One output's slab, stored from cell `at` on. The fields' inputs must be as the case says. With `earlier`, which
+  /// holds all of the only output from cell 0 on: the sweep after the one that computed it.
+  void compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
+               const Slab& slab, std::int64_t at = 0, const DeviceReference* earlier = nullptr);
+
+  /// The slab stored from cell `at` on against the output field; counts into the report.
+  void compare(const Problem& problem, DevicePointer output, const Slab& slab, std::int64_t at,
+               DevicePointer report) const;
+
+  /// Cells computed so far that have no finite tolerance. Waits for the device.
+  std::uint64_t unchecked() const;
+
+  /// Value and tolerance of a stored cell. Waits for the device.
+  std::pair<double, double> read(std::int64_t at) const;
+
+ private:
+  const CheckKernels& kernels_;
+  std::int64_t capacity_;
+  DeviceBuffer values_;
+  DeviceBuffer tolerances_;
+  DeviceBuffer unchecked_;
+};
+
+/// An address as the device code's pointers.
+template <class T = void>
+T* device_pointer(DevicePointer address) {
+  return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+}
+
+/// Copies one value back and waits for it.
+template <class T>
+T read_device(const CheckKernels& kernels, DevicePointer from) {
+  T value{};
+  kernels.driver().copy_to_host(&value, from, sizeof value, kernels.stream());
+  kernels.driver().synchronize_stream(kernels.stream());
+  return value;
+}
+
+}  // namespace stencil_tune

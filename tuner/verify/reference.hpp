@@ -1,0 +1,47 @@
+// What a right kernel computes, evaluated plainly on the CPU, and how far it may honestly be off.
+#pragma once
+
+#include "generator/stencil/problem.hpp"
+#include "tuner/verify/device/bounded.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stencil_tune {
+
+/// How a kernel for this element type rounds. With `exact` no operation rounds but the last one into storage, whose
+/// result is then known to the bit (see round_to_storage).
+check::Rounding rounding_of(ElementType type, bool exact = false);
+
+/// One output field after one step, laid out as the field itself: (z * ny + y) * pitch + x.
+struct ReferenceField {
+  int field = 0;                  ///< index into stencil.fields
+  std::vector<double> value;      ///< 0 where the step writes nothing
+  std::vector<double> tolerance;  ///< |kernel's result - value| may not exceed it; -1 where the step writes nothing
+
+  /// Is `result`, found at this index, right? An infinite tolerance (a division by what may be 0) accepts anything.
+  bool accepts(std::size_t index, double result) const;
+};
+
+/// inputs: one array per entry of facts.inputs, laid out as the fields and already rounded to the element type;
+/// coefficients: one per stencil.coefficients (rounded to the compute type here, as pack_arguments does).
+/// One ReferenceField per entry of facts.outputs. With several sweeps, for stencils that advance one field: each reads
+/// what the one before wrote, in place of the input that this becomes; others stay as they are.
+/// With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers, dyadic
+/// coefficients): values are then rounded to the element type and tolerances are 0.
+std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
+                                               std::span<const double> coefficients, bool exact = false,
+                                               int sweeps = 1);
+
+/// One cell of one output: value and bounds before storing.
+check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
+                             std::span<const double> coefficients, const std::array<std::int64_t, kMaxRank>& cell,
+                             const check::Rounding& rounding);
+
+/// To the compute type's precision (f32 for 16-bit types) and to the element type's, to nearest, ties to even.
+double round_to_compute(double value, ElementType type);
+double round_to_storage(double value, ElementType type);
+
+}  // namespace stencil_tune

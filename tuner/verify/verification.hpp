@@ -1,0 +1,77 @@
+// Is a kernel right? Whole arrays, on the device, against the independent reference.
+#pragma once
+
+#include "tuner/measure/launcher.hpp"
+#include "tuner/verify/check_case.hpp"
+#include "tuner/verify/check_kernels.hpp"
+#include "tuner/verify/device_reference.hpp"
+#include "tuner/verify/field_set.hpp"
+#include "tuner/verify/sweep_references.hpp"
+
+#include <optional>
+#include <string>
+
+namespace stencil_tune {
+
+/// Everything verification needs for one session, on one stream and its thread's context.
+///
+/// A check fills the inputs, poisons everything else (outputs, guard bands, the padding of rows), runs one step and
+/// looks at every cell: updated ones against the reference, all others against what they held.
+class Verification {
+ public:
+  /// Compiles the checking kernels, allocates, has the device's reference agree with the CPU's on a small grid, and
+  /// computes the problem's reference into what device memory is left (where that does not hold all of it, piece by
+  /// piece again for each candidate). `fields` are the problem's own, used for checking and timing alike; problem and
+  /// fields must outlive this.
+  /// Throws Error: exceeds_device_memory, or invalid_argument for a stencil whose results cannot be bounded.
+  Verification(Driver& driver, const std::string& architecture, const Limits& limits, const Problem& problem,
+               const FieldSet& fields, std::uint64_t seed, CUstream_st* stream);
+
+  /// Runs the candidate on the problem with random input, then on awkward small grids with random input and, for
+  /// stencils that can, with integers that must agree to the bit. What is wrong, in a sentence; nothing when all is
+  /// right. Throws Error when the kernel cannot be launched or breaks the context.
+  std::optional<std::string> verify(const Launcher& candidate);
+
+  /// Runs it so many times on the problem with random input: threads that race are not wrong every time.
+  std::optional<std::string> verify_launches(const Launcher& candidate, int launches);
+
+  /// Fills all fields for timing: random, held layers equal in the buffers that rotate.
+  void fill_for_timing();
+
+ private:
+  struct Trial {
+    const Problem& problem;
+    const FieldSet& fields;
+    const CheckCase& how;
+    int sweeps = 1;  ///< that the kernel makes
+  };
+
+  void prepare_fields(const Trial& trial);
+  void agree_with_cpu();
+  void compute_whole();
+  void compare_output(const Trial& trial, std::size_t output);
+  void compare_fused(const Trial& trial);
+  std::optional<std::string> without_bound(int sweeps);
+  std::optional<std::string> check(const Launcher& candidate, const Trial& trial);
+  std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
+  void clear_report();
+  std::string describe(const Trial& trial, std::size_t output, const check::Report& report);
+  std::string describe_mismatch(const Trial& trial, std::size_t output, const check::Report& report);
+
+  Driver& driver_;
+  const Problem& problem_;
+  const FieldSet& fields_;
+  Limits limits_;
+  std::uint64_t seed_;
+  CheckCase random_;
+  std::optional<CheckCase> exact_;
+  CheckKernels kernels_;
+  FieldSet small_fields_;
+  DeviceBuffer report_;
+  std::optional<DeviceReference> whole_;    ///< the problem's reference, output after output, where it fits
+  std::optional<DeviceReference> scratch_;  ///< everything else's, computed when needed
+  std::optional<DeviceReference> earlier_;  ///< small grids': a sweep before the one that scratch_ is computed for
+  std::optional<SweepReferences> fused_;    ///< the problem's reference after several sweeps
+};
+
+}  // namespace stencil_tune

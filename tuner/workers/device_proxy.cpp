@@ -1,0 +1,136 @@
+#include "tuner/workers/device_proxy.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tuner/workers/wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kOpenDeadlineS = 120;   // a driver without persistence mode initialises all GPUs first
+constexpr double kStartDeadlineS = 300;  // references of large grids on GPUs with little f64 take their time
+constexpr int kRestarts = 4;             // a killed worker's memory comes back a little later
+constexpr std::chrono::seconds kRestartPause{2};
+
+Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
+  return {{"code", code(tuning)}, {"kernel", to_message(kernel)}};
+}
+
+DeviceResult result_of(Outcome outcome, std::string why) {
+  DeviceResult result;
+  result.outcome = outcome;
+  result.message = std::move(why);
+  return result;
+}
+
+}  // namespace
+
+DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command)
+    : opening_(std::move(opening)), run_deadline_s_(run_deadline_s), command_(std::move(command)) {}
+
+DeviceSession DeviceProxy::start() { return session_from(begin(true)); }
+
+/// A fresh worker with everything allocated. `measure`: with the copy ceiling, for the session's first worker.
+Message DeviceProxy::begin(bool measure) {
+  child_.emplace(command_);
+  uuid_ = facts_from(ask_or_throw(opening_, kOpenDeadlineS)).uuid;
+  const GpuLock lock(gpu_lock_path(uuid_));
+  return ask_or_throw({{"verb", "start"}, {"measure", measure}}, kStartDeadlineS);
+}
+
+void DeviceProxy::restart() {
+  std::string why;
+  for (int attempt = 0; attempt < kRestarts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(kRestartPause);
+    try {
+      begin(false);
+      return;
+    } catch (const Error& error) {
+      child_.reset();
+      why = error.what();
+    }
+  }
+  throw Error(
+      ErrorCode::device_lost,
+      fmt::format("no device worker can be started on the GPU any more, after {} attempts: {}. Trials so far are "
+                  "kept; check the GPU (nvidia-smi) and run the same command again to go on",
+                  kRestarts, why));
+}
+
+/// A worker that does not answer is gone afterwards.
+DeviceProxy::Answer DeviceProxy::ask(const Message& request, double deadline_s) {
+  const auto deadline = ChildProcess::Clock::now() +
+                        std::chrono::milliseconds(static_cast<std::int64_t>(std::max(deadline_s, 0.0) * 1000));
+  ChildProcess::Received received{ChildProcess::Line::closed, {}};
+  if (child_->send(request, deadline)) received = child_->receive(deadline);
+  if (received.line == ChildProcess::Line::message) return {std::move(received.message), Outcome::ok, {}};
+  const bool late = ChildProcess::Clock::now() >= deadline;
+  const std::string how = child_->end();
+  child_.reset();
+  if (late) return {std::nullopt, Outcome::timeout, fmt::format("not finished within {:g} s", deadline_s)};
+  return {std::nullopt, Outcome::launch_failed, "the device worker died: " + how};
+}
+
+Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
+  Answer answer = ask(request, deadline_s);
+  if (!answer.message) throw Error(ErrorCode::device_lost, "the device worker could not start: " + answer.why);
+  try {
+    throw_if_error(*answer.message);
+  } catch (const Error&) {
+    child_.reset();
+    throw;
+  }
+  return std::move(*answer.message);
+}
+
+DeviceResult DeviceProxy::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+  if (!child_) restart();
+  return run_once(tuning, kernel, plan);
+}
+
+DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+  Message request = candidate_message(tuning, kernel);
+  request["verb"] = "run";
+  request["plan"] = to_message(plan);
+  const GpuLock lock(gpu_lock_path(uuid_));
+  const Answer answer = ask(request, run_deadline_s_);
+  if (!answer.message) return result_of(answer.outcome, answer.why);
+  if (answer.message->contains("error")) return result_of(Outcome::launch_failed, answer.message->at("message"));
+  if (!answer.message->at("usable")) child_.reset();  // its context is broken: the next candidate gets a fresh one
+  return device_result_from(answer.message->at("result"));
+}
+
+std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                            int rounds) {
+  if (!child_) restart();
+  Message request{{"verb", "race"}, {"rounds", rounds}, {"finalists", Message::array()}};
+  for (const auto& [tuning, kernel] : finalists) request["finalists"].push_back(candidate_message(tuning, kernel));
+  std::optional<Message> results;
+  {
+    const GpuLock lock(gpu_lock_path(uuid_));
+    results = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size()))).message;
+  }
+  std::vector<DeviceResult> timed;
+  if (results && results->contains("results")) {
+    for (const Message& result : results->at("results")) timed.push_back(device_result_from(result));
+    return timed;
+  }
+  // Some finalist ended the worker: alone, each shows what it does.
+  child_.reset();
+  MeasurePlan plan;
+  plan.verify = false;
+  for (const auto& [tuning, kernel] : finalists) timed.push_back(run(tuning, kernel, plan));
+  return timed;
+}
+
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options) {
+  return std::make_unique<DeviceProxy>(
+      Message{{"verb", "open"}, {"problem", to_message(problem)}, {"options", to_message(options)}},
+      options.run_deadline_s, own_command("internal-device-worker"));
+}
+
+}  // namespace stencil_tune

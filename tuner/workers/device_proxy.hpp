@@ -1,0 +1,49 @@
+// The device worker as the session sees it: a child process with deadlines, replaced when a candidate ends it.
+#pragma once
+
+#include "tuner/measure/gpu_lock.hpp"
+#include "tuner/workers/process.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Holds the GPU's lock while its worker uses the GPU, and only then. Not thread-safe.
+class DeviceProxy : public DeviceWorker {
+ public:
+  /// `opening` is each worker's first message (see device_worker_main).
+  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command);
+
+  DeviceSession start() override;
+
+  /// Throws Error(device_lost) only when no fresh worker can be started any more.
+  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
+
+  /// When a finalist ends the worker, each is timed alone instead.
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override;
+
+ private:
+  struct Answer {
+    std::optional<Message> message;
+    Outcome outcome = Outcome::launch_failed;  ///< without a message: what to record
+    std::string why;
+  };
+
+  Message begin(bool measure);
+  void restart();
+  Answer ask(const Message& request, double deadline_s);
+  Message ask_or_throw(const Message& request, double deadline_s);
+  DeviceResult run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
+
+  Message opening_;
+  double run_deadline_s_;
+  WorkerCommand command_;
+  std::optional<ChildProcess> child_;
+  std::string uuid_;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,83 @@
+#include "tuner/workers/protocol.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <unistd.h>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;
+
+}  // namespace
+
+std::vector<std::uint8_t> frame(const Message& message) {
+  const std::vector<std::uint8_t> body = Message::to_cbor(message);
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(kLengthBytes + body.size());
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(std::uint64_t{body.size()} >> (8 * i)));
+  }
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+void MessageDecoder::feed(std::span<const std::uint8_t> bytes) {
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+std::optional<Message> MessageDecoder::next() {
+  if (buffer_.size() < kLengthBytes) return std::nullopt;
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::uint64_t{buffer_[i]} << (8 * i);
+  if (length > kMaxMessageBytes) {
+    throw Error(ErrorCode::internal, "a worker sent a message of " + std::to_string(length) +
+                                         " bytes: what it writes is not the protocol; restart it");
+  }
+  if (buffer_.size() < kLengthBytes + length) return std::nullopt;
+  const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(kLengthBytes);
+  const auto end = begin + static_cast<std::ptrdiff_t>(length);
+  try {
+    Message message = Message::from_cbor(begin, end);
+    buffer_.erase(buffer_.begin(), end);
+    return message;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::internal, std::string("a worker sent a message that is not CBOR: ") + error.what());
+  }
+}
+
+ParentLine::ParentLine() : out_(::dup(STDOUT_FILENO)) {
+  if (out_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    throw Error(ErrorCode::internal, std::string("worker cannot set up its pipes: ") + std::strerror(errno));
+  }
+}
+
+ParentLine::~ParentLine() { ::close(out_); }
+
+std::optional<Message> ParentLine::receive() {
+  std::array<std::uint8_t, 65536> chunk;
+  for (;;) {
+    if (std::optional<Message> message = decoder_.next()) return message;
+    const ssize_t got = ::read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    decoder_.feed({chunk.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+void ParentLine::send(const Message& message) {
+  const std::vector<std::uint8_t> bytes = frame(message);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t put = ::write(out_, bytes.data() + sent, bytes.size() - sent);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw Error(ErrorCode::internal, std::string("worker cannot write: ") + std::strerror(errno));
+    sent += static_cast<std::size_t>(put);
+  }
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,102 @@
+// The seam between the tuning session and what compiles and runs candidates.
+//
+// The session's process holds no CUDA context. Compile workers turn candidates into binaries, one process per core;
+// one device worker process loads, verifies and times them. Either may be killed at any time: the candidate it was
+// working on gets an outcome and a fresh worker goes on.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/cuda/device.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+struct CompileResult {
+  Tuning tuning;
+  Outcome outcome = Outcome::ok;  ///< ok, compile_failed or timeout
+  std::string message;
+  CompiledKernel kernel;
+};
+
+/// Compiles candidates side by side, in the order they were submitted, finished in any order.
+class CompileWorkers {
+ public:
+  virtual ~CompileWorkers() = default;
+
+  virtual int width() const = 0;  ///< how many run at once
+  virtual void submit(const Tuning& tuning) = 0;
+  virtual int pending() const = 0;  ///< submitted and not yet returned by poll
+  /// The next finished one, waiting at most `wait`; nothing when none finished in time.
+  virtual std::optional<CompileResult> poll(std::chrono::milliseconds wait) = 0;
+};
+
+/// How long and how carefully to time.
+struct MeasurePlan {
+  double first_look_ms = 3;  ///< first timing; drop the candidate when it is drop_factor slower than `best_ms`
+  double drop_factor = 1.5;
+  double best_ms = 0;                ///< best median so far; 0: none
+  double relative_interval = 0.005;  ///< stop when the median's confidence interval is narrower
+  double cap_ms = 400;               ///< stop in any case
+  bool verify = true;                ///< finalists that were verified in this session may skip it
+};
+
+struct DeviceResult {
+  Outcome outcome = Outcome::ok;
+  std::string message;
+  Timing timing;
+  double occupancy = 0;
+  bool dropped = false;  ///< too slow after the first look: timing is rough
+};
+
+/// What the device worker measured before the first candidate.
+struct DeviceSession {
+  DeviceFacts device;
+  double ceiling_gbs = 0;   ///< best plain copy with buffers of the problem's size
+  bool fits_in_l2 = false;  ///< both buffers together
+  int sm_clock_mhz = 0;     ///< under load, 0 without NVML
+  int memory_clock_mhz = 0;
+  std::string throttle;  ///< reasons while measuring, empty when none or unknown
+};
+
+/// Loads, verifies and times candidates on one GPU.
+class DeviceWorker {
+ public:
+  virtual ~DeviceWorker() = default;
+
+  /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...).
+  virtual DeviceSession start() = 0;
+
+  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome.
+  virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
+
+  /// Times all of them in turn, `rounds` times round robin, so that drift hits them alike. Results in the same order.
+  virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                         int rounds) = 0;
+};
+
+struct WorkerOptions {
+  std::string device = "0";  ///< ordinal or UUID
+  std::string architecture;  ///< "sm_90"; empty: the device's
+  int compile_width = 0;     ///< compilers at once; 0: one per usable core
+  double compile_deadline_s = 60;
+  double run_deadline_s = 20;
+  std::uint64_t seed = 1;  ///< of the random input
+};
+
+/// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).
+std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options);
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options);
+
+/// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.
+int compile_worker_main();
+int device_worker_main();
+
+}  // namespace stencil_tune
