@@ -27,9 +27,9 @@ std::size_t source_bytes(const std::string& path) {
   const Stencil stencil = load_definition(path);
   const Extents extents{stencil.rank, {512, stencil.rank > 1 ? 512 : 1, stencil.rank > 2 ? 512 : 1}};
   const Problem problem = make_problem(stencil, stencil.element.value_or(ElementType::f32), Boundaries{}, extents);
-  for (const Family family : families()) {
-    const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
-    if (tuning) return generate(problem, *tuning).text.size();
+  for (const Family* family : families()) {
+    const auto tuning = default_candidate(*family, problem, limits_of_architecture("sm_90"));
+    if (tuning) return generate({problem, *tuning}).text.size();
   }
   throw Error(ErrorCode::illegal_candidate, path + ": no family serves it");
 }

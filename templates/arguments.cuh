@@ -5,6 +5,8 @@
 #pragma once
 
 #include "stencil_tune/device.cuh"
+#include "stencil_tune/tile_grid.cuh"
+#include "stencil_tune/tuning.cuh"
 
 namespace stencil_tune {
 
@@ -31,8 +33,6 @@ struct CopyArguments {
   TensorMap maps[S::kInputs];
   Arguments<S> plain;
 };
-
-enum class BlockOrder { natural, z_first, raster, raster32 };
 
 struct TileIndex {
   unsigned x, y, z;

@@ -4,10 +4,9 @@
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/element.cuh"
 #include "stencil_tune/rows.cuh"
+#include "stencil_tune/tuning.cuh"
 
 namespace stencil_tune {
-
-enum class Neighbours { cache, shuffle };
 
 /// What is known of the places that a kernel reads, axis by axis: `true` where no read ever needs the boundary.
 struct AnywhereRead {

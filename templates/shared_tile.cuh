@@ -1,4 +1,4 @@
-// A tile of the inputs in shared memory, with or without its halo.
+// A tile of the inputs in shared memory, with its halo.
 //
 // Planes of kTileRows rows of kTilePitch cells, input after input. The output tile's first cell stands at row
 // kTileTop, column kTileLeft; kTileLeft and kTilePitch are multiples of kVector, so that vectors stay aligned.
@@ -12,23 +12,17 @@
 //     +------+------------------+------+
 //     |      |  halo            |      |
 //     +------+------------------+------+
-//
-// halo = cache: kTileTop = kTileLeft = 0, only the output tile is here; reads outside it go to global memory.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
-enum class Halo { shared, cache };
-enum class Cover { output, input };
-
 template <class S, class T>
 struct SharedTile {
   using Value = typename S::Value;
   using Index = typename S::Index;
 
-  static constexpr bool kHasHalo = T::kHalo == Halo::shared;
   static constexpr int kThreads = T::kBlockX * T::kBlockY * T::kBlockZ;
   static constexpr int kPlaneCells = T::kTileRows * T::kTilePitch;
   static constexpr int kInputCells = T::kTilePlanes * kPlaneCells;
@@ -80,34 +74,19 @@ struct SharedTile {
   }
 
   /// The thread's cells of a row, with kLeft and kRight cells of its halo. The row is (column x of the output tile) +
-  /// tile_x, tile_y rows from the output tile's first (negative or beyond it too), plane `plane` of the tile, which is
-  /// plane z of the grid. Without a halo in the tile, a plane may lie outside (plane_inside).
+  /// tile_x, tile_y rows from the output tile's first (negative or beyond it too), plane `plane` of the tile.
   template <int kLeft, bool kBody, int kRight>
-  STENCIL_DEVICE void read_row(const Field<S, T>& in, int f, int plane, bool plane_inside, int tile_x, int tile_y,
-                               Index z, Value* body) const {
-    if constexpr (kHasHalo) {
-      const Value* from = row(f, plane, T::kTileTop + tile_y) + T::kTileLeft + tile_x;
-      if constexpr (kBody) read_body(from, body);
-      STENCIL_UNROLL
-      for (int i = 1; i <= kLeft; ++i) body[-i] = from[-i];
-      STENCIL_UNROLL
-      for (int i = 0; i < kRight; ++i) body[T::kRegisterX + i] = from[T::kRegisterX + i];
-    } else {
-      STENCIL_UNROLL
-      for (int i = -kLeft; i < T::kRegisterX + kRight; ++i) {
-        if (!kBody && i >= 0 && i < T::kRegisterX) continue;
-        body[i] = cell(in, f, plane, plane_inside, tile_x + i, tile_y, z);
-      }
-    }
+  STENCIL_DEVICE void read_row(int f, int plane, int tile_x, int tile_y, Value* body) const {
+    const Value* from = row(f, plane, T::kTileTop + tile_y) + T::kTileLeft + tile_x;
+    if constexpr (kBody) read_body(from, body);
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) body[-i] = from[-i];
+    STENCIL_UNROLL
+    for (int i = 0; i < kRight; ++i) body[T::kRegisterX + i] = from[T::kRegisterX + i];
   }
 
   /// One cell, addressed like read_row's.
-  STENCIL_DEVICE Value cell(const Field<S, T>& in, int f, int plane, bool plane_inside, int tile_x, int tile_y,
-                            Index z) const {
-    if constexpr (!kHasHalo) {
-      const bool here = plane_inside && tile_y >= 0 && tile_y < T::kTileY && tile_x >= 0 && tile_x < T::kTileX;
-      if (!here) return in.cell(in.row(y + tile_y, z), x + tile_x);
-    }
+  STENCIL_DEVICE Value cell(int f, int plane, int tile_x, int tile_y) const {
     return row(f, plane, T::kTileTop + tile_y)[T::kTileLeft + tile_x];
   }
 

@@ -3,8 +3,7 @@
 //     1. load    input tile = output tile + halo          all threads, rows of vectors; or (cover = input, the textbook)
 //                                                          one cell a thread
 //     2. barrier every cell of the tile has arrived
-//     3. update  each thread its register tile, reading shared memory (halo = cache: what lies outside the output tile
-//                comes from global memory), and stores
+//     3. update  each thread its register tile, reading shared memory, and stores
 // The textbook's tiled kernels of rank 1 to 3 and its tiled convolutions are cases of this.
 #pragma once
 
@@ -16,22 +15,16 @@ namespace stencil_tune {
 template <class S, class T>
 struct TileRows {
   const SharedTile<S, T>& tile;
-  const Field<S, T> (&in)[S::kInputs];
   const ThreadPlace<S, T>& place;
-  typename S::Index tile_z;
 
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
-    const int z = place.z + p - S::kLowZ;
-    const int plane = T::kTileBelow + z;
-    tile.template read_row<kLeft, kBody, kRight>(in[f], f, plane, plane >= 0 && plane < T::kTilePlanes, place.x,
-                                                 place.y + r - S::kLowY, tile_z + z, body);
+    tile.template read_row<kLeft, kBody, kRight>(f, T::kTileBelow + place.z + p - S::kLowZ, place.x,
+                                                 place.y + r - S::kLowY, body);
   }
 
   STENCIL_DEVICE typename S::Value cell(int f, int dx, int dy, int dz) const {
-    const int z = place.z + dz;
-    const int plane = T::kTileBelow + z;
-    return tile.cell(in[f], f, plane, plane >= 0 && plane < T::kTilePlanes, place.x + dx, place.y + dy, tile_z + z);
+    return tile.cell(f, T::kTileBelow + place.z + dz, place.x + dx, place.y + dy);
   }
 };
 
@@ -65,7 +58,7 @@ STENCIL_DEVICE void tiled(const Arguments<S>& arguments) {
   if (!place.computes) return;
 
   update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, tile_z + place.z,
-                           TileRows<S, T>{tile, in, place, tile_z});
+                           TileRows<S, T>{tile, place});
 }
 
 }  // namespace stencil_tune

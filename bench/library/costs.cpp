@@ -54,14 +54,14 @@ class LaunchPair {
     const st::Problem problem =
         st::make_problem(request_.stencil, request_.type, request_.boundaries, request_.extents);
     const st::Tuning tuning = st::parse_code(kernel_.evidence().code);
-    const st::PackedLaunch packed(problem, tuning, st::updated_box(problem));
+    const st::PackedLaunch packed({problem, tuning}, st::updated_box(problem));
     const std::array<std::uint64_t, 1> inputs{reinterpret_cast<std::uintptr_t>(in_.data())};
     const std::array<std::uint64_t, 1> outputs{reinterpret_cast<std::uintptr_t>(out_.data())};
     argument_.resize(packed.argument_bytes());
     packed.write_argument(driver, inputs, outputs, {}, argument_);
     geometry_ = packed.geometry();
     const std::string architecture = st::find_device("0").architecture;
-    module_.emplace(driver, st::open_cached_nvrtc()->compile(st::generate(problem, tuning), architecture));
+    module_.emplace(driver, st::open_cached_nvrtc()->compile(st::generate({problem, tuning}), architecture));
     module_->allow_shared(geometry_.shared_bytes);
   }
 

@@ -1,6 +1,6 @@
 #include "generator/candidates/explain.hpp"
 
-#include "generator/candidates/estimate.hpp"
+#include "generator/candidates/family.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,18 +14,17 @@ namespace {
 using Text = std::back_insert_iterator<std::string>;
 
 /// "32x4x1", of the axes that the kernel has.
-std::string axes_text(const Problem& problem, const Tuning& tuning, const std::array<std::int64_t, kMaxRank>& lengths) {
-  const KernelAxes axes = kernel_axes(problem, tuning);
+std::string axes_text(const KernelAxes& axes, const Lengths& lengths) {
   std::vector<std::int64_t> present;
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    if (axes.grid_axis[axis] >= 0) present.push_back(lengths[axis]);
+    if (axes.has(axis)) present.push_back(lengths[axis]);
   }
   return fmt::format("{}", fmt::join(present, "x"));
 }
 
 void write_parameters(Text out, const Tuning& tuning) {
   fmt::format_to(out, "\nparameters\n");
-  for (const Parameter& parameter : parameters()) {
+  for (const Parameter& parameter : tuning.family->parameters) {
     if (!parameter.used_by(tuning)) continue;
     const int value = parameter.get(tuning);
     fmt::format_to(out, "  {:<19} {:<8} {}", parameter.name, part(parameter, value), parameter.meaning);
@@ -36,15 +35,13 @@ void write_parameters(Text out, const Tuning& tuning) {
 
 void write_verdict(Text out, const Explanation& explanation) {
   if (explanation.violations.empty()) {
-    fmt::format_to(out, "legal: it keeps all {} constraints\n", constraints().size());
+    fmt::format_to(out, "legal: it keeps all {} constraints\n", explanation.constraints);
     return;
   }
-  fmt::format_to(out, "illegal: it breaks {} of {} constraints\n", explanation.violations.size(), constraints().size());
-  for (const Violation& violation : explanation.violations) {
-    const auto all = constraints();
-    const auto broken = std::find_if(
-        all.begin(), all.end(), [&](const Constraint& constraint) { return constraint.name == violation.constraint; });
-    fmt::format_to(out, "  {}: {}\n    {}\n", violation.constraint, violation.message, broken->meaning);
+  fmt::format_to(out, "illegal: it breaks {} of {} constraints\n", explanation.violations.size(),
+                 explanation.constraints);
+  for (const BrokenConstraint& broken : explanation.violations) {
+    fmt::format_to(out, "  {}: {}\n    {}\n", broken.constraint, broken.message, broken.meaning);
   }
 }
 
@@ -75,9 +72,9 @@ void write_figures(Text out, const Problem& problem, const Limits& limits, const
   const Explanation::Figures& figures = *explanation.figures;
   const Intensity& intensity = figures.intensity;
   const auto blocks = figures.blocks;
-  fmt::format_to(out, "  {:<22} {} cells a block\n", "output tile", axes_text(problem, tuning, figures.tile));
+  fmt::format_to(out, "  {:<22} {} cells a block\n", "output tile", axes_text(explanation.axes, figures.tile));
   fmt::format_to(out, "  {:<22} {} ({})\n", "blocks", saturating_product({blocks[0], blocks[1], blocks[2]}),
-                 axes_text(problem, tuning, blocks));
+                 axes_text(explanation.axes, blocks));
   write_shared_memory(out, limits, figures.shared);
   fmt::format_to(out, "  {:<22} {:.1f} % of the cells a block reads lie outside its output tile\n", "halo share",
                  100 * intensity.halo_share);
@@ -92,26 +89,28 @@ void write_figures(Text out, const Problem& problem, const Limits& limits, const
 
 }  // namespace
 
-Explanation explain_candidate(const Problem& problem, const Limits& limits, const Tuning& tuning) {
+Explanation explain_candidate(const Candidate& candidate, const Limits& limits) {
   Explanation explanation;
-  explanation.tuning = tuning;
-  for (const Constraint& constraint : constraints()) {
-    if (auto message = constraint.violation(problem, limits, tuning)) {
-      explanation.violations.push_back({constraint.name, std::move(*message)});
+  explanation.tuning = candidate.tuning();
+  for_each_constraint(candidate.family(), [&](const Constraint& constraint) {
+    ++explanation.constraints;
+    if (auto message = constraint.violation(candidate, limits)) {
+      explanation.violations.push_back({constraint.name, constraint.meaning, std::move(*message)});
     }
-  }
-  explanation.threads = threads_per_block(tuning);
-  explanation.live_registers = live_registers(problem, tuning);
-  const auto tile = kernel_tile(problem, tuning);
-  if (std::all_of(tile.begin(), tile.end(), [](std::int64_t cells) { return cells > 0; })) {
-    explanation.figures = {tile, blocks_of(kernel_tiles(problem, tuning), tuning), shared_tile(problem, tuning),
-                           textbook_intensity(problem, tuning)};
+  });
+  const KernelShape& shape = candidate.shape();
+  explanation.axes = shape.axes;
+  explanation.threads = shape.threads;
+  explanation.live_registers = shape.live_registers;
+  if (shape.has_tile()) {
+    explanation.figures = {shape.tile, blocks_of(shape.tiles, candidate.tuning()), shape.shared,
+                           textbook_intensity(candidate)};
   }
   return explanation;
 }
 
 std::string explain(const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  const Explanation explanation = explain_candidate(problem, limits, tuning);
+  const Explanation explanation = explain_candidate({problem, tuning}, limits);
   std::string text;
   const Text out = std::back_inserter(text);
   fmt::format_to(out, "{}\nfor {}, {}, {}, boundary {}, {} step{}, sm_{}\n", code(tuning), problem.stencil.name,

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/shape.hpp"
 #include "generator/candidates/textbook.hpp"
-#include "generator/candidates/tile.hpp"
 
 #include <array>
 #include <cstdint>
@@ -13,23 +13,31 @@
 
 namespace stencil_tune {
 
+struct BrokenConstraint {
+  std::string_view constraint;
+  std::string_view meaning;
+  std::string message;
+};
+
 struct Explanation {
   Tuning tuning;
-  std::vector<Violation> violations;  ///< all of them, in table order; empty when legal
-  std::int64_t threads = 0;           ///< per block
-  std::int64_t live_registers = 0;    ///< estimate, see generator/candidates/estimate.hpp
+  int constraints = 0;                       ///< that it was judged by
+  std::vector<BrokenConstraint> violations;  ///< all of them, in their order; empty when legal
+  KernelAxes axes;
+  std::int64_t threads = 0;         ///< per block
+  std::int64_t live_registers = 0;  ///< estimate, see KernelShape
 
   /// What there is to say of a tile that is not empty.
   struct Figures {
-    std::array<std::int64_t, kMaxRank> tile{};    ///< output cells of a block, kernel axes
-    std::array<std::int64_t, kMaxRank> blocks{};  ///< over the whole grid, kernel axes
+    Lengths tile{};    ///< output cells of a block, kernel axes
+    Lengths blocks{};  ///< over the whole grid, kernel axes
     SharedTile shared;
     Intensity intensity;
   };
   std::optional<Figures> figures;
 };
 
-Explanation explain_candidate(const Problem& problem, const Limits& limits, const Tuning& tuning);
+Explanation explain_candidate(const Candidate& candidate, const Limits& limits);
 
 /// The same for a person, several lines ending in a newline.
 std::string explain(const Problem& problem, const Limits& limits, const Tuning& tuning);

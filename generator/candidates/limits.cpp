@@ -1,4 +1,4 @@
-#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/limits.hpp"
 
 #include "stencil_tune/error.hpp"
 

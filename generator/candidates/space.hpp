@@ -1,7 +1,7 @@
 // The candidate space of a problem: every combination of parameter values, enumerated lazily.
 #pragma once
 
-#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,10 +21,13 @@ class Space {
   /// The point's candidate; nothing when it is not legal.
   std::optional<Tuning> at(std::uint64_t point) const;
 
-  /// A legal candidate drawn uniformly over families, then over the points of the family, in which parameters without a
-  /// meaning take their defaults; nothing after 100000 misses. Families of which as many draws found no legal point
-  /// when the space was made are left out.
+  /// A legal candidate drawn uniformly over the families that are drawn from, then over the points of the family, in
+  /// which parameters that are not used or not drawn take their defaults; nothing after 100000 misses. Families of
+  /// which as many draws found no legal point when the space was made are left out.
   std::optional<Tuning> sample(std::mt19937_64& random) const;
+
+  /// The same of one family, drawn from or not.
+  std::optional<Tuning> sample(const Family& family, std::mt19937_64& random) const;
 
   /// Legal candidates that differ from this one in one parameter by one place in its list of values
   /// (words: any other value).
@@ -37,13 +40,12 @@ class Space {
 
  private:
   struct FamilySpace {
-    Family family;
-    std::vector<const Parameter*> axes;
-    std::vector<std::vector<int>> values;  ///< of each axis, less what the rank or type rules out at once
+    const Family* family;
+    std::vector<std::vector<int>> values;  ///< of each parameter, less what the problem rules out at once
     std::uint64_t points;
   };
 
-  Tuning decode(const FamilySpace& family, std::uint64_t point) const;
+  static Tuning decode(const FamilySpace& family, std::uint64_t point);
   std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;
 
   const Problem* problem_;
@@ -53,6 +55,6 @@ class Space {
 };
 
 /// A fixed legal candidate of the family for this problem, simple and safe; nothing when the family cannot serve it.
-std::optional<Tuning> default_candidate(Family family, const Problem& problem, const Limits& limits);
+std::optional<Tuning> default_candidate(const Family& family, const Problem& problem, const Limits& limits);
 
 }  // namespace stencil_tune

@@ -1,6 +1,8 @@
 #include "generator/candidates/textbook.hpp"
 
-#include "generator/candidates/tile.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/single_sweep.hpp"
 
 #include <fmt/format.h>
 
@@ -13,44 +15,32 @@ constexpr int kLineThreads = 256;  // one-dimensional blocks
 constexpr int kPlaneTile = 32;     // input tile of a plane: 32 x 32 = 1024 threads
 constexpr int kCubeTile = 8;       // input tile of a cube: 8^3 = 512 threads
 
-Tuning direct_block(int x, int y, int z) {
-  Tuning tuning;
-  tuning.family = Family::direct;
-  tuning.block_x = x;
-  tuning.block_y = y;
-  tuning.block_z = z;
-  return tuning;
-}
-
-Tuning naive(int rank) { return rank == 1 ? direct_block(kLineThreads, 1, 1) : direct_block(32, 8, 1); }
+Tuning naive(int rank) { return flat_block(direct_family(), rank); }
 
 Tuning basic(int rank) {
-  if (rank == 1) return direct_block(kLineThreads, 1, 1);
-  return rank == 2 ? direct_block(16, 16, 1) : direct_block(8, 8, 8);
+  if (rank == 1) return block(direct_family(), kLineThreads, 1, 1);
+  return rank == 2 ? block(direct_family(), 16, 16, 1) : block(direct_family(), 8, 8, 8);
 }
 
 /// An input tile of `side` cells on each axis, one thread a cell.
 Tuning tiled(int rank, int side) {
-  Tuning tuning = direct_block(side, rank > 1 ? side : 1, rank > 2 ? side : 1);
-  tuning.family = Family::tiled;
+  Tuning tuning = block(tiled_family(), side, rank > 1 ? side : 1, rank > 2 ? side : 1);
   tuning.cover = Cover::input;
   return tuning;
 }
 
 Tuning streaming(const Problem& problem, Planes planes) {
   const Reach x = stage_reach(problem, 0);
-  Tuning tuning;
-  tuning.family = Family::streaming;
+  const bool plane = problem.extents.rank == 2;
+  Tuning tuning = block(streaming_family(), plane ? kLineThreads : kPlaneTile, plane ? 1 : kPlaneTile, 1);
   tuning.planes = planes;
   tuning.cover = Cover::input;
-  tuning.block_x = problem.extents.rank == 2 ? kLineThreads : kPlaneTile;
-  tuning.block_y = problem.extents.rank == 2 ? 1 : kPlaneTile;
   tuning.depth = std::max(1, kPlaneTile - (x.high - x.low));
   return tuning;
 }
 
 Baseline baseline(std::string_view name, const Problem& problem, const Limits& limits, const Tuning& tuning) {
-  const auto violation = first_violation(problem, limits, tuning);
+  const auto violation = first_violation({problem, tuning}, limits);
   if (!violation) return {name, tuning, {}};
   return {name, std::nullopt, fmt::format("{}: {}", violation->constraint, violation->message)};
 }
@@ -87,8 +77,8 @@ std::vector<Tuning> naive_candidates(const Problem& problem, const Limits& limit
   for (const int x : {16, 32, 64, 128, 256, 512, 1024}) {
     for (const int y : {1, 2, 4, 8, 16}) {
       for (const int z : {1, 2, 4}) {
-        const Tuning tuning = direct_block(x, y, z);
-        if (x * y * z >= kFewestThreads && is_legal(problem, limits, tuning)) candidates.push_back(tuning);
+        const Tuning tuning = block(direct_family(), x, y, z);
+        if (x * y * z >= kFewestThreads && is_legal({problem, tuning}, limits)) candidates.push_back(tuning);
       }
     }
   }

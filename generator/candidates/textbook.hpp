@@ -1,7 +1,8 @@
 // The textbook's kernels as candidates of our templates, and its arithmetic-intensity formulas.
 #pragma once
 
-#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/limits.hpp"
+#include "generator/candidates/shape.hpp"
 
 #include <optional>
 #include <string>
@@ -43,7 +44,7 @@ struct Intensity {
 };
 
 /// All loads that a kernel's threads issue count, whether a cache serves them or not. The tile must not be empty.
-Intensity textbook_intensity(const Problem& problem, const Tuning& tuning);
+Intensity textbook_intensity(const Candidate& candidate);
 
 /// The textbook's rule of thumb for the bound: two operations a point over one cell's bytes (5 points in f32: 2.5
 /// OP/B).

@@ -1,24 +1,17 @@
-// Tuning parameters: one aggregate, one table that says what each member means and which values it takes.
+// A candidate's tuning: its kernel family and one value for each of the family's tuning parameters.
 //
-// Adding a parameter: a member here, a row in parameters() (tuning.cpp), its constant in tuning_text() (source.cpp),
-// the template that reads it.
+// What a family is stands in family.hpp, what a parameter means and which values it takes in the family's own table
+// (families/). Adding a parameter: a member here, a row of the tables of the families that use it, and the template
+// that reads its constant.
 #pragma once
 
-#include <functional>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace stencil_tune {
 
-enum class Family {
-  direct,
-  tiled,
-  streaming,
-  temporal,  ///< several sweeps in one pass over memory; for runs of more than one step
-};
+struct Family;
 
 /// streaming: where the planes within the stencil's reach live while a block walks.
 enum class Planes {
@@ -27,9 +20,6 @@ enum class Planes {
   registers,  ///< the thread's own rows in registers, neighbouring rows through the cache
   ring,       ///< planes brought to shared memory ahead of the walk, own column in registers
 };
-
-/// tiled, streaming shared/mixed: where reads outside the block's own output tile are served from.
-enum class Halo { shared, cache };
 
 /// tiled, streaming shared/mixed: which tile the threads of a block cover one to one.
 enum class Cover {
@@ -55,16 +45,16 @@ enum class StepBarrier {
   split,  ///< each says within a step that its cells are there, and waits when the next one begins (sm_90+)
 };
 
-/// streaming ring, temporal: who brings the planes.
+/// streaming ring, temporal: who brings planes to shared memory.
 enum class Copies {
-  engine,   ///< the copy engine (TMA, sm_90+), a plane of a block's (temporal: of a warp's) rows a request
+  tma,      ///< the tensor memory accelerator (sm_90+), a plane of a block's (temporal: of a warp's) rows a request
   threads,  ///< the threads that read them, by asynchronous copies of a few bytes (cp.async, sm_80+)
 };
 
 /// direct, streaming registers: how a thread gets the cells left and right of its own.
 enum class Neighbours { cache, shuffle };
 
-/// In which order the hardware's block numbers visit the tiles of the grid.
+/// Block rasterization: in which order the hardware's block numbers visit the tiles of the grid.
 enum class BlockOrder {
   natural,   ///< x fastest, then y, then z
   z_first,   ///< z fastest, then x, then y
@@ -75,9 +65,12 @@ enum class BlockOrder {
 enum class LoadHint { cached, read_only, l2_only };
 enum class StoreHint { write_back, streaming };
 
-/// One value for each tuning parameter. A parameter that a family does not use keeps its default.
-struct Tuning {
-  Family family = Family::direct;
+/// The family of one thread a cell, whose kernels need nothing but global memory (families/direct.cpp).
+const Family& direct_family();
+
+/// A member a tuning parameter. Those that a family has no parameter for stay as they are here.
+struct TuningValues {
+  // Blocks and tiles: every family.
   int block_x = 32;    ///< threads along x
   int block_y = 4;     ///< threads along y
   int block_z = 1;     ///< threads along z
@@ -85,66 +78,53 @@ struct Tuning {
   int register_y = 1;  ///< outputs a thread holds along y
   int register_z = 1;  ///< outputs a thread holds along z
   int vector = 1;      ///< cells a global load or store moves; divides register_x
-  int depth = 1;       ///< coarsening depth: outputs a thread walks along the last axis
-  Planes planes = Planes::registers;
-  Keeps keeps = Keeps::cells;
-  SumsLoop sums_loop = SumsLoop::turn;
-  Copies copies = Copies::engine;
-  Copies row_copies = Copies::threads;  ///< the same of family temporal
-  int prefetch = 0;                     ///< planes on their way beyond those in use: to registers, or to the ring
-  int steps = 2;                        ///< sweeps that a launch of family temporal makes
-  int chunks = 1;                       ///< parts of the last axis that blocks of their own walk
-  int shared_planes = 0;                ///< of those that a level holds from step to step, the oldest: in shared memory
-  int groups = 1;                       ///< of warps among which the fused steps are shared out, as a pipeline
-  StepBarrier barrier = StepBarrier::meet;
-  int tiles = 1;    ///< that a block takes one after the other
-  int cluster = 1;  ///< blocks in one group of SMs: neighbouring tiles, or (temporal) parts of one
-  Halo halo = Halo::shared;
-  Cover cover = Cover::output;
-  Neighbours neighbours = Neighbours::cache;
-  BlockOrder order = BlockOrder::natural;
-  LoadHint load = LoadHint::cached;
-  StoreHint store = StoreHint::write_back;
-  int unroll = 1;      ///< iterations of the walk unrolled together
+  int cluster = 1;     ///< blocks of a thread block cluster: neighbouring tiles, or (temporal) parts of one
   int min_blocks = 0;  ///< blocks per SM promised to the compiler (__launch_bounds__); 0 leaves it free
+  BlockOrder order = BlockOrder::natural;
+  StoreHint store = StoreHint::write_back;
 
-  bool operator==(const Tuning&) const = default;
+  // How one sweep reads: direct, tiled, streaming.
+  LoadHint load = LoadHint::cached;
+  Neighbours neighbours = Neighbours::cache;
+  Cover cover = Cover::output;
+
+  // Walks along the last axis: streaming, temporal.
+  Keeps keeps = Keeps::cells;
+  Copies copies = Copies::tma;
+  int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
+  int unroll = 1;    ///< iterations of the walk unrolled together
+
+  // Walks of one sweep: streaming.
+  Planes planes = Planes::registers;
+  int depth = 1;  ///< coarsening depth: outputs a thread walks along the last axis
+  int tiles = 1;  ///< that a block takes one after the other
+  SumsLoop sums_loop = SumsLoop::turn;
+
+  // Fused steps: temporal.
+  int steps = 2;          ///< sweeps that a launch makes
+  int chunks = 1;         ///< parts of the last axis that blocks of their own walk
+  int groups = 1;         ///< of warps among which the fused steps are shared out, as a pipeline
+  int shared_planes = 0;  ///< of those that a level keeps from step to step, the oldest: in shared memory
+  StepBarrier barrier = StepBarrier::meet;
+
+  bool operator==(const TuningValues&) const = default;
 };
 
-/// A row of the table: how a parameter is named, coded, ranged and explained.
-struct Parameter {
-  std::string_view name;                        ///< "coarsening depth"
-  std::string_view prefix;                      ///< "cz" for numbers; empty where the value is a word
-  std::vector<std::string_view> words;          ///< word of value i, for enumerations
-  std::vector<std::string_view> word_meanings;  ///< of value i
-  std::vector<int> values;                      ///< what the search may choose from
-  int default_value;
-  bool always_coded;  ///< written in every code of its families; others only when not at their default
-  std::vector<Family> families;
-  std::vector<Planes> planes;  ///< of these families' streaming kernels, those that use it; empty: all
-  std::string_view meaning;
-  std::function<int(const Tuning&)> get;
-  std::function<void(Tuning&, int)> set;
+struct Tuning : TuningValues {
+  Tuning() : Tuning(direct_family()) {}
+  /// Every parameter at its default.
+  explicit Tuning(const Family& of);
 
-  bool used_by(Family family) const;         ///< by some candidate of the family
-  bool used_by(const Tuning& tuning) const;  ///< by this candidate, whose planes may rule it out
-  bool is_word() const { return !words.empty(); }
+  const Family* family;
+
+  bool operator==(const Tuning&) const = default;
 };
 
 /// The largest number a code may hold: far beyond every list of values, small enough that tiles stay countable.
 inline constexpr int kLargestNumber = 65536;
 
-/// The table, in the order of the code's parts.
-std::span<const Parameter> parameters();
-
-/// How many parameters of the table have different values.
+/// How many parameters have different values.
 int differences(const Tuning& a, const Tuning& b);
-
-/// One value as the code spells it: "bx32", "regs".
-std::string part(const Parameter& parameter, int value);
-
-std::string_view name(Family family) noexcept;
-std::span<const Family> families();
 
 /// The candidate's stable short code: "streaming.bx32.by4.rx4.v4.cz4.regs". Parameters at their default are left out
 /// unless they are always coded.

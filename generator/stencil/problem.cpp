@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace stencil_tune {
 namespace {
@@ -61,6 +62,23 @@ Box updated_box(const Problem& problem) {
     box.high[axis] = std::max(box.low[axis], box.high[axis] - problem.facts.radius[axis]);
   }
   return box;
+}
+
+std::optional<std::size_t> advanced_input(const Problem& problem) {
+  const auto& [inputs, outputs] = std::tie(problem.facts.inputs, problem.facts.outputs);
+  const auto& rotations = problem.stencil.rotations;
+  // With more rotations an older state is wanted too: that of one step ago.
+  if (problem.stencil.stages.size() != 1 || outputs.size() != 1 || rotations.size() != 1) return {};
+  const auto found = std::find(inputs.begin(), inputs.end(), rotations.front().to);
+  if (rotations.front().from != outputs.front() || found == inputs.end()) return {};
+  return static_cast<std::size_t>(found - inputs.begin());
+}
+
+bool advances_one_field(const Problem& problem) {
+  const auto advanced = advanced_input(problem);
+  return advanced && std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
+           return tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0};
+         });
 }
 
 double minimal_traffic_bytes(const Problem& problem) {

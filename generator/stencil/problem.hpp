@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace stencil_tune {
 
@@ -32,6 +33,14 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
 
 /// All cells a step writes: the interior under hold, everything otherwise, axis by axis.
 Box updated_box(const Problem& problem);
+
+/// The input that the stage's only output takes the place of after a step: its place among facts.inputs. Nothing where
+/// the stencil is not one stage of one output, or other fields move too.
+std::optional<std::size_t> advanced_input(const Problem& problem);
+
+/// Whether steps of the stencil can be fused: one stage advances one field, and reads others, which no step changes, at
+/// the cell itself alone.
+bool advances_one_field(const Problem& problem);
 
 /// One read of each input cell and one write of each updated cell, in bytes: the numerator of "share".
 double minimal_traffic_bytes(const Problem& problem);

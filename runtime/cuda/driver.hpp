@@ -4,7 +4,7 @@
 // CUDA runtime API uses (cudaStream_t is CUstream_st*), so that callers pass theirs without a cast.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/launch.hpp"
 
 #include <array>
 #include <cstddef>

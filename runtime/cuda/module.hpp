@@ -3,7 +3,7 @@
 // All work in the calling thread's current context and refer to the Driver, which must outlive them.
 #pragma once
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/launch.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/driver.hpp"
 
@@ -46,7 +46,7 @@ class Module {
   /// To be called once before launches with dynamic shared memory: above 48 KiB the driver wants to be told.
   void allow_shared(std::size_t bytes);
 
-  /// Asynchronous. A geometry of no blocks is nothing to do. `argument` is what pack_arguments() made.
+  /// Asynchronous. A geometry of no blocks is nothing to do. `argument` is what KernelArguments wrote.
   void launch(const LaunchGeometry& geometry, std::span<const std::byte> argument, CUstream_st* stream) const;
 
   int attribute(FunctionAttribute attribute) const { return driver_->function_attribute(function_, attribute); }

@@ -1,8 +1,7 @@
 // What an exported launcher is called with, and what it says of that.
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/text.hpp"
-#include "runtime/library/lookup.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -143,12 +142,12 @@ std::string rotation_entry(const Problem& problem, const ExportSignature& signat
 }
 
 /// The grids that fused steps can serve.
-std::string extents_contract(const Problem& problem, const Tuning& tuning) {
-  const TemporalShape shape = temporal_shape(problem, tuning);
-  const std::string rows = problem.extents.rank == 3 ? fmt::format(", ny {}", shape.height) : "";
-  const std::int64_t multiple = row_multiple(problem, tuning);
+std::string extents_contract(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const std::string rows = candidate.problem().extents.rank == 3 ? fmt::format(", ny {}", shape.whole_tile[1]) : "";
+  const std::int64_t multiple = shape.row_multiple;
   const std::string whole = multiple > 1 ? fmt::format("; nx must be a multiple of {}", multiple) : "";
-  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.width, rows, whole);
+  return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.whole_tile[0], rows, whole);
 }
 
 }  // namespace
@@ -193,21 +192,22 @@ std::string ExportSignature::declaration(std::string_view linkage) const {
   return text;
 }
 
-std::string launcher_contract(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
-  const int steps = sweeps_per_launch(tuning);
+std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature) {
+  const Problem& problem = candidate.problem();
+  const int steps = sweeps_per_launch(candidate.tuning());
   std::string text = opening(problem, steps);
   text += geometry_entries(problem.extents.rank);
   text += coefficients_entry(problem.stencil.coefficients);
   text += boundary_entry(problem);
   text += rotation_entry(problem, signature);
-  const std::size_t bytes = required_alignment(problem.type, tuning);
+  const std::size_t bytes = required_alignment(candidate);
   const std::size_t cells = bytes / size_of(problem.type);
   if (cells > 1) {
     text += problem.extents.rank == 1
                 ? fmt::format("// Pointers must be multiples of {} bytes.\n", bytes)
                 : fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells, bytes);
   }
-  if (steps > 1) text += extents_contract(problem, tuning);
+  if (candidate.shape().placement == Placement::inside) text += extents_contract(candidate);
   text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
   return text;
 }

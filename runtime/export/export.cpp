@@ -1,7 +1,7 @@
 #include "runtime/export/export.hpp"
 
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/tile.hpp"
+#include "generator/kernel/source.hpp"
 #include "runtime/export/templates.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
@@ -20,22 +20,24 @@ void require_identifier(const std::string& name) {
               fmt::format("'{}' cannot name a C function; '{}' could", comment_text(name), export_name(name)));
 }
 
-void require_legal(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
-  const auto violation = first_violation(problem, limits_of_architecture(architecture), tuning);
+void require_legal(const Candidate& candidate, const std::string& architecture) {
+  const Problem& problem = candidate.problem();
+  const auto violation = first_violation(candidate, limits_of_architecture(architecture));
   if (!violation) return;
   throw Error(ErrorCode::illegal_candidate,
               fmt::format("{} cannot be exported for {}, {}, {}: {}: {}; `stencil-tune explain` says more",
-                          code(tuning), comment_text(problem.stencil.name), to_string(problem.extents), architecture,
-                          violation->constraint, violation->message));
+                          code(candidate.tuning()), comment_text(problem.stencil.name), to_string(problem.extents),
+                          architecture, violation->constraint, violation->message));
 }
 
-std::string provenance(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+std::string provenance(const Candidate& candidate, const ExportOptions& options) {
+  const Problem& problem = candidate.problem();
   const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
   std::string text = fmt::format(
       "// {}: stencil '{}', {}, boundary {}\n"
       "// Candidate {} for {} cells{}\n",
       options.name, comment_text(problem.stencil.name), name(problem.type),
-      to_string(problem.boundaries, problem.extents.rank), code(tuning), to_string(problem.extents), run);
+      to_string(problem.boundaries, problem.extents.rank), code(candidate.tuning()), to_string(problem.extents), run);
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
@@ -44,50 +46,52 @@ std::string provenance(const Problem& problem, const Tuning& tuning, const Expor
   return text;
 }
 
-std::string includes(const Problem& problem, const Tuning& tuning) {
+std::string includes(const Candidate& candidate) {
+  const ElementType type = candidate.problem().type;
   std::string text = "#include <cuda_runtime.h>\n";
-  if (uses_tensor_maps(tuning)) text = "#include <cuda.h>\n" + text;
-  if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
-  if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  if (candidate.shape().uses_tensor_maps) text = "#include <cuda.h>\n" + text;
+  if (type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
+  if (type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
   return text;
 }
 
-std::string header_text(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
-                        const ExportSignature& signature) {
+std::string header_text(const Candidate& candidate, const ExportOptions& options, const ExportSignature& signature) {
+  const ElementType type = candidate.problem().type;
   return fmt::format(
       "{}#pragma once\n\n#include <cuda_runtime_api.h>\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}{};\n\n"
       "#ifdef __cplusplus\n}}\n#endif\n",
-      provenance(problem, tuning, options),
-      problem.type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
-      : problem.type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
-                                          : "",
-      launcher_contract(problem, tuning, signature), signature.declaration());
+      provenance(candidate, options),
+      type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
+      : type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
+                                  : "",
+      launcher_contract(candidate, signature), signature.declaration());
 }
 
 }  // namespace
 
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
   require_identifier(options.name);
-  require_legal(problem, tuning, options.architecture);
+  const Candidate candidate(problem, tuning);
+  require_legal(candidate, options.architecture);
   const std::string kernel = options.name + "_kernel";
   const std::string detail = options.name + "_detail";
   const ExportSignature signature = export_signature(problem, options.name);
 
   ExportedFiles files;
-  files.source = provenance(problem, tuning, options);
-  files.source += "\n" + includes(problem, tuning) + "\n#include <cstdint>\n#include <cstring>\n";
+  files.source = provenance(candidate, options);
+  files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n#include <cstring>\n";
   if (options.with_main) files.source += "#include <algorithm>\n";
   if (options.split_header) {
-    files.header = header_text(problem, tuning, options, signature);
+    files.header = header_text(candidate, options, signature);
     files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
   }
-  files.source += write_out_templates(generate(problem, tuning, kernel).text, detail);
+  files.source += write_out_templates(generate(candidate, kernel).text, detail);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
-  if (!options.split_header) files.source += launcher_contract(problem, tuning, signature);
-  files.source += launcher_text(problem, tuning, signature, detail, kernel);
+  if (!options.split_header) files.source += launcher_contract(candidate, signature);
+  files.source += launcher_text(candidate, signature, detail, kernel);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
-    files.source += main_text(problem, tuning, signature);
+    files.source += main_text(candidate, signature);
   }
   return files;
 }

@@ -1,8 +1,6 @@
-#include "generator/candidates/temporal.hpp"
-#include "generator/candidates/tile.hpp"
+#include "generator/kernel/launch.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/text.hpp"
-#include "runtime/library/lookup.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -21,10 +19,11 @@ struct KernelAxisTexts {
 };
 
 /// The grid's parameters as the kernel's axes.
-KernelAxisTexts kernel_axis_texts(const Problem& problem, const Tuning& tuning) {
+KernelAxisTexts kernel_axis_texts(const Candidate& candidate) {
   constexpr std::array<const char*, kMaxRank> kExtents{"nx", "ny", "nz"};
   constexpr std::array<const char*, kMaxRank> kStrides{"1", "stride_y", "stride_z"};
-  const KernelAxes axes = kernel_axes(problem, tuning);
+  const Problem& problem = candidate.problem();
+  const KernelAxes& axes = candidate.shape().axes;
   KernelAxisTexts texts;
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     const int grid_axis = axes.grid_axis[a];
@@ -52,13 +51,13 @@ std::string last_stride(const Problem& problem) {
   return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
 }
 
-std::string row_check(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family != Family::temporal || row_multiple(problem, tuning) == 1) return "";
-  return fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", row_multiple(problem, tuning));
+std::string row_check(std::int64_t multiple) {
+  return multiple == 1 ? "" : fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", multiple);
 }
 
-std::string stride_alignment_checks(const Problem& problem, const Tuning& tuning) {
-  const std::size_t cells = required_alignment(problem.type, tuning) / size_of(problem.type);
+std::string stride_alignment_checks(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const std::size_t cells = required_alignment(candidate) / size_of(problem.type);
   if (cells == 1 || problem.extents.rank == 1) return "";
   if (problem.extents.rank == 2) return fmt::format("  if (stride_y % {} != 0) return cudaErrorInvalidValue;\n", cells);
   return fmt::format("  if (stride_y % {0} != 0 || stride_z % {0} != 0) return cudaErrorInvalidValue;\n", cells);
@@ -78,12 +77,13 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
       values, plain);
 }
 
-/// Descriptions of the inputs for the copy engine; the driver's function comes from the runtime library, so that
+/// Descriptions of the inputs for the TMA; the driver's function comes from the runtime library, so that
 /// nothing else needs linking.
-std::string tensor_map_lines(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
-  if (!uses_tensor_maps(tuning)) return "";
-  const CopiedBox box = copied_box(problem, tuning);
-  const bool has_rows = kernel_axes(problem, tuning).grid_axis[1] >= 0;
+std::string tensor_map_lines(const Candidate& candidate, const ExportSignature& signature) {
+  const KernelShape& shape = candidate.shape();
+  if (!shape.uses_tensor_maps) return "";
+  const CopiedBox& box = shape.copied_box;
+  const bool has_rows = shape.axes.has(1);
   constexpr std::array<const char*, 4> kTypes{"FLOAT64", "FLOAT32", "FLOAT16", "BFLOAT16"};
   std::string inputs;
   for (const std::string& each : signature.inputs) inputs += each + ", ";
@@ -115,7 +115,7 @@ std::string tensor_map_lines(const Problem& problem, const Tuning& tuning, const
 )",
       fmt::arg("box_x", box.cells), fmt::arg("box_y", box.rows), fmt::arg("cell", signature.cell),
       fmt::arg("inputs", inputs), fmt::arg("row_stride", has_rows ? "stride[1]" : "stride[2]"),
-      fmt::arg("type", kTypes[static_cast<std::size_t>(problem.type)]));
+      fmt::arg("type", kTypes[static_cast<std::size_t>(candidate.problem().type)]));
 }
 
 std::string address_lines(const ExportSignature& signature, std::string_view plain) {
@@ -129,17 +129,18 @@ std::string address_lines(const ExportSignature& signature, std::string_view pla
   return text;
 }
 
-std::string pointer_checks(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
+std::string pointer_checks(const Candidate& candidate, const ExportSignature& signature) {
   std::vector<std::string> all = signature.inputs;
   all.insert(all.end(), signature.outputs.begin(), signature.outputs.end());
-  const std::size_t bytes = required_alignment(problem.type, tuning);
-  const std::string misaligned = bytes == size_of(problem.type)
+  const std::size_t cell = size_of(candidate.problem().type);
+  const std::size_t bytes = required_alignment(candidate);
+  const std::string misaligned = bytes == cell
                                      ? ""
                                      : fmt::format(
                                            "    // Cells are moved {} at a time.\n"
                                            "    if (reinterpret_cast<std::uintptr_t>(pointers[i]) % {} != 0) return "
                                            "cudaErrorMisalignedAddress;\n",
-                                           bytes / size_of(problem.type), bytes);
+                                           bytes / cell, bytes);
   return fmt::format(
       R"(  const void* const pointers[] = {{{}}};  // the inputs, then the outputs
   for (int i = 0; i < S::kInputs + S::kOutputs; ++i) {{
@@ -153,44 +154,39 @@ std::string pointer_checks(const Problem& problem, const Tuning& tuning, const E
 }
 
 /// Tiles along axis a of a grid of n[a] cells, low[a] to high[a] of which are updated.
-std::string tile_lines(const Tuning& tuning, std::string_view plain) {
-  if (tuning.family != Family::temporal) {
-    return fmt::format(R"(    // Tiles start on a 128-byte line along x.
-    const long long line = a == 0 ? static_cast<long long>(128 / sizeof(S::Storage)) : 1;
-    {0}.origin[a] = low / line * line;
-    tiles[a] = static_cast<unsigned>((high - {0}.origin[a] + tile[a] - 1) / tile[a]);
-)",
-                       plain);
+std::string tile_lines(const Candidate& candidate, std::string_view detail, std::string_view plain) {
+  if (candidate.shape().placement == Placement::aligned) {
+    return fmt::format(
+        "    {0}.origin[a] = a == 0 ? {1}::line_before(low, sizeof(S::Storage)) : low;\n"
+        "    tiles[a] = static_cast<unsigned>({1}::tiles_between({0}.origin[a], high, tile[a]));\n",
+        plain, detail);
   }
   return fmt::format(R"(    // Tiles overlap by their halos, and the last one ends with the grid; planes are shared out.
-    if (a == 2 ? high - low < {chunks} : n[a] < whole[a]) return cudaErrorInvalidValue;
+    if (a == 2 ? high - low < {chunks} : n[a] < tile[a]) return cudaErrorInvalidValue;
     {plain}.origin[a] = low;
-    const long long beyond = wraps[a] ? n[a] : n[a] - whole[a];
-    const unsigned more = static_cast<unsigned>((beyond + tile[a] - 1) / tile[a]);
-    tiles[a] = a == 2 ? {chunks} : wraps[a] ? more : more + 1;
+    tiles[a] = a == 2 ? {chunks} : static_cast<unsigned>({detail}::temporal_tiles(n[a], tile[a], before[a], after[a], wraps[a]));
 )",
-                     fmt::arg("chunks", tuning.chunks), fmt::arg("plain", plain));
+                     fmt::arg("chunks", candidate.tuning().chunks), fmt::arg("plain", plain),
+                     fmt::arg("detail", detail));
 }
 
-/// What tile_lines() counts with.
-std::string tile_constants(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family != Family::temporal) {
-    const auto tile = cluster_tile(problem, tuning);
-    return fmt::format("  const int tile[3] = {{{}, {}, {}}};{}\n", tile[0], tile[1], tile[2],
-                       tuning.cluster > 1 ? fmt::format("  // of {} blocks", tuning.cluster) : std::string());
+/// What tile_lines() counts with: the kernel's own constants.
+std::string tile_constants(const Candidate& candidate, std::string_view detail) {
+  if (candidate.shape().placement == Placement::aligned) {
+    constexpr std::array<const char*, kMaxRank> kTiles{"T::kTileX", "T::kTileY", "T::kTileZ"};
+    std::vector<std::string> lengths(kTiles.begin(), kTiles.end());
+    const int cluster = candidate.tuning().cluster;
+    if (cluster > 1) lengths[static_cast<std::size_t>(candidate.shape().cluster_axis)] += " * T::kCluster";
+    return fmt::format("  const long long tile[3] = {{{}}};{}\n", fmt::join(lengths, ", "),
+                       cluster > 1 ? "  // of a cluster's blocks" : "");
   }
-  const TemporalShape shape = temporal_shape(problem, tuning);
-  const KernelAxes axes = kernel_axes(problem, tuning);
-  const auto wraps = [&](std::size_t axis) {
-    return axes.grid_axis[axis] >= 0 &&
-           problem.boundaries[static_cast<std::size_t>(axes.grid_axis[axis])] == Boundary::periodic;
-  };
   return fmt::format(
-      "  const int whole[3] = {{{}, {}, 1}};  // a tile with its halo\n"
-      "  const int tile[3] = {{{}, {}, 1}};   // the cells of it that no other tile stores\n"
-      "  const bool wraps[3] = {{{}, {}, false}};\n",
-      shape.width, shape.height, shape.width - shape.left - shape.right, shape.height - shape.above - shape.below,
-      wraps(0), wraps(1));
+      "  using Tile = {0}::TemporalShape<S, T>;\n"
+      "  const long long tile[3] = {{Tile::kWidth, Tile::kHeight, 1}};  // with its halo\n"
+      "  const int before[3] = {{Tile::kLeft, Tile::kAbove, 0}}, after[3] = {{Tile::kRight, Tile::kBelow, 0}};\n"
+      "  const bool wraps[3] = {{S::kBoundaryX == {0}::Boundary::periodic, S::kBoundaryY == {0}::Boundary::periodic, "
+      "false}};\n",
+      detail);
 }
 
 /// More than every kernel may have has to be asked for.
@@ -214,16 +210,19 @@ std::string grid_text(const Tuning& tuning) {
 
 }  // namespace
 
-std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
-                          const std::string& detail, const std::string& kernel) {
-  const KernelAxisTexts axes = kernel_axis_texts(problem, tuning);
-  const std::size_t shared = shared_tile(problem, tuning).bytes;
-  const auto block = launch_geometry(problem, tuning, updated_box(problem)).block;
-  const std::string plain = uses_tensor_maps(tuning) ? "arguments.plain" : "arguments";
+std::string launcher_text(const Candidate& candidate, const ExportSignature& signature, const std::string& detail,
+                          const std::string& kernel) {
+  const Problem& problem = candidate.problem();
+  const Tuning& tuning = candidate.tuning();
+  const KernelShape& shape = candidate.shape();
+  const KernelAxisTexts axes = kernel_axis_texts(candidate);
+  const auto block = launch_geometry(candidate, updated_box(problem)).block;
+  const std::string plain = shape.uses_tensor_maps ? "arguments.plain" : "arguments";
   return fmt::format(
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
-{tuning}{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
+  using T = {kernel}_candidate::Tuning;
+{pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
   const long long n[3] = {{{n}}};
   const long long stride[3] = {{{stride}}};
   const long long held[3] = {{{held}}};  // layers on each side that boundary hold keeps
@@ -250,21 +249,19 @@ std::string launcher_text(const Problem& problem, const Tuning& tuning, const Ex
 }}
 )",
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
-      fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(problem, tuning, signature)),
+      fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
       fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
       fmt::arg("cells", last_stride(problem)),
-      fmt::arg("stride_alignment_checks", stride_alignment_checks(problem, tuning) + row_check(problem, tuning)),
-      fmt::arg("arguments", uses_tensor_maps(tuning) ? "CopyArguments" : "Arguments"),
+      fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
+      fmt::arg("arguments", shape.uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
       fmt::arg("coefficients", coefficient_lines(problem, plain)),
-      fmt::arg("tensor_maps", tensor_map_lines(problem, tuning, signature)),
-      fmt::arg("shared", shared_memory_lines(shared, kernel)), fmt::arg("tile", tile_constants(problem, tuning)),
-      fmt::arg("tiles", tile_lines(tuning, plain)),
-      fmt::arg("tuning", tuning.family == Family::temporal
-                             ? std::string()
-                             : fmt::format("  using T = {}_candidate::Tuning;\n", kernel)),
-      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")), fmt::arg("shared_bytes", shared));
+      fmt::arg("tensor_maps", tensor_map_lines(candidate, signature)),
+      fmt::arg("shared", shared_memory_lines(shape.shared.bytes, kernel)),
+      fmt::arg("tile", tile_constants(candidate, detail)), fmt::arg("tiles", tile_lines(candidate, detail, plain)),
+      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")),
+      fmt::arg("shared_bytes", shape.shared.bytes));
 }
 
 }  // namespace stencil_tune

@@ -1,4 +1,5 @@
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/launch.hpp"
 #include "runtime/export/text.hpp"
 
 #include <fmt/format.h>
@@ -118,12 +119,13 @@ std::string extents_list(const Extents& extents) {
 }
 
 /// Awkward on purpose: prime extents, some tiles not full. Fused steps want a whole tile inside.
-Extents check_extents(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family == Family::temporal) {
-    const std::array<int, kMaxRank> tile = output_tile(problem, tuning);
+Extents check_extents(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  if (candidate.shape().placement == Placement::inside) {
+    const std::array<int, kMaxRank> tile = output_tile(candidate);
     Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) extents.n[axis] = tile[axis] + 5;
-    const std::int64_t multiple = row_multiple(problem, tuning);
+    const std::int64_t multiple = candidate.shape().row_multiple;
     extents.n[0] = (extents.n[0] + multiple - 1) / multiple * multiple;
     return extents;
   }
@@ -137,7 +139,9 @@ Extents check_extents(const Problem& problem, const Tuning& tuning) {
 
 }  // namespace
 
-std::string main_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature) {
+std::string main_text(const Candidate& candidate, const ExportSignature& signature) {
+  const Problem& problem = candidate.problem();
+  const Tuning& tuning = candidate.tuning();
   const bool is_f64 = problem.type == ElementType::f64;
   const double compute = rounding(is_f64 ? ElementType::f64 : ElementType::f32);
   std::array<int, kMaxRank> held{0, 0, 0};
@@ -334,10 +338,9 @@ int main() {{ return {name}_check::run(); }}
 )",
       fmt::arg("name", signature.name),
       fmt::arg("tolerance", steps * 4 * (problem.facts.operations + 2) * compute + 2 * rounding(problem.type)),
-      fmt::arg("earlier", steps > 1 ? kEarlierSteps : ""),
-      fmt::arg("small", extents_list(check_extents(problem, tuning))), fmt::arg("large", extents_list(problem.extents)),
-      fmt::arg("small_pitch", (check_extents(problem, tuning).n[0] + 63) / 64 * 64),
-      fmt::arg("large_pitch", problem.pitch));
+      fmt::arg("earlier", steps > 1 ? kEarlierSteps : ""), fmt::arg("small", extents_list(check_extents(candidate))),
+      fmt::arg("large", extents_list(problem.extents)),
+      fmt::arg("small_pitch", (check_extents(candidate).n[0] + 63) / 64 * 64), fmt::arg("large_pitch", problem.pitch));
   return text;
 }
 

@@ -1,8 +1,7 @@
 // The parts of an exported file beside the kernel itself.
 #pragma once
 
-#include "generator/candidates/tuning.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/candidates/shape.hpp"
 
 #include <string>
 #include <string_view>
@@ -29,15 +28,15 @@ struct ExportSignature {
 ExportSignature export_signature(const Problem& problem, const std::string& name);
 
 /// Its contract in comment lines: parameters, units, boundary, errors.
-std::string launcher_contract(const Problem& problem, const Tuning& tuning, const ExportSignature& signature);
+std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature);
 
 /// The launcher: checks, launch geometry and arguments as generator/kernel/launch.cpp computes them, for any extents.
 /// `detail` is the namespace of the templates, `kernel` the kernel's name.
-std::string launcher_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature,
-                          const std::string& detail, const std::string& kernel);
+std::string launcher_text(const Candidate& candidate, const ExportSignature& signature, const std::string& detail,
+                          const std::string& kernel);
 
 /// A main function: checks every cell of a small awkward grid against a plain loop on the CPU, then times the launcher.
-std::string main_text(const Problem& problem, const Tuning& tuning, const ExportSignature& signature);
+std::string main_text(const Candidate& candidate, const ExportSignature& signature);
 
 /// The update of one cell in double precision, as a C++ function evaluated node by node: independent of the kernel's.
 std::string reference_text(const Problem& problem);

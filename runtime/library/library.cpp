@@ -1,6 +1,7 @@
 #include "stencil_tune/library.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/error.hpp"
@@ -88,7 +89,7 @@ void note_other_sweeps(Kernel::State& state) {
 std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
   Choice remainder = fused;
   remainder.tuning.steps = run.steps % fused.tuning.steps;
-  if (!is_legal(run, limits, remainder.tuning)) return std::nullopt;
+  if (!is_legal({run, remainder.tuning}, limits)) return std::nullopt;
   remainder.evidence.code = code(remainder.tuning);
   return remainder;
 }
@@ -237,11 +238,12 @@ StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, con
   kernel.problem = problem;
   kernel.tuning = choice.tuning;
   kernel.evidence = std::move(choice.evidence);
-  kernel.alignment = required_alignment(problem.type, kernel.tuning);
+  const Candidate candidate(problem, kernel.tuning);
+  kernel.alignment = required_alignment(candidate);
   kernel.updated = stencil_tune::updated_box(problem);
-  kernel.whole = std::make_shared<const PackedLaunch>(problem, kernel.tuning, kernel.updated);
+  kernel.whole = std::make_shared<const PackedLaunch>(candidate, kernel.updated);
   kernel.boxes = std::make_unique<BoxLaunches>();
-  kernel.loaded = share_loaded(generate(problem, kernel.tuning), facts);
+  kernel.loaded = share_loaded(generate(candidate), facts);
   return kernel;
 }
 

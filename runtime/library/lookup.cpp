@@ -1,8 +1,6 @@
 #include "runtime/library/lookup.hpp"
 
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/temporal.hpp"
-#include "generator/candidates/tile.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -28,8 +26,7 @@ struct Contender {
   bool narrowed = false;     ///< its vectors are narrower than the winner's
 };
 
-constexpr std::size_t kTensorCopyAlignment = 16;  // bytes, of addresses and strides: CUDA's driver API manual
-constexpr double kNarrowingPenalty = 0.48;        // ln(2)^2: one axis twice or half as long
+constexpr double kNarrowingPenalty = 0.48;  // ln(2)^2: one axis twice or half as long
 
 bool serves(const ProblemKey& key, const Problem& problem) {
   const bool boundaries_equal =
@@ -48,10 +45,11 @@ std::int64_t pitch_of(const ProblemKey& key) { return key.pitch == 0 ? key.exten
 
 /// What forbids the candidate here; nothing when it may run.
 std::optional<std::string> objection(const Problem& problem, const LookupTarget& target, const Tuning& tuning) {
-  if (const auto violation = first_violation(problem, target.limits, tuning)) {
+  const Candidate candidate(problem, tuning);
+  if (const auto violation = first_violation(candidate, target.limits)) {
     return fmt::format("{}: {}", violation->constraint, violation->message);
   }
-  const std::size_t needed = required_alignment(problem.type, tuning);
+  const std::size_t needed = required_alignment(candidate);
   if (target.alignment % needed != 0) {
     return fmt::format("alignment: its vectors need addresses that are multiples of {} bytes, {} are promised", needed,
                        target.alignment);
@@ -152,9 +150,9 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
 
 Choice default_choice(const Problem& problem, const LookupTarget& target, std::vector<std::string> notes) {
   std::string reasons;
-  for (const Family family : {Family::streaming, Family::direct, Family::tiled}) {
-    const auto tuning = default_candidate(family, problem, target.limits);
-    if (!tuning) continue;
+  for (const Family* family : families()) {
+    const auto tuning = default_candidate(*family, problem, target.limits);
+    if (!tuning || family->fuses_steps) continue;
     const auto forbidden = objection(problem, target, *tuning);
     const auto usable = forbidden ? narrowed(problem, target, *tuning) : tuning;
     if (usable) {
@@ -170,11 +168,6 @@ Choice default_choice(const Problem& problem, const LookupTarget& target, std::v
 }
 
 }  // namespace
-
-std::size_t required_alignment(ElementType type, const Tuning& tuning) {
-  const std::size_t vector = size_of(type) * static_cast<std::size_t>(tuning.vector);
-  return uses_tensor_maps(tuning) ? std::max(vector, kTensorCopyAlignment) : vector;
-}
 
 double log_distance(const Extents& a, const Extents& b) {
   double sum = 0;

@@ -30,9 +30,6 @@ struct Choice {
 /// The session of winners that ship with the library.
 inline constexpr std::string_view kPretunedSession = "pretuned";
 
-/// Bytes that field addresses must be multiples of for this candidate.
-std::size_t required_alignment(ElementType type, const Tuning& tuning);
-
 /// Sum over the axes of ln(a/b)^2: doubling one axis counts as much as halving it.
 double log_distance(const Extents& a, const Extents& b);
 

@@ -1,6 +1,7 @@
 // The kernel that serves any linear stencil from a table of taps, for as long as the chosen one is being compiled.
 #pragma once
 
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
 
 #include <array>

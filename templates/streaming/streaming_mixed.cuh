@@ -71,18 +71,16 @@ struct Column {
   /// A WindowLoader source: around the own cells of the current plane, rows of the tile; other planes are there already.
   struct Surroundings {
     const SharedTile<S, T>& tile;
-    const Field<S, T> (&in)[S::kInputs];
     const ThreadPlace<S, T>& place;
-    Index z;
 
     template <int kLeft, bool kBody, int kRight>
     STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
       if (p != kCurrent) return;
       const int tile_y = place.y + r - S::kLowY;
       if (r >= S::kLowY && r < S::kLowY + T::kRegisterY) {
-        tile.template read_row<kLeft, false, kRight>(in[f], f, 0, true, place.x, tile_y, z, body);
+        tile.template read_row<kLeft, false, kRight>(f, 0, place.x, tile_y, body);
       } else {
-        tile.template read_row<kLeft, kBody, kRight>(in[f], f, 0, true, place.x, tile_y, z, body);
+        tile.template read_row<kLeft, kBody, kRight>(f, 0, place.x, tile_y, body);
       }
     }
   };
@@ -126,10 +124,10 @@ STENCIL_DEVICE void streaming_mixed(const Arguments<S>& arguments) {
     if (z >= box.high_z) break;
     column.load(in, Thread::kNewest, x, y, z + S::kHighZ);
     column.write_current(tile, place);
-    if constexpr (T::kHalo == Halo::shared && T::kCover == Cover::output) tile.load_halo(in, 0, z);
+    if constexpr (T::kCover == Cover::output) tile.load_halo(in, 0, z);
     barrier();
     if (place.computes) {
-      WindowLoader<S, T, typename Thread::Reads>::load(typename Thread::Surroundings{tile, in, place, z}, column.window);
+      WindowLoader<S, T, typename Thread::Reads>::load(typename Thread::Surroundings{tile, place}, column.window);
       TileUpdate<S, T, decltype(column.window)>{arguments, box, x, y, z, column.window}.run();
     }
     barrier();

@@ -25,23 +25,20 @@ STENCIL_DEVICE void load_ring_plane(const SharedTile<S, T>& tile, const Field<S,
   }
 }
 
-/// A WindowLoader source: rows of the planes in the ring, for the thread at `place` while the walk is at z.
+/// A WindowLoader source: rows of the planes in the ring, for the thread at `place`.
 template <class S, class T>
 struct SlotRows {
   const SharedTile<S, T>& tile;
-  const Field<S, T> (&in)[S::kInputs];
   const ThreadPlace<S, T>& place;
   int oldest;
-  typename S::Index z;
 
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
-    tile.template read_row<kLeft, kBody, kRight>(in[f], f, slot_of(p), true, place.x, place.y + r - S::kLowY,
-                                                 z + (p - S::kLowZ), body);
+    tile.template read_row<kLeft, kBody, kRight>(f, slot_of(p), place.x, place.y + r - S::kLowY, body);
   }
 
   STENCIL_DEVICE typename S::Value cell(int f, int dx, int dy, int dz) const {
-    return tile.cell(in[f], f, slot_of(dz + S::kLowZ), true, place.x + dx, place.y + dy, z + dz);
+    return tile.cell(f, slot_of(dz + S::kLowZ), place.x + dx, place.y + dy);
   }
 
   STENCIL_DEVICE int slot_of(int p) const { return oldest + p < T::kTilePlanes ? oldest + p : oldest + p - T::kTilePlanes; }
@@ -75,7 +72,7 @@ STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
     barrier();
     if (place.computes) {
       update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, z,
-                               SlotRows<S, T>{tile, in, place, oldest, z});
+                               SlotRows<S, T>{tile, place, oldest});
     }
     barrier();
     oldest = oldest + 1 < kSlots ? oldest + 1 : 0;

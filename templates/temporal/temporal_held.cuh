@@ -20,7 +20,7 @@ struct HeldPlanes {
   using Memory = WarpPlane<S, T>;
 
   static constexpr int kInShared = T::kSharedPlanes;
-  static constexpr int kInRegisters = Shape::kHeld - kInShared;
+  static constexpr int kInRegisters = Shape::kKept - kInShared;
   static constexpr int kLevelCells = kInShared * Memory::kPlaneCells;  ///< of a warp
   static constexpr int kWarpCells = Shape::kLevels * kLevelCells;
   static constexpr int kBytes = T::kGroups * Shape::kWarps * kWarpCells * static_cast<int>(sizeof(Value));

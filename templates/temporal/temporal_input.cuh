@@ -59,7 +59,7 @@ struct InputRows {
   using Shape = TemporalShape<S, T>;
   using Advanced = PlaneRing<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
   using Constants = ConstantRings<S, T, IndicesBelow<S::kInputs - 1>>;
-  using Arrivals = typename CopiesBy<S, T, T::kCopiedByEngine>::Arrivals;
+  using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
   static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
   static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
   static constexpr int kBytes = kArrivals + Arrivals::kBytes;

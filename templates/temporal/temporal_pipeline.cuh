@@ -131,7 +131,7 @@ struct Pipeline {
       constexpr bool kExchanged = kP >= Shape::kFirstExchanged && kP <= Shape::kLastExchanged;
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
-        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<Shape::kHeld>{}), p, body);
+        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<Shape::kKept>{}), p, body);
         rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(p, body);
       } else {
         rows().template take<kLevel, kJ>(plane_in_reach<kLevel, kP>(newest), kP, body);
@@ -142,7 +142,7 @@ struct Pipeline {
 
   template <int kLevel, int kP>
   STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
-    if constexpr (kP < Shape::kHeld) {
+    if constexpr (kP < Shape::kKept) {
       return held.template plane<kLevel, kP>();
     } else {
       return newest;

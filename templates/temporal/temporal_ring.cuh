@@ -16,7 +16,7 @@ struct PlaneRing {
   using Storage = typename S::Storage;
   using Value = typename S::Value;
   using Index = typename S::Index;
-  using Copies = typename CopiesBy<S, T, T::kCopiedByEngine>::Copies;
+  using Copies = typename CopiesBy<S, T, T::kCopiedByTma>::Copies;
 
   static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
   static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));

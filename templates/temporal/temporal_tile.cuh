@@ -4,8 +4,32 @@
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/rows.cuh"
+#include "stencil_tune/temporal/temporal_geometry.cuh"
 
 namespace stencil_tune {
+
+/// The geometry, from what the generated stencil and tuning say.
+template <class S, class T>
+STENCIL_DEVICE constexpr TemporalGeometry geometry_of() {
+  TemporalPlan plan{};
+  plan.x = {S::kLowX, S::kHighX, S::kBoundaryX == Boundary::hold};
+  plan.y = {S::kLowY, S::kHighY, S::kBoundaryY == Boundary::hold};
+  plan.z = {S::kLowZ, S::kHighZ, S::kBoundaryZ == Boundary::hold};
+  plan.block_x = T::kBlockX;
+  plan.block_y = T::kBlockY;
+  plan.register_x = T::kRegisterX;
+  plan.register_y = T::kRegisterY;
+  plan.cluster = T::kCluster;
+  plan.steps = T::kSteps;
+  plan.groups = T::kGroups;
+  plan.alignment = T::kTileAlignment;
+  plan.keeps_sums = T::kKeepsSums;
+  plan.splits_barrier = T::kSplitsBarrier;
+  plan.maps_planes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
+  plan.first_exchanged = T::kFirstExchanged;
+  plan.last_exchanged = T::kLastExchanged;
+  return temporal_geometry(plan);
+}
 
 /// What kSteps fused sweeps of S need, known at compile time.
 template <class S, class T>
@@ -14,11 +38,27 @@ struct TemporalShape {
   static constexpr int kRows = T::kRegisterY;            ///< of a plane, a thread
   static constexpr int kWarpsX = T::kBlockX / 32;        ///< of the tile, side by side
   static constexpr int kWarps = kWarpsX * T::kBlockY;    ///< of a block that have the same levels
-  static constexpr int kWarpWidth = 32 * kCells;
-  static constexpr int kWidth = kWarpsX * kWarpWidth;    ///< of the tile
-  static constexpr int kBlockHeight = T::kBlockY * kRows;
-  static constexpr int kHeight = T::kCluster * kBlockHeight;  ///< of the tile: a cluster's blocks, one below the other
+
+  static constexpr int kWarpWidth = static_cast<int>(geometry_of<S, T>().warp_width);
+  static constexpr int kWidth = static_cast<int>(geometry_of<S, T>().width);
+  static constexpr int kBlockHeight = static_cast<int>(geometry_of<S, T>().block_height);
+  static constexpr int kHeight = static_cast<int>(geometry_of<S, T>().height);
   static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
+  static constexpr int kLeft = geometry_of<S, T>().left, kRight = geometry_of<S, T>().right;
+  static constexpr int kAbove = geometry_of<S, T>().above, kBelow = geometry_of<S, T>().below;
+
+  static constexpr bool kExchanges = geometry_of<S, T>().exchanges;
+  static constexpr int kFirstExchanged = geometry_of<S, T>().first_exchanged, kLastExchanged = geometry_of<S, T>().last_exchanged;
+  /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
+  static constexpr bool kMapsPlanes =
+      !T::kKeepsSums && (S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect);
+  static constexpr bool kSplitsSums = geometry_of<S, T>().splits_sums;
+  static constexpr int kKept = geometry_of<S, T>().kept;  ///< planes a level keeps from step to step
+  static constexpr int kLag = geometry_of<S, T>().lag;
+  static constexpr int kLevels = geometry_of<S, T>().levels;
+  static constexpr int kHandOver = geometry_of<S, T>().hand_over;
+  static constexpr int kGroupDelay = geometry_of<S, T>().group_delay;
+  static constexpr int kDelay = geometry_of<S, T>().delay;
 
   using Reads = TileReads<S, kCells, kRows, 1, true>;
 
@@ -40,54 +80,6 @@ struct TemporalShape {
     return cells;
   }
 
-  /// Cells of other warps are read at these planes of the reach: other rows, or beside the warp's own where the tile is
-  /// wider. Levels that keep sums read one plane at a time.
-  STENCIL_DEVICE static constexpr bool reads_other_warps(int plane) {
-    for (int row = 0; row < Reads::kRows; ++row) {
-      const RowUse use = Computed<Reads>::kTable.use[T::kAdvanced][plane][row];
-      const bool own = row >= S::kLowY && row < S::kLowY + kRows;
-      const bool beside = kWarpsX > 1 && (use.left > 0 || use.right > 0);
-      if (is_used(use) && (!own || beside)) return true;
-    }
-    return false;
-  }
-  STENCIL_DEVICE static constexpr int first_exchanged() {
-    for (int plane = 0; plane < kPlanes; ++plane) {
-      if (reads_other_warps(plane)) return plane;
-    }
-    return 0;
-  }
-  STENCIL_DEVICE static constexpr int last_exchanged() {
-    for (int plane = kPlanes - 1; plane >= 0; --plane) {
-      if (reads_other_warps(plane)) return plane;
-    }
-    return -1;
-  }
-  static constexpr bool kExchanges = last_exchanged() >= 0;
-
-  /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
-  static constexpr bool kMapsPlanes =
-      !T::kKeepsSums && (S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect);
-  static constexpr bool kExchangesAll =
-      kExchanges && kMapsPlanes && (first_exchanged() != S::kLowZ || last_exchanged() != S::kLowZ);
-  static constexpr int kFirstExchanged = kExchangesAll || T::kKeepsSums ? 0 : first_exchanged();
-  static constexpr int kLastExchanged = T::kKeepsSums ? 0 : kExchangesAll ? kPlanes - 1 : last_exchanged();
-
-  /// The newest plane is used in the step that brings it, unless other warps' cells of it are read: those come a step
-  /// later. Sums take of it what other warps' cells have no part in, and the rest in the next step, if that is what lies
-  /// ahead of their outputs: a star's.
-  static constexpr bool kSplitsSums = T::kKeepsSums && kExchanges && S::kHighZ > 0 && last_exchanged() <= S::kLowZ;
-  static constexpr bool kFresh = T::kKeepsSums ? !kExchanges || kSplitsSums : kLastExchanged < kPlanes - 1;
-  static constexpr int kHeld = kFresh ? kPlanes - 1 : kPlanes;  ///< planes a level keeps from step to step
-  static constexpr int kLag = S::kHighZ + (kFresh ? 0 : 1);     ///< planes from a level to the next
-
-  // The levels are shared out among kGroups groups of warps; what one group completes in a step the next takes in the
-  // one after, or, where warps wait for each other within a step, in the one after that.
-  static constexpr int kLevels = T::kSteps / T::kGroups;              ///< of a group
-  static constexpr int kHandOver = T::kSplitsBarrier ? 2 : 1;         ///< steps
-  static constexpr int kGroupDelay = kLevels * kLag + kHandOver;      ///< planes from a group's input to the next group's
-  static constexpr int kDelay = T::kSteps * kLag + (T::kGroups - 1) * kHandOver;  ///< from the input to the output
-
   // Under hold, so many layers of the grid on each side keep their value.
   static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
   static constexpr int kHeldY = S::kLowY > S::kHighY ? S::kLowY : S::kHighY;
@@ -95,23 +87,6 @@ struct TemporalShape {
 
   static constexpr bool kHoldsX = S::kBoundaryX == Boundary::hold && kHeldX > 0;
   static constexpr bool kHoldsY = S::kBoundaryY == Boundary::hold && kHeldY > 0;
-
-  /// Halo on a side to which the stencil reaches so far. A tile beside one at the edge of the grid may hold some of the
-  /// kHeld layers there too, where it does not know them from others: with a reach of kHeld those are in its halo anyway.
-  STENCIL_DEVICE static constexpr int halo(int reach, Boundary boundary, int held) {
-    return T::kSteps * reach + (boundary == Boundary::hold && held > reach + 1 ? held - reach - 1 : 0);
-  }
-  /// Tiles start on whole vectors and where the copy engine may: it is an illegal instruction to ask for a box whose rows
-  /// do not start on 16 bytes (H100 and H200, 2026-11-22).
-  STENCIL_DEVICE static constexpr int aligned(int cells) {
-    constexpr int kCopied = T::kCopiedByEngine ? 16 / static_cast<int>(sizeof(typename S::Storage)) : 1;
-    constexpr int kUnit = T::kVector > kCopied ? T::kVector : kCopied;
-    return (cells + kUnit - 1) / kUnit * kUnit;
-  }
-  static constexpr int kLeft = aligned(halo(S::kLowX, S::kBoundaryX, kHeldX));
-  static constexpr int kRight = aligned(halo(S::kHighX, S::kBoundaryX, kHeldX));
-  static constexpr int kAbove = halo(S::kLowY, S::kBoundaryY, kHeldY);
-  static constexpr int kBelow = halo(S::kHighY, S::kBoundaryY, kHeldY);
 };
 
 /// One axis of a tile that spans kSize cells, its halo included.

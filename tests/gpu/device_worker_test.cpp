@@ -65,11 +65,11 @@ class DeviceWorkerTest : public GpuTest<> {
   /// The outcome of a planted kernel; the worker must time a right one after it.
   DeviceResult run_planted(const std::string& body, const std::string& attributes = "") {
     const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 20, 1, 1}});
-    const Tuning tuning = *default_candidate(Family::direct, problem, device_.limits);
+    const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
     const auto worker = start_device_worker(problem, options_);
     worker->start();
     const DeviceResult result = worker->run(tuning, compile(planted(body, attributes)), {});
-    const DeviceResult after = worker->run(tuning, compile(generate(problem, tuning)), {});
+    const DeviceResult after = worker->run(tuning, compile(generate({problem, tuning})), {});
     EXPECT_EQ(after.outcome, Outcome::ok) << after.message;
     return result;
   }
@@ -171,10 +171,10 @@ TEST_F(DeviceWorkerTest, says_how_much_memory_a_grid_needs) {
 
 TEST_F(DeviceWorkerTest, races_finalists_and_ranks_them_as_they_are) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 24, 1, 1}});
-  const Tuning tuning = *default_candidate(Family::direct, problem, device_.limits);
+  const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
   const auto worker = start_device_worker(problem, options_);
   worker->start();
-  const CompiledKernel right = compile(generate(problem, tuning));
+  const CompiledKernel right = compile(generate({problem, tuning}));
   const CompiledKernel slow =
       compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
                       "a.out[i] = s;"));
@@ -200,10 +200,10 @@ TEST_P(RealKernels, of_every_family_are_right) {
   const auto worker = start_device_worker(problem, options);
   worker->start();
   const auto compiler = open_nvrtc();
-  for (const Family family : families()) {
-    const auto tuning = default_candidate(family, problem, device_.limits);
+  for (const Family* family : families()) {
+    const auto tuning = default_candidate(*family, problem, device_.limits);
     if (!tuning) continue;
-    const auto kernel = compiler->compile(generate(problem, *tuning), device_.architecture);
+    const auto kernel = compiler->compile(generate({problem, *tuning}), device_.architecture);
     const DeviceResult result = worker->run(*tuning, kernel, {});
     EXPECT_EQ(result.outcome, Outcome::ok) << *tuning << ": " << result.message;
   }

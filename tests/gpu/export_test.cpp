@@ -35,7 +35,7 @@ std::vector<Exported> one_of_every_form(const Limits& limits) {
     const Problem problem = problem_of(make_builtin(Shape::star, 3, 2), kTypes[all.size() % kTypes.size()],
                                        boundaries[all.size() % boundaries.size()]);
     const auto tuning = plainest(form, problem);
-    if (!tuning || !is_legal(problem, limits, *tuning)) continue;
+    if (!tuning || !is_legal({problem, *tuning}, limits)) continue;
     all.push_back(exported(problem, *tuning));
   }
   return all;

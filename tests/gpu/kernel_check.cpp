@@ -1,7 +1,9 @@
 #include "tests/gpu/kernel_check.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "runtime/library/lookup.hpp"
+#include "runtime/library/packed_launch.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/measure/launcher.hpp"
 
@@ -94,12 +96,10 @@ class DeviceLaunch {
 
   /// What went wrong; nothing when all is right.
   std::optional<std::string> run(const Launcher& launcher) {
-    const auto inputs = addresses(inputs_);
-    auto arguments = pack_arguments(problem_, box_, tuning_, inputs, addresses(outputs_), data_.coefficients);
-    for (const TensorMapRequest& map : tensor_maps(problem_, tuning_, inputs)) {
-      driver_.encode_tensor_map(problem_.type, map, std::span(arguments).subspan(map.offset));
-    }
-    launcher.launch({launch_geometry(problem_, tuning_, box_), {std::move(arguments)}}, 1, nullptr);
+    const PackedLaunch launch({problem_, tuning_}, box_);
+    std::vector<std::byte> argument(launch.argument_bytes());
+    launch.write_argument(driver_, addresses(inputs_), addresses(outputs_), data_.coefficients, argument);
+    launcher.launch({launch.geometry(), {std::move(argument)}}, 1, nullptr);
     driver_.synchronize_context();
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (auto wrong = compare_output(i)) return wrong;
@@ -114,7 +114,7 @@ class DeviceLaunch {
 
  private:
   DeviceField& add_to(std::vector<DeviceField>& fields, const Scene& scene) {
-    const std::size_t slack = scene.guarded ? required_alignment(problem_.type, tuning_) : 0;
+    const std::size_t slack = scene.guarded ? required_alignment({problem_, tuning_}) : 0;
     const std::size_t band = scene.guarded ? kBandBytes : 0;
     return fields.emplace_back(driver_, problem_.field_bytes(), band + slack, band);
   }

@@ -1,8 +1,9 @@
 // Every form of kernel on a real GPU, every pair of settings, on awkward grids, against the CPU's reference: what the
 // host executor cannot show is how the GPU's own compiler, warps, barriers and copy engine run them.
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/candidates/shape.hpp"
 #include "generator/candidates/textbook.hpp"
-#include "generator/candidates/tile.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/cuda/module.hpp"
 #include "tests/gpu/gpu_test.hpp"
@@ -58,7 +59,7 @@ std::vector<Compiled> compile_all(const std::vector<HostCase>& cases, const std:
       const HostCase& one = cases[i];
       const Problem& problem = one.generated_for ? *one.generated_for : one.problems.front();
       try {
-        compiled[i].kernel = compiler->compile(generate(problem, one.tuning), architecture);
+        compiled[i].kernel = compiler->compile(generate({problem, one.tuning}), architecture);
       } catch (const Error& error) {
         compiled[i].error = error.what();
       }
@@ -94,7 +95,7 @@ class DeviceKernels : public GpuTest<> {
  private:
   bool served(const HostCase& one) const {
     return !one.problems.empty() && std::all_of(one.problems.begin(), one.problems.end(), [&](const Problem& problem) {
-      return is_legal(problem, device_.limits, one.tuning);
+      return is_legal({problem, one.tuning}, device_.limits);
     });
   }
 
@@ -134,8 +135,7 @@ class DeviceKernels : public GpuTest<> {
 
 /// What of a tuning makes its form.
 auto form_of(const Tuning& tuning) {
-  return std::tuple(tuning.family, tuning.planes, tuning.keeps, tuning.copies, tuning.halo, tuning.cover,
-                    tuning.neighbours);
+  return std::tuple(tuning.family, tuning.planes, tuning.keeps, tuning.copies, tuning.cover, tuning.neighbours);
 }
 
 const std::vector<HostCase>& all_pairs() {
@@ -149,16 +149,17 @@ TEST_P(DeviceKernelForms, agree_with_the_reference_in_every_cell) {
   std::vector<HostCase> cases;
   std::copy_if(all_pairs().begin(), all_pairs().end(), std::back_inserter(cases),
                [](const HostCase& one) { return form_of(one.tuning) == form_of(GetParam()); });
-  if (uses_tensor_maps(GetParam()) && device_.limits.compute_capability < 90) {
+  const bool by_tma = GetParam().planes == Planes::ring && GetParam().copies == Copies::tma;
+  if (by_tma && device_.limits.compute_capability < 90) {
     GTEST_SKIP() << "no tensor copies on " << device_.architecture;
   }
   expect_right(std::move(cases));
 }
 
-/// "streaming_shared_hcache": the words of the form that are not at their default.
+/// "streaming_shared_cin": the words of the form that are not at their default.
 std::string form_name(const testing::TestParamInfo<Tuning>& info) {
-  std::string result(name(info.param.family));
-  for (const Parameter& parameter : parameters()) {
+  std::string result(info.param.family->name);
+  for (const Parameter& parameter : info.param.family->parameters) {
     const int value = parameter.get(info.param);
     if (!parameter.is_word() || !parameter.used_by(info.param)) continue;
     if (parameter.always_coded || value != parameter.default_value) result += "_" + part(parameter, value);
@@ -189,7 +190,7 @@ TEST_F(DeviceRings, are_right_launch_after_launch) {
         "streaming.bx32.by4.rx4.v2.cz8.ring.sums.cpasync.pf2"}) {
     const Watchdog watchdog(code, kLongestCase);
     Launcher launcher(driver, parse_code(code),
-                      compiler->compile(generate(problem, parse_code(code)), device_.architecture));
+                      compiler->compile(generate({problem, parse_code(code)}), device_.architecture));
     ASSERT_EQ(launcher.exceeded_limit(problem), std::nullopt) << code;
     EXPECT_EQ(verification.verify_launches(launcher, kLaunches), std::nullopt) << code;
   }

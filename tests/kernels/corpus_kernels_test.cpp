@@ -197,10 +197,10 @@ TEST_P(CorpusStencil, IsRightInEveryFamilyOnTheHostExecutor) {
     const std::size_t turn = place_of(GetParam()) + static_cast<std::size_t>(stage);
     std::vector<HostCase> cases = cases_of_each_form(stencil, stage, turn);
     for (HostCase& sample : sampled_cases(stencil, stage, turn)) cases.push_back(std::move(sample));
-    for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
+    for (const std::string_view family : {"direct", "tiled", "streaming"}) {
       const bool is_there =
-          std::any_of(cases.begin(), cases.end(), [&](const HostCase& c) { return c.tuning.family == family; });
-      EXPECT_TRUE(is_there || (family == Family::streaming && stencil.rank == 1)) << name(family);
+          std::any_of(cases.begin(), cases.end(), [&](const HostCase& c) { return c.tuning.family->name == family; });
+      EXPECT_TRUE(is_there || (family == "streaming" && stencil.rank == 1)) << family;
     }
     const auto verdicts = check_cases_on_host(cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -1,7 +1,8 @@
 #include "tests/kernels/kernel_cases.hpp"
 
+#include "generator/candidates/family.hpp"
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/tile.hpp"
+#include "generator/candidates/shape.hpp"
 #include "tests/kernels/covering_array.hpp"
 
 #include <fmt/format.h>
@@ -42,11 +43,9 @@ const Limits& limits() {
   return value;
 }
 
-Tuning form(Family family, Planes planes, Halo halo, Cover cover, Neighbours neighbours) {
-  Tuning tuning;
-  tuning.family = family;
+Tuning form(std::string_view family, Planes planes, Cover cover, Neighbours neighbours) {
+  Tuning tuning(family_named(family));
   tuning.planes = planes;
-  tuning.halo = halo;
   tuning.cover = cover;
   tuning.neighbours = neighbours;
   return tuning;
@@ -65,12 +64,11 @@ Tuning without_unused(Tuning tuning) {
     tuning.sums_loop = tuning.unroll == 1 ? tuning.sums_loop : SumsLoop::step;
     tuning.unroll = 1;
   }
-  if (tuning.keeps != Keeps::sums || !uses_tensor_maps(tuning)) tuning.tiles = 1;
-  if (tuning.keeps == Keeps::sums && tuning.planes == Planes::registers) tuning.prefetch = 0;
-  for (const Parameter& parameter : parameters()) {
-    if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
+  Tuning result(*tuning.family);
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (parameter.used_by(tuning)) parameter.set(result, parameter.get(tuning));
   }
-  return tuning;
+  return result;
 }
 
 Tuning with_values(Tuning tuning, const Block& block, const Tile& tile, const Walk& walk) {
@@ -120,7 +118,7 @@ std::optional<Tuning> plainest(const Tuning& form_of_family, const Problem& prob
   for (const Block& block : kPlain) {
     for (const Tile& tile : {kTiles[0], kTiles[1], Tile{8, 1, 1, 1}}) {
       const Tuning tuning = with_values(form_of_family, block, tile, {4, 1, 1});
-      if (is_legal(problem, limits(), tuning)) return tuning;
+      if (is_legal({problem, tuning}, limits())) return tuning;
     }
   }
   return std::nullopt;
@@ -128,11 +126,11 @@ std::optional<Tuning> plainest(const Tuning& form_of_family, const Problem& prob
 
 std::vector<Tuning> kernel_forms() {
   using enum Planes;
-  const auto direct = [](Neighbours n) { return form(Family::direct, registers, Halo::shared, Cover::output, n); };
-  const auto tiled = [](Halo h, Cover c) { return form(Family::tiled, registers, h, c, Neighbours::cache); };
-  const auto streaming = [](Planes p, Halo h, Cover c, Neighbours n) { return form(Family::streaming, p, h, c, n); };
+  const auto direct = [](Neighbours n) { return form("direct", registers, Cover::output, n); };
+  const auto tiled = [](Cover c) { return form("tiled", registers, c, Neighbours::cache); };
+  const auto streaming = [](Planes p, Cover c, Neighbours n) { return form("streaming", p, c, n); };
   const auto sums = [](Planes p, Neighbours n) {
-    Tuning tuning = form(Family::streaming, p, Halo::shared, Cover::output, n);
+    Tuning tuning = form("streaming", p, Cover::output, n);
     tuning.keeps = Keeps::sums;
     return tuning;
   };
@@ -141,18 +139,15 @@ std::vector<Tuning> kernel_forms() {
   return {
       direct(Neighbours::cache),
       direct(Neighbours::shuffle),
-      tiled(Halo::shared, Cover::output),
-      tiled(Halo::cache, Cover::output),
-      tiled(Halo::shared, Cover::input),
-      streaming(registers, Halo::shared, Cover::output, Neighbours::cache),
-      streaming(registers, Halo::shared, Cover::output, Neighbours::shuffle),
-      streaming(shared, Halo::shared, Cover::output, Neighbours::cache),
-      streaming(shared, Halo::cache, Cover::output, Neighbours::cache),
-      streaming(shared, Halo::shared, Cover::input, Neighbours::cache),
-      streaming(mixed, Halo::shared, Cover::output, Neighbours::cache),
-      streaming(mixed, Halo::cache, Cover::output, Neighbours::cache),
-      streaming(mixed, Halo::shared, Cover::input, Neighbours::cache),
-      streaming(ring, Halo::shared, Cover::output, Neighbours::cache),
+      tiled(Cover::output),
+      tiled(Cover::input),
+      streaming(registers, Cover::output, Neighbours::cache),
+      streaming(registers, Cover::output, Neighbours::shuffle),
+      streaming(shared, Cover::output, Neighbours::cache),
+      streaming(shared, Cover::input, Neighbours::cache),
+      streaming(mixed, Cover::output, Neighbours::cache),
+      streaming(mixed, Cover::input, Neighbours::cache),
+      streaming(ring, Cover::output, Neighbours::cache),
       sums(registers, Neighbours::cache),
       sums(registers, Neighbours::shuffle),
       sums(ring, Neighbours::cache),
@@ -241,7 +236,7 @@ std::vector<Boundaries> covering_boundaries() {
 std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning) {
   // Rows must start where vectors may, and where the copy engine can find them.
   const auto cell_bytes = static_cast<std::int64_t>(size_of(problem.type));
-  const std::int64_t unit = uses_tensor_maps(tuning) ? 16 / cell_bytes : tuning.vector;
+  const std::int64_t unit = Candidate(problem, tuning).shape().uses_tensor_maps ? 16 / cell_bytes : tuning.vector;
   std::vector<Problem> grids;
   bool padded = false;
   for (auto n : awkward_extents(problem.extents.rank)) {
@@ -250,7 +245,7 @@ std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning)
     }
     const std::int64_t dense = (n[0] + unit - 1) / unit * unit;
     const Problem grid = on_grid(problem, n, padded ? dense + 3 * unit : dense);
-    if (is_legal(grid, limits(), tuning)) grids.push_back(grid);
+    if (is_legal({grid, tuning}, limits())) grids.push_back(grid);
     padded = !padded;
   }
   return grids;
@@ -303,7 +298,7 @@ std::vector<HostCase> pairwise_cases() {
     return without_unused(tuning);
   };
   const auto legal = [&](const Row& row) {
-    return is_legal(problem_at(row[kStencil], row[kType], row[kBoundary]), limits(), tuning_of(row));
+    return is_legal({problem_at(row[kStencil], row[kType], row[kBoundary]), tuning_of(row)}, limits());
   };
   std::vector<HostCase> cases;
   for (const Row& row : cover_pairs(sizes, legal)) {

@@ -44,12 +44,10 @@ TEST_P(PairwiseKernels, AgreeWithTheReferenceInEveryCell) {
 INSTANTIATE_TEST_SUITE_P(Part, PairwiseKernels, testing::Range(0, kParts));
 
 Tuning form_of(const Tuning& tuning) {
-  Tuning form;
-  form.family = tuning.family;
+  Tuning form(*tuning.family);
   form.planes = tuning.planes;
   form.keeps = tuning.keeps;
   form.copies = tuning.copies;
-  form.halo = tuning.halo;
   form.cover = tuning.cover;
   form.neighbours = tuning.neighbours;
   return form;
@@ -118,8 +116,8 @@ TEST(DefaultCandidates, AgreeWithTheReferenceForEveryFamily) {
   for (const Stencil& stencil : covering_stencils()) {
     Extents extents{stencil.rank, {64, stencil.rank > 1 ? 64 : 1, stencil.rank > 2 ? 64 : 1}};
     const Problem problem = make_problem(stencil, ElementType::f32, covering_boundaries()[5], extents);
-    for (const Family family : families()) {
-      const auto tuning = default_candidate(family, problem, limits);
+    for (const Family* family : families()) {
+      const auto tuning = default_candidate(*family, problem, limits);
       if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
     }
   }

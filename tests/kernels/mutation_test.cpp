@@ -1,5 +1,6 @@
 // Would the checks notice? Each test breaks a template on purpose, and the check of a kernel made from it must fail.
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -158,7 +159,7 @@ constexpr Mutation kMutations[]{
     {"WarpsThatArriveBeforeTheyPublish", "temporal_pipeline.cuh",
      "if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();", "if constexpr (kLevel == 0) meeting.arrive();",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.split.ch2", kZero, kWrongCell},
-    {"PlanesTakenWhileTheyArePassedOn", "temporal_tile.cuh", "T::kSplitsBarrier ? 2 : 1", "1",
+    {"PlanesTakenWhileTheyArePassedOn", "temporal_geometry.cuh", "plan.splits_barrier ? 2 : 1", "1",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2", kZero, ""},
     {"LowerBlocksEndWithTheGrid", "temporal_tile.cuh", "rows.at_low && rank == 0 &&", "rows.at_low &&",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, kWrongCell},
@@ -166,7 +167,7 @@ constexpr Mutation kMutations[]{
 
 HostCase case_of(const Mutation& mutation) {
   const Tuning tuning = parse_code(mutation.code);
-  if (tuning.family == Family::temporal) {
+  if (tuning.family->name == "temporal") {
     return temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32, mutation.boundaries, mutation.code);
   }
   const Problem problem =

@@ -1,8 +1,10 @@
 #include "tests/kernels/random_cases.hpp"
 
+#include "generator/candidates/constraints.hpp"
+#include "generator/kernel/launch.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/candidates/shape.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/temporal.hpp"
-#include "generator/candidates/tile.hpp"
 #include "tests/kernels/random_stencils.hpp"
 
 #include <fmt/format.h>
@@ -73,21 +75,16 @@ std::int64_t awkward_extent(Draw& draw, std::int64_t tile, std::int64_t least, i
 /// The fewest cells along each grid axis that the candidate is legal on.
 std::array<std::int64_t, kMaxRank> least_extents(const Problem& problem, const Tuning& tuning) {
   std::array<std::int64_t, kMaxRank> least{1, 1, 1};
-  if (tuning.family != Family::temporal) return least;
-  const TemporalShape shape = temporal_shape(problem, tuning);
-  const KernelAxes axes = kernel_axes(problem, tuning);
-  const std::array<std::int64_t, kMaxRank> of_kernel{shape.width, shape.height, tuning.chunks};
+  const Candidate candidate(problem, tuning);
+  const KernelShape& shape = candidate.shape();
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    if (axes.grid_axis[axis] < 0) continue;
-    const auto grid_axis = static_cast<std::size_t>(axes.grid_axis[axis]);
-    const bool held = axis == 2 && problem.boundaries[grid_axis] == Boundary::hold;
-    least[grid_axis] = of_kernel[axis] + (held ? 2 * problem.facts.radius[grid_axis] : 0);
+    if (shape.axes.has(axis)) least[static_cast<std::size_t>(shape.axes.grid_axis[axis])] = shape.least_extents[axis];
   }
   return least;
 }
 
 Problem random_grid(Draw& draw, const Problem& planned, const Tuning& tuning) {
-  const auto tile = output_tile(planned, tuning);
+  const auto tile = output_tile({planned, tuning});
   const auto least = least_extents(planned, tuning);
   Problem grid = planned;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(planned.extents.rank); ++axis) {
@@ -96,7 +93,7 @@ Problem random_grid(Draw& draw, const Problem& planned, const Tuning& tuning) {
     grid.extents.n[axis] = draw.one_in(5) ? std::max<std::int64_t>(n, least[axis] + draw.between(0, 9)) : n;
   }
   const auto cell_bytes = static_cast<std::int64_t>(size_of(planned.type));
-  const std::int64_t unit = uses_tensor_maps(tuning) ? 16 / cell_bytes : tuning.vector;
+  const std::int64_t unit = Candidate(planned, tuning).shape().uses_tensor_maps ? 16 / cell_bytes : tuning.vector;
   const std::int64_t dense = (grid.extents.n[0] + unit - 1) / unit * unit;
   grid.pitch = dense + draw.one_of({0, 0, 1, 3}) * unit;
   return grid;
@@ -108,13 +105,31 @@ std::vector<Problem> random_grids(Draw& draw, const Problem& planned, const Limi
     if (updated_box(grid).cells() == 0 || grid.allocated_cells() > kMostCells || reads(grid, tuning) > kMostReads) {
       return;
     }
-    if (is_legal(grid, limits, tuning)) grids.push_back(grid);
+    if (is_legal({grid, tuning}, limits)) grids.push_back(grid);
   };
   add(planned);
   for (int tries = 0; tries < kGridTries && grids.size() < kMostGrids; ++tries) {
     add(random_grid(draw, planned, tuning));
   }
   return grids;
+}
+
+const Family& random_family(Draw& draw, const Problem& problem) {
+  if (problem.steps > 1 && advances_one_field(problem) && draw.one_in(2)) return family_named("temporal");
+  if (problem.extents.rank > 1 && draw.one_in(2)) return family_named("streaming");
+  return family_named(draw.one_in(2) ? "direct" : "tiled");
+}
+
+/// The search draws no planes in shared memory and no threads that cover the input: these are made of what it draws.
+Tuning textbook_form(Draw& draw, const Space& space, const Tuning& drawn) {
+  Tuning form = drawn;
+  form.planes = draw.one_of({Planes::shared, Planes::mixed});
+  form.cover = draw.one_of({Cover::output, Cover::output, Cover::input});
+  Tuning used(*drawn.family);
+  for (const Parameter& parameter : drawn.family->parameters) {
+    if (parameter.used_by(form)) parameter.set(used, parameter.get(form));
+  }
+  return space.legal(used) ? used : drawn;
 }
 
 /// Nothing where no candidate serves the problem, or only on grids that would take too long.
@@ -124,13 +139,11 @@ std::optional<RandomCase> try_case(Draw& draw) {
   result.architecture = draw.one_of({"sm_75", "sm_80", "sm_86", "sm_90", "sm_90", "sm_100", "sm_120"});
   const Limits limits = limits_of_architecture(result.architecture);
   const Space space(result.planned, limits);
-  std::optional<Family> family;  // all tries: fused steps, whose tiles are often too large, keep their turn
-  if (result.planned.steps > 1 && advances_one_field(result.planned) && draw.one_in(2)) family = Family::temporal;
+  const Family& family = random_family(draw, result.planned);  // for all tries: some families are seldom legal
   for (int tries = 0; tries < kCandidateTries; ++tries) {
-    const auto tuning = space.sample(draw.engine());
+    auto tuning = space.sample(family, draw.engine());
     if (!tuning) return std::nullopt;
-    if (!family) family = tuning->family;
-    if (tuning->family != *family) continue;
+    if (draw.one_in(2)) tuning = textbook_form(draw, space, *tuning);
     std::vector<Problem> grids = random_grids(draw, result.planned, limits, *tuning);
     if (grids.empty()) continue;
     result.host_case = {*tuning, std::move(grids), result.planned};

@@ -1,4 +1,5 @@
 #include "tests/kernels/random_cases.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/candidates/constraints.hpp"
 
 #include <gtest/gtest.h>
@@ -33,23 +34,27 @@ TEST(RandomCases, AreTheSameForTheSameSeed) {
 TEST(RandomCases, AreLegalWithSomethingToUpdateOnEveryGrid) {
   for (const RandomCase& each : cases()) {
     const Limits limits = limits_of_architecture(each.architecture);
-    EXPECT_TRUE(is_legal(each.planned, limits, each.host_case.tuning)) << describe(each);
+    EXPECT_TRUE(is_legal({each.planned, each.host_case.tuning}, limits)) << describe(each);
     ASSERT_FALSE(each.host_case.problems.empty()) << describe(each);
     for (const Problem& grid : each.host_case.problems) {
-      EXPECT_TRUE(is_legal(grid, limits, each.host_case.tuning)) << describe(each);
+      EXPECT_TRUE(is_legal({grid, each.host_case.tuning}, limits)) << describe(each);
       EXPECT_GT(updated_box(grid).cells(), 0) << describe(each);
     }
   }
 }
 
 TEST(RandomCases, LeaveOutNoFamilyTypeBoundaryOrRank) {
-  std::set<Family> families;
+  std::set<const Family*> families;
+  std::set<Planes> planes;
+  std::set<Cover> covers;
   std::set<ElementType> types;
   std::set<Boundary> boundaries;
   std::set<int> ranks;
   std::set<bool> linear, wide;
   for (const RandomCase& each : cases()) {
     families.insert(each.host_case.tuning.family);
+    planes.insert(each.host_case.tuning.planes);
+    covers.insert(each.host_case.tuning.cover);
     types.insert(each.planned.type);
     ranks.insert(each.planned.extents.rank);
     linear.insert(each.planned.facts.linear);
@@ -59,6 +64,8 @@ TEST(RandomCases, LeaveOutNoFamilyTypeBoundaryOrRank) {
     }
   }
   EXPECT_EQ(families.size(), stencil_tune::families().size());
+  EXPECT_EQ(planes.size(), 4U);
+  EXPECT_EQ(covers.size(), 2U);
   EXPECT_EQ(types.size(), 4U);
   EXPECT_EQ(boundaries.size(), 5U);
   EXPECT_EQ(ranks.size(), 3U);

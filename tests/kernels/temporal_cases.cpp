@@ -1,7 +1,7 @@
 #include "tests/kernels/temporal_cases.hpp"
 
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
 
 #include <fmt/format.h>
@@ -71,13 +71,13 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
     return make_problem(stencil, type, boundaries, extents, pitch, tuning.steps);
   };
   const Problem large = problem_on({stencil.rank, {512, stencil.rank > 1 ? 512 : 1, stencil.rank > 2 ? 512 : 1}}, 0);
-  const TemporalShape shape = temporal_shape(large, tuning);
+  const FusedLevels shape = Candidate(large, tuning).shape().fused;
   HostCase host_case{tuning, {}, {}};
   const auto add = [&](std::int64_t wider, std::int64_t higher, std::int64_t planes, std::int64_t pad) {
     Extents extents{stencil.rank, {shape.width + wider, stencil.rank > 1 ? planes : 1, 1}};
     if (stencil.rank == 3) extents = {3, {shape.width + wider, shape.height + higher, planes}};
     const Problem problem = problem_on(extents, extents.n[0] + pad);
-    if (is_legal(problem, limits, tuning)) host_case.problems.push_back(problem);
+    if (is_legal({problem, tuning}, limits)) host_case.problems.push_back(problem);
   };
   const std::int64_t lag = tuning.steps * shape.lag;
   add(0, 0, 7, 0);

@@ -1,6 +1,8 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/temporal.hpp"
+#include "generator/kernel/launch.hpp"
+#include "templates/temporal/temporal_geometry.cuh"
+#include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel/source.hpp"
 #include "tests/kernels/temporal_cases.hpp"
@@ -77,7 +79,7 @@ TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf4.t3.ch3");
   // Four planes of each field on their way, two that wait for the levels after the first and one that is read; two
   // slots of three levels of 4 warps' two edge rows, each with room for a lane more, and 16 bytes before the first.
-  EXPECT_EQ(temporal_shape(problem, tuning).shared_bytes,
+  EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes,
             (4U + 4 + 2 + 1) * 64 * 16 * 4 + 16 + 2U * 3 * 4 * 2 * 66 * 4);
 }
 
@@ -94,7 +96,7 @@ TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
                                        {2, {128, 24, 1}}, 0, 8);
   for (const char* text : {"temporal.bx32.by1.rx4.pf2.t8", "temporal.bx32.by1.rx4.sums.pf2.t8"}) {
     const Tuning tuning = parse_code(text);
-    ASSERT_TRUE(is_legal(problem, limits_of_architecture("sm_90"), tuning)) << text;
+    ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << text;
     constexpr std::uint16_t kOne = 0x3c00;
     const std::vector<std::uint16_t> before(static_cast<std::size_t>(problem.allocated_cells()), kOne);
     std::vector<std::uint16_t> after(before.size(), 0);
@@ -102,11 +104,12 @@ TEST(TemporalKernels, KeepF32BetweenStepsOf16BitTypes) {
     const std::array<std::uint64_t, 1> outputs{reinterpret_cast<std::uint64_t>(after.data())};
     const std::vector<double> coefficients{1 + 0x1p-12, 0};
     const Box box = updated_box(problem);
-    const KernelSource source = generate(problem, tuning);
-    const LaunchGeometry geometry = launch_geometry(problem, tuning, box);
-    const auto fault = HostLibrary(std::span(&source, 1))
-                           .kernel(source.entry)
-                           .run(geometry, pack_arguments(problem, box, tuning, inputs, outputs, coefficients));
+    const KernelSource source = generate({problem, tuning});
+    const LaunchGeometry geometry = launch_geometry({problem, tuning}, box);
+    const auto fault =
+        HostLibrary(std::span(&source, 1))
+            .kernel(source.entry)
+            .run(geometry, KernelArguments({problem, tuning}, box).pack(inputs, outputs, coefficients, {}));
     ASSERT_FALSE(fault) << fault->message;
     EXPECT_EQ(std::count(after.begin(), after.end(), kOne + 2), static_cast<std::ptrdiff_t>(after.size())) << text;
   }
@@ -116,19 +119,19 @@ TEST(TemporalShapes, LagAsFarAsTheirSumsWaitForOtherWarpsRows) {
   const auto shape = [](Shape form, int order) {
     const Problem problem = make_problem(make_builtin(form, 3, order), ElementType::f64, everywhere(Boundary::hold),
                                          {3, {512, 512, 512}}, 0, 8);
-    return temporal_shape(problem, parse_code("temporal.bx32.by8.rx2.ry4.sums.v2.pf2.t2"));
+    return Candidate(problem, parse_code("temporal.bx32.by8.rx2.ry4.sums.v2.pf2.t2")).shape().fused;
   };
   EXPECT_EQ(shape(Shape::star, 2).lag, 2) << "what lies ahead of an output is in its column";
-  EXPECT_EQ(shape(Shape::star, 2).held, 4);
+  EXPECT_EQ(shape(Shape::star, 2).kept, 4);
   EXPECT_EQ(shape(Shape::box, 1).lag, 2) << "one more than its reach";
-  EXPECT_EQ(shape(Shape::box, 1).held, 3);
+  EXPECT_EQ(shape(Shape::box, 1).kept, 3);
 }
 
 TEST(TemporalShapes, StartTilesWhereTheCopyEngineMay) {
   const auto left = [](ElementType type, const char* code) {
     const Problem problem =
         make_problem(make_builtin(Shape::star, 3, 1), type, everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
-    return temporal_shape(problem, parse_code(code)).left;
+    return Candidate(problem, parse_code(code)).shape().fused.left;
   };
   EXPECT_EQ(left(ElementType::f32, "temporal.bx32.by4.rx2.ry4.pf2.t3"), 3);
   EXPECT_EQ(left(ElementType::f32, "temporal.bx32.by4.rx2.ry4.tmarows.pf2.t3"), 4);
@@ -140,33 +143,34 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
                                        {3, {512, 512, 512}}, 0, 8);
   const Tuning tuning = parse_code("temporal.bx32.by16.rx2.ry4.v2.pf4.t3.ch3");
-  const TemporalShape shape = temporal_shape(problem, tuning);
+  const FusedLevels shape = Candidate(problem, tuning).shape().fused;
   EXPECT_EQ(shape.width, 64);
   EXPECT_EQ(shape.height, 64);
   EXPECT_EQ(shape.left, 4) << "rounded up to whole vectors";
   EXPECT_EQ(shape.above, 3);
   EXPECT_EQ(shape.lag, 1);
-  EXPECT_EQ(shape.held, 2);
+  EXPECT_EQ(shape.kept, 2);
   // Four planes of 64x64 cells on their way; two slots of three levels of 16 warps' two edge rows of 33 lanes.
-  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
+  EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
   // The first tile stores 60 columns, each one after it 56 more.
-  EXPECT_EQ(temporal_tiles(512, 64, 4, 4, Boundary::hold), 9);
-  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::hold), 1);
-  EXPECT_EQ(temporal_tiles(65, 64, 4, 4, Boundary::hold), 2);
-  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, Boundary::periodic), 2);
+  EXPECT_EQ(temporal_tiles(512, 64, 4, 4, false), 9);
+  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, false), 1);
+  EXPECT_EQ(temporal_tiles(65, 64, 4, 4, false), 2);
+  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, true), 2);
 }
 
 TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
                                        {3, {512, 512, 512}}, 0, 8);
   const Tuning tuning = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch3.cl2");
-  const TemporalShape shape = temporal_shape(problem, tuning);
+  const FusedLevels shape = Candidate(problem, tuning).shape().fused;
   EXPECT_EQ(shape.block_height, 32);
   EXPECT_EQ(shape.height, 64);
   // A block's four planes on their way; two slots of four levels of its 8 warps' and two others' edge rows; barriers.
-  EXPECT_EQ(shape.shared_bytes, 4U * 64 * 32 * 4 + 16 + 2U * 4 * (8 + 2) * 2 * 66 * 4 + 4 * 8);
+  EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes,
+            4U * 64 * 32 * 4 + 16 + 2U * 4 * (8 + 2) * 2 * 66 * 4 + 4 * 8);
   // 9 tiles in x, 9 in y of 56 rows and 4 more at both ends, 3 chunks: two blocks each.
-  const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
+  const LaunchGeometry geometry = launch_geometry({problem, tuning}, updated_box(problem));
   EXPECT_EQ(geometry.grid, (std::array<unsigned, 3>{2 * 9, 9, 3}));
   EXPECT_EQ(geometry.cluster, 2U);
 }
@@ -174,30 +178,31 @@ TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
 TEST(TemporalShapes, ExchangeTheEndsOfRowsInTilesOfSeveralWarps) {
   const auto shape = [](int rank, const char* code) {
     const Extents extents{rank, {512, 512, rank == 3 ? 512 : 1}};
-    return temporal_shape(
-        make_problem(make_builtin(Shape::star, rank, 2), ElementType::f64, everywhere(Boundary::hold), extents, 0, 8),
-        parse_code(code));
+    return Candidate(make_problem(make_builtin(Shape::star, rank, 2), ElementType::f64, everywhere(Boundary::hold),
+                                  extents, 0, 8),
+                     parse_code(code))
+        .shape();
   };
-  const TemporalShape plane = shape(2, "temporal.bx64.by1.rx4.v2.pf2.t4.tg2");
-  EXPECT_EQ(plane.width, 256);
-  EXPECT_EQ(plane.lag, 2) << "the ends of the middle row were published before";
-  EXPECT_EQ(plane.exchange_slots, 2);
+  const KernelShape plane = shape(2, "temporal.bx64.by1.rx4.v2.pf2.t4.tg2");
+  EXPECT_EQ(plane.fused.width, 256);
+  EXPECT_EQ(plane.fused.lag, 2) << "the ends of the middle row were published before";
+  EXPECT_EQ(plane.fused.exchange_slots, 2);
   // Two rows on their way, two that groups pass on; two slots of four levels of both ends of 64 threads' parts of a
   // row.
-  EXPECT_EQ(plane.shared_bytes, (2U + 2) * 256 * 8 + 16 + 2U * 4 * (2 + 2) * 65 * 8);
-  const TemporalShape space = shape(3, "temporal.bx64.by2.rx2.ry5.pf1.t2");
-  EXPECT_EQ(space.end_rows, 1) << "two rows at each edge are published whole";
-  EXPECT_EQ(space.shared_bytes, 128U * 10 * 8 + 16 + 2U * 2 * 2 * (4 * 2 + 1 * 4) * 65 * 8);
+  EXPECT_EQ(plane.shared.bytes, (2U + 2) * 256 * 8 + 16 + 2U * 4 * (2 + 2) * 65 * 8);
+  const KernelShape space = shape(3, "temporal.bx64.by2.rx2.ry5.pf1.t2");
+  EXPECT_EQ(space.fused.end_rows, 1) << "two rows at each edge are published whole";
+  EXPECT_EQ(space.shared.bytes, 128U * 10 * 8 + 16 + 2U * 2 * 2 * (4 * 2 + 1 * 4) * 65 * 8);
 }
 
 TEST(TemporalShapes, TakeWhatIsPassedOnAStepLaterWhereTheBarrierIsSplit) {
   const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, everywhere(Boundary::hold),
                                        {2, {512, 512, 1}}, 0, 8);
-  const TemporalShape meet = temporal_shape(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3"));
-  const TemporalShape split = temporal_shape(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3.split"));
-  EXPECT_EQ(meet.delay, 6 + 2);
-  EXPECT_EQ(split.delay, 6 + 2 * 2);
-  EXPECT_EQ(split.shared_bytes, meet.shared_bytes + 2U * 128 * 8 + 16)
+  const KernelShape meet = Candidate(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3")).shape();
+  const KernelShape split = Candidate(problem, parse_code("temporal.bx32.by1.rx4.pf2.t6.tg3.split")).shape();
+  EXPECT_EQ(meet.fused.delay, 6 + 2);
+  EXPECT_EQ(split.fused.delay, 6 + 2 * 2);
+  EXPECT_EQ(split.shared.bytes, meet.shared.bytes + 2U * 128 * 8 + 16)
       << "a plane more for each of two groups, a barrier";
 }
 
@@ -207,7 +212,7 @@ TEST(TemporalConstraints, KeepSumsWhereTheyCanBe) {
   const auto violated = [&](const Stencil& stencil, Boundary walked) {
     const Boundaries boundaries{Boundary::clamp, Boundary::reflect, walked};
     const Problem problem = make_problem(stencil, ElementType::f32, boundaries, {3, {128, 128, 128}}, 0, 4);
-    const auto violation = first_violation(problem, limits, parse_code(kCode));
+    const auto violation = first_violation({problem, parse_code(kCode)}, limits);
     return violation ? std::string(violation->constraint) : std::string("legal");
   };
   const Stencil box = make_builtin(Shape::box, 3, 1);
@@ -226,8 +231,8 @@ TEST(TemporalConstraints, AskForAsynchronousCopies) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, everywhere(Boundary::hold),
                                        {3, {128, 128, 128}}, 0, 4);
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4");
-  EXPECT_TRUE(is_legal(problem, limits_of_architecture("sm_80"), tuning));
-  const auto violation = first_violation(problem, limits_of_architecture("sm_75"), tuning);
+  EXPECT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_80")));
+  const auto violation = first_violation({problem, tuning}, limits_of_architecture("sm_75"));
   ASSERT_TRUE(violation);
   EXPECT_EQ(violation->constraint, "temporal_architecture");
 }
@@ -236,8 +241,8 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   const Limits limits = limits_of_architecture("sm_90");
   const auto violated = [&](const Stencil& stencil, const Boundaries& boundaries, const Extents& extents, int steps,
                             std::string_view code) {
-    const auto violation = first_violation(make_problem(stencil, ElementType::f32, boundaries, extents, 0, steps),
-                                           limits, parse_code(code));
+    const auto violation = first_violation(
+        {make_problem(stencil, ElementType::f32, boundaries, extents, 0, steps), parse_code(code)}, limits);
     return violation ? std::string(violation->constraint) : std::string("legal");
   };
   const Stencil star = make_builtin(Shape::star, 3, 1);
@@ -277,13 +282,14 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
   const Problem older = make_problem(star, ElementType::f32, hold, grid, 0, 4);
   const auto no_clusters =
-      first_violation(older, limits_of_architecture("sm_80"), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"));
+      first_violation({older, parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2")}, limits_of_architecture("sm_80"));
   ASSERT_TRUE(no_clusters);
   EXPECT_EQ(no_clusters->constraint, "clusters");
   const Stencil conducting = load_definition("corpus/anisotropic_diffusion3d.toml");
   EXPECT_EQ(violated(conducting, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"), "temporal_fields");
-  const auto reason = first_violation(make_problem(conducting, ElementType::f32, hold, grid, 0, 4), limits,
-                                      parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t2"));
+  const auto reason = first_violation(
+      {make_problem(conducting, ElementType::f32, hold, grid, 0, 4), parse_code("temporal.bx32.by4.rx2.ry4.v2.pf3.t2")},
+      limits);
   EXPECT_NE(reason->message.find("field 'k' is read at ("), std::string::npos) << reason->message;
   EXPECT_EQ(
       violated(load_definition("corpus/acoustic3d_o2.toml"), hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2"),

@@ -47,7 +47,7 @@ int run_explain(const Arguments& arguments) {
   const Tuning tuning =
       candidate_from((*values)["code"].as<std::vector<std::string>>().front(), problem, target.limits);
   fmt::print("{}", explain(problem, target.limits, tuning));
-  if (updated_box(problem).cells() > 0 && is_legal(problem, target.limits, tuning)) {
+  if (updated_box(problem).cells() > 0 && is_legal({problem, tuning}, target.limits)) {
     fmt::print("{}", prediction_text(PerformanceModel(problem, target.limits, target.model), tuning));
   }
   return 0;

@@ -162,17 +162,15 @@ void require_tunable(const Problem& problem, const Limits& limits) {
                             "more; take a larger grid or another --boundary",
                             describe(problem), layers, layers == 1 ? "" : "s"));
   }
-  for (const Family family : families()) {
-    if (default_candidate(family, problem, limits)) return;
+  for (const Family* family : families()) {
+    if (default_candidate(*family, problem, limits)) return;
   }
   std::mt19937_64 random(1);
   if (Space(problem, limits).sample(random)) return;
   std::string why;
-  for (const Family family : families()) {
-    Tuning tuning;
-    tuning.family = family;
-    const auto violation = first_violation(problem, limits, tuning);
-    if (violation) why += fmt::format("\n  {}: {}: {}", name(family), violation->constraint, violation->message);
+  for (const Family* family : families()) {
+    const auto violation = first_violation({problem, Tuning(*family)}, limits);
+    if (violation) why += fmt::format("\n  {}: {}: {}", family->name, violation->constraint, violation->message);
   }
   throw Error(ErrorCode::illegal_candidate,
               fmt::format("{}: too large for every kernel family{}", describe(problem), why));

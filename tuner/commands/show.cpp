@@ -36,8 +36,8 @@ WinnerRecord winner_by_id(Database* database, const std::string& text) {
 }
 
 void print_parameters(const Tuning& tuning) {
-  fmt::print("\nparameters:\n  {:<20} {}\n", "family", name(tuning.family));
-  for (const Parameter& parameter : parameters()) {
+  fmt::print("\nparameters:\n  {:<20} {}\n", "family", tuning.family->name);
+  for (const Parameter& parameter : tuning.family->parameters) {
     if (!parameter.used_by(tuning)) continue;
     const auto value = static_cast<std::size_t>(parameter.get(tuning));
     if (value < parameter.words.size()) {

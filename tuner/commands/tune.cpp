@@ -1,6 +1,6 @@
 // stencil-tune [tune] --dims 512
 #include "db/trial_store.hpp"
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"

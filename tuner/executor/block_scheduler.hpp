@@ -2,6 +2,7 @@
 // when a wait is over.
 #pragma once
 
+#include "generator/kernel/launch.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/guarded_array.hpp"
 #include "tuner/executor/host_interface.hpp"

@@ -117,17 +117,14 @@ std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::sp
   return scheduler.run_grid();
 }
 
-void encode_tensor_maps(std::span<const TensorMapRequest> requests, std::size_t cell_bytes,
-                        std::span<std::byte> arguments) {
-  for (const TensorMapRequest& request : requests) {
-    const host::TensorMapContent content{host::kTensorMapMark,
-                                         request.address,
-                                         {request.extents[0], request.extents[1], request.extents[2]},
-                                         {request.strides[0], request.strides[1]},
-                                         {request.box[0], request.box[1], request.box[2]},
-                                         static_cast<unsigned>(cell_bytes)};
-    std::memcpy(arguments.data() + request.offset, &content, sizeof content);
-  }
+void encode_tensor_map(const TensorMapRequest& request, std::size_t cell_bytes, std::span<std::byte> to) {
+  const host::TensorMapContent content{host::kTensorMapMark,
+                                       request.address,
+                                       {request.extents[0], request.extents[1], request.extents[2]},
+                                       {request.strides[0], request.strides[1]},
+                                       {request.box[0], request.box[1], request.box[2]},
+                                       static_cast<unsigned>(cell_bytes)};
+  std::memcpy(to.data(), &content, sizeof content);
 }
 
 }  // namespace stencil_tune

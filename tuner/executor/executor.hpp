@@ -11,6 +11,7 @@
 //   - out-of-bounds, misaligned and mismatched accesses end the launch with a HostFault that says who and where.
 #pragma once
 
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
 
 #include <cstddef>
@@ -53,14 +54,13 @@ std::string_view name(ThreadOrder order) noexcept;
 
 class HostLibrary;
 
-/// Writes the tensor maps that a kernel's packed arguments lack, in the executor's encoding.
-void encode_tensor_maps(std::span<const TensorMapRequest> requests, std::size_t cell_bytes,
-                        std::span<std::byte> arguments);
+/// Writes a tensor map into its place in the kernel's parameter, in the executor's encoding.
+void encode_tensor_map(const TensorMapRequest& request, std::size_t cell_bytes, std::span<std::byte> to);
 
 /// One kernel of a loaded library; keeps the library loaded.
 class HostKernel {
  public:
-  /// Runs the whole grid. `arguments` is the kernel's one parameter (pack_arguments). Addresses in it are used as they
+  /// Runs the whole grid. `arguments` is the kernel's one parameter (KernelArguments). Addresses in it are used as they
   /// are: arrays that lie against guard pages (GuardedArray) make the checks sharp. Returns the first fault, nothing
   /// when the kernel ended well. Launches of one process run one after another.
   /// Throws Error(invalid_argument) when the argument's size or the geometry cannot be right.

@@ -1,7 +1,7 @@
 #include "tuner/executor/host_check.hpp"
 
-#include "generator/candidates/temporal.hpp"
-#include "generator/candidates/tile.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/launch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
@@ -50,11 +50,10 @@ bool holds(const Box& box, const std::array<std::int64_t, kMaxRank>& cell) {
 class HostLaunch {
  public:
   HostLaunch(const Problem& problem, const Tuning& tuning, const FieldData& data, const Scene& scene)
-      : problem_(problem), tuning_(tuning), data_(data), scene_(scene), box_(updated_box(problem)) {
+      : problem_(problem), candidate_(problem, tuning), data_(data), scene_(scene), box_(updated_box(problem)) {
     if (scene.part_of_box) box_ = part_of(box_, problem.extents.rank);
     // Arrays start where the candidate's vectors may, and no better: slack would hide what a guard page shows.
-    const std::size_t vector_bytes = size_of(problem.type) * static_cast<std::size_t>(tuning.vector);
-    const std::size_t alignment = uses_tensor_maps(tuning) ? 16 : std::min<std::size_t>(16, vector_bytes);
+    const std::size_t alignment = std::min<std::size_t>(16, required_alignment(candidate_));
     for (const std::vector<double>& values : data.inputs) {
       store_field(problem, values, inputs_.emplace_back(problem.field_bytes(), alignment, scene.placement));
       inputs_.back().make_read_only();
@@ -66,10 +65,12 @@ class HostLaunch {
 
   /// What went wrong; nothing when all is right.
   std::optional<std::string> run(const HostKernel& kernel) {
-    auto arguments =
-        pack_arguments(problem_, box_, tuning_, addresses(inputs_), addresses(outputs_), data_.coefficients);
-    encode_tensor_maps(tensor_maps(problem_, tuning_, addresses(inputs_)), size_of(problem_.type), arguments);
-    const auto fault = kernel.run(launch_geometry(problem_, tuning_, box_), arguments, scene_.run);
+    const KernelArguments arguments(candidate_, box_);
+    const auto encode = [this](const TensorMapRequest& map, std::span<std::byte> to) {
+      encode_tensor_map(map, size_of(problem_.type), to);
+    };
+    const auto packed = arguments.pack(addresses(inputs_), addresses(outputs_), data_.coefficients, encode);
+    const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, scene_.run);
     if (fault) return fmt::format("{}: {}{}", name(fault->kind), fault->message, describe(fault->address));
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (auto wrong = compare(i)) return wrong;
@@ -128,7 +129,7 @@ class HostLaunch {
   }
 
   const Problem& problem_;
-  const Tuning& tuning_;
+  const Candidate candidate_;
   const FieldData& data_;
   const Scene& scene_;
   Box box_;
@@ -167,7 +168,7 @@ std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, st
       throw Error(ErrorCode::invalid_argument, fmt::format("no grid to try {} on", code(cases[i].tuning)));
     }
     const Problem& problem = cases[i].generated_for ? *cases[i].generated_for : cases[i].problems.front();
-    sources.push_back(generate(problem, cases[i].tuning, fmt::format("candidate_{}", i)));
+    sources.push_back(generate({problem, cases[i].tuning}, fmt::format("candidate_{}", i)));
   }
   const HostLibrary library(sources, files);
   std::vector<HostVerdict> verdicts;

@@ -1,6 +1,6 @@
 #include "tuner/measure/device_bench.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/measure/stopwatch.hpp"

@@ -1,5 +1,6 @@
 #include "tuner/measure/launcher.hpp"
 
+#include "runtime/library/packed_launch.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ Launcher::Launcher(Driver& driver, const Tuning& tuning, const CompiledKernel& k
     : driver_(&driver), tuning_(tuning), module_(driver, kernel) {}
 
 std::optional<std::string> Launcher::exceeded_limit(const Problem& problem) {
-  const LaunchGeometry geometry = launch_geometry(problem, tuning_, updated_box(problem));
+  const LaunchGeometry geometry = launch_geometry({problem, tuning_}, updated_box(problem));
   const int most = module_.attribute(FunctionAttribute::max_threads_per_block);
   if (static_cast<int>(threads_of(geometry)) > most) {
     return fmt::format("a block has {} threads; with {} registers a thread the device runs {} at most",
@@ -37,7 +38,7 @@ std::optional<std::string> Launcher::exceeded_limit(const Problem& problem) {
 }
 
 double Launcher::occupancy(const Problem& problem, const Limits& limits) const {
-  const LaunchGeometry geometry = launch_geometry(problem, tuning_, updated_box(problem));
+  const LaunchGeometry geometry = launch_geometry({problem, tuning_}, updated_box(problem));
   const unsigned warps = (threads_of(geometry) + 31) / 32;
   const int most_warps = limits.max_threads_per_sm / 32;
   return static_cast<double>(module_.resident_blocks(geometry)) * warps / most_warps;
@@ -45,20 +46,18 @@ double Launcher::occupancy(const Problem& problem, const Limits& limits) const {
 
 Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fields,
                                      std::span<const double> coefficients) const {
-  const Box box = updated_box(problem);
-  Repeated steps{launch_geometry(problem, tuning_, box), {}};
+  const PackedLaunch launch({problem, tuning_}, updated_box(problem));
+  Repeated steps{launch.geometry(), {}};
   for (const Phase& phase : phases(problem.stencil)) {
     const auto addresses = [&](const std::vector<int>& wanted) {
       std::vector<int> buffers;
       for (int field : wanted) buffers.push_back(phase[static_cast<std::size_t>(field)]);
       return fields.addresses(buffers);
     };
-    const auto inputs = addresses(problem.facts.inputs);
-    auto arguments = pack_arguments(problem, box, tuning_, inputs, addresses(problem.facts.outputs), coefficients);
-    for (const TensorMapRequest& map : tensor_maps(problem, tuning_, inputs)) {
-      driver_->encode_tensor_map(problem.type, map, std::span(arguments).subspan(map.offset));
-    }
-    steps.arguments.push_back(std::move(arguments));
+    std::vector<std::byte> argument(launch.argument_bytes());
+    launch.write_argument(*driver_, addresses(problem.facts.inputs), addresses(problem.facts.outputs), coefficients,
+                          argument);
+    steps.arguments.push_back(std::move(argument));
   }
   return steps;
 }

@@ -1,6 +1,6 @@
 #include "tuner/model/model.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/family.hpp"
 
 #include "tuner/model/work.hpp"
 
@@ -184,7 +184,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   launch.spilled = work.blocks * work.threads * spill_bytes * work.steps;
 
   p.dram_bytes = dram_bytes(work, tuning, active_blocks, device_.l2_mb * (1 << 20));
-  const bool steps_are_fused = tuning.family == Family::temporal;
+  const bool steps_are_fused = tuning.family->fuses_steps;
   const double in_order = access_order_efficiency(work.steps, steps_are_fused ? fused::kDepthCost : kDepthCost);
   p.dram_ms = p.dram_bytes / (device_.dram_gbs * kDramEfficiency * in_order) / 1e6;
   if (steps_are_fused && work.tiles[1] > 1) {

@@ -1,6 +1,6 @@
 // What a launch of fused steps asks of the machine: planes pass through all levels of a block, halos included.
-#include "generator/candidates/temporal.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/candidates/families/temporal.hpp"
+#include "generator/kernel/launch.hpp"
 #include "tuner/model/work.hpp"
 
 #include <algorithm>
@@ -30,20 +30,20 @@ double neighbour_cells(const Problem& problem, const Tuning& tuning, const Kerne
 }
 
 /// Shuffles of a warp for them, each of which moves four bytes. In tiles of several warps they are read.
-double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+double shuffles(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& shape) {
   if (shape.width > shape.warp_width) return 0;
   return (problem.type == ElementType::f64 ? 2 : 1) * neighbour_cells(problem, tuning, axes);
 }
 
 /// Cells at the ends of its rows that a thread publishes, and those that it reads.
-double end_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+double end_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& shape) {
   if (shape.width == shape.warp_width) return 0;
   return shape.end_rows * (axes.reach[0].high - axes.reach[0].low) + neighbour_cells(problem, tuning, axes);
 }
 
 /// Instructions of a warp for one plane of one level, less its arithmetic.
 double level_instructions(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
-                          const TemporalShape& shape) {
+                          const FusedLevels& shape) {
   const double widest = 16.0 / std::max<double>(4, static_cast<double>(size_of(problem.type)));
   const double word = std::min<double>(tuning.register_x, widest);
   const int reach = std::max(-axes.reach[0].low, axes.reach[0].high);
@@ -57,7 +57,7 @@ double level_instructions(const Problem& problem, const Tuning& tuning, const Ke
 /// What a thread holds, by 357 kernels of twelve problems (NVRTC 13.0, sm_90; 14 registers of deviation): its levels'
 /// planes; of the level at work its input with halo, its result and what is on its way; and with sums the cells at the
 /// grid's edges that boundary hold keeps.
-double live_values(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const TemporalShape& shape) {
+double live_values(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& shape) {
   constexpr double kPlanesOfOutputs = 3.6, kPartOfHalo = 0.5, kForAnEdgeCell = 1.5;
   const auto span = [&](std::size_t axis) { return static_cast<double>(axes.reach[axis].high - axes.reach[axis].low); };
   const double outputs = static_cast<double>(tuning.register_x) * tuning.register_y;
@@ -67,24 +67,25 @@ double live_values(const Problem& problem, const Tuning& tuning, const KernelAxe
       tuning.keeps == Keeps::sums && (axes.grid_axis[0] >= 0) && problem.boundaries[0] == Boundary::hold;
   const double edges =
       remembers ? shape.levels * span(2) / 2 * (span(0) / 2 * tuning.register_y + span(1) / 2 * tuning.register_x) : 0;
-  const double held = shape.held - tuning.shared_planes;
+  const double held = shape.kept - tuning.shared_planes;
   return outputs * (shape.levels * held + kPlanesOfOutputs) + kPartOfHalo * halo + kForAnEdgeCell * edges;
 }
 
 }  // namespace
 
 Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
-  const KernelAxes axes = kernel_axes(problem, tuning);
-  const TemporalShape shape = temporal_shape(problem, tuning);
-  const auto own = kernel_tile(problem, tuning);
-  const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
+  const Candidate candidate(problem, tuning);
+  const KernelAxes& axes = candidate.shape().axes;
+  const FusedLevels& shape = candidate.shape().fused;
+  const Lengths& own = candidate.shape().tile;
+  const LaunchGeometry geometry = launch_geometry(candidate, updated_box(problem));
   const auto bytes = static_cast<double>(size_of(problem.type));
   const double outputs = static_cast<double>(tuning.register_x) * tuning.register_y;
 
   Work work;
   work.blocks = static_cast<double>(geometry.grid[0]) * geometry.grid[1] * geometry.grid[2];
-  work.threads = static_cast<int>(threads_per_block(tuning));
-  work.shared_bytes = shape.shared_bytes;
+  work.threads = static_cast<int>(candidate.shape().threads);
+  work.shared_bytes = candidate.shape().shared.bytes;
   work.halo = {static_cast<double>(shape.left + shape.right), static_cast<double>(shape.above + shape.below),
                static_cast<double>(tuning.steps * (axes.reach[2].high - axes.reach[2].low))};
   for (std::size_t a = 0; a < kMaxRank; ++a) {
@@ -112,7 +113,7 @@ Work count_temporal_work(const Problem& problem, const Tuning& tuning) {
   const double passed = 2 * (tuning.groups - 1) * outputs;  // written by a group and read by the next
   // Each step reads the planes that a level has in shared memory and puts one in the oldest's place.
   const double waiting = tuning.shared_planes > 0 ? tuning.steps * (tuning.shared_planes + 1) * outputs : 0;
-  const bool engine = uses_tensor_maps(tuning);
+  const bool engine = candidate.shape().uses_tensor_maps;
   const double copying = engine ? 2 * moved + kEngineOverhead : 3 * moved;  // of the advanced field, its stores too
   const double others = tuning.steps * level_instructions(problem, tuning, axes, shape) + copying +
                         constants * moved * (1 + tuning.steps) + (passed + waiting) * value_bytes / 16 +

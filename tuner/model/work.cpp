@@ -1,8 +1,8 @@
 #include "tuner/model/work.hpp"
 
-#include "generator/candidates/tile.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/plane_sums.hpp"
-#include "generator/kernel/source.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,11 +14,11 @@ constexpr double kWarp = 32;
 constexpr double kThreadOverhead = 40;  // instructions before the first load: indices, bounds, pointers
 constexpr double kStepOverhead = 6;     // and for each plane walked
 
-// Geometry of a candidate along the kernel's axes (generator/candidates/tile.hpp), as the counts below need it.
+// Geometry of a candidate along the kernel's axes (generator/candidates/shape.hpp), as the counts below need it.
 struct Layout {
   const Problem& problem;
   const Tuning& tuning;
-  KernelAxes axes;
+  const KernelAxes& axes;
   std::array<double, kMaxRank> tile{1, 1, 1};     // outputs of a block, clipped to the grid
   std::array<double, kMaxRank> updated{1, 1, 1};  // cells
   double bytes;                                   // of an element in memory
@@ -31,25 +31,28 @@ struct Layout {
   double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
   double register_z;    // outputs of a thread along z in one step
 
-  Layout(const Problem& p, const Tuning& t)
-      : problem(p), tuning(t), axes(kernel_axes(p, t)), bytes(static_cast<double>(size_of(p.type))) {
-    const Box box = updated_box(p);
-    const auto full = kernel_tile(p, t);
+  explicit Layout(const Candidate& candidate)
+      : problem(candidate.problem()),
+        tuning(candidate.tuning()),
+        axes(candidate.shape().axes),
+        bytes(static_cast<double>(size_of(problem.type))) {
+    const KernelShape& shape = candidate.shape();
+    const Box box = updated_box(problem);
     for (std::size_t a = 0; a < kMaxRank; ++a) {
       const int grid_axis = axes.grid_axis[a];
       if (grid_axis < 0) continue;
       const auto g = static_cast<std::size_t>(grid_axis);
       updated[a] = std::max(1.0, static_cast<double>(box.high[g] - box.low[g]));
-      tile[a] = std::clamp(static_cast<double>(full[a]), 1.0, updated[a]);
+      tile[a] = std::clamp(static_cast<double>(shape.tile[a]), 1.0, updated[a]);
     }
-    streaming = t.family == Family::streaming;
+    streaming = tuning.family->name == "streaming";
     steps = streaming ? tile[2] : 1;
-    in_shared = t.family == Family::tiled || (streaming && t.planes != Planes::registers);
-    ring = uses_ring(t);
-    engine = uses_tensor_maps(t);
-    whole_halo = in_shared && (ring || t.halo == Halo::shared);
-    if (ring) ring_row = static_cast<double>(shared_tile(p, t).pitch);
-    register_z = streaming ? 1 : t.register_z;
+    in_shared = shape.shared.bytes > 0;
+    ring = shape.rows_of_whole_lines;
+    engine = shape.uses_tensor_maps;
+    whole_halo = in_shared;
+    if (ring) ring_row = static_cast<double>(shape.shared.pitch);
+    register_z = streaming ? 1 : tuning.register_z;
   }
 
   // Whether planes of the input come to shared memory: late inputs of sums do not.
@@ -199,7 +202,7 @@ void count_rounds(const Layout& s, Work& work) {
 /// to 30 registers (planes in shared memory).
 void count_registers(const Layout& s, Work& work) {
   const Tuning& t = s.tuning;
-  if (t.family == Family::tiled) return;
+  if (s.in_shared && !s.streaming) return;
   const auto span = [&](std::size_t a) { return static_cast<double>(s.axes.reach[a].high - s.axes.reach[a].low); };
   const bool star = s.problem.facts.star;
   const auto inputs = static_cast<double>(s.problem.facts.inputs.size());
@@ -237,9 +240,10 @@ void count_registers(const Layout& s, Work& work) {
 }  // namespace
 
 Work count_work(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family == Family::temporal) return count_temporal_work(problem, tuning);
-  const Layout s(problem, tuning);
-  const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
+  if (tuning.family->fuses_steps) return count_temporal_work(problem, tuning);
+  const Candidate candidate(problem, tuning);
+  const Layout s(candidate);
+  const LaunchGeometry geometry = launch_geometry(candidate, updated_box(problem));
   const auto inputs = static_cast<double>(problem.facts.inputs.size());
   const auto outputs = static_cast<double>(problem.facts.outputs.size());
 

@@ -12,7 +12,7 @@ namespace stencil_tune {
 inline constexpr int kSectorBytes = 32;      ///< the unit in which L2 answers
 inline constexpr int kWavefrontBytes = 128;  ///< what L1 and shared memory move a clock
 
-/// Arrays run over the kernel's axes (generator/candidates/tile.hpp); counts are of the whole launch unless they say
+/// Arrays run over the kernel's axes (generator/candidates/shape.hpp); counts are of the whole launch unless they say
 /// otherwise.
 struct Work {
   double blocks = 0;  ///< of which each takes one tile; those that take several count so often

@@ -1,5 +1,6 @@
 #include "tuner/search/correction.hpp"
 
+#include "generator/candidates/family.hpp"
 #include "generator/kernel/source.hpp"
 
 #include <cmath>
@@ -16,16 +17,14 @@ constexpr double kNoise = 0.07;          // of a trial, with what no sum of term
 Correction::Features Correction::features(const Tuning& tuning) {
   Features result;
   for (const std::string_view file : {std::string_view(), template_of(tuning)}) {
-    const auto add = [&](int parameter, int value) {
+    const auto add = [&](std::string_view parameter, int value) {
       const auto [place, is_new] = term_of_.emplace(Term{file, parameter, value}, static_cast<int>(terms_.size()));
       if (is_new) terms_.push_back(0), row_of_.push_back(-1);
       result.push_back(place->second);
     };
-    add(-1, static_cast<int>(tuning.family));
-    int index = 0;
-    for (const Parameter& parameter : parameters()) {
-      if (parameter.used_by(tuning)) add(index, parameter.get(tuning));
-      ++index;
+    add(tuning.family->name, 0);
+    for (const Parameter& parameter : tuning.family->parameters) {
+      if (parameter.used_by(tuning)) add(parameter.name, parameter.get(tuning));
     }
   }
   return result;

@@ -32,8 +32,8 @@ class Correction {
 
  private:
   struct Term {
-    std::string_view file;  // the template; empty: of all templates
-    int parameter;          // place in parameters(); -1: the family
+    std::string_view file;       // the template; empty: of all templates
+    std::string_view parameter;  // its name, or the family's
     int value;
     auto operator<=>(const Term&) const = default;
   };

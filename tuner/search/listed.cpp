@@ -1,3 +1,4 @@
+#include "generator/candidates/constraints.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/search/candidate_set.hpp"
 #include "tuner/search/search.hpp"
@@ -13,7 +14,7 @@ class Listed : public Strategy {
  public:
   Listed(const Space& space, const std::vector<Tuning>& candidates) {
     for (const Tuning& tuning : candidates) {
-      if (const auto violation = first_violation(space.problem(), space.limits(), tuning)) {
+      if (const auto violation = first_violation({space.problem(), tuning}, space.limits())) {
         throw Error(ErrorCode::illegal_candidate,
                     fmt::format("{}: {}: {}", code(tuning), violation->constraint, violation->message));
       }

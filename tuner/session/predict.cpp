@@ -1,6 +1,6 @@
 #include "tuner/session/predict.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +18,13 @@ constexpr std::int64_t kPitchUnit = 16;  // cells: whole vectors of any type
 
 Problem small_problem(const Problem& problem, const Tuning& tuning) {
   std::array<std::int64_t, kMaxRank> small{67, 19, 11};
-  if (tuning.family == Family::temporal) {
-    const TemporalShape shape = temporal_shape(problem, tuning);
-    const std::int64_t walked = std::int64_t{2} * tuning.steps * shape.lag + tuning.chunks + 3;
-    small = {shape.width + 3, problem.extents.rank == 2 ? walked : shape.height + 3, walked};
+  const Candidate candidate(problem, tuning);
+  const KernelShape& shape = candidate.shape();
+  if (shape.placement == Placement::inside) {
+    const Lengths least{shape.whole_tile[0], shape.whole_tile[1], 2 * shape.fused.delay + shape.tiles[2]};
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (shape.axes.has(axis)) small[static_cast<std::size_t>(shape.axes.grid_axis[axis])] = least[axis] + 3;
+    }
   }
   Extents extents = problem.extents;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
@@ -81,7 +84,7 @@ void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>
     for (std::size_t i = 0; i < finalists.size() && checked < kChecked; ++i) {
       const Tuning& tuning = finalists[i].first;
       const Problem small = small_problem(problem_, tuning);
-      if (!is_legal(small, limits_, tuning)) continue;
+      if (!is_legal({small, tuning}, limits_)) continue;
       ++checked;
       const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
       if (verdict.right) continue;

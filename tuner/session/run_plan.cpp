@@ -1,7 +1,6 @@
 #include "tuner/session/run_plan.hpp"
 
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/temporal.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +26,10 @@ std::string gain_note(const Problem& problem, const Limits& limits, const Device
   if (problem.steps > 1 || !advances_one_field(problem)) return {};
   Problem run = problem;
   run.steps = kSteps;
-  const auto fused = default_candidate(Family::temporal, run, limits);
+  std::optional<Tuning> fused;
+  for (const Family* family : families()) {
+    if (family->fuses_steps && !fused) fused = default_candidate(*family, run, limits);
+  }
   if (!fused) return {};
   const PerformanceModel model(run, limits, device);
   const double gain = model.predict(*fused).gstencils / model.predict(parse_code(winner.code)).gstencils;

@@ -20,7 +20,7 @@ std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wan
   if (winner.predicted || key.type != wanted.type || key.extents.rank != wanted.extents.rank) return {};
   try {
     const Tuning tuning = parse_code(winner.code);
-    if (is_legal(problem, limits, tuning)) return tuning;
+    if (is_legal({problem, tuning}, limits)) return tuning;
   } catch (const Error&) {
     // a code of another version
   }

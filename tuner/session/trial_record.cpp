@@ -1,5 +1,7 @@
 #include "tuner/session/trial_record.hpp"
 
+#include "generator/kernel/launch.hpp"
+
 #include "generator/kernel/source.hpp"
 
 namespace stencil_tune {
@@ -45,7 +47,7 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.message = result.outcome == Outcome::ok ? "" : result.message;
   record.registers = kernel.resources.registers;
   record.spill_bytes = kernel.resources.spill_bytes;
-  const LaunchGeometry geometry = launch_geometry(context.problem, tuning, updated_box(context.problem));
+  const LaunchGeometry geometry = launch_geometry({context.problem, tuning}, updated_box(context.problem));
   record.shared_bytes = static_cast<std::int64_t>(geometry.shared_bytes) + kernel.resources.static_shared;
   record.occupancy = result.occupancy;
   if (result.outcome != Outcome::ok) return record;

@@ -1,6 +1,5 @@
 #include "tuner/verify/device_reference.hpp"
 
-#include "generator/candidates/temporal.hpp"
 #include "tuner/verify/reference.hpp"
 
 namespace stencil_tune {

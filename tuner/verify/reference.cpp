@@ -1,6 +1,5 @@
 #include "tuner/verify/reference.hpp"
 
-#include "generator/candidates/temporal.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/device/storage.h"
 

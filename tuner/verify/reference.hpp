@@ -26,7 +26,7 @@ struct ReferenceField {
 };
 
 /// inputs: one array per entry of facts.inputs, laid out as the fields and already rounded to the element type;
-/// coefficients: one per stencil.coefficients (rounded to the compute type here, as pack_arguments does).
+/// coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments does).
 /// One ReferenceField per entry of facts.outputs. With several sweeps, for stencils that advance one field: each reads
 /// what the one before wrote, in place of the input that this becomes; others stay as they are.
 /// With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers, dyadic

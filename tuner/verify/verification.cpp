@@ -1,6 +1,8 @@
 #include "tuner/verify/verification.hpp"
 
-#include "generator/candidates/temporal.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/launch.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/awkward.hpp"
 #include "tuner/verify/device/storage.h"
@@ -266,7 +268,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
   const Problem small = make_problem(problem_.stencil, problem_.type, problem_.boundaries, extents, pitch,
                                      problem_.steps, problem_.stage);
   if (small.allocated_cells() > kSmallRoom || updated_box(small).cells() == 0) return std::nullopt;
-  if (!is_legal(small, limits_, candidate.tuning())) return std::nullopt;  // never launched there by anyone
+  if (!is_legal({small, candidate.tuning()}, limits_)) return std::nullopt;  // never launched there by anyone
   const int sweeps = sweeps_per_launch(candidate.tuning());
   if (auto wrong = check(candidate, {small, small_fields_, random_, sweeps})) return wrong;
   return exact_ && sweeps == 1 ? check(candidate, {small, small_fields_, *exact_}) : std::nullopt;
@@ -277,7 +279,7 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
   const int sweeps = sweeps_per_launch(candidate.tuning());
   if (auto unbounded = sweeps > 1 ? without_bound(sweeps) : std::nullopt) return unbounded;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
-  for (const Extents& extents : awkward_extents(problem_, output_tile(problem_, candidate.tuning()))) {
+  for (const Extents& extents : awkward_extents(problem_, output_tile({problem_, candidate.tuning()}))) {
     const std::int64_t dense = extents.n[0];
     const std::int64_t padded = (dense + line - 1) / line * line;
     if (auto wrong = check_small(candidate, extents, dense)) return wrong;

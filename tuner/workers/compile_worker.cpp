@@ -15,7 +15,7 @@ CompileResult compile(Compiler& compiler, const Problem& problem, const std::str
   CompileResult result;
   result.tuning = tuning;
   try {
-    result.kernel = compiler.compile(generate(problem, tuning), architecture);
+    result.kernel = compiler.compile(generate({problem, tuning}), architecture);
   } catch (const std::exception& error) {
     result.outcome = Outcome::compile_failed;
     result.message = error.what();

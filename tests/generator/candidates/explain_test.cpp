@@ -39,9 +39,9 @@ TEST(Explain, ListsEveryBrokenConstraintWithItsMeaning) {
 
 TEST(Explain, AgreesWithTheConstraints) {
   const Tuning tuning = parse_code("direct.bx512.by4.rx2.v4");
-  const Explanation explanation = explain_candidate(star(3, 1), kSm90, tuning);
+  const Explanation explanation = explain_candidate({star(3, 1), tuning}, kSm90);
   ASSERT_EQ(explanation.violations.size(), 2u);
-  EXPECT_EQ(explanation.violations[0].constraint, first_violation(star(3, 1), kSm90, tuning)->constraint);
+  EXPECT_EQ(explanation.violations[0].constraint, first_violation({star(3, 1), tuning}, kSm90)->constraint);
   EXPECT_EQ(explanation.threads, 2048);
 }
 

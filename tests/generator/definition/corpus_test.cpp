@@ -178,7 +178,7 @@ Problem on_small_grid(const Stencil& stencil) {
 
 /// The kernel's source without the update's statements and the number of coefficients.
 std::string source_but_for_arithmetic(const Problem& problem, const Tuning& tuning) {
-  std::string text = generate(problem, tuning).text;
+  std::string text = generate({problem, tuning}).text;
   const auto cut = [&text](std::string_view from, std::string_view to) {
     const std::size_t first = text.find(from);
     ASSERT_NE(first, std::string::npos);
@@ -206,8 +206,8 @@ TEST(CorpusSource, DiffersFromTheBuiltInOfItsShapeByItsArithmeticAloneAndHasNoMo
     const Problem ours = on_small_grid(load_definition(path_of(definition)));
     const Problem theirs = on_small_grid(find_builtin(builtin));
     EXPECT_LE(written_operations(ours.stencil), written_operations(theirs.stencil)) << definition;
-    for (const Family family : families()) {
-      const auto tuning = default_candidate(family, theirs, Limits{});
+    for (const Family* family : families()) {
+      const auto tuning = default_candidate(*family, theirs, Limits{});
       if (!tuning) continue;
       EXPECT_EQ(source_but_for_arithmetic(ours, *tuning), source_but_for_arithmetic(theirs, *tuning))
           << definition << ", " << code(*tuning);

@@ -305,13 +305,13 @@ injected_out = "injected_weight * injected_sum"
                                            "injected.toml");
   const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
   const Problem problem = make_problem(stencil, ElementType::f32, hold, {2, {64, 64, 1}});
-  for (const Family family : {Family::direct, Family::tiled, Family::streaming}) {
-    const std::optional<Tuning> tuning = default_candidate(family, problem, Limits{});
-    if (family == Family::temporal) continue;  // one step
-    ASSERT_TRUE(tuning) << name(family);
-    const std::string text = generate(problem, *tuning).text;
+  for (const Family* family : families()) {
+    const std::optional<Tuning> tuning = default_candidate(*family, problem, Limits{});
+    if (family->fuses_steps) continue;  // one step
+    ASSERT_TRUE(tuning) << family->name;
+    const std::string text = generate({problem, *tuning}).text;
     EXPECT_FALSE(text.empty());
-    EXPECT_EQ(text.find("injected"), std::string::npos) << name(family);
+    EXPECT_EQ(text.find("injected"), std::string::npos) << family->name;
   }
 }
 

@@ -1,6 +1,6 @@
 #include "generator/kernel/plane_sums.hpp"
 
-#include "generator/candidates/tile.hpp"
+#include "generator/candidates/shape.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel/source.hpp"
 #include "tests/generator/problems.hpp"
@@ -162,17 +162,17 @@ TEST(PlaneSums, KeepConstantsWithTheCellTheyAreAddedTo) {
 
 TEST(PlaneSums, NeedOnePlaneInTheRingAndOnlyOfEarlyInputs) {
   const Tuning tuning = parse_code("streaming.bx32.by4.cz8.ring.sums.pf1");
-  const SharedTile ring = shared_tile(wave(), tuning);
+  const SharedTile ring = Candidate(wave(), tuning).shape().shared;
   EXPECT_EQ(ring.inputs, 1);
   EXPECT_EQ(ring.planes, 3) << "one in use, one on its way, one being given back";
-  EXPECT_EQ(shared_tile(star(3, 8), tuning).planes, 3);
+  EXPECT_EQ(Candidate(star(3, 8), tuning).shape().shared.planes, 3);
 }
 
 TEST(PlaneSums, AreInTheSourceOfKernelsThatKeepThem) {
   const Problem problem = wave();
-  EXPECT_THAT(generate(problem, parse_code("streaming.bx32.by4.cz8.regs.sums")).text,
+  EXPECT_THAT(generate({problem, parse_code("streaming.bx32.by4.cz8.regs.sums")}).text,
               HasSubstr("return f == 1 || f == 2;"));
-  EXPECT_THAT(generate(problem, parse_code("streaming.bx32.by4.cz8.regs")).text, Not(HasSubstr("add_plane")));
+  EXPECT_THAT(generate({problem, parse_code("streaming.bx32.by4.cz8.regs")}).text, Not(HasSubstr("add_plane")));
 }
 
 }  // namespace

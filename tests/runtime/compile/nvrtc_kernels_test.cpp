@@ -32,8 +32,8 @@ TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
         "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2", "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.sp1",
         "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"}) {
     const Tuning tuning = parse_code(code);
-    ASSERT_TRUE(is_legal(problem, limits_of_architecture("sm_90"), tuning)) << code;
-    EXPECT_NO_THROW(compiler->compile(generate(problem, tuning), "sm_90")) << code;
+    ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
+    EXPECT_NO_THROW(compiler->compile(generate({problem, tuning}), "sm_90")) << code;
   }
 }
 

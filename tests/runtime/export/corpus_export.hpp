@@ -15,11 +15,12 @@
 namespace stencil_tune {
 
 /// One stage in one family as an exported file; nothing where the family does not serve it.
-inline std::optional<std::string> corpus_export(const std::string& name, int stage, Family family, bool with_main) {
+inline std::optional<std::string> corpus_export(const std::string& name, int stage, const Family& family,
+                                                bool with_main) {
   const Problem problem = corpus_problem(corpus_stencil(name), stage);
   const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
   if (!tuning) return std::nullopt;
-  const std::string launcher = name + "_" + std::to_string(stage) + "_" + std::string(stencil_tune::name(family));
+  const std::string launcher = name + "_" + std::to_string(stage) + "_" + std::string(family.name);
   return export_kernel(problem, *tuning, {.name = launcher, .with_main = with_main}).source;
 }
 

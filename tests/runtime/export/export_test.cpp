@@ -1,5 +1,6 @@
 #include "runtime/export/export.hpp"
 
+#include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "tests/runtime/expect_error.hpp"
@@ -83,7 +84,7 @@ TEST(Export, RefusesACandidateThatBreaksAConstraint) {
                "threads_per_block");
   const Tuning ring = parse_code("streaming.bx32.by8.cz8.ring.pf1");
   EXPECT_ERROR(export_kernel(cube(), ring, {.name = "heat", .architecture = "sm_80"}), ErrorCode::illegal_candidate,
-               "ring_architecture");
+               "tensor_architecture");
 }
 
 TEST(Export, NamesBecomeIdentifiers) {
@@ -132,7 +133,7 @@ std::string exports_of_every_family(bool with_main) {
   std::string all;
   int number = 0;
   const auto add = [&](const Problem& problem, const Tuning& tuning) {
-    const auto violation = first_violation(problem, limits, tuning);
+    const auto violation = first_violation({problem, tuning}, limits);
     EXPECT_FALSE(violation) << code(tuning) << ": " << violation->message;
     const bool last = with_main && number == 0;
     all += export_kernel(problem, tuning, {.name = "export" + std::to_string(number++), .with_main = last}).source;
@@ -147,16 +148,16 @@ std::string exports_of_every_family(bool with_main) {
   add(cube(std::move(builder).build(), ElementType::f64, {Boundary::reflect, Boundary::zero, Boundary::hold}),
       parse_code("direct.bx32.by4.bz1.rx1.ry1.rz1.v1"));
   for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
-    for (const Family family : families()) {
+    for (const Family* family : families()) {
       Problem problem =
           cube(make_builtin(Shape::star, 3, 2), type, {Boundary::periodic, Boundary::hold, Boundary::clamp});
       problem.steps = 4;
-      if (const auto tuning = default_candidate(family, problem, limits)) add(problem, *tuning);
+      if (const auto tuning = default_candidate(*family, problem, limits)) add(problem, *tuning);
     }
   }
   for (const Planes planes : {Planes::shared, Planes::mixed, Planes::ring}) {
     const Problem problem = cube(make_builtin(Shape::star, 3, 1));
-    Tuning tuning = *default_candidate(Family::streaming, problem, limits);
+    Tuning tuning = *default_candidate(family_named("streaming"), problem, limits);
     tuning.planes = planes;
     if (planes == Planes::ring) tuning.prefetch = 1;
     add(problem, tuning);

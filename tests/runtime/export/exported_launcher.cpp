@@ -1,5 +1,6 @@
 #include "tests/runtime/export/exported_launcher.hpp"
 
+#include "generator/kernel/launch.hpp"
 #include "generator/candidates/constraints.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/export/export.hpp"
@@ -89,17 +90,15 @@ std::vector<long long> sizes_of(const Problem& grid) {
   return sizes;
 }
 
-/// What the recorder writes for the library's requests.
-void write_maps(std::span<const TensorMapRequest> requests, std::vector<std::byte>& arguments) {
-  for (const TensorMapRequest& request : requests) {
-    TensorMapRecord record{request.address, {}, {}, {}, 3};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      record.extents[axis] = request.extents[axis];
-      record.box[axis] = request.box[axis];
-      if (axis < 2) record.strides[axis] = request.strides[axis];
-    }
-    std::memcpy(arguments.data() + request.offset, &record, sizeof record);
+/// What the recorder writes for the library's request.
+void write_map(const TensorMapRequest& request, std::span<std::byte> to) {
+  TensorMapRecord record{request.address, {}, {}, {}, 3};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    record.extents[axis] = request.extents[axis];
+    record.box[axis] = request.box[axis];
+    if (axis < 2) record.strides[axis] = request.strides[axis];
   }
+  std::memcpy(to.data(), &record, sizeof record);
 }
 
 std::string different_bytes(const std::vector<std::byte>& found, const std::vector<std::byte>& expected) {
@@ -126,20 +125,20 @@ std::string ExportedLauncher::complaint(const Problem& grid) const {
   for (std::size_t i = 0; i < grid.stencil.coefficients.size(); ++i) coefficients.push_back(0.1 + double(i));
 
   const Box box = updated_box(grid);
-  std::vector<std::byte> expected = pack_arguments(grid, box, tuning_, inputs, outputs, coefficients);
-  write_maps(tensor_maps(grid, tuning_, inputs), expected);
+  const std::vector<std::byte> expected =
+      KernelArguments({grid, tuning_}, box).pack(inputs, outputs, coefficients, write_map);
   std::vector<std::byte> found(expected.size());
   LaunchRecord record{0, {}, {}, 0, 0, found.data(), found.size()};
   const auto call = reinterpret_cast<Call>(dlsym(library_.get(), "call"));
   const int error = call(fields.data(), sizes_of(grid).data(), coefficients.data(), &record);
 
   if (box.cells() == 0) return record.launches == 0 ? "" : "launches where there is nothing to update";
-  if (!is_legal(grid, limits_of_architecture("sm_90"), tuning_)) {
+  if (!is_legal({grid, tuning_}, limits_of_architecture("sm_90"))) {
     return error != 0 && record.launches == 0 ? "" : "takes a grid that the candidate is not legal on";
   }
   if (error != 0) return fmt::format("refuses the grid with error {}", error);
   if (record.launches != 1) return fmt::format("{} launches", record.launches);
-  const LaunchGeometry geometry = launch_geometry(grid, tuning_, box);
+  const LaunchGeometry geometry = launch_geometry({grid, tuning_}, box);
   if (!std::equal(geometry.grid.begin(), geometry.grid.end(), record.grid)) {
     return fmt::format("{} blocks, not {}", fmt::join(record.grid, "x"), fmt::join(geometry.grid, "x"));
   }

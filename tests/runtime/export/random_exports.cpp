@@ -79,7 +79,7 @@ class RandomExports {
   void check(std::uint64_t seed) {
     const RandomCase random = random_case(seed);
     for (const char* architecture : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
-      if (!is_legal(random.planned, limits_of_architecture(architecture), random.host_case.tuning)) continue;
+      if (!is_legal({random.planned, random.host_case.tuning}, limits_of_architecture(architecture))) continue;
       count(fmt::format("NVRTC {}", architecture), seed, random, compile(random, architecture));
     }
     if (seed % kExportedOneIn != 0) return;
@@ -107,7 +107,7 @@ class RandomExports {
   /// What NVRTC says against it; empty when it compiles.
   std::string compile(const RandomCase& random, std::string_view architecture) {
     try {
-      compiler_->compile(generate(random.planned, random.host_case.tuning), architecture);
+      compiler_->compile(generate({random.planned, random.host_case.tuning}), architecture);
       return {};
     } catch (const Error& error) {
       return error.what();

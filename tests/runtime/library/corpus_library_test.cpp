@@ -83,7 +83,7 @@ class CorpusLibrary : public testing::TestWithParam<std::string> {
                       .driver = "13.0",
                       .nvrtc = "13.0",
                       .template_signature = template_signature()};
-    trial.code = code(*default_candidate(Family::direct, problem, limits_of_architecture("sm_90")));
+    trial.code = code(*default_candidate(family_named("direct"), problem, limits_of_architecture("sm_90")));
     trial.gstencils = kTunedRate;
     return {winner};
   }

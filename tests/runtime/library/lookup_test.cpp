@@ -88,7 +88,7 @@ TEST(Lookup, NothingTransfersFromAnotherArchitectureTypeBoundaryOrStencil) {
   const Choice choice = choose(cube(512), here(), winners);
   EXPECT_EQ(choice.evidence.match, Match::default_candidate);
   EXPECT_TRUE(choice.evidence.tuned_code.empty());
-  EXPECT_FALSE(first_violation(cube(512), here().limits, choice.tuning));
+  EXPECT_FALSE(first_violation({cube(512), choice.tuning}, here().limits));
 }
 
 TEST(Lookup, VectorsTooWideForOddRowsAreNarrowedAndSaid) {
@@ -115,7 +115,7 @@ TEST(Lookup, VectorsWiderThanThePromisedAlignmentAreNotLaunched) {
   const std::vector winners{winner(512, kWide)};
   const Choice choice = choose(cube(512), target, winners);
   EXPECT_EQ(choice.tuning.vector, 2);
-  EXPECT_LE(required_alignment(ElementType::f32, choice.tuning), 8U);
+  EXPECT_LE(required_alignment({cube(512), choice.tuning}), 8U);
   EXPECT_EQ(choice.evidence.match, Match::nearest_size) << "what runs is not what was tuned";
 }
 
@@ -169,8 +169,8 @@ TEST(Lookup, DefaultsAreLegalForEveryTypeRankAndOddGrid) {
       const Problem problem = make_problem(make_builtin(Shape::box, rank, 1), type, {}, extents);
       const Choice choice = choose(problem, target, {});
       EXPECT_EQ(choice.evidence.match, Match::default_candidate);
-      EXPECT_FALSE(first_violation(problem, target.limits, choice.tuning)) << choice.evidence.code;
-      EXPECT_LE(required_alignment(type, choice.tuning), target.alignment);
+      EXPECT_FALSE(first_violation({problem, choice.tuning}, target.limits)) << choice.evidence.code;
+      EXPECT_LE(required_alignment({problem, choice.tuning}), target.alignment);
     }
   }
 }

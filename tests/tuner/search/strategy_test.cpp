@@ -32,7 +32,7 @@ class StrategyTest : public ::testing::Test {
     if (tuning.store == StoreHint::streaming) time *= 1.07;
     if (tuning.neighbours == Neighbours::shuffle) time *= 0.93;
     if (tuning.order == BlockOrder::raster) time *= 0.96;
-    if (tuning.family == Family::tiled) time *= 1.2;
+    if (tuning.family->name == "tiled") time *= 1.2;
     if (tuning.block_y == 8) time *= 0.97;
     if (tuning.unroll == 2) time *= 0.96;
     if (tuning.load == LoadHint::read_only) time *= 0.98;

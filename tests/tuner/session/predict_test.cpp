@@ -63,7 +63,7 @@ TEST_F(PredictTest, FinalistsRunOnASmallGridAndWrongOnesAreOut) {
     EXPECT_LT(small.extents.cells(), 100000);
     std::vector<HostVerdict> verdicts;
     for (const Tuning& tuning : tunings) {
-      verdicts.push_back({tuning, tuning.family != Family::direct, "cell (1, 1, 1)", 10});
+      verdicts.push_back({tuning, tuning.family->name != "direct", "cell (1, 1, 1)", 10});
     }
     return verdicts;
   });
@@ -111,7 +111,7 @@ TEST(SmallProblem, HoldsATileOfFusedSteps) {
        {"temporal.bx32.by12.rx2.ry4.v2.pf8.t4.ch2.u4", "temporal.bx32.by8.rx2.ry4.sums.pf2.t3.ch16"}) {
     const Tuning tuning = parse_code(text);
     const Problem small = small_problem(run, tuning);
-    EXPECT_TRUE(is_legal(small, limits, tuning)) << text;
+    EXPECT_TRUE(is_legal({small, tuning}, limits)) << text;
     EXPECT_LT(small.extents.cells(), 500000) << text;
   }
 }

@@ -1,0 +1,204 @@
+// temporal: several sweeps in one pass over memory, every level between them on chip; for runs of more than one step.
+#include "generator/candidates/families/temporal.hpp"
+
+#include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/single_sweep.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+namespace {
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+bool walks(const KernelAxes& axes) { return axes.has(2); }
+
+/// One value on a line, which is not walked along.
+std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+  return walks(axes) ? values : std::vector<int>{1};
+}
+
+Parameter warps_in_x() {
+  // Tiles of several warps are slower than those of one in all ten problems tried (H200, 2026-11-22).
+  return threads_in_x({32, 64, 128, 256})
+      .found_by_neighbours_alone()
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        return walks(axes) ? values : std::vector<int>{kWarpSize};
+      });
+}
+
+Parameter copies_of_rows() {
+  // Of 26 winners the TMA helps two (H200, 2026-11-22).
+  return word<Copies>("copies", &Tuning::copies,
+                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
+                       {Copies::tma, "tmarows", "the TMA, a warp's rows of a plane a request (sm_90+)"}},
+                      "who brings a warp the rows that it reads")
+      .found_by_neighbours_alone()
+      .as("bool", "kCopiedByTma", {"true", "false"});
+}
+
+Parameter fused_steps() {
+  return number("fused steps", "t", &Tuning::steps, "kSteps", {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32},
+                "sweeps that a launch makes in one pass over memory")
+      .coded_always()
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        std::erase_if(values, [&](int steps) { return steps > problem.steps; });
+        return values;
+      });
+}
+
+Parameter chunks_of_planes() {
+  return number("chunks", "ch", &Tuning::chunks, {},
+                {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
+                "parts of the last axis that blocks of their own walk")
+      .with_neighbours(2)  // the next number alone is often slower, the one after faster
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
+        return values;
+      })
+      .without_constant();  // an argument of the launch
+}
+
+Parameter planes_in_shared_memory() {
+  // None of 26 winners has any (H200, 2026-11-22).
+  return number("planes in shared memory", "sp", &Tuning::shared_planes, "kSharedPlanes", {0, 1, 2, 3, 4},
+                "planes, the oldest of those that a level keeps from step to step, that wait in shared memory; the "
+                "others wait in registers")
+      .found_by_neighbours_alone()
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        std::erase_if(values, [&](int planes) { return planes > axes.reach_width(2) + 1; });
+        return values;
+      });
+}
+
+Parameter groups_of_warps() {
+  return number("groups of steps", "tg", &Tuning::groups, "kGroups", {1, 2, 3, 4, 6, 8},
+                "groups of warps that share the fused steps out, each passing planes on to the next")
+      .within(of_walks);
+}
+
+Parameter step_barrier() {
+  return word<StepBarrier>(
+             "barrier", &Tuning::barrier,
+             {{StepBarrier::meet, "meet", "all of them between two steps"},
+              {StepBarrier::split, "split",
+               "each says within a step that its cells are there, and waits when the next begins (sm_90+)"}},
+             "how the warps of a block wait for each other from step to step")
+      .within([](std::vector<int> values, const Problem&, const Limits& limits, const KernelAxes& axes) {
+        const bool can_split = walks(axes) && limits.compute_capability >= kFirstWithTensorCopies;
+        return can_split ? values : std::vector<int>{static_cast<int>(StepBarrier::meet)};
+      })
+      .as("bool", "kSplitsBarrier", {"false", "true"});
+}
+
+Parameter blocks_of_a_tile() {
+  Parameter row = cluster_of_blocks();
+  row.meaning =
+      "blocks of a thread block cluster (sm_90+): parts of one tile, which send each other the rows at their seams";
+  return std::move(row).within(
+      [](std::vector<int> values, const Problem&, const Limits& limits, const KernelAxes& axes) {
+        return limits.has_clusters() && axes.has(1) ? values : std::vector<int>{1};
+      });
+}
+
+std::vector<Parameter> parameters() {
+  return {warps_in_x(),
+          threads_in_y(),
+          register_tile_in_x({1, 2, 3, 4, 6, 8, 12}),
+          register_tile_in_y(),
+          vector_of_cells(),
+          kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
+          copies_of_rows(),
+          prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
+          fused_steps(),
+          chunks_of_planes(),
+          planes_in_shared_memory(),
+          groups_of_warps(),
+          step_barrier(),
+          blocks_of_a_tile(),
+          block_rasterization(),
+          store_hint(),
+          unrolled_iterations({1, 2, 3, 4}).within(of_walks),
+          blocks_per_sm()};
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+
+KernelTemplate kernel_template(const Tuning& tuning) {
+  if (tuning.keeps == Keeps::sums) return {"temporal/temporal_sums.cuh", "temporal_sums"};
+  return {"temporal/temporal.cuh", "temporal"};
+}
+
+std::string constants(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const TemporalPlan plan = temporal_plan(candidate.problem(), candidate.tuning(), shape.axes);
+  return fmt::format(
+      "  static constexpr int kClusterAxis = {};\n"
+      "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::shuffle;\n"
+      "  // The input that steps advance; others keep their values.\n"
+      "  static constexpr int kAdvanced = {};\n"
+      "  // Planes of the reach of which cells of other warps are read; last < first: none.\n"
+      "  static constexpr int kFirstExchanged = {}, kLastExchanged = {};\n"
+      "  static constexpr int kTileAlignment = {};  // cells, of a tile's first column\n"
+      "  static constexpr int kSharedBytes = {};\n",
+      shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), plan.first_exchanged, plan.last_exchanged,
+      plan.alignment, shape.shared.bytes);
+}
+
+// ---- defaults and the textbook's counts -----------------------------------------------------------------------------
+
+/// Few fused steps; tiles of 64 columns that walk, of 256 on a line, smaller ones for small grids.
+std::vector<Tuning> defaults(const Problem& problem) {
+  const int rank = problem.extents.rank;
+  std::vector<Tuning> choices;
+  for (const int warps : {16, 8, 4, 2, 1}) {
+    if (rank < 3 && warps > 1) continue;
+    for (const int columns : {8, 2}) {
+      if (rank > 1 && columns > 2) continue;
+      for (const int steps : {4, 2}) {
+        Tuning tuning = block(temporal_family(), kWarpSize, warps, 1);
+        tuning.steps = steps;
+        tuning.register_x = columns;
+        tuning.register_y = rank < 3 ? 1 : 4;
+        tuning.vector = problem.pitch % 2 == 0 ? 2 : 1;
+        tuning.prefetch = rank > 1 ? 3 : 1;
+        tuning.unroll = rank > 1 ? 2 : 1;
+        tuning.chunks = rank == 3 ? 3 : rank == 2 ? 16 : 1;
+        choices.push_back(tuning);
+      }
+    }
+  }
+  return choices;
+}
+
+/// Cells that a block loads for each output of each of its sweeps.
+TextbookLoads textbook_loads(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const int steps = candidate.tuning().steps;
+  const double planes = static_cast<double>(shape.tile[2]) + steps * shape.axes.reach_width(2);
+  const double loads = static_cast<double>(shape.fused.width * shape.fused.height) * planes /
+                       (static_cast<double>(shape.tile[0] * shape.tile[1] * shape.tile[2]) * steps);
+  return {loads, 1 - 1 / (loads * steps)};
+}
+
+}  // namespace
+
+const Family& temporal_family() {
+  static const Family entry{
+      .name = "temporal",
+      .meaning = "Several steps in one pass over memory, every level between them on chip; for runs.",
+      .fuses_steps = true,
+      .serves = [](const Problem& problem) { return problem.steps >= 2; },
+      .axes = axes_of_a_walk,
+      .parameters = parameters(),
+      .constraints = temporal_constraints(),
+      .kernel_template = kernel_template,
+      .shape = temporal_shape,
+      .constants = constants,
+      .defaults = defaults,
+      .textbook_loads = textbook_loads,
+  };
+  return entry;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,224 @@
+// What makes fused steps legal.
+#include "generator/candidates/families/streaming_constraints.hpp"
+#include "generator/candidates/families/temporal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+Verdict steps_of_run(const Candidate& candidate, const Limits&) {
+  const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
+  if (steps > 1 && steps <= of_run) return {};
+  return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
+}
+
+Verdict architecture(const Candidate&, const Limits& limits) {
+  if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
+  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
+                     limits.compute_capability, kFirstWithAsynchronousCopies);
+}
+
+Verdict fields(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  const auto advanced = advanced_input(problem);
+  if (!advanced) return "the stencil is not one stage with one output that takes the place of one input after a step";
+  for (const Tap& tap : problem.facts.taps) {
+    if (tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0}) continue;
+    return fmt::format("field '{}' is read at ({}, {}, {}); fields that no step changes are read at the cell itself",
+                       problem.stencil.fields[static_cast<std::size_t>(tap.field)], tap.offset[0], tap.offset[1],
+                       tap.offset[2]);
+  }
+  return {};
+}
+
+Verdict warps(const Candidate& candidate, const Limits&) {
+  const int threads = candidate.tuning().block_x;
+  if (threads == kWarpSize) return {};
+  if (threads % kWarpSize != 0)
+    return fmt::format("{} threads in x; whole warps of {} span the tile", threads, kWarpSize);
+  if (!candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: one warp";
+  return {};
+}
+
+/// Rows beyond an edge of the grid are a thread's own, mirrored; of those the ends may not be where neighbours look.
+Verdict corners(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  if (candidate.tuning().block_x == kWarpSize || !axes.has(1)) return {};
+  const Boundary boundary = axes.boundaries[1];
+  if (boundary == Boundary::hold || boundary == Boundary::periodic) return {};
+  for (const Tap& tap : candidate.problem().facts.taps) {
+    if (axes.offset(tap, 0) == 0 || axes.offset(tap, 1) == 0) continue;
+    return fmt::format(
+        "the tap at ({}, {}, {}) is in another row and column; under boundary {} in y one warp spans the "
+        "tile",
+        tap.offset[0], tap.offset[1], tap.offset[2], name(boundary));
+  }
+  return {};
+}
+
+Verdict prefetch(const Candidate& candidate, const Limits&) {
+  if (candidate.tuning().prefetch > 0) return {};
+  return "no plane is on its way while others are in use; it needs pf1 at least";
+}
+
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
+Verdict reach(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis)) continue;
+    const int farthest = std::max(-axes.reach[axis].low, axes.reach[axis].high);
+    const int needed = farthest + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
+    if (own[axis] >= needed) continue;
+    return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", own[axis],
+                       kAxisNames[axis], farthest, needed);
+  }
+  const Reach walked = axes.reach[2];
+  if (axes.has(2) && axes.boundaries[2] == Boundary::reflect && -walked.low != walked.high) {
+    return fmt::format("boundary reflect mirrors planes -{}..{} into planes that a level does not keep", -walked.low,
+                       walked.high);
+  }
+  return {};
+}
+
+/// Planes beyond an end of the walk are none that sums could be given again, nor is what is not linear 0 where they are
+/// 0.
+Verdict sums(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  if (candidate.tuning().keeps != Keeps::sums) return {};
+  if (axes.reach_width(2) == 0) return "the stencil reads one plane at a time; there is nothing to keep between planes";
+  if (!candidate.problem().facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
+  const Boundary boundary = axes.boundaries[2];
+  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
+  return fmt::format("boundary {} along the walk answers with planes that are gone once they are added to sums",
+                     name(boundary));
+}
+
+/// The TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
+/// last tile ends with the grid.
+Verdict copies(const Candidate& candidate, const Limits&) {
+  constexpr std::int64_t kAlignment = 128;
+  if (candidate.tuning().copies != Copies::tma) return {};
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
+    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
+                       kAxisNames[axis]);
+  }
+  if (axes.extents[0] % shape.row_multiple != 0) {
+    return fmt::format(
+        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
+        axes.extents[0], shape.row_multiple);
+  }
+  const std::int64_t bytes =
+      saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
+  if (bytes % kAlignment == 0) return {};
+  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
+}
+
+Verdict planes(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.shared_planes == 0) return {};
+  if (tuning.keeps == Keeps::sums) return "sums stay in registers, where planes are added to them";
+  const int kept = candidate.shape().fused.kept;
+  if (tuning.shared_planes <= kept) return {};
+  return fmt::format("{} planes in shared memory; a level keeps {}", tuning.shared_planes, kept);
+}
+
+Verdict barrier(const Candidate& candidate, const Limits& limits) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.barrier == StepBarrier::meet) return {};
+  if (limits.compute_capability < kFirstWithTensorCopies) {
+    return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}",
+                       limits.compute_capability, kFirstWithTensorCopies);
+  }
+  if (tuning.groups > 1 || candidate.shape().fused.exchange_slots > 0) return {};
+  return "no warp waits for another";
+}
+
+Verdict groups(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.groups == 1) return {};
+  if (!candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: one group";
+  if (tuning.steps % tuning.groups == 0) return {};
+  return fmt::format("{} steps cannot be shared out among {} groups", tuning.steps, tuning.groups);
+}
+
+/// At a seam both blocks wait for each other: that keeps either from running ahead.
+Verdict clusters(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.cluster == 1) return {};
+  if (tuning.block_y == 1) return "a block of one warp is at two seams of its cluster; a warp is at one";
+  const KernelAxes& axes = candidate.shape().axes;
+  if (axes.has(1) && axes.reach[1].low < 0 && axes.reach[1].high > 0) return {};
+  return "blocks of a cluster exchange rows both ways; a stencil that reaches above and below in y does";
+}
+
+Verdict tile_in_grid(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (shape.fused.width > axes.extents[0] || shape.fused.height > axes.extents[1]) {
+    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.fused.width,
+                       shape.fused.height, axes.extents[0], axes.extents[1]);
+  }
+  const int chunks = candidate.tuning().chunks;
+  std::int64_t planes = 1;
+  if (axes.has(2)) {
+    const Box box = updated_box(candidate.problem());
+    const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+    planes = std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
+  }
+  if (chunks <= planes) return {};
+  return fmt::format("{} chunks of {} planes", chunks, planes);
+}
+
+Verdict tile_not_empty(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  if (shape.has_tile()) return {};
+  const FusedLevels& fused = shape.fused;
+  return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
+                     candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
+                     fused.below);
+}
+
+}  // namespace
+
+std::vector<Constraint> temporal_constraints() {
+  std::vector<Constraint> rows{
+      {"temporal_steps", "Fused steps are 2 at least and no more than the run has.", steps_of_run},
+      {"temporal_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
+       architecture},
+      {"temporal_warps", "Whole warps span a temporal tile in x; on a line, one.", warps},
+      {"temporal_prefetch", "A temporal kernel has at least one plane on its way.", prefetch},
+      {"temporal_corners",
+       "A temporal tile that is several warps wide reads no cell beyond an edge in y and beside a row at once.",
+       corners},
+      {"temporal_fields", "Fused steps advance one field by one stage; they read others at the cell itself alone.",
+       fields},
+      {"temporal_reach", "What a thread of a temporal kernel reads beyond its cells, its neighbours hold.", reach},
+      {"temporal_sums",
+       "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.", sums},
+      {"temporal_copies",
+       "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.", copies},
+      {"temporal_planes", "Planes that wait in shared memory are among those that a level keeps.", planes},
+      {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
+       barrier},
+      {"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.", groups},
+      {"temporal_clusters",
+       "A temporal tile is shared by blocks of two warps or more, under a stencil that reaches both ways in y.",
+       clusters},
+      {"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", tile_in_grid},
+      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", tile_not_empty},
+  };
+  const std::vector<Constraint> tensor = tensor_map_constraints();
+  rows.insert(rows.end(), tensor.begin(), tensor.end());
+  return rows;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,181 @@
+// The shape of fused steps: their geometry, the shared memory that it takes, and what a thread holds.
+#include "generator/candidates/families/single_sweep.hpp"
+#include "generator/candidates/families/temporal.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::int64_t kBarrierBytes = 8;
+constexpr std::int64_t kWordBytes = 16;
+constexpr std::int64_t kBoxStartBytes = 16;  // where rows that the TMA brings may start (H100 and H200, 2026-11-22)
+
+/// Planes of the reach (0: the lowest).
+struct PlaneRange {
+  int first = 0;
+  int last = -1;
+};
+
+/// Those of which a warp reads cells that other warps hold: above and below, and beside where tiles are wider than
+/// warps.
+PlaneRange planes_with_others_cells(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  PlaneRange range;
+  if (!axes.has(2)) return range;
+  const int centre = -axes.reach[2].low;
+  for (const Tap& tap : problem.facts.taps) {
+    if (axes.offset(tap, 1) == 0 && !(tuning.block_x > kWarpSize && axes.offset(tap, 0) != 0)) continue;
+    const int plane = axes.offset(tap, 2) + centre;
+    range = range.last < range.first ? PlaneRange{plane, plane}
+                                     : PlaneRange{std::min(range.first, plane), std::max(range.last, plane)};
+  }
+  return range;
+}
+
+/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where the TMA may,
+/// if that brings rows. The pitch is another matter.
+std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
+  return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
+}
+
+FusedLevels levels_of(const Tuning& tuning, const KernelAxes& axes, const TemporalPlan& plan) {
+  const TemporalGeometry geometry = temporal_geometry(plan);
+  const int whole_rows = axes.reach_width(1);  // of a warp, exchanged with those above and below
+  const bool wide = tuning.block_x > kWarpSize;
+  return {.width = geometry.width,
+          .warp_width = geometry.warp_width,
+          .height = geometry.height,
+          .block_height = geometry.block_height,
+          .left = geometry.left,
+          .right = geometry.right,
+          .above = geometry.above,
+          .below = geometry.below,
+          .levels = std::max(1, geometry.levels),
+          .lag = geometry.lag,
+          .delay = geometry.delay,
+          .kept = geometry.kept,
+          .exchange_slots = geometry.exchanges ? geometry.last_exchanged - geometry.first_exchanged + 2 : 0,
+          .end_rows = geometry.exchanges && wide ? std::max(0, tuning.register_y - whole_rows) : 0,
+          .first_exchanged = plan.first_exchanged,
+          .last_exchanged = plan.last_exchanged};
+}
+
+/// Planes of the input on their way and those of fields that no step changes, which wait for the group's last level.
+std::int64_t input_bytes(const Problem& problem, const Tuning& tuning, const FusedLevels& fused) {
+  const auto constants = static_cast<std::int64_t>(problem.facts.inputs.size()) - 1;
+  const std::int64_t waiting = tuning.prefetch + std::int64_t{fused.levels - 1} * fused.lag + 1;
+  const std::int64_t planes = saturating_sum(tuning.prefetch, saturating_product({constants, waiting, tuning.groups}));
+  return saturating_product({planes, fused.block_height, fused.width, storage_bytes(problem)});
+}
+
+/// Rows that warps exchange, one more plane of them than those in use.
+std::int64_t edge_bytes(const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused, std::int64_t value) {
+  if (fused.exchange_slots == 0) return 0;
+  // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
+  // come. A row has room for one thread more, and before the first row there is room for a word.
+  const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
+  const std::int64_t places = saturating_product({tuning.block_x + 1, value});
+  const std::int64_t rows = saturating_product({warps, axes.reach_width(1), tuning.register_x, places});
+  const std::int64_t ends = saturating_product({tuning.block_y, fused.end_rows, axes.reach_width(0), places});
+  const std::int64_t level = saturating_sum(round_up(rows, kWordBytes), round_up(ends, kWordBytes));
+  return saturating_sum(saturating_product({fused.exchange_slots, tuning.steps, level}), kWordBytes);
+}
+
+std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
+                          const FusedLevels& fused) {
+  const bool splits = tuning.barrier == StepBarrier::split;
+  const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
+  const std::int64_t plane = saturating_product({fused.block_height, fused.width, value});
+  const std::int64_t passed = saturating_product({tuning.groups - 1, splits ? 3 : 2, plane});
+  // Planes that the TMA brings are counted by barriers of their own.
+  const std::int64_t arrivals =
+      tuning.copies == Copies::tma
+          ? round_up(saturating_product({warps_of_group(tuning), tuning.groups, tuning.prefetch, kBarrierBytes}),
+                     kWordBytes)
+          : 0;
+  const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
+  const std::int64_t kept = saturating_product({tuning.shared_planes, tuning.steps, plane});
+  std::int64_t bytes = splits ? kWordBytes : 0;
+  for (const std::int64_t part :
+       {input_bytes(problem, tuning, fused), passed, arrivals, edge_bytes(tuning, axes, fused, value), seams, kept}) {
+    bytes = saturating_sum(bytes, part);
+  }
+  return bytes;
+}
+
+/// The planes that a group's levels keep in registers of the field that is advanced, one plane that passes through, one
+/// of each constant field, and the outputs.
+void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
+  const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
+  const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());
+  const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
+  const FusedLevels& fused = shape.fused;
+  const std::int64_t planes =
+      saturating_sum(saturating_product({fused.levels, std::max(0, fused.kept - tuning.shared_planes)}), inputs);
+  const std::int64_t cells = saturating_product({tuning.register_x, tuning.register_y});
+  shape.live_registers = saturating_product(
+      {words, saturating_sum(saturating_product({cells, outputs}), saturating_product({cells, planes}))});
+  shape.unrolled_work = saturating_product(
+      {work_of_an_output(problem), tuning.register_x, tuning.register_y, tuning.unroll, fused.levels});
+}
+
+/// Whole tiles with their halos lie inside the grid; its planes are shared out among chunks.
+void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
+  const FusedLevels& fused = shape.fused;
+  const KernelAxes& axes = shape.axes;
+  shape.placement = Placement::inside;
+  shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
+  const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
+  shape.tiles = {temporal_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
+                 temporal_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)), tuning.chunks};
+  std::int64_t kept_planes = 0;
+  if (axes.has(2) && axes.boundaries[2] == Boundary::hold) {
+    kept_planes = 2 * std::int64_t{problem.facts.radius[static_cast<std::size_t>(axes.grid_axis[2])]};
+  }
+  shape.least_extents = {fused.width, fused.height, tuning.chunks + kept_planes};
+  shape.row_multiple = row_multiple(problem, tuning);
+}
+
+}  // namespace
+
+std::int64_t warps_of_group(const Tuning& tuning) {
+  return saturating_product({tuning.block_x, tuning.block_y}) / kWarpSize;
+}
+
+TemporalPlan temporal_plan(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  const auto axis = [&](std::size_t a) {
+    return TemporalAxis{-axes.reach[a].low, axes.reach[a].high, axes.boundaries[a] == Boundary::hold};
+  };
+  const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
+  return {.x = axis(0),
+          .y = axis(1),
+          .z = axis(2),
+          .block_x = tuning.block_x,
+          .block_y = tuning.block_y,
+          .register_x = tuning.register_x,
+          .register_y = tuning.register_y,
+          .cluster = tuning.cluster,
+          .steps = tuning.steps,
+          .groups = tuning.groups,
+          .alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning))),
+          .keeps_sums = tuning.keeps == Keeps::sums,
+          .splits_barrier = tuning.barrier == StepBarrier::split,
+          .maps_planes = axes.boundaries[2] == Boundary::clamp || axes.boundaries[2] == Boundary::reflect,
+          .first_exchanged = others.first,
+          .last_exchanged = others.last};
+}
+
+void temporal_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
+  const KernelAxes& axes = shape.axes;
+  shape.fused = levels_of(tuning, axes, temporal_plan(problem, tuning, axes));
+  const FusedLevels& fused = shape.fused;
+  shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
+                (axes.extents[2] + tuning.chunks - 1) / tuning.chunks};
+  shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, axes, fused));
+  shape.uses_tensor_maps = tuning.copies == Copies::tma;
+  shape.copied_box = {fused.warp_width, tuning.register_y};
+  place_tiles(problem, tuning, shape);
+  estimate_levels(problem, tuning, shape);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,36 @@
+#include "generator/candidates/family.hpp"
+
+#include "generator/candidates/families/families.hpp"
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+std::vector<const Family*>& table() {
+  static std::vector<const Family*> entries{&streaming_family(), &direct_family(), &tiled_family(), &temporal_family()};
+  return entries;
+}
+
+}  // namespace
+
+std::span<const Family* const> families() { return table(); }
+
+const Family& family_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Family* family : families()) {
+    if (family->name == name) return *family;
+    names.emplace_back(family->name);
+  }
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("'{}' is no kernel family ({}){}", name, fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+void add_family(const Family& family) { table().push_back(&family); }
+
+}  // namespace stencil_tune

@@ -1,0 +1,73 @@
+// The table of kernel families. All that other code asks of a family stands in its entry; nothing else asks which
+// family a candidate has.
+//
+// A family is a room: an entry in families/, a template in templates/, and how the performance model counts its work
+// (tuner/model/).
+#pragma once
+
+#include "generator/candidates/constraint.hpp"
+#include "generator/candidates/parameter.hpp"
+#include "generator/candidates/shape.hpp"
+#include "generator/template_file.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// What the generated kernel instantiates: stencil_tune::function<Stencil, Tuning>(arguments).
+struct KernelTemplate {
+  std::string_view file;  ///< below templates/: "streaming/streaming_ring.cuh"
+  std::string_view function;
+};
+
+/// The textbook's count of what a kernel's threads load, for textbook_intensity().
+struct TextbookLoads {
+  double per_output = 0;  ///< cells of one input that are loaded for one updated cell
+  double halo_share = 0;  ///< part of the cells a block loads that lies outside its output tile, 0..1
+};
+
+struct Family {
+  std::string_view name;
+  std::string_view meaning;  ///< one sentence
+
+  /// Whether random candidates come from it. The textbook's stay reachable by their codes alone.
+  bool drawn = true;
+  /// Whether a launch makes Tuning::steps sweeps; otherwise one.
+  bool fuses_steps = false;
+  /// Whether it may serve the problem at all; constraints say the rest.
+  bool (*serves)(const Problem&);
+  /// The grid axis that each of the kernel's axes is; -1: none.
+  std::array<int, kMaxRank> (*axes)(int rank);
+
+  std::vector<Parameter> parameters;    ///< in the order of the code's parts; `used` looks at those before it alone
+  std::vector<Constraint> constraints;  ///< its own, beside those of all families
+
+  KernelTemplate (*kernel_template)(const Tuning&);
+  /// Fills in all that does not follow for every family alike: tile, shared memory, estimates ...
+  void (*shape)(const Problem&, const Tuning&, KernelShape&);
+  /// Constants of the kernel beyond those of the parameters: lines of the generated Tuning.
+  std::string (*constants)(const Candidate&);
+  /// Legal on most problems, the one that suits most of them first.
+  std::vector<Tuning> (*defaults)(const Problem&);
+  TextbookLoads (*textbook_loads)(const Candidate&);
+
+  std::vector<TemplateFile> files = {};  ///< templates that are not among those that ship
+};
+
+/// All of them, in the order in which a default is looked for.
+std::span<const Family* const> families();
+
+/// Throws Error(unknown_name), which lists them.
+const Family& family_named(std::string_view name);
+
+/// Sweeps that one launch of the candidate makes.
+inline int sweeps_per_launch(const Tuning& tuning) { return tuning.family->fuses_steps ? tuning.steps : 1; }
+
+/// For a kernel of one's own: before anything else uses the table, and for the rest of the process.
+void add_family(const Family& family);
+
+}  // namespace stencil_tune

@@ -1,0 +1,152 @@
+// A candidate: a tuning on a problem, with the shape that follows from both.
+//
+// The shape is computed once, by the family's own rule, and handed to everything that needs it: constraints, generated
+// source, launch, arguments, performance model, host executor, export.
+//
+// Kernels always see three axes: x (contiguous), y, z. Kernels of one thread a cell take the grid's axes as they are.
+// Walks take the grid's last axis as their z: a 3D grid keeps its axes, a 2D grid's y becomes the kernel's z and the
+// kernel's y has extent 1.
+#pragma once
+
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+namespace stencil_tune {
+
+using Lengths = std::array<std::int64_t, kMaxRank>;  ///< along the kernel's axes
+
+struct KernelAxes {
+  std::array<int, kMaxRank> grid_axis{-1, -1, -1};  ///< grid axis of each kernel axis; -1: the grid has none
+  Lengths extents{1, 1, 1};                         ///< of the grid, 1 without an axis
+  std::array<Reach, kMaxRank> reach{};              ///< over all inputs, 0..0 without an axis
+  std::array<Boundary, kMaxRank> boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
+
+  bool has(std::size_t axis) const { return grid_axis[axis] >= 0; }
+  int reach_width(std::size_t axis) const { return reach[axis].high - reach[axis].low; }
+  /// A tap's offset along a kernel axis.
+  int offset(const Tap& tap, std::size_t axis) const {
+    return has(axis) ? tap.offset[static_cast<std::size_t>(grid_axis[axis])] : 0;
+  }
+};
+
+KernelAxes kernel_axes(const Problem& problem, const Family& family);
+
+/// How far the stage reads on a grid axis, over all its inputs.
+Reach stage_reach(const Problem& problem, int grid_axis);
+
+/// The tile a block keeps in shared memory, all inputs with the same layout one after the other:
+/// cell (x, y, z) of input i, counted from the first output cell of the tile, stands at
+/// ((i * planes + z + reach.low_z) * rows + y + reach.low_y) * pitch + left_pad + x, where z is a stage of the pipeline
+/// of planes in walks.
+struct SharedTile {
+  int left_pad = 0;            ///< cells of a row before the first output cell: the low reach, rounded up to `vector`
+  std::int64_t pitch = 0;      ///< cells of a row; a multiple of `vector`
+  std::int64_t rows = 0;       ///< rows of a plane
+  std::int64_t planes = 0;     ///< of the tile; of walks those in shared memory at one time (mixed: 1)
+  int inputs = 0;              ///< fields in it
+  std::size_t cell_bytes = 0;  ///< storage size; 4 for 16-bit types, which are converted once, when loaded
+  std::size_t bytes = 0;       ///< per block; 0 for families that use no shared memory; saturates
+
+  bool operator==(const SharedTile&) const = default;
+};
+
+/// What a kernel asks the TMA for at once: a plane of the tile with its halo; temporal: a warp's rows of it.
+struct CopiedBox {
+  std::int64_t cells = 0;  ///< of a row
+  std::int64_t rows = 0;
+};
+
+/// The levels of fused steps, of which each is one sweep (templates/temporal/temporal_geometry.cuh).
+struct FusedLevels {
+  std::int64_t width = 0;       ///< cells of a tile in x, halo included
+  std::int64_t warp_width = 0;  ///< of a warp's part of it
+  std::int64_t height = 0;      ///< rows of a tile in y, of all blocks that share it
+  std::int64_t block_height = 0;
+  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what the TMA takes
+  int above = 0, below = 0;
+  int levels = 0;           ///< of one group of warps
+  int lag = 0;              ///< planes that a level works behind the one before it
+  int delay = 0;            ///< planes from the input to the output
+  int kept = 0;             ///< planes, of cells or of sums, that a level keeps from step to step
+  int exchange_slots = 0;   ///< planes of which warps have their edge cells in shared memory; 0: none are exchanged
+  int end_rows = 0;         ///< of a warp, of which the ends of each thread's part are exchanged
+  int first_exchanged = 0;  ///< planes of the reach (0: the lowest) of which cells of other warps are read ...
+  int last_exchanged = -1;  ///< ... and the last of them
+};
+
+/// Where the tiles of a launch lie.
+enum class Placement {
+  aligned,  ///< side by side from a 128-byte line on, so that they cover the cells to update
+  inside,   ///< with their halos inside the grid (but for periodic axes), overlapping; planes are shared out
+};
+
+struct KernelShape {
+  KernelAxes axes;
+  std::int64_t threads = 0;  ///< of a block; saturates
+  Lengths tile{};            ///< cells that one block stores; an entry may be zero or negative: no tile at all
+  int cluster_axis = -1;   ///< kernel axis along which the tiles of a cluster's blocks follow; -1: they share one tile
+  Lengths cluster_tile{};  ///< cells that the blocks of a cluster store together
+  Lengths tiles{};         ///< cluster_tiles that cover the whole grid; zero where the tile is empty
+  Placement placement = Placement::aligned;
+  Lengths whole_tile{};            ///< placement inside: the tile with its halo; along a walk, the planes it must have
+  Lengths least_extents{1, 1, 1};  ///< of a grid that the tile lies in
+  std::int64_t row_multiple = 1;   ///< of cells, that each row of the grid must have
+  SharedTile shared;
+  bool rows_of_whole_lines = false;  ///< rows in shared memory are whole 128-byte lines of the grid's
+  bool uses_tensor_maps = false;     ///< planes are copied by the TMA
+  CopiedBox copied_box;
+  int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
+  FusedLevels fused;           ///< of a launch that makes several sweeps
+
+  /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper
+  /// bound where the compiler reorders, hence only good for legality.
+  std::int64_t live_registers = 0;
+  /// Updates' worth of straight-line code: taps (or pairs of operations, where there are more) of all outputs that one
+  /// iteration of the innermost rolled loop updates.
+  std::int64_t unrolled_work = 0;
+
+  bool has_tile() const { return tile[0] > 0 && tile[1] > 0 && tile[2] > 0; }
+};
+
+/// Does not own the problem, which must outlive it. Not for several threads at once: the shape is computed when first
+/// asked for, since most candidates that are drawn break a constraint that needs none.
+class Candidate {
+ public:
+  Candidate(const Problem& problem, const Tuning& tuning) : problem_(&problem), tuning_(tuning) {}
+
+  const Problem& problem() const noexcept { return *problem_; }
+  const Tuning& tuning() const noexcept { return tuning_; }
+  const Family& family() const noexcept { return *tuning_.family; }
+  const KernelShape& shape() const;
+
+ private:
+  const Problem* problem_;
+  Tuning tuning_;
+  mutable std::optional<KernelShape> shape_;
+};
+
+/// Threads of a block; saturates.
+std::int64_t threads_per_block(const Tuning& tuning);
+
+/// Whether the launch has an axis of blocks for each of the tiles'; otherwise all follow each other in x.
+bool numbers_blocks_by_axis(const Tuning& tuning);
+
+/// The blocks that so many tiles are launched as: one each, or a cluster's, which follow each other in x. Those that
+/// take several tiles have but one axis.
+Lengths blocks_of(Lengths tiles, const Tuning& tuning);
+
+/// Bytes that field addresses must be multiples of for this candidate.
+std::size_t required_alignment(const Candidate& candidate);
+
+/// Product and sum of non-negative numbers, or the largest int64 where they would be larger.
+std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) noexcept;
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept;
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) noexcept;  ///< saturates
+
+}  // namespace stencil_tune

@@ -1,0 +1,26 @@
+// How tiles cover the cells of a launch: what the host counts and the kernel goes by. Plain C++ that both compile.
+#pragma once
+
+#ifndef STENCIL_BOTH_SIDES
+#ifdef __CUDACC__
+#define STENCIL_BOTH_SIDES __host__ __device__ constexpr
+#else
+#define STENCIL_BOTH_SIDES constexpr
+#endif
+#endif
+
+namespace stencil_tune {
+
+/// Where the first tile's outputs begin in x: a block's tile starts on a cache line, so that its vectors and rows fill
+/// whole sectors.
+STENCIL_BOTH_SIDES long long line_before(long long cell, long long cell_bytes) {
+  const long long line_cells = 128 / cell_bytes;
+  return cell / line_cells * line_cells;
+}
+
+/// Tiles of that many cells that cover the cells from `origin` up to `end`.
+STENCIL_BOTH_SIDES long long tiles_between(long long origin, long long end, long long tile) {
+  return end > origin ? (end - origin + tile - 1) / tile : 0;
+}
+
+}  // namespace stencil_tune
