@@ -46,7 +46,7 @@ class BlockScheduler {
   struct BoxCopy {
     const host::TensorMapContent* map;
     std::byte* to;
-    host::CopyBarrierContent* barrier;
+    host::MbarrierContent* barrier;
     std::array<int, 3> first;  ///< cell of the field
   };
 
@@ -55,7 +55,7 @@ class BlockScheduler {
     std::byte* to;
     std::array<std::byte, 16> word;
     unsigned bytes;
-    host::CopyBarrierContent* barrier;
+    host::MbarrierContent* barrier;
   };
 
   struct Warp {
@@ -84,10 +84,10 @@ class BlockScheduler {
       unsigned source;
     } exchange{};
     struct {
-      host::CopyBarrierContent* barrier;
+      host::MbarrierContent* barrier;
       int parity;
     } phase{};
-    std::set<const host::CopyBarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
+    std::set<const host::MbarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
     std::vector<Copy> open_copies;
     std::vector<std::vector<Copy>> committed_copies;
   };
@@ -113,11 +113,11 @@ class BlockScheduler {
   void commit_copies();
   void wait_copies(unsigned groups_left);
   void issue_box_copy(const BoxCopy& copy, host::Site site);
-  void complete_box_copies(const host::CopyBarrierContent* barrier);
+  void complete_box_copies(const host::MbarrierContent* barrier);
   void* peer_address(const void* local, unsigned rank, host::Site site);
   void send(const Send& send, host::Site site);
-  void complete_sends(const host::CopyBarrierContent* barrier);
-  void wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site);
+  void complete_sends(const host::MbarrierContent* barrier);
+  void wait_phase(host::MbarrierContent* barrier, int parity, host::Site site);
   void release_ended_phases();
   [[noreturn]] void fail(host::Rule rule, const void* address, const char* what, host::Site site);
 
