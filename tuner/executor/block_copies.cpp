@@ -1,5 +1,5 @@
-// The part of the scheduler that moves data while threads go on: asynchronous copies, the copy engine's boxes, words to
-// other blocks of a cluster, and the barriers whose phases end when they have arrived.
+// The part of the scheduler that moves data asynchronously: cp.async, TMA's boxes, words to other blocks of a cluster,
+// and the mbarriers whose phases end when the bytes have arrived.
 #include "tuner/executor/block_scheduler.hpp"
 
 #include <algorithm>
