@@ -32,7 +32,6 @@ struct CopyArguments {
   Arguments<S> plain;
 };
 
-/// Block rasterization: in which order blocks take the tiles of the grid.
 enum class BlockOrder { natural, z_first, raster, raster32 };
 
 struct TileIndex {
