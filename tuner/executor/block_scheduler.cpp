@@ -212,7 +212,7 @@ void BlockScheduler::run_thread(unsigned index) {
   after_finish(index);
 }
 
-/// A thread that is gone is no longer waited for.
+/// No other thread waits for one that has finished.
 void BlockScheduler::after_finish(unsigned index) {
   Thread& thread = threads_[index];
   Block& block = blocks_[thread.block];

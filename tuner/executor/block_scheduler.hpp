@@ -1,5 +1,5 @@
-// Runs the threads of one block, or of a cluster of blocks, against each other: who runs next, who waits for whom, and
-// when a wait is over.
+// Schedules the threads of one block, or of a cluster of blocks: which runs next, which waits for which, and when a
+// wait is over.
 #pragma once
 
 #include "tuner/executor/executor.hpp"
@@ -50,7 +50,7 @@ class BlockScheduler {
     std::array<int, 3> first;  ///< cell of the field
   };
 
-  /// A word on its way to a block of the cluster.
+  /// A word that is sent to a block of the cluster.
   struct Send {
     std::byte* to;
     std::array<std::byte, 16> word;
@@ -140,7 +140,7 @@ class BlockScheduler {
   std::vector<Warp> warps_;
   std::vector<unsigned> round_;      ///< threads that run in this round
   std::vector<unsigned> next_;       ///< threads that became ready since it began
-  std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
+  std::vector<BoxCopy> box_copies_;  ///< issued and not yet complete
   std::vector<Send> sends_;          ///< likewise
   unsigned current_ = 0;
   unsigned unfinished_ = 0;
