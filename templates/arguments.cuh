@@ -27,7 +27,7 @@ struct Arguments {
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
 
-/// The same with a tensor map for each input, for kernels that have planes copied by the copy engine.
+/// The same with a tensor map for each input, for kernels whose planes TMA copies.
 template <class S>
 struct CopyArguments {
   TensorMap maps[S::kInputs];
@@ -58,20 +58,20 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
-/// The number of the tile that a block, or its cluster, takes in its turn. One that takes T::kTiles of them goes on as many
-/// tiles later as there are clusters: what runs at one time lies together.
+/// The number of the nth tile of a block, or of its cluster. The tiles of one block are as far apart as there are
+/// clusters, so that the tiles which are updated at one time lie together.
 template <class T>
-STENCIL_DEVICE unsigned tile_number(unsigned turn) {
+STENCIL_DEVICE unsigned tile_number(unsigned nth) {
   if constexpr (T::kTiles == 1) return block_x() / T::kCluster;
-  return block_x() / T::kCluster + turn * (blocks_in_x() / T::kCluster);
+  return block_x() / T::kCluster + nth * (blocks_in_x() / T::kCluster);
 }
 
-/// T::kCluster blocks that follow each other in x are a cluster. They share a tile (T::kClusterAxis -1: fused steps), or
-/// have a tile each, one after the other along that axis: they run in one group of SMs, whose half of L2 then holds what
-/// neighbouring tiles both read, and brings it over from the other half only once. turn: see tile_number().
+/// T::kCluster blocks that follow each other in x are a cluster. With fused steps they share one tile (T::kClusterAxis
+/// is -1). Otherwise each has its own, one after the other along that axis. A cluster runs in one GPC, near one half of
+/// L2: what neighbouring tiles both read crosses from the other half only once. nth: see tile_number().
 template <class T>
-STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3], unsigned turn = 0) {
-  TileIndex tile = unfold<T::kOrder, T::kTiles == 1>(tile_number<T>(turn), tiles);
+STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3], unsigned nth = 0) {
+  TileIndex tile = unfold<T::kOrder, T::kTiles == 1>(tile_number<T>(nth), tiles);
   const unsigned rank = block_x() % T::kCluster;
   if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
   if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;

@@ -39,14 +39,14 @@ STENCIL_DEVICE unsigned char* shared_memory() {
   return stencil_tune_shared;
 }
 
-// Bulk tensor copies (sm_90+). A tensor map describes one field to the copy engine; the host fills it in.
+// TMA, bulk tensor copies (sm_90+). A tensor map describes one field; the host fills it in.
 
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
 
-/// A barrier in shared memory for copies and threads: a phase ends when all expected arrivals and bytes are in.
-struct CopyBarrier {
+/// PTX's mbarrier, in shared memory: a phase ends when all expected arrivals and bytes are in.
+struct Mbarrier {
   unsigned long long state;
 };
 
@@ -54,30 +54,30 @@ STENCIL_DEVICE unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals) {
+STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-/// Makes initialised barriers visible to the copy engine.
-STENCIL_DEVICE void fence_copy_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+/// Makes initialised mbarriers visible to TMA.
+STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// The thread's own reads and writes of shared memory come before whatever the copy engine is asked for later. Without
-/// it a copy overtakes loads that are on their way: arriving at a barrier holds them back for threads alone (PTX ISA,
-/// asynchronous proxy; H200: wrong cells in 9 of 10 launches of streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.pf2).
-STENCIL_DEVICE void fence_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later. Without the fence
+/// a copy overtakes loads in flight: arriving at an mbarrier orders them for threads alone (PTX ISA, async proxy). On
+/// an H200, 9 of 10 launches of streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.pf2 had wrong cells without it.
+STENCIL_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
+STENCIL_DEVICE void arrive(Mbarrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
 /// Arrives and adds `bytes` that copies will bring.
-STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
+STENCIL_DEVICE void arrive_expect_tx(Mbarrier* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
 
 /// Waits until the phase of that parity (0, 1, 0, ...) has ended.
-STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity) {
+STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity) {
   asm volatile(
       "{\n"
       ".reg .pred done;\n"
@@ -89,7 +89,7 @@ STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity) {
 }
 
 /// The same for a whole warp, which stays together: no lane leaves before all have seen it.
-STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity) {
+STENCIL_DEVICE void warp_wait_phase(Mbarrier* barrier, int parity) {
   unsigned ended;
   do {
     asm volatile(
@@ -104,8 +104,8 @@ STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity) {
   } while (!__all_sync(0xffffffffu, ended != 0));
 }
 
-/// arrive_expecting() of lane 0, without a branch that would part it from its warp.
-STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
+/// arrive_expect_tx() of lane 0, without a branch that would make the warp diverge.
+STENCIL_DEVICE void warp_arrive_expect_tx(Mbarrier* barrier, int bytes) {
   asm volatile(
       "{\n"
       ".reg .pred first;\n"
@@ -118,20 +118,20 @@ STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
       : "memory");
 }
 
-/// All lanes of a warp arrive. One could for all of them, and be no faster, but racecheck would not follow it.
-STENCIL_DEVICE void warp_arrive(CopyBarrier* barrier) { arrive(barrier); }
+/// All lanes of a warp arrive. One lane for all of them is no faster, and racecheck does not understand it.
+STENCIL_DEVICE void warp_arrive(Mbarrier* barrier) { arrive(barrier); }
 
-/// One thread asks for the box of the field that starts at cell (x, y, z); cells outside the field arrive as 0.
-STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z) {
+/// One thread issues the copy of the field's box that starts at cell (x, y, z); cells outside the field arrive as 0.
+STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, Mbarrier* barrier, int x, int y, int z) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::
           "r"(shared_address(to)), "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
 
-/// One lane of a warp, whose lanes all say the same, arrives at the barrier and asks for a box of so many bytes. There is
-/// no branch, which would keep the coefficients of the whole kernel from the uniform registers.
-STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, CopyBarrier* barrier, int x, int y, int z) {
+/// The same by one elected lane of a warp, which also arrives at the mbarrier and expects the box's bytes. All lanes
+/// pass the same arguments. A branch here would keep the coefficients of the whole kernel out of the uniform registers.
+STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, Mbarrier* barrier, int x, int y, int z) {
   asm volatile(
       "{\n"
       ".reg .pred elected;\n"
@@ -144,7 +144,7 @@ STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, Cop
       : "memory");
 }
 
-// Copies of a few bytes from global to shared memory that run on while the thread goes on (sm_80+).
+// cp.async: copies of a few bytes from global to shared memory, asynchronous to the thread (sm_80+).
 
 /// Starts to copy kBytes (4, 8 or 16); both addresses are multiples of kBytes.
 template <int kBytes>
@@ -160,13 +160,13 @@ STENCIL_DEVICE void async_copy(void* to, const void* from) {
 /// The copies that the thread has started since the last call form a group.
 STENCIL_DEVICE void async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-/// Waits until at most the thread's kGroupsLeft latest groups are still on their way.
+/// Waits until at most the thread's kGroupsLeft latest groups are still in flight.
 template <int kGroupsLeft>
 STENCIL_DEVICE void async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroupsLeft) : "memory");
 }
 
-/// Whether the value is true in some lane. Branches on it keep the warp together, and the compiler knows.
+/// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
 
 /// All lanes of the warp have come this far.
@@ -219,7 +219,7 @@ STENCIL_DEVICE PeerAddress peer_address(const void* local, unsigned rank) {
   return peer;
 }
 
-/// Starts to write the word to another block; its bytes count towards a phase of that block's barrier.
+/// Starts to write the word to another block; its bytes count towards a phase of that block's mbarrier.
 STENCIL_DEVICE void send_word(PeerAddress to, unsigned word, PeerAddress barrier) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to.address),
                "r"(word), "r"(barrier.address)

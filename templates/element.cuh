@@ -47,7 +47,7 @@ STENCIL_DEVICE void store_cells(Storage* to, const Value* from) {
   store_word<kHint>(reinterpret_cast<W*>(to), pack.word);
 }
 
-/// Starts to write N cells to another block of the cluster; their bytes count towards its barrier.
+/// Starts to write N cells to another block of the cluster; their bytes count towards its mbarrier.
 template <int N, class Value>
 STENCIL_DEVICE void send_cells(PeerAddress to, const Value* from, PeerAddress barrier) {
   Pack<Value, N> pack;

@@ -7,19 +7,21 @@
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
 //
-// The moves cost nothing: a loop unrolled by kTurn steps has each sum back in its registers, and in a loop of single steps
-// a multiply-add puts the sum that it adds to where it belongs next. The first is long (90 KB of code for a star of order
-// 8 and four outputs a thread), the second short, and it takes fewer registers (order 4, 16 outputs: 171 for 215,
-// nvcc 13.0).
-// Inputs that are read at the cell alone (S::late) are loaded for the output that is finished next, one plane ahead.
+// The moves cost nothing, in either form of the loop:
+// - unrolled by kPeriod steps, each sum is back in its registers at the end. The code is long: 90 KB for a star of
+//   order 8 and four outputs a thread.
+// - in single steps, a multiply-add writes its sum to the registers of the next step. The code is short and takes fewer
+//   registers: 171 instead of 215 for order 4 and 16 outputs a thread (nvcc 13.0).
+// Late inputs (S::late) are read at the cell alone. They are loaded for the output that is finished next, a plane
+// ahead.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
-/// The rows of one plane that add to any output in reach, early inputs only: as if all taps at kFirst .. kLast along z lay
-/// in that plane.
+/// The rows of one plane that add to any output in reach, without late inputs: as if all taps at kFirst .. kLast along
+/// z lay in that plane.
 template <class S, int kX, int kY, bool kBodyForHalo, int kFirst = -S::kLowZ, int kLast = S::kHighZ>
 struct PlaneReads {
   static constexpr int kInputs = S::kInputs;
@@ -75,9 +77,9 @@ struct PlaneSums {
   using Row = Value[S::kOutputs][T::kRegisterX];
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
-  static constexpr int kTurn = kReach + 1;             ///< steps after which the sums are back where they were
+  static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
 
-  /// A source of cells of which only one plane is there, whichever is asked for; R: what is read of it.
+  /// A source of cells that has one plane and reads it for every dz. R: what is read of it.
   template <class R>
   struct PlaneOf {
     using Reads = R;
@@ -88,7 +90,7 @@ struct PlaneSums {
   };
   using Plane = PlaneOf<Reads>;
 
-  Value pending[kTurn][T::kRegisterY][T::kRegisterX][S::kSums];
+  Value pending[kPeriod][T::kRegisterY][T::kRegisterX][S::kSums];
 
   STENCIL_DEVICE PlaneSums() : pending{} {}
 

@@ -1,19 +1,20 @@
-// A place that goes round a ring.
+// A position in a pipeline of stages that are filled and released round after round.
 #pragma once
 
 #include "stencil_tune/device.cuh"
 
 namespace stencil_tune {
 
-/// A position in the sequence of planes n = 0, 1, 2, ...: its slot, and how often the ring has gone round (parity).
-template <int kSlots>
-struct RingPosition {
-  int slot = 0;
+/// The position of plane n = 0, 1, 2, ...: its stage, and the parity of the rounds before, which is the phase of the
+/// stage's mbarriers.
+template <int kStages>
+struct PipelineState {
+  int stage = 0;
   int parity = 0;
 
   STENCIL_DEVICE void advance() {
-    if (++slot == kSlots) {
-      slot = 0;
+    if (++stage == kStages) {
+      stage = 0;
       parity ^= 1;
     }
   }

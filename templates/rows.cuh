@@ -85,9 +85,9 @@ struct TileReads {
   }
 };
 
-/// The same for a thread that walks along z with one plane of outputs at a time: what is read at two planes is held at
-/// all planes between them, as wide at each as at the widest, and in the kAhead planes above them, being loaded that
-/// much before its first use.
+/// The same for a thread that walks along z with one plane of outputs at a time. What is read at two planes is kept at
+/// all planes between them, at each as wide as at the widest. It is also there in the kAhead planes above them, since
+/// it is loaded that many planes before its first use.
 template <class S, int kX, int kY, bool kBodyForHalo, int kAhead = 0>
 struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
   using Tile = TileReads<S, kX, kY, 1, kBodyForHalo, kAhead>;
@@ -95,14 +95,14 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
   STENCIL_DEVICE constexpr WalkReads() {
     for (int f = 0; f < Tile::kInputs; ++f) {
       for (int r = 0; r < Tile::kRows; ++r) {
-        for (int p = 0; p < Tile::kPlanes; ++p) hold(f, p, r);
+        for (int p = 0; p < Tile::kPlanes; ++p) keep(f, p, r);
         for (int p = Tile::kPlanes - 1; p > 0; --p) load_early(f, p, r);
       }
     }
   }
 
  private:
-  STENCIL_DEVICE constexpr void hold(int f, int p, int r) {
+  STENCIL_DEVICE constexpr void keep(int f, int p, int r) {
     RowUse below{0, 0, false}, above{0, 0, false};
     for (int q = 0; q <= p; ++q) below = larger(below, this->use[f][q][r]);
     for (int q = p; q < Tile::kPlanes; ++q) above = larger(above, this->use[f][q][r]);
@@ -120,8 +120,8 @@ struct WalkReads : TileReads<S, kX, kY, 1, kBodyForHalo, kAhead> {
   }
 };
 
-/// Places for the cells of all rows, one after the other: row (f, p, r) has its own cells from at(f, p, r) on, its left
-/// halo before and its right halo after them.
+/// Where the cells of all rows are in the window, one row after the other. The own cells of row (f, p, r) begin at
+/// at(f, p, r), with its left halo before and its right halo after them.
 template <class Reads, int kX>
 struct CellPlaces {
   int body[Reads::kInputs][Reads::kPlanes][Reads::kRows];

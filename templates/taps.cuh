@@ -1,10 +1,10 @@
-// taps: any linear stencil from a table in the kernel's argument. It is what runs while the kernel of choice is still
-// being compiled, so it is compiled once a type and table size, whatever the stencil, boundary and grid.
+// taps: any linear stencil from a table in the kernel's argument. It runs while the tuned kernel is still being
+// compiled. So it is compiled once for each type and table size, whatever the stencil, boundary and grid.
 //
 //     block = 32 x 8 threads, one output each; blocks are numbered along x alone, tile by tile, x fastest
 //
 // 1. Each thread adds weight * cell over the table, which all threads read at the same place: the constant bank.
-// 2. Threads whose reads may leave the array ask the boundary at each read; the others do not.
+// 2. Threads whose reads may leave the array apply the boundary at each read; the others do not.
 // No shared memory, no barrier. The text that includes this defines kTapCapacity, Storage and Value.
 #pragma once
 

@@ -280,7 +280,7 @@ class CudaDriver final : public Driver {
                                       strides.data(), box.data(), kEveryCell.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
                                       CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
-               "describe a field to the copy engine");
+               "encode the tensor map of a field");
     std::memcpy(to.data(), &encoded, sizeof(encoded));
   }
 

@@ -1,6 +1,6 @@
-// Cells beyond the grid's edges in x and y, which the copy engine brings as zeros: under clamp, periodic and reflect the
-// threads of a block at an edge read what the boundary answers from global memory, one plane ahead, and write it over the
-// zeros once the plane has arrived.
+// Cells beyond the grid's edges in x and y, which TMA fills with zeros. Under clamp, periodic and reflect the threads
+// of a block at an edge read the boundary's values from global memory, one plane ahead. Once the plane has arrived they
+// write them over the zeros.
 //
 //     columns   kLowX |<---------- tile ---------->| kHighX
 //               +-----+----------------------------+-----+
@@ -26,7 +26,7 @@ struct EdgeCells {
   STENCIL_DEVICE static constexpr bool answered_by_zeros(Boundary boundary) {
     return boundary == Boundary::hold || boundary == Boundary::zero;
   }
-  /// Whether the stencil's boundaries ask for any of this.
+  /// Whether the stencil's boundaries need any of this.
   static constexpr bool kNeeded = !answered_by_zeros(S::kBoundaryX) || !answered_by_zeros(S::kBoundaryY);
 
   static constexpr int kSideCells = (S::kLowX + S::kHighX) * T::kTileRows;
@@ -34,18 +34,18 @@ struct EdgeCells {
   static constexpr int kThreads = T::kBlockX * T::kBlockY;
   static constexpr int kShare = (kCells + kThreads - 1) / kThreads;  ///< cells of one thread
 
-  Index from[kNeeded ? kShare : 1];  ///< where in a plane of the grid each cell's answer stands; -1: zeros will do
-  int to[kNeeded ? kShare : 1];      ///< where in a plane of the ring it belongs
+  Index from[kNeeded ? kShare : 1];  ///< each cell's value in a plane of the grid; -1: zero is right
+  int to[kNeeded ? kShare : 1];      ///< its place in a plane of the pipeline
   Storage cells[S::kInputs][kNeeded ? kShare : 1];
 
   /// Whether the block reads beyond an edge.
-  STENCIL_DEVICE static bool are_needed(const RingTile<S>& tile, const Field<S, T>& in) {
+  STENCIL_DEVICE static bool are_needed(const BlockTile<S>& tile, const Field<S, T>& in) {
     return tile.x < S::kLowX || tile.x + T::kTileX + S::kHighX > in.nx || tile.y < S::kLowY ||
            tile.y + T::kTileY + S::kHighY > in.ny;
   }
 
   /// The thread's share of the block's frame.
-  STENCIL_DEVICE void find(const RingTile<S>& tile, const Field<S, T>& in, int thread) {
+  STENCIL_DEVICE void find(const BlockTile<S>& tile, const Field<S, T>& in, int thread) {
     const int right = in.nx - tile.x < T::kTileX ? static_cast<int>(in.nx - tile.x) : T::kTileX;
     const int below = in.ny - tile.y < T::kTileY ? static_cast<int>(in.ny - tile.y) : T::kTileY;
     STENCIL_UNROLL
@@ -63,7 +63,7 @@ struct EdgeCells {
     }
   }
 
-  /// Reads the answers for plane z.
+  /// Reads the values for plane z.
   STENCIL_DEVICE void load(const Field<S, T> (&in)[S::kInputs], Index z) {
     const Index plane = inside<S::kBoundaryZ>(z, in[0].nz) * in[0].stride_z;
     const bool zero = is_outside<S::kBoundaryZ>(z, in[0].nz);
@@ -77,16 +77,16 @@ struct EdgeCells {
     }
   }
 
-  /// Writes them to the plane in `slot`. A barrier must follow before anyone reads it.
-  STENCIL_DEVICE void write(const Ring<S, T>& ring, int slot) const {
+  /// Writes them to the plane in `stage`. A barrier must follow before any thread reads it.
+  STENCIL_DEVICE void write(const PlanePipeline<S, T>& pipeline, int stage) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int k = 0; k < kShare; ++k) {
-        if (!S::late(f) && from[k] >= 0) ring.plane(f, slot)[to[k]] = cells[f][k];
+        if (!S::late(f) && from[k] >= 0) pipeline.plane(f, stage)[to[k]] = cells[f][k];
       }
     }
-    fence_copy_engine();
+    fence_async_proxy();
   }
 
  private:

@@ -1,10 +1,10 @@
-// A ring of planes in shared memory that copies fill ahead of a block's walk along z.
+// A pipeline of planes in shared memory, filled ahead of a block's walk along z. Each stage has two mbarriers:
 //
-//     full[slot]   a phase ends when the plane's bytes are there
-//     empty[slot]  a phase ends when every warp has given the slot back
-// Rows of the box start on a 32-byte sector (kTileLeft). Cells outside the grid arrive as zeros, which serves hold and
-// zero; planes beyond an end of the walk are fetched from where the boundary says, whichever it is.
-// Inputs that are late (S::late) have no place in the ring.
+//     full[stage]   a phase ends when the plane's bytes have arrived
+//     empty[stage]  a phase ends when every warp has released the stage
+// Rows of the box start on a 32-byte sector (kTileLeft). Cells outside the grid arrive as zeros, which is right under
+// hold and zero. Planes beyond an end of the walk are copied from the plane that the boundary names.
+// Late inputs (S::late) have no place in the pipeline.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -12,50 +12,50 @@
 
 namespace stencil_tune {
 
-/// Place of input f among those in the ring.
+/// Place of input f among those in a stage.
 template <class S>
-STENCIL_DEVICE constexpr int ring_place(int f) {
+STENCIL_DEVICE constexpr int place_in_stage(int f) {
   int place = 0;
   for (int before = 0; before < f; ++before) place += S::late(before) ? 0 : 1;
   return place;
 }
 
-/// The block's shared memory: slots of the inputs' planes, then the barriers.
+/// The block's shared memory: stages of the inputs' planes, then their mbarriers.
 template <class S, class T>
-struct Ring {
+struct PlanePipeline {
   using Storage = typename S::Storage;
   static constexpr int kPlaneCells = T::kTileRows * T::kTilePitch;
   static constexpr int kPlaneBytes = (kPlaneCells * static_cast<int>(sizeof(Storage)) + 127) / 128 * 128;
-  static constexpr int kSlotBytes = ring_place<S>(S::kInputs) * kPlaneBytes;
+  static constexpr int kStageBytes = place_in_stage<S>(S::kInputs) * kPlaneBytes;
 
   unsigned char* memory;
 
-  STENCIL_DEVICE Storage* plane(int f, int slot) const {
-    return reinterpret_cast<Storage*>(memory + slot * kSlotBytes + ring_place<S>(f) * kPlaneBytes);
+  STENCIL_DEVICE Storage* plane(int f, int stage) const {
+    return reinterpret_cast<Storage*>(memory + stage * kStageBytes + place_in_stage<S>(f) * kPlaneBytes);
   }
-  STENCIL_DEVICE CopyBarrier* full(int slot) const {
-    return reinterpret_cast<CopyBarrier*>(memory + T::kTilePlanes * kSlotBytes) + slot;
+  STENCIL_DEVICE Mbarrier* full(int stage) const {
+    return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * kStageBytes) + stage;
   }
-  STENCIL_DEVICE CopyBarrier* empty(int slot) const { return full(slot) + T::kTilePlanes; }
+  STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
 };
 
-/// The thread's warp will not read the slot's plane again.
+/// The thread's warp releases the stage: it will not read its plane again.
 template <class S, class T>
-STENCIL_DEVICE void give_back(const Ring<S, T>& ring, int thread, int slot) {
-  fence_copy_engine();
+STENCIL_DEVICE void consumer_release(const PlanePipeline<S, T>& pipeline, int thread, int stage) {
+  fence_async_proxy();
   warp_barrier();
-  if (thread % 32 == 0) arrive(ring.empty(slot));
+  if (thread % 32 == 0) arrive(pipeline.empty(stage));
 }
 
-/// A source of rows (see WindowLoader): planes in the ring for the thread at (tile_x, tile_y) of the output tile;
-/// plane p of its reach lies `p` slots after `lowest`.
+/// A source of rows (see WindowLoader) for the thread at (tile_x, tile_y) of the output tile. Plane p of its reach is p
+/// stages after `lowest`.
 template <class S, class T>
-struct RingRows {
-  const Ring<S, T>& ring;
+struct PipelineRows {
+  const PlanePipeline<S, T>& pipeline;
   int tile_x, tile_y;
   int lowest;
 
-  // Rows of the ring are aligned whatever those in memory are: the widest vector that divides the register tile.
+  // Rows of the pipeline are aligned whatever those in memory are: the widest vector that divides the register tile.
   static constexpr int kMostCells = 16 / static_cast<int>(sizeof(typename S::Storage));
   static constexpr int kVector = T::kRegisterX % kMostCells == 0              ? kMostCells
                                  : kMostCells > 2 && T::kRegisterX % 4 == 0 ? 4
@@ -65,9 +65,9 @@ struct RingRows {
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
     const int place = lowest + p % T::kTilePlanes;
-    const int slot = place < T::kTilePlanes ? place : place - T::kTilePlanes;
+    const int stage = place < T::kTilePlanes ? place : place - T::kTilePlanes;
     const typename S::Storage* from =
-        ring.plane(f, slot) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
+        pipeline.plane(f, stage) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
     if constexpr (kBody) {
       STENCIL_UNROLL
       for (int i = 0; i < T::kRegisterX; i += kVector) load_cells<LoadHint::cached, kVector>(from + i, body + i);
@@ -95,81 +95,81 @@ struct RingRows {
   }
 };
 
-/// What a block of the ring kernel works on.
+/// One of the tiles that a block updates.
 template <class S>
-struct RingTile {
+struct BlockTile {
   using Index = typename S::Index;
   Index x, y, z;  ///< first output
   int steps;      ///< planes to update; 0: no tile is left
 
-  /// turn: which of the block's tiles.
+  /// nth: which of the block's tiles.
   template <class T>
-  STENCIL_DEVICE static RingTile of_block(const Arguments<S>& arguments, unsigned turn = 0) {
-    const TileIndex index = tile_of_block<T>(arguments.tiles, turn);
-    RingTile tile{static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
+  STENCIL_DEVICE static BlockTile of_block(const Arguments<S>& arguments, unsigned nth = 0) {
+    const TileIndex index = tile_of_block<T>(arguments.tiles, nth);
+    BlockTile tile{static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
                   static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY,
                   static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth, T::kDepth};
     const Index high_z = static_cast<Index>(arguments.high[2]);
     if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
     if (has_no_tile<T>(arguments, index)) tile.steps = 0;
     const auto& tiles = arguments.tiles;
-    if (T::kTiles > 1 && tile_number<T>(turn) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
+    if (T::kTiles > 1 && tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
     return tile;
   }
 };
 
-/// The first warp's part: asks for planes z - low, z - low + 1, ... one after the other. A whole warp waits for a free
-/// slot, its first thread asks: a thread's own branch around a loop would keep the coefficients of the whole kernel from
-/// the uniform registers, and cost a vector register for each.
+/// The producer, which is the first warp: issues the copies of planes z - low, z - low + 1, ... one after the other.
+/// The whole warp acquires a stage, its first thread issues the copy. If one thread branched around the loop, the
+/// compiler would keep the coefficients of the whole kernel in vector registers instead of uniform ones.
 template <class S, class T>
-struct PlaneCopies {
+struct PlaneProducer {
   using Index = typename S::Index;
-  using Position = RingPosition<T::kTilePlanes>;
+  using State = PipelineState<T::kTilePlanes>;
   static constexpr int kBytes =
-      ring_place<S>(S::kInputs) * T::kTileRows * T::kTilePitch * static_cast<int>(sizeof(typename S::Storage));
+      place_in_stage<S>(S::kInputs) * T::kTileRows * T::kTilePitch * static_cast<int>(sizeof(typename S::Storage));
 
   const CopyArguments<S>& arguments;
-  const Ring<S, T>& ring;
-  RingTile<S> tile;
-  Position position;  ///< where ask_until() goes on
-  int next = 0;       ///< with which plane
+  const PlanePipeline<S, T>& pipeline;
+  BlockTile<S> tile;
+  State state;   ///< of the plane that issue_until() issues next ...
+  int next = 0;  ///< ... and its number
 
-  /// One thread, before the block's first barrier: asks for the first planes.
+  /// One thread, before the block's first barrier: issues the first planes.
   STENCIL_DEVICE void start(int planes) {
-    make_barriers();
-    ask_until(planes, true);
+    init_barriers();
+    issue_until(planes, true);
   }
-  STENCIL_DEVICE void make_barriers() const {
-    for (int slot = 0; slot < T::kTilePlanes; ++slot) {
-      init_copy_barrier(ring.full(slot), 1);
-      init_copy_barrier(ring.empty(slot), T::kBlockX * T::kBlockY / 32);
+  STENCIL_DEVICE void init_barriers() const {
+    for (int stage = 0; stage < T::kTilePlanes; ++stage) {
+      init_mbarrier(pipeline.full(stage), 1);
+      init_mbarrier(pipeline.empty(stage), T::kBlockX * T::kBlockY / 32);
     }
-    fence_copy_barriers();
+    fence_mbarrier_init();
   }
 
-  /// Planes below `end` are asked for; their slots must have been given back, or will be without this thread's doing.
-  STENCIL_DEVICE void ask_until(int end, bool asks) {
+  /// Issues the planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
+  STENCIL_DEVICE void issue_until(int end, bool elected) {
     const int planes = tile.steps + S::kLowZ + S::kHighZ;
 #pragma unroll 1
     for (; next < end && next < planes; ++next) {
-      wait_until_free(position);
-      if (asks) ask(next, position);
-      position.advance();
+      acquire(state);
+      if (elected) issue(next, state);
+      state.advance();
     }
   }
 
-  /// Until the slot has been given back as often as it was filled; a fresh one is free.
-  STENCIL_DEVICE void wait_until_free(Position place) const {
-    wait_phase(ring.empty(place.slot), place.parity ^ 1);
+  /// Waits until every warp has released what the stage held before; a fresh stage is free.
+  STENCIL_DEVICE void acquire(State to) const {
+    wait_phase(pipeline.empty(to.stage), to.parity ^ 1);
   }
 
-  /// Asks for a plane, whose slot must be free.
-  STENCIL_DEVICE void ask(int plane, Position place) const {
-    arrive_expecting(ring.full(place.slot), kBytes);
+  /// Issues the copies of a plane to an acquired stage.
+  STENCIL_DEVICE void issue(int plane, State to) const {
+    arrive_expect_tx(pipeline.full(to.stage), kBytes);
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::late(f)) continue;
-      copy_box(&arguments.maps[f], ring.plane(f, place.slot), ring.full(place.slot),
+      copy_box(&arguments.maps[f], pipeline.plane(f, to.stage), pipeline.full(to.stage),
                static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, z_of(plane));
     }
   }

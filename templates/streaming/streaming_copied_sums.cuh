@@ -1,10 +1,9 @@
-// streaming, planes in a ring that the block's threads fill, sums in registers: like streaming_ring_sums.cuh, but the
-// planes come by asynchronous copies of one vector each (cp.async, sm_80+), which serve every boundary and rows of any
-// pitch.
+// streaming, a pipeline that the block's threads fill, sums in registers: like streaming_ring_sums.cuh, but the planes
+// are copied by cp.async (sm_80+), one vector each. That serves every boundary, and rows of any pitch.
 //
 //     step n:  1. wait     the thread's own copies of plane n have arrived
-//              2. barrier  so have everybody's, and nobody adds plane n - 1 any more
-//              3. copy     plane n + kSlots - 1 into the slot of plane n - 1
+//              2. barrier  so have all others, and no thread reads plane n - 1 any more
+//              3. copy     plane n + kStages - 1 into the stage of plane n - 1
 //              4. add      plane n to the sums; store the outputs that are complete
 #pragma once
 
@@ -21,21 +20,22 @@ struct ThreadCopies {
   using Storage = typename S::Storage;
 
   static constexpr int kVector = T::kVector;
-  // The columns of a row that are read, as whole vectors around the output tile.
+  // The columns of a row that are read, in whole vectors around the output tile.
   static constexpr int kLeft = (S::kLowX + kVector - 1) / kVector;
   static constexpr int kVectors = kLeft + T::kTileX / kVector + (S::kHighX + kVector - 1) / kVector;
   static constexpr int kEach = (kVectors + T::kBlockX - 1) / T::kBlockX;  ///< of a row, a thread
   static constexpr int kApart = T::kBlockX * kVector;                     ///< cells between two of them
 
-  const Ring<S, T>& ring;
+  const PlanePipeline<S, T>& pipeline;
   const Field<S, T> (&in)[S::kInputs];
   Index x, y;          ///< the thread's first cell in the grid ...
-  int first;           ///< ... and in a plane of the ring
+  int first;           ///< ... and in a plane of the pipeline
   unsigned whole = 0;  ///< bit i: vector i of the thread's rows lies inside the grid and is copied
-  bool plain;          ///< of the block: all its rows lie inside the grid, and nobody reads of a vector that is not whole
+  bool plain;          ///< of the block: all its rows lie inside the grid, and no output reads a cut vector
 
-  STENCIL_DEVICE ThreadCopies(const Ring<S, T>& r, const RingTile<S>& tile, const Field<S, T> (&fields)[S::kInputs])
-      : ring(r), in(fields) {
+  STENCIL_DEVICE ThreadCopies(const PlanePipeline<S, T>& p, const BlockTile<S>& tile,
+                              const Field<S, T> (&fields)[S::kInputs])
+      : pipeline(p), in(fields) {
     const Index left = tile.x - kLeft * kVector, right = left + kVectors * kVector;
     const Index top = tile.y - S::kLowY;
     const Index nx = in[0].nx;
@@ -52,12 +52,12 @@ struct ThreadCopies {
     plain = top >= 0 && top + T::kTileRows <= in[0].ny && !(S::kBoundaryX == Boundary::hold ? cut : beyond);
   }
 
-  /// Starts to copy plane z of every input in the ring; the copies are a group of their own.
-  STENCIL_DEVICE void start(int slot, Index z) const {
+  /// Starts to copy plane z of every input to the stage. The caller commits the copies as one group.
+  STENCIL_DEVICE void start(int stage, Index z) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::late(f)) continue;
-      Storage* const to = ring.plane(f, slot) + first;
+      Storage* const to = pipeline.plane(f, stage) + first;
       const auto row = in[f].row(y, z);
       if (plain && !row.outside) {
         copy_plain_rows(to, row.cells + x, in[f].stride_y);
@@ -81,7 +81,7 @@ struct ThreadCopies {
     }
   }
 
-  /// The same at an edge of the grid: what is not copied is written cell by cell, as the boundary says.
+  /// The same at an edge of the grid: vectors that are not whole are written cell by cell, as the boundary says.
   STENCIL_DEVICE void copy_rows(Storage* to, const Field<S, T>& field, Index z) const {
 #pragma unroll 1
     for (int j = thread_y(); j < T::kTileRows; j += T::kBlockY) {
@@ -114,23 +114,23 @@ template <class S, class T>
 STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
-  constexpr int kSlots = T::kTilePlanes;
+  constexpr int kStages = T::kTilePlanes;
 
-  const RingTile<S> tile = RingTile<S>::template of_block<T>(arguments);
+  const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
-  const Ring<S, T> ring{shared_memory()};
+  const PlanePipeline<S, T> pipeline{shared_memory()};
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   const Index x = tile.x + tile_x, y = tile.y + tile_y;
   Field<S, T> in[S::kInputs];
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  const ThreadCopies<S, T> copies(ring, tile, in);
+  const ThreadCopies<S, T> copies(pipeline, tile, in);
   const Index lowest = tile.z - S::kLowZ;  // plane n = 0
   const int planes = tile.steps + Sums::kReach;
 #pragma unroll 1
-  for (int n = 0; n < kSlots - 1; ++n) {
+  for (int n = 0; n < kStages - 1; ++n) {
     if (n < planes) copies.start(n, lowest + n);
     async_commit();
   }
@@ -139,19 +139,19 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, tile.z);
-  int newest = 0, refilled = kSlots - 1;  // slots of planes n and n - 1
-  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kTurn : 1;
+  int newest = 0, refilled = kStages - 1;  // stages of planes n and n - 1
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
-    async_wait<kSlots - 2>();
+    async_wait<kStages - 2>();
     barrier();
-    const int ahead = step + Sums::kReach + kSlots - 1;
+    const int ahead = step + Sums::kReach + kStages - 1;
     if (ahead < planes) copies.start(refilled, lowest + ahead);
     async_commit();  // an empty group too: waits count groups
-    sums.add(RingRows<S, T>{ring, tile_x, tile_y, newest}, arguments.coefficients);
+    sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest}, arguments.coefficients);
     refilled = newest;
-    newest = newest + 1 < kSlots ? newest + 1 : 0;
+    newest = newest + 1 < kStages ? newest + 1 : 0;
     if (step >= 0) {
       output.store(sums, late);
       if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);

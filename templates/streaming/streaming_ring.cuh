@@ -1,13 +1,14 @@
-// streaming, planes in a ring: the copy engine brings planes with their halo to shared memory, several ahead of the
-// walk; each thread keeps its own column in registers (walk.cuh) and reads neighbouring rows from the ring.
+// streaming, a pipeline of planes: TMA copies planes with their halo to shared memory, several ahead of the walk. Each
+// thread keeps its own column in registers (walk.cuh) and reads neighbouring rows from the pipeline.
 //
-//     the first warp, each step         shared memory                       every warp, each step
-//     wait until a slot is free         slot 0 | plane n     (full) |       wait until the newest plane is full
-//     expect bytes, ask for the   --->  slot 1 | plane n + 1 (full) | --->  load what comes into reach, update, store
-//     box of a plane further on         slot 2 | on its way         |       give back the plane it never reads again
+//     producer: the first warp,        shared memory                       consumer: every warp,
+//     each step                                                            each step
+//     acquire a stage                  stage 0 | plane n     (full) |      wait until the newest plane is full
+//     expect bytes, issue the   --->   stage 1 | plane n + 1 (full) | ---> load what comes into reach, update, store
+//     copy of a later plane's box      stage 2 | in flight          |      release the plane it never reads again
 //
-// No barrier joins all threads after the start: warps drift apart by up to two steps. (A warp of its own for the copies
-// costs more than it brings: registers are handed out to four warps at a time.)
+// After the start no barrier joins all threads: warps drift apart by up to two steps. A warp for the copies alone costs
+// more than it gains: registers are allocated for four warps at a time.
 #pragma once
 
 #include "stencil_tune/streaming/ring.cuh"
@@ -15,39 +16,38 @@
 
 namespace stencil_tune {
 
-/// One thread's walk along the ring.
+/// One thread's walk along the pipeline.
 template <class S, class T>
-struct RingWalk {
-  static constexpr int kSlots = T::kTilePlanes;
+struct PipelineWalk {
+  static constexpr int kStages = T::kTilePlanes;
 
-  const Ring<S, T>& ring;
-  PlaneCopies<S, T>& copies;
+  const PlanePipeline<S, T>& pipeline;
+  PlaneProducer<S, T>& producer;
   int thread, tile_x, tile_y;
   Walk<S, T, 0> walk;
-  RingPosition<kSlots> newest;  ///< next plane to wait for
-  int lowest;                   ///< slot of plane z - low
-  int oldest;                   ///< slot of the next plane to give back
+  PipelineState<kStages> newest;  ///< next plane to wait for
+  int lowest;                     ///< stage of plane z - low
+  int oldest;                     ///< stage of the next plane to release
   bool in_first_warp;
 
-  STENCIL_DEVICE RingRows<S, T> rows() const { return {ring, tile_x, tile_y, lowest}; }
+  STENCIL_DEVICE PipelineRows<S, T> rows() const { return {pipeline, tile_x, tile_y, lowest}; }
 
-  STENCIL_DEVICE void ask_until(int end) {
-    if (in_first_warp) copies.ask_until(end, thread == 0);
+  STENCIL_DEVICE void issue_until(int end) {
+    if (in_first_warp) producer.issue_until(end, thread == 0);
   }
 
   STENCIL_DEVICE void wait_for_newest() {
-    wait_phase(ring.full(newest.slot), newest.parity);
+    wait_phase(pipeline.full(newest.stage), newest.parity);
     newest.advance();
   }
 
-  /// This warp will not read the oldest plane again.
-  STENCIL_DEVICE void give_back() {
-    stencil_tune::give_back(ring, thread, oldest);
-    oldest = oldest + 1 < kSlots ? oldest + 1 : 0;
+  STENCIL_DEVICE void release_oldest() {
+    consumer_release(pipeline, thread, oldest);
+    oldest = oldest + 1 < kStages ? oldest + 1 : 0;
   }
 
-  /// Planes z - low .. z + high - 1, before the first step. Planes below kFirstLoaded are then done with; from then on
-  /// each step finishes one more.
+  /// Takes planes z - low .. z + high - 1, before the first step, and releases those below kFirstLoaded. From then on
+  /// each step releases one more.
   template <int... kP>
   STENCIL_DEVICE void fill(Indices<kP...>) {
     (fill_plane<kP>(), ...);
@@ -56,43 +56,44 @@ struct RingWalk {
  private:
   template <int kP>
   STENCIL_DEVICE void fill_plane() {
-    ask_until(kSlots + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
+    issue_until(kStages + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
     wait_for_newest();
     walk.template fill_plane<kP>(rows());
-    if constexpr (kP < T::kFirstLoaded) give_back();
+    if constexpr (kP < T::kFirstLoaded) release_oldest();
   }
 };
 
 template <class S, class T>
 STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
-  constexpr int kSlots = T::kTilePlanes;
+  constexpr int kStages = T::kTilePlanes;
   const Arguments<S>& arguments = copy_arguments.plain;
 
-  const RingTile<S> tile = RingTile<S>::template of_block<T>(arguments);
+  const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
-  const Ring<S, T> ring{shared_memory()};
-  PlaneCopies<S, T> copies{copy_arguments, ring, tile, {}};
+  const PlanePipeline<S, T> pipeline{shared_memory()};
+  PlaneProducer<S, T> producer{copy_arguments, pipeline, tile, {}};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  if (thread == 0) copies.start(kSlots);
+  if (thread == 0) producer.start(kStages);
   barrier();
 
-  RingWalk<S, T> walk{ring, copies, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY, {}, {}, 0, 0, any_in_warp(thread == 0)};
+  PipelineWalk<S, T> walk{pipeline, producer, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY,
+                          {},       {},       0,      0,                          any_in_warp(thread == 0)};
   walk.fill(IndicesBelow<S::kLowZ + S::kHighZ>{});
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
-    // Slots given back one step ago may still be in use by slower warps; those of two steps ago hardly are.
-    walk.ask_until(step - 1 + T::kFirstLoaded + kSlots);
+    // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
+    walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
     walk.wait_for_newest();
     walk.walk.advance_to(walk.rows());
     TileUpdate<S, T, decltype(walk.walk.window)>{
         arguments,     box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step,
         walk.walk.window}
         .run();
-    walk.give_back();  // only now: the compiler may then read rows as it needs them
+    walk.release_oldest();  // only now: the compiler may then read rows as it needs them
     walk.walk.shift();
-    walk.lowest = walk.lowest + 1 < kSlots ? walk.lowest + 1 : 0;
+    walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
   }
 }
 

@@ -1,15 +1,16 @@
-// streaming, planes in a ring, sums in registers: copies bring planes with their halo to shared memory, several ahead of
-// the walk; each thread reads the rows of a plane once and keeps sums of outputs instead of cells (plane_sums.cuh).
+// streaming, a pipeline of planes, sums in registers: TMA copies planes with their halo to shared memory, several ahead
+// of the walk. Each thread reads the rows of a plane once and keeps sums of outputs instead of cells (plane_sums.cuh).
 //
-//     the first warp, each step         shared memory                       every warp, each step
-//     wait until a slot is free         slot 0 | plane n     (full) |       wait until the newest plane is full
-//     ask for a plane further on  --->  slot 1 | on its way         | --->  add it to the sums; give its slot back
-//                                       slot 2 | on its way         |       store the outputs that are complete
+//     producer: the first warp,        shared memory                       consumer: every warp,
+//     each step                                                            each step
+//     acquire a stage                  stage 0 | plane n     (full) |      wait until the newest plane is full
+//     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
+//     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time, so that the ring is short and tiles can be large. A block may take several tiles: the
-// planes of the next one are asked for while the last of this one are added. No barrier joins all threads after the
-// start: warps drift apart by up to two steps. Blocks at an edge whose boundary is clamp, periodic or reflect do have one
-// a plane: their threads write the cells beyond the edge (edge_cells.cuh).
+// One plane is in use at a time, so that few stages are enough and tiles can be large. A block may take several tiles:
+// the planes of the next one are issued while the last of this one are added. After the start no barrier joins all
+// threads: warps drift apart by up to two steps. Only blocks at an edge whose boundary is clamp, periodic or reflect
+// have one barrier a plane, since their threads write the cells beyond the edge (edge_cells.cuh).
 #pragma once
 
 #include "stencil_tune/streaming/edge_cells.cuh"
@@ -18,43 +19,43 @@
 
 namespace stencil_tune {
 
-/// Asks for the planes of all the block's tiles, one after the other: after the start the first warp alone, whose lanes all
-/// keep count.
+/// The planes of all the block's tiles, in the order in which they are issued. After the start only the first warp uses
+/// it; all its lanes keep count.
 template <class S, class T>
-struct QueuedCopies {
-  PlaneCopies<S, T> copies;  ///< of the tile that is asked for
-  int next = 0;              ///< plane of it
-  unsigned turn = 0;
+struct TileQueue {
+  PlaneProducer<S, T> producer;  ///< of the tile whose planes are issued
+  int next = 0;                  ///< plane of it that is issued next
+  unsigned nth = 0;              ///< which of the block's tiles it is
 
   /// Before the block's first barrier.
-  STENCIL_DEVICE void start(int planes, bool asks) {
-    if (asks) copies.make_barriers();
-    settle();
+  STENCIL_DEVICE void start(int planes, bool elected) {
+    if (elected) producer.init_barriers();
+    find_tile();
 #pragma unroll 1
-    for (int slot = 0; slot < planes && has_more(); ++slot) {
-      if (asks) copies.ask(next, {slot, 0});
+    for (int stage = 0; stage < planes && has_more(); ++stage) {
+      if (elected) producer.issue(next, {stage, 0});
       advance();
     }
   }
 
-  STENCIL_DEVICE bool has_more() const { return copies.tile.steps > 0; }
+  STENCIL_DEVICE bool has_more() const { return producer.tile.steps > 0; }
 
   STENCIL_DEVICE void advance() {
-    if (++next < copies.tile.steps + S::kLowZ + S::kHighZ) return;
+    if (++next < producer.tile.steps + S::kLowZ + S::kHighZ) return;
     next = 0;
-    copies.tile.steps = 0;
+    producer.tile.steps = 0;
     if constexpr (T::kTiles > 1) {
-      ++turn;
-      settle();
+      ++nth;
+      find_tile();
     }
   }
 
  private:
-  /// On the first tile from `turn` on that is there.
-  STENCIL_DEVICE void settle() {
+  /// The first tile from the nth on that exists.
+  STENCIL_DEVICE void find_tile() {
 #pragma unroll 1
-    for (; turn < T::kTiles; ++turn) {
-      copies.tile = RingTile<S>::template of_block<T>(copies.arguments.plain, turn);
+    for (; nth < T::kTiles; ++nth) {
+      producer.tile = BlockTile<S>::template of_block<T>(producer.arguments.plain, nth);
       if (has_more()) return;
     }
   }
@@ -64,27 +65,27 @@ template <class S, class T>
 STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) {
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
-  constexpr int kSlots = T::kTilePlanes;
-  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kTurn : 1;
+  constexpr int kStages = T::kTilePlanes;
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
   const Arguments<S>& arguments = copy_arguments.plain;
 
   const UpdatedBox<S> box(arguments);
-  const Ring<S, T> ring{shared_memory()};
+  const PlanePipeline<S, T> pipeline{shared_memory()};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  QueuedCopies<S, T> copies{{copy_arguments, ring, {}, {}}};
-  copies.start(kSlots - 1, thread == 0);
+  TileQueue<S, T> queue{{copy_arguments, pipeline, {}, {}}};
+  queue.start(kStages - 1, thread == 0);
   barrier();
 
   Field<S, T> in[S::kInputs];
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
-  RingPosition<kSlots> newest;                   ///< the plane to add
-  RingPosition<kSlots> refilled{kSlots - 1, 0};  ///< the slot of the plane before, and whose turn it is there
-  const bool copies_planes = any_in_warp(thread == 0);
+  PipelineState<kStages> newest;                    ///< of the plane to add
+  PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
+  const bool is_producer = any_in_warp(thread == 0);
 #pragma unroll 1
-  for (unsigned turn = 0; turn < T::kTiles; ++turn) {
-    const RingTile<S> tile = RingTile<S>::template of_block<T>(arguments, turn);
+  for (unsigned nth = 0; nth < T::kTiles; ++nth) {
+    const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments, nth);
     if (T::kCluster * T::kTiles > 1 && tile.steps == 0) continue;
     const Index x = tile.x + tile_x, y = tile.y + tile_y;
     WalkOutput<S, T> output(arguments, box, x, y, tile.z);
@@ -100,20 +101,20 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
 #pragma unroll kUnrolled
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
       if (step >= tile.steps) break;
-      if (copies_planes && copies.has_more()) {
-        copies.copies.wait_until_free(refilled);
-        if (thread == 0) copies.copies.ask(copies.next, refilled);
-        copies.advance();
+      if (is_producer && queue.has_more()) {
+        queue.producer.acquire(refilled);
+        if (thread == 0) queue.producer.issue(queue.next, refilled);
+        queue.advance();
       }
       refilled.advance();
-      wait_phase(ring.full(newest.slot), newest.parity);
+      wait_phase(pipeline.full(newest.stage), newest.parity);
       if (at_edge) {
-        edge.write(ring, newest.slot);
+        edge.write(pipeline, newest.stage);
         barrier();
         edge.load(in, tile.z + step + S::kHighZ + 1);
       }
-      sums.add(RingRows<S, T>{ring, tile_x, tile_y, newest.slot}, arguments.coefficients);
-      give_back(ring, thread, newest.slot);
+      sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
+      consumer_release(pipeline, thread, newest.stage);
       newest.advance();
       if (step >= 0) {
         output.store(sums, late);

@@ -33,7 +33,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   Sums sums;
   LateCells<S, T> late;
   late.load(in, x, y, first_z);
-  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kTurn : 1;
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     const Index z = first_z + step;

@@ -6,9 +6,9 @@
 //           ...     ----
 //        z - low    ----  ... and used for the last time here
 //
-// Which part of which row is loaded at which plane, and how long it stays, follows from the taps (RowLives): a star
-// keeps only its own column; a box keeps whole rows with their halo. After each plane the window moves down by one:
-// register moves, which disappear where the loop is unrolled (kUnroll).
+// Which part of a row is loaded at which plane, and how long it is kept, follows from the taps (RowLives). A star keeps
+// only its own column; a box keeps whole rows with their halo. After each plane the window moves down by one. These
+// register moves disappear where the loop is unrolled (kUnroll).
 #pragma once
 
 #include "stencil_tune/window.cuh"
@@ -24,7 +24,7 @@ struct Walk {
 
   Window<S, T, Reads> window;
 
-  /// Before the first step at z: everything that was loaded at an earlier step, had there been one.
+  /// Before the first step at z: loads everything that earlier steps would have loaded.
   template <class Source>
   STENCIL_DEVICE void fill(const Source& rows) {
     fill_planes(rows, IndicesBelow<Reads::kPlanes - 1>{});

@@ -5,18 +5,19 @@
 
 namespace stencil_tune {
 
-/// What a warp publishes or passes on in a step, others use in a later one. Either all warps meet before each step:
+/// What a warp publishes or passes on in a step, others read in a later one. Either all warps meet before each step:
 ///
 ///     warp 0   publish . . . update . . . |wait|   publish . . .
 ///     warp 1   publish . . update . . . . |wait|   publish . . .
 ///
-/// or a warp says that its cells are there and that it has read those of others, and waits for the others to have said so
-/// when its next step begins. It may still update its last level when another is in the next step already:
+/// or the barrier is split. A warp arrives when its own cells are published and it has read those of others. It waits
+/// for the others when its next step begins. One warp may then update its last level while another is in the next step:
 ///
 ///     warp 0   publish, arrive . . . update . . . |wait| publish, arrive . . .
 ///     warp 1   publish, arrive . . update . . |wait| publish, arrive . . .
 ///
-/// What is passed on is complete at the end of a step, after the warp has arrived, so that it is taken a step later.
+/// With a split barrier, planes that are passed on are taken a step later: they are complete after the warp has
+/// arrived.
 template <class S, class T>
 struct StepBarrier {
   using Shape = TemporalShape<S, T>;
@@ -25,17 +26,17 @@ struct StepBarrier {
   static constexpr bool kSplit = kNeeded && T::kSplitsBarrier;
   static constexpr int kBytes = kSplit ? 16 : 0;  ///< of shared memory
 
-  CopyBarrier* arrived;  ///< counts the threads
-  int parity = 1;        ///< of the phase that is awaited next; the phase before the first counts as ended
+  Mbarrier* arrived;  ///< counts the threads
+  int parity = 1;     ///< of the phase that is awaited next; the phase before the first counts as ended
 
   STENCIL_DEVICE explicit StepBarrier(int first_byte)
-      : arrived(reinterpret_cast<CopyBarrier*>(shared_memory() + first_byte)) {}
+      : arrived(reinterpret_cast<Mbarrier*>(shared_memory() + first_byte)) {}
 
-  /// All threads take part, after they have cleared what others read in the first step.
+  /// All threads call it, after they have cleared the cells that others read in the first step.
   STENCIL_DEVICE void start() const {
     if constexpr (kSplit) {
       constexpr int kThreads = T::kGroups * Shape::kWarps * 32;
-      if (thread_x() == 0 && thread_y() == 0 && thread_z() == 0) init_copy_barrier(arrived, kThreads);
+      if (thread_x() == 0 && thread_y() == 0 && thread_z() == 0) init_mbarrier(arrived, kThreads);
       barrier();
     }
   }
@@ -50,7 +51,7 @@ struct StepBarrier {
     }
   }
 
-  /// In a step: what others published or passed on before has been read, and what they read in the next is there.
+  /// In a step: the warp has read what others published before, and published what they read in the next step.
   STENCIL_DEVICE void arrive() const {
     if constexpr (kSplit) warp_arrive(arrived);
   }

@@ -1,4 +1,4 @@
-// Who copies the rows that a warp of a temporal block reads from global to shared memory: its lanes, or the copy engine.
+// What copies the rows that a warp of a temporal block reads from global to shared memory: its lanes, or TMA.
 #pragma once
 
 #include "stencil_tune/element.cuh"
@@ -25,7 +25,7 @@ STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, cons
   return widen(a.in[T::kAdvanced][z * static_cast<Index>(a.stride_z) + y * static_cast<Index>(a.stride_y) + x]);
 }
 
-/// What the two kinds of kernel arguments have in common, and what only those for the copy engine have.
+/// Both types of kernel arguments have the plain ones; those for TMA have tensor maps too.
 template <class S>
 STENCIL_DEVICE const Arguments<S>& plain(const Arguments<S>& arguments) {
   return arguments;
@@ -43,10 +43,10 @@ STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
   return arguments.maps;
 }
 
-/// A warp's rows of one plane after the other, copied by its lanes. Neighbouring lanes copy neighbouring vectors where the
-/// tile's rows start on whole ones, elsewhere neighbouring cells. A lane then reads its own cells in words of 16 bytes.
-/// With several of them a lane, those of neighbouring lanes lie in the same banks. Where that is so, words swap places, so
-/// that eight lanes read eight different parts of 128 bytes:
+/// A warp's rows of one plane after the other, copied by its lanes with cp.async. Neighbouring lanes copy neighbouring
+/// vectors where the tile's rows start on whole ones, elsewhere neighbouring cells. A lane then reads its own cells in
+/// words of 16 bytes. With several words a lane, eight lanes would conflict in the same banks. There the words are
+/// swizzled, so that eight lanes read eight different parts of 128 bytes:
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
@@ -60,7 +60,7 @@ struct LaneCopies {
   static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
   static constexpr bool kSwaps = kWords == 2 || kWords == 4 || kWords == 8;
 
-  static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid, too
+  static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
   /// Rows and columns of the tile follow each other in memory.
   static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
@@ -80,7 +80,7 @@ struct LaneCopies {
   STENCIL_DEVICE void move_by(Index planes) { cells += planes * stride_z; }
 
   /// Starts to copy plane z of the grid. to: first_place() after where the warp's rows of it are to stand.
-  STENCIL_DEVICE void copy(Index z, Storage* to, CopyBarrier*) const {
+  STENCIL_DEVICE void copy(Index z, Storage* to, Mbarrier*) const {
     if (copies_vectors()) {
       copy_plane<T::kVector>(z, to);
     } else {
@@ -142,10 +142,10 @@ struct LaneCopies {
   }
 };
 
-/// The same, copied by the copy engine: one request a plane, whose cells stand in the order of the grid. Planes beyond the
-/// grid arrive as zeros, so that the same number of bytes comes in each step.
+/// The same, copied by TMA: one copy a plane, whose cells stand in the order of the grid. Planes beyond the grid arrive
+/// as zeros, so that every step brings the same number of bytes.
 template <class S, class T>
-struct EngineCopies {
+struct TmaCopies {
   using Shape = TemporalShape<S, T>;
   using Storage = typename S::Storage;
   using Index = typename S::Index;
@@ -157,20 +157,19 @@ struct EngineCopies {
   const TensorMap* map;
   int x, y;  ///< the warp's first cell
 
-  STENCIL_DEVICE EngineCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
+  STENCIL_DEVICE TmaCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
       : map(maps + input), x(static_cast<int>(t.x) - Shape::lane() * Shape::kCells), y(static_cast<int>(t.y)) {}
 
   STENCIL_DEVICE int first_place() const { return 0; }
   STENCIL_DEVICE void move_by(Index) {}
-  STENCIL_DEVICE void copy(Index z, Storage* to, CopyBarrier* arrived) const {
+  STENCIL_DEVICE void copy(Index z, Storage* to, Mbarrier* arrived) const {
     constexpr int kBytes = Shape::kRows * Shape::kWarpWidth * static_cast<int>(sizeof(Storage));
     warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(z));
   }
   STENCIL_DEVICE static int place_of_own(int w) { return w; }
 };
 
-/// How a warp knows that the planes that its lanes copied have arrived: each lane knows of its own copies, in the order
-/// of the steps that read them.
+/// How a warp knows that its planes have arrived. Here each lane waits for its own cp.async groups, one group a step.
 template <class S, class T>
 struct LaneArrivals {
   static constexpr int kBytes = 0;  ///< of shared memory
@@ -181,55 +180,56 @@ struct LaneArrivals {
   STENCIL_DEVICE void start(int) {}
 
   /// Around the copies of a step.
-  STENCIL_DEVICE CopyBarrier* open() const { return nullptr; }
+  STENCIL_DEVICE Mbarrier* open() const { return nullptr; }
   STENCIL_DEVICE void close() { async_commit(); }
 
-  /// The oldest step's planes are there, for all lanes.
+  /// Waits until the oldest step's planes have arrived, for all lanes.
   STENCIL_DEVICE void await() const {
     async_wait<T::kPrefetch - 1>();
     warp_barrier();
   }
-  /// All lanes have read what may be copied over now.
-  STENCIL_DEVICE void give_back() const { warp_barrier(); }
+  /// Consumer release: all lanes have read the stage that is filled next.
+  STENCIL_DEVICE void release() const { warp_barrier(); }
 
-  /// After the last step: nothing comes to this block's memory when it may be another's.
+  /// After the last step: no copy may arrive when the block's shared memory is another's.
   STENCIL_DEVICE void leave() {}
 };
 
-/// The same for the copy engine: kPrefetch barriers a warp take turns, each of which counts what a step's copies bring.
+/// The same for TMA: each warp has kPrefetch mbarriers, one after the other, and each counts the bytes of a step's
+/// copies.
 template <class S, class T>
-struct EngineArrivals {
+struct TmaArrivals {
   using Shape = TemporalShape<S, T>;
 
   static constexpr int kBarriers = T::kGroups * Shape::kWarps * T::kPrefetch;
-  static constexpr int kBytes = (kBarriers * static_cast<int>(sizeof(CopyBarrier)) + 15) / 16 * 16;
+  static constexpr int kBytes = (kBarriers * static_cast<int>(sizeof(Mbarrier)) + 15) / 16 * 16;
 
-  CopyBarrier* barriers;                    ///< the warp's
-  RingPosition<T::kPrefetch> oldest{0, 1};  ///< awaited next; the first planes are still to be asked for
-  bool copies = true;                       ///< some planes; otherwise there is nothing to wait for
+  Mbarrier* barriers;                        ///< the warp's
+  PipelineState<T::kPrefetch> oldest{0, 1};  ///< awaited next; no copy is issued yet
+  bool copies = true;                        ///< some planes; otherwise there is nothing to wait for
 
-  STENCIL_DEVICE EngineArrivals(const TemporalTile<S, T>& tile, int first_byte)
-      : barriers(reinterpret_cast<CopyBarrier*>(shared_memory() + first_byte) +
+  STENCIL_DEVICE TmaArrivals(const TemporalTile<S, T>& tile, int first_byte)
+      : barriers(reinterpret_cast<Mbarrier*>(shared_memory() + first_byte) +
                  (tile.group * Shape::kWarps + Shape::warp()) * T::kPrefetch) {}
 
   STENCIL_DEVICE void start(int planes) {
     copies = planes > 0;
     if (copies && Shape::lane() == 0) {
-      for (int b = 0; b < T::kPrefetch; ++b) init_copy_barrier(barriers + b, planes);
-      fence_copy_barriers();
+      for (int b = 0; b < T::kPrefetch; ++b) init_mbarrier(barriers + b, planes);
+      fence_mbarrier_init();
     }
     warp_barrier();
   }
 
-  STENCIL_DEVICE CopyBarrier* open() const { return barriers + oldest.slot; }
+  STENCIL_DEVICE Mbarrier* open() const { return barriers + oldest.stage; }
   STENCIL_DEVICE void close() { oldest.advance(); }
 
   STENCIL_DEVICE void await() const {
-    if (copies) warp_wait_phase(barriers + oldest.slot, oldest.parity);
+    if (copies) warp_wait_phase(barriers + oldest.stage, oldest.parity);
   }
-  STENCIL_DEVICE void give_back() const {
+  STENCIL_DEVICE void release() const {
     if (!copies) return;
-    fence_copy_engine();
+    fence_async_proxy();
     warp_barrier();
   }
   STENCIL_DEVICE void leave() {
@@ -240,15 +240,15 @@ struct EngineArrivals {
   }
 };
 
-template <class S, class T, bool kByEngine>
+template <class S, class T, bool kByTma>
 struct CopiesBy {
   using Copies = LaneCopies<S, T>;
   using Arrivals = LaneArrivals<S, T>;
 };
 template <class S, class T>
 struct CopiesBy<S, T, true> {
-  using Copies = EngineCopies<S, T>;
-  using Arrivals = EngineArrivals<S, T>;
+  using Copies = TmaCopies<S, T>;
+  using Arrivals = TmaArrivals<S, T>;
 };
 
 }  // namespace stencil_tune

@@ -9,71 +9,71 @@ namespace stencil_tune {
 /// A warp's side of the seam between its block and the next one of the cluster, above or below. At a seam a warp sends its
 /// rows to the other block, where they stand like those of one more warp:
 ///
-///     block 0    warps 0 1 .. n-1   and the first rows of block 1's warp 0     <--+     each word counts towards a
-///                             |                                                  |     barrier of the block that
-///                             +---------------------------+                      |     gets it
+///     block 0    warps 0 1 .. n-1   and the first rows of block 1's warp 0     <--+     each word counts towards an
+///                             |                                                  |     mbarrier of the block that
+///                             +---------------------------+                      |     receives it
 ///                                                         v                      |
 ///     block 1    warps 0 1 .. n-1   and the last rows of block 0's warp n-1      |
 ///                      |                                                         |
 ///                      +---------------------------------------------------------+
 ///
-/// All levels' rows are sent when the last level has read its own, and awaited when the next step begins; the last
-/// level's update lies between. A block that sends a step's rows has got its neighbour's of the step before, so that the
-/// neighbour has read all rows that the step before that left it: neither is further ahead than a step, and the slots
-/// that are enough for warps are enough for blocks, as are two barriers that take turns.
+/// All levels' rows are sent once the last level has read its own, and awaited when the next step begins. The last
+/// level's update lies between. A block that sends step n has received its neighbour's rows of step n - 1, so that the
+/// neighbour has read all rows of step n - 2. Neither block is further ahead than a step: the stages that are enough
+/// for warps are enough for blocks, and two mbarriers are, for even and odd steps.
 ///
-/// A warp is at one seam at most: blocks of a cluster have two warps or more, one below the other. Those side by side count
-/// what comes for all of them together, and the first of them says how much that is.
+/// A warp is at one seam at most: blocks of a cluster have two warps or more, one below the other. Warps side by side
+/// share an mbarrier, and the first of them expects the bytes of all.
 struct Seam {
   bool above, below;      ///< the next row above, below the warp is another block's
-  PeerAddress rows;       ///< where slot 0 of the lane's cells stands in that block ...
-  PeerAddress counters;   ///< ... and its two barriers that count what comes
-  CopyBarrier* received;  ///< the two that count what comes from there
+  PeerAddress rows;       ///< where stage 0 of the lane's cells stands in that block ...
+  PeerAddress counters;   ///< ... and its two mbarriers that count what is sent there
+  Mbarrier* received;     ///< the two of this block that count what that one sends
 
   STENCIL_DEVICE Seam(int rank, int blocks, int warp, int warps)
       : above(rank > 0 && warp == 0), below(rank < blocks - 1 && warp == warps - 1) {}
 
   STENCIL_DEVICE bool here() const { return above || below; }
 
-  /// Before the cluster's blocks meet. place: what `rows` is in this block; barriers: two for what comes from above, two
-  /// for what comes from below; bytes: that come in a step.
-  STENCIL_DEVICE void start(int rank, const void* place, CopyBarrier* barriers, int bytes) {
+  /// Before the cluster's blocks meet. place: what `rows` is in this block; barriers: two for rows from above, two for
+  /// rows from below; bytes: received in a step.
+  STENCIL_DEVICE void start(int rank, const void* place, Mbarrier* barriers, int bytes) {
     if (!here()) return;
     const auto peer = static_cast<unsigned>(above ? rank - 1 : rank + 1);
     rows = peer_address(place, peer);
     counters = peer_address(barriers + (above ? 2 : 0), peer);
     received = barriers + (above ? 0 : 2);
     if (thread_x() != 0) return;
-    init_copy_barrier(received, 1);
-    init_copy_barrier(received + 1, 1);
-    fence_copy_barriers();
-    arrive_expecting(received, bytes);
+    init_mbarrier(received, 1);
+    init_mbarrier(received + 1, 1);
+    fence_mbarrier_init();
+    arrive_expect_tx(received, bytes);
   }
 
-  /// The rows of the step before `step` are there; those of the step after it, so many bytes, are expected by one of the
-  /// warps that wait for them. Before step 0 none were sent: the phase before a barrier's first counts as ended.
+  /// Waits for the rows of the step before `step`. One of the waiting warps then expects the bytes of the step after
+  /// it. Before step 0 none were sent: the phase before an mbarrier's first counts as ended.
   STENCIL_DEVICE void await(int step, bool expects, int bytes) const {
     if (!any_in_warp(here())) return;
-    CopyBarrier* counter = received + ((step + 1) & 1);
+    Mbarrier* counter = received + ((step + 1) & 1);
     warp_wait_phase(counter, (step - 1) >> 1 & 1);
-    if (expects) warp_arrive_expecting(counter, bytes);
+    if (expects) warp_arrive_expect_tx(counter, bytes);
   }
 
-  /// The barrier that counts the rows of the step.
+  /// The mbarrier that counts the rows of the step.
   STENCIL_DEVICE PeerAddress counter(int step) const {
-    return counters + (step & 1) * static_cast<int>(sizeof(CopyBarrier));
+    return counters + (step & 1) * static_cast<int>(sizeof(Mbarrier));
   }
 };
 
-/// Rows at the edges of a warp's part of the tile, published for the warps above and below it; and, where there are warps
-/// beside it, the ends of the rows between them:
+/// Rows at the edges of a warp's part of the tile, published for the warps above and below it. Where there are warps
+/// beside it, the ends of the rows between them are published too:
 ///
 ///     rows of a warp   0          whole, for the warp above
 ///                      1 .. n-2   the ends of each thread's part of them, for the thread beside it
 ///                      n-1        whole, for the warp below
 ///
 /// A plane's cells are published at the end of the step before the first that reads them, and stay for as many steps as
-/// they are read: one more plane than those in use, so that warps need to wait for each other once a step.
+/// they are read. There is one stage more than planes in use, so that warps wait for each other only once a step.
 ///
 /// The blocks of a cluster share a tile, one below the other, and exchange the rows at its seams.
 template <class S, class T>
@@ -83,7 +83,7 @@ struct EdgeRows {
   using Ends = SharedEnds<S, T>;
   using Value = typename S::Value;
 
-  static constexpr int kSlots = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
+  static constexpr int kStages = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
   static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
   static constexpr int kRowsBetween = Shape::kRows > kWarpRows ? Shape::kRows - kWarpRows : 0;
@@ -93,18 +93,18 @@ struct EdgeRows {
   static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
   static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
   static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells);
-  static constexpr int kSlotCells = T::kSteps * kLevelCells;
-  static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kSlots * kSlotCells) : 0;
+  static constexpr int kStageCells = T::kSteps * kLevelCells;
+  static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kStages * kStageCells) : 0;
   static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
-  static constexpr int kBarriers = kFirstByte + kBytes;       ///< of clusters: four a group
-  static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(CopyBarrier)) : 0);
+  static constexpr int kBarriers = kFirstByte + kBytes;       ///< mbarriers of clusters: four a group
+  static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(Mbarrier)) : 0);
 
-  Value* own;          ///< the thread's cells in slot 0, the group's level 0
+  Value* own;          ///< the thread's cells in stage 0, the group's level 0
   const Value* above;  ///< of the warp above, or its own where there is none
   const Value* below;
   Value* ends;         ///< the thread's of the rows between
   Seam seam;
-  int slot = 0;  ///< cells from slot 0 to the one that was published last
+  int stage = 0;       ///< cells from stage 0 to the one that was published last
   int step = 0;
 
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
@@ -118,7 +118,7 @@ struct EdgeRows {
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
 
-  /// No value in here is one that nobody wrote: before the first plane all are 0. All threads take part.
+  /// Clears all cells, so that no thread reads a cell before it was written. All threads call it.
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     clear(own);
     clear_ends();
@@ -127,13 +127,13 @@ struct EdgeRows {
       if (seam.below) clear(own + kWarpCells);
       // Rows that are sent stand there after the last warp of the block above, before the first of the one below.
       const int warps = seam.above ? T::kBlockY : -T::kBlockY;
-      auto* barriers = reinterpret_cast<CopyBarrier*>(shared_memory() + kBarriers) + 4 * tile.group;
+      auto* barriers = reinterpret_cast<Mbarrier*>(shared_memory() + kBarriers) + 4 * tile.group;
       seam.start(tile.rank, own + warps * kWarpCells, barriers, awaited_bytes());
       cluster_barrier();
     }
   }
 
-  /// The other blocks' rows of the step before are there.
+  /// Waits for the other blocks' rows of the step before.
   STENCIL_DEVICE void await() {
     if constexpr (kClustered) {
       seam.await(step, Shape::kWarpsX == 1 || any_in_warp(thread_x() == 0), awaited_bytes());
@@ -141,7 +141,7 @@ struct EdgeRows {
   }
 
   STENCIL_DEVICE void next_step() {
-    slot = next();
+    stage = next();
     ++step;
   }
 
@@ -185,20 +185,20 @@ struct EdgeRows {
                          : kJ < Shape::kRows  ? kJ - kFirstOfLast
                                               : kJ - Shape::kRows;
     const Value* warp = kJ < 0 ? above : kJ < Shape::kRows ? own : below;
-    return warp + (slot_of(p) + kLevel * kLevelCells + kRow * Row::kRowCells);
+    return warp + (stage_of(p) + kLevel * kLevelCells + kRow * Row::kRowCells);
   }
 
   /// Where the ends of row kJ of plane p of the reach stand: one of the rows between.
   template <int kLevel, int kJ>
   STENCIL_DEVICE const Value* row_ends(int p) const {
-    return ends + (slot_of(p) + kLevel * kLevelCells + (kJ - S::kHighY) * Ends::kRowCells);
+    return ends + (stage_of(p) + kLevel * kLevelCells + (kJ - S::kHighY) * Ends::kRowCells);
   }
 
  private:
-  /// Cells from slot 0 to that of plane p of the reach.
-  STENCIL_DEVICE int slot_of(int p) const {
-    const int back = (Shape::kLastExchanged - p) * kSlotCells;
-    return slot >= back ? slot - back : slot - back + kSlots * kSlotCells;
+  /// Cells from stage 0 to that of plane p of the reach.
+  STENCIL_DEVICE int stage_of(int p) const {
+    const int back = (Shape::kLastExchanged - p) * kStageCells;
+    return stage >= back ? stage - back : stage - back + kStages * kStageCells;
   }
 
   /// The row of the warp that is published as row r.
@@ -206,8 +206,8 @@ struct EdgeRows {
 
   STENCIL_DEVICE static void clear(Value* warp_rows) {
     STENCIL_UNROLL
-    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
-      Value* rows = warp_rows + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
+    for (int s = 0; s < kStages * Shape::kLevels; ++s) {
+      Value* rows = warp_rows + (s / Shape::kLevels * kStageCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
       for (int r = 0; r < kWarpRows; ++r) Row::clear(rows + r * Row::kRowCells);
     }
@@ -215,8 +215,8 @@ struct EdgeRows {
 
   STENCIL_DEVICE void clear_ends() const {
     STENCIL_UNROLL
-    for (int s = 0; s < kSlots * Shape::kLevels; ++s) {
-      Value* rows = ends + (s / Shape::kLevels * kSlotCells + s % Shape::kLevels * kLevelCells);
+    for (int s = 0; s < kStages * Shape::kLevels; ++s) {
+      Value* rows = ends + (s / Shape::kLevels * kStageCells + s % Shape::kLevels * kLevelCells);
       STENCIL_UNROLL
       for (int r = 0; r < kEndRows; ++r) Ends::clear(rows + r * Ends::kRowCells);
     }
@@ -240,11 +240,11 @@ struct EdgeRows {
     return Shape::kLevels * (seam.above ? S::kLowY : S::kHighY) * Shape::kWidth * static_cast<int>(sizeof(Value));
   }
 
-  /// Two slots take turns, written so that an even number of steps visibly ends where it began: both addresses then stay
-  /// at hand in an unrolled loop.
+  /// Two stages alternate, written so that the compiler sees an even number of steps end where it began: an unrolled
+  /// loop then keeps both addresses in registers.
   STENCIL_DEVICE int next() const {
-    if constexpr (kSlots == 2) return kSlotCells - slot;
-    return slot == (kSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
+    if constexpr (kStages == 2) return kStageCells - stage;
+    return stage == (kStages - 1) * kStageCells ? 0 : stage + kStageCells;
   }
 };
 

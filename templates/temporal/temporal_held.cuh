@@ -1,18 +1,18 @@
-// The planes that the levels of a temporal block hold from step to step.
+// The planes that the levels of a temporal block keep from step to step.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_plane.cuh"
 
 namespace stencil_tune {
 
-/// Each level's planes, oldest first. The first kInShared of them wait in a ring in shared memory, those that came after
-/// them in registers; a thread reads its own cells there alone:
+/// Each level's planes, oldest first. The first kInShared of them are in stages of shared memory, the later ones in
+/// registers. In shared memory a thread reads only its own cells:
 ///
-///     held   0  1       2  3              newest
-///            in a ring  in registers      on its way through the levels
-///            ^--------- moves to the ring in place of plane 0, after the step
+///     kept   0  1                2  3              newest
+///            in shared memory    in registers      in the levels' updates
+///            ^------------------ moves to the stage of plane 0, after the step
 template <class S, class T>
-struct HeldPlanes {
+struct KeptPlanes {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Value = typename S::Value;
@@ -30,22 +30,22 @@ struct HeldPlanes {
   };
 
   Level levels[Shape::kLevels];
-  Value* ring;     ///< the lane's first word of the first slot, level 0
+  Value* first;    ///< the lane's first word of stage 0, level 0
   int oldest = 0;  ///< cells from there to the oldest plane of level 0
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE HeldPlanes(const Tile& tile, int first_byte) {
+  STENCIL_DEVICE KeptPlanes(const Tile& tile, int first_byte) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) {
       STENCIL_UNROLL
       for (int p = 0; p < kInRegisters; ++p) levels[l].planes[p].fill(Value(0));
     }
     if constexpr (kInShared > 0) {
-      Value* slots = reinterpret_cast<Value*>(shared_memory() + first_byte);
-      ring = Memory::first_word(slots + (tile.group * Shape::kWarps + Shape::warp()) * kWarpCells);
+      Value* stages = reinterpret_cast<Value*>(shared_memory() + first_byte);
+      first = Memory::first_word(stages + (tile.group * Shape::kWarps + Shape::warp()) * kWarpCells);
       STENCIL_UNROLL
-      for (int slot = 0; slot < Shape::kLevels * kInShared; ++slot) {
-        Memory::store(ring + slot * Memory::kPlaneCells, Plane::all(Value(0)));
+      for (int stage = 0; stage < Shape::kLevels * kInShared; ++stage) {
+        Memory::store(first + stage * Memory::kPlaneCells, Plane::all(Value(0)));
       }
     }
   }
@@ -62,7 +62,7 @@ struct HeldPlanes {
     }
   }
 
-  /// newest: comes after those that the level holds, the oldest of which is forgotten.
+  /// newest: comes after those that the level keeps, the oldest of which is dropped.
   template <int kLevel>
   STENCIL_DEVICE void push(const Plane& newest) {
     Level& level = levels[kLevel];
@@ -74,18 +74,18 @@ struct HeldPlanes {
 
   /// After all levels' pushes.
   STENCIL_DEVICE void next_step() {
-    if constexpr (kInShared > 0) oldest = turned(1);
+    if constexpr (kInShared > 0) oldest = cells_to(1);
   }
 
  private:
-  /// The slot `planes` (a turn at most) after the oldest.
-  STENCIL_DEVICE int turned(int planes) const {
+  /// Cells from `first` to the stage that is so many planes (kInShared at most) after the oldest.
+  STENCIL_DEVICE int cells_to(int planes) const {
     const int ahead = oldest + planes * Memory::kPlaneCells;
     return ahead >= kLevelCells ? ahead - kLevelCells : ahead;
   }
   template <int kLevel>
   STENCIL_DEVICE Value* place(int p) const {
-    return ring + (kLevel * kLevelCells + turned(p));
+    return first + (kLevel * kLevelCells + cells_to(p));
   }
 };
 

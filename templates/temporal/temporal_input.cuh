@@ -1,4 +1,4 @@
-// What a group of warps of a temporal block takes in: planes from global memory, or from the group before it.
+// The input of a group of warps of a temporal block: planes from global memory, or from the group before it.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_plane.cuh"
@@ -7,21 +7,21 @@
 namespace stencil_tune {
 
 /// Planes that a group of warps completes, for the next group: a warp's rows go to the warp with the same cells. The next
-/// group takes the oldest plane, whose place is the next to be filled.
+/// group takes the oldest plane, whose stage is filled next.
 template <class S, class T>
 struct PassedRows {
   using Shape = TemporalShape<S, T>;
   using Value = typename S::Value;
   using Memory = WarpPlane<S, T>;
 
-  static constexpr int kPlanes = Shape::kHandOver + 1;  ///< that take turns
+  static constexpr int kPlanes = Shape::kHandOver + 1;  ///< stages
   static constexpr int kWarpCells = kPlanes * Memory::kPlaneCells;
   static constexpr int kGroupCells = Shape::kWarps * kWarpCells;
   static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
 
   Value* to;      ///< the lane's first word of the plane that the step passes on
   int ahead = 0;  ///< cells to the plane that the next step passes on
-  int step = 0;   ///< of a turn through the planes
+  int stage = 0;  ///< of the plane that the step passes on
 
   STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
     if constexpr (T::kGroups > 1) {
@@ -46,19 +46,19 @@ struct PassedRows {
     if constexpr (kPlanes == 2) {
       ahead = -ahead;
     } else {
-      step = step == kPlanes - 1 ? 0 : step + 1;
-      ahead = step == kPlanes - 1 ? -step * Memory::kPlaneCells : Memory::kPlaneCells;
+      stage = stage == kPlanes - 1 ? 0 : stage + 1;
+      ahead = stage == kPlanes - 1 ? -stage * Memory::kPlaneCells : Memory::kPlaneCells;
     }
   }
 };
 
-/// The block's input: the field that its steps advance, and those that they leave as they are. The advanced field is the
-/// first group's; the others take what the group before them passes on.
+/// The block's input: the field that its steps advance, and the constant fields. The first group reads the advanced
+/// field from memory; the other groups take what the group before them passes on.
 template <class S, class T>
 struct InputRows {
   using Shape = TemporalShape<S, T>;
-  using Advanced = PlaneRing<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
-  using Constants = ConstantRings<S, T, IndicesBelow<S::kInputs - 1>>;
+  using Advanced = InputPipeline<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
+  using Constants = ConstantPipelines<S, T, IndicesBelow<S::kInputs - 1>>;
   using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
   static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
   static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
@@ -82,7 +82,7 @@ struct InputRows {
     for (int p = 0; p < T::kPrefetch; ++p) copy_next();
   }
 
-  /// The advanced field's next plane; the constant fields' planes of this step can be read too.
+  /// The advanced field's next plane. From now on the constant fields' planes of this step can be read too.
   STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
     arrivals.await();
     if (tile.in_first_group) {
@@ -92,7 +92,7 @@ struct InputRows {
     } else {
       passed.take(plane);
     }
-    arrivals.give_back();
+    arrivals.release();
     copy_next();
   }
 
@@ -101,7 +101,7 @@ struct InputRows {
 
  private:
   STENCIL_DEVICE void copy_next() {
-    CopyBarrier* arrived = arrivals.open();
+    Mbarrier* arrived = arrivals.open();
     if (tile.in_first_group) advanced.copy_next(arrived);
     constants.copy_next(arrived);
     arrivals.close();

@@ -1,4 +1,4 @@
-// What a temporal block leaves in global memory.
+// The cells that a temporal block stores in global memory.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_plane.cuh"

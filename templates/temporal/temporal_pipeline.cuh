@@ -1,4 +1,4 @@
-// The levels of a temporal block: the planes each of them holds, and how one step updates them all.
+// The levels of a temporal block: the planes each of them keeps, and how one step updates them all.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_barrier.cuh"
@@ -9,7 +9,7 @@
 namespace stencil_tune {
 
 template <class S, class T>
-struct Pipeline {
+struct Levels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -22,22 +22,22 @@ struct Pipeline {
   const Arguments<S>& arguments;
   const Tile& tile;
   EdgeRows<S, T> edges;
-  StepBarrier<S, T> meeting;
-  HeldPlanes<S, T> held;
+  StepBarrier<S, T> step_barrier;
+  KeptPlanes<S, T> kept;
 
-  STENCIL_DEVICE Pipeline(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd),
-        held(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
+  STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd),
+        kept(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
     if constexpr (Shape::kExchanges) edges.start(t);
-    meeting.start();
+    step_barrier.start();
   }
 
-  /// After steps that kept no cells.
-  STENCIL_DEVICE void forget_cells() {}
+  /// After steps without held cells.
+  STENCIL_DEVICE void clear_held() {}
 
-  /// Before each step: what warps exchange and pass on is there.
+  /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
-    meeting.await();
+    step_barrier.await();
     if constexpr (Shape::kExchanges) edges.await();
   }
 
@@ -49,10 +49,10 @@ struct Pipeline {
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (Shape::kExchanges) edges.next_step();
-    held.next_step();
+    kept.next_step();
   }
 
-  /// After the last step: other blocks' rows have come before this one ends.
+  /// After the last step: other blocks' rows must have arrived before this one ends.
   STENCIL_DEVICE void leave() {
     if constexpr (T::kCluster > 1) begin_step();
   }
@@ -75,14 +75,14 @@ struct Pipeline {
       edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
       if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
     }
-    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
+    if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
-      keep_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
+      hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
-    if constexpr (kEdges != Edges::none) keep_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
-    held.template push<kLevel>(newest);
+    if constexpr (kEdges != Edges::none) hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    kept.template push<kLevel>(newest);
     newest = updated;
   }
 
@@ -92,7 +92,7 @@ struct Pipeline {
     return plane_in_reach<kLevel, Shape::kLastExchanged + 1>(newest);
   }
 
-  /// last: what the last level publishes; the others hold theirs already.
+  /// last: what the last level publishes; the others have pushed theirs already.
   template <int... kLevel>
   STENCIL_DEVICE void send(const Plane& last, Indices<kLevel...>) const {
     if (!edges.at_seam()) return;
@@ -102,7 +102,7 @@ struct Pipeline {
   template <int kLevel>
   STENCIL_DEVICE void send_level(const Plane& last) const {
     if constexpr (kLevel < Shape::kLevels - 1) {
-      edges.template send<kLevel>(held.template plane<kLevel, Shape::kLastExchanged, 1>());
+      edges.template send<kLevel>(kept.template plane<kLevel, Shape::kLastExchanged, 1>());
     } else {
       edges.template send<kLevel>(last);
     }
@@ -143,13 +143,14 @@ struct Pipeline {
   template <int kLevel, int kP>
   STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
     if constexpr (kP < Shape::kKept) {
-      return held.template plane<kLevel, kP>();
+      return kept.template plane<kLevel, kP>();
     } else {
       return newest;
     }
   }
 
-  /// The plane of the reach that answers for plane kP of it around z. Where z itself lies outside any will do.
+  /// The plane of the reach that the boundary reads in place of plane kP around z. Where z itself lies outside, any
+  /// plane is right: the result is never used.
   template <int kP>
   STENCIL_DEVICE int mapped(Index z) const {
     const Index p = inside<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z + S::kLowZ;
@@ -160,7 +161,7 @@ struct Pipeline {
   template <int kLevel, int... kP>
   STENCIL_DEVICE Plane mapped_plane(const Plane& newest, int p, Indices<kP...>) const {
     Plane plane = newest;
-    (take_if(p == kP, held.template plane<kLevel, kP>(), plane), ...);
+    (take_if(p == kP, kept.template plane<kLevel, kP>(), plane), ...);
     return plane;
   }
   STENCIL_DEVICE static void take_if(bool taken, const Plane& from, Plane& to) {
@@ -183,15 +184,16 @@ struct Pipeline {
   }
 
   template <int... kCell>
-  STENCIL_DEVICE void keep_cells(const Plane& before, Plane& updated, Indices<kCell...>) const {
-    (keep_cell<kCell % Shape::kCells, kCell / Shape::kCells>(before, updated), ...);
+  STENCIL_DEVICE void hold_cells(const Plane& before, Plane& updated, Indices<kCell...>) const {
+    (hold_cell<kCell % Shape::kCells, kCell / Shape::kCells>(before, updated), ...);
   }
   template <int kI, int kJ>
-  STENCIL_DEVICE void keep_cell(const Plane& before, Plane& updated) const {
+  STENCIL_DEVICE void hold_cell(const Plane& before, Plane& updated) const {
     if (tile.template holds<kI, kJ>()) updated.cells[kJ][kI] = before.cells[kJ][kI];
   }
 
-  STENCIL_DEVICE void keep_plane(const Plane& before, Index z, Plane& updated) const {
+  /// Planes that boundary hold keeps, and under zero the planes beyond the grid.
+  STENCIL_DEVICE void hold_plane(const Plane& before, Index z, Plane& updated) const {
     if constexpr (S::kBoundaryZ == Boundary::hold) {
       if (tile.holds_planes_at(z)) updated = before;
     } else if constexpr (S::kBoundaryZ == Boundary::zero) {

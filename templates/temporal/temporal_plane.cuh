@@ -1,5 +1,5 @@
-// A thread's part of a plane of a temporal tile: in registers, and where it waits in shared memory for the thread itself
-// or one of another group.
+// A thread's part of a plane of a temporal tile: in registers, and in shared memory, where the thread itself or one of
+// another group reads it again.
 #pragma once
 
 #include "stencil_tune/element.cuh"

@@ -1,42 +1,43 @@
-// Planes of the fields that a temporal block reads, copied to shared memory ahead of its walk.
+// Pipelines of the fields that a temporal block reads: planes copied to shared memory ahead of its walk.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_copies.cuh"
 
 namespace stencil_tune {
 
-/// The warp's rows of one field, copied to kSlots planes of shared memory kPrefetch planes ahead of a walk that is kBehind
-/// planes behind the block's. Only rows that the warp itself reads are copied for it, so that nothing but the warp has to
-/// wait.
+/// A warp's pipeline of one field: its rows, copied to kStages planes of shared memory, kPrefetch planes ahead of a
+/// walk that is kBehind planes behind the block's. A warp copies only rows that it reads itself, so that it waits for
+/// no other.
 ///
-/// kGroups: of warps that have rings, each kGroupDelay planes behind the one before.
-template <class S, class T, int kInput, int kSlots, int kBehind, int kGroups>
-struct PlaneRing {
+/// kGroups: groups of warps that have such pipelines, each kGroupDelay planes behind the one before.
+template <class S, class T, int kInput, int kStages, int kBehind, int kGroups>
+struct InputPipeline {
   using Shape = TemporalShape<S, T>;
   using Storage = typename S::Storage;
   using Value = typename S::Value;
   using Index = typename S::Index;
   using Copies = typename CopiesBy<S, T, T::kCopiedByTma>::Copies;
 
-  static constexpr int kSlotCells = Shape::kRows * Shape::kWarpWidth;
-  static constexpr int kSlotBytes = kSlotCells * static_cast<int>(sizeof(Storage));
-  static constexpr int kWarpCells = kSlots * kSlotCells;
-  static constexpr int kBytes = kGroups * Shape::kWarps * kSlots * kSlotBytes;
-  static constexpr bool kStartsBefore = kBehind > 0 || kGroups > 1;  ///< the grid's first plane
+  static constexpr int kStageCells = Shape::kRows * Shape::kWarpWidth;
+  static constexpr int kStageBytes = kStageCells * static_cast<int>(sizeof(Storage));
+  static constexpr int kWarpCells = kStages * kStageCells;
+  static constexpr int kBytes = kGroups * Shape::kWarps * kStages * kStageBytes;
+  static constexpr bool kStartsBefore = kBehind > 0 || kGroups > 1;  ///< may start before the grid's first plane
 
   const TemporalTile<S, T>& tile;
   Copies copies;
   Index next_z;   ///< plane that is copied next
-  Storage* from;  ///< the lane's cells of slot 0, but for the order of their words ...
+  Storage* from;  ///< the lane's cells of stage 0, but for the order of their words ...
   Storage* to;    ///< ... and where the lane copies to
-  int slot = 0;   ///< cells from slot 0 to the one that is filled next: the oldest
+  int stage = 0;  ///< cells from stage 0 to the one that is filled next: the oldest
 
-  STENCIL_DEVICE PlaneRing(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps, int first_byte)
+  STENCIL_DEVICE InputPipeline(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
+                               int first_byte)
       : tile(t), copies(a, t, kInput, maps) {
     const int warp = (kGroups > 1 ? t.group * Shape::kWarps : 0) + Shape::warp();
-    Storage* slots = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
-    from = slots + Shape::lane() * Shape::kCells;
-    to = slots + copies.first_place();
+    Storage* stages = reinterpret_cast<Storage*>(shared_memory() + first_byte) + warp * kWarpCells;
+    from = stages + Shape::lane() * Shape::kCells;
+    to = stages + copies.first_place();
   }
 
   /// The block's walk starts at plane z.
@@ -46,27 +47,27 @@ struct PlaneRing {
     copies.move_by(next_z);
   }
 
-  /// Starts to copy the next plane in place of the oldest. Nothing that counts reads planes beyond the grid.
-  STENCIL_DEVICE void copy_next(CopyBarrier* arrived) {
+  /// Starts to copy the next plane over the oldest. No cell that is stored depends on planes beyond the grid.
+  STENCIL_DEVICE void copy_next(Mbarrier* arrived) {
     const bool in_grid = next_z < tile.nz && (!kStartsBefore || next_z >= 0);
-    if (in_grid || Copies::kAlwaysArrive) copies.copy(next_z, to + slot, arrived);
+    if (in_grid || Copies::kAlwaysArrive) copies.copy(next_z, to + stage, arrived);
     ++next_z;
     copies.move_by(1);
     if (S::kBoundaryZ == Boundary::periodic && next_z == tile.nz) {
       next_z = 0;
       copies.move_by(-tile.nz);
     }
-    slot = slot == kWarpCells - kSlotCells ? 0 : slot + kSlotCells;
+    stage = stage == kWarpCells - kStageCells ? 0 : stage + kStageCells;
   }
 
-  /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kSlots - 1: the oldest.
+  /// Where the lane's cells stand of the plane that was copied kAge planes before the last; kStages - 1: the oldest.
   template <int kAge>
   STENCIL_DEVICE const Storage* copied() const {
-    constexpr int kBack = (kAge + 1) * kSlotCells;
-    if constexpr (kAge + 1 == kSlots) {
-      return from + slot;
+    constexpr int kBack = (kAge + 1) * kStageCells;
+    if constexpr (kAge + 1 == kStages) {
+      return from + stage;
     } else {
-      return from + (slot >= kBack ? slot - kBack : slot - kBack + kWarpCells);
+      return from + (stage >= kBack ? stage - kBack : stage - kBack + kWarpCells);
     }
   }
 
@@ -80,15 +81,16 @@ struct PlaneRing {
   }
 };
 
-/// A field that no step changes. It is read at the cell itself, by level l in the plane that l updates: a ring starts to
-/// be read kLag planes behind the group's input, and keeps a plane until the group's last level has used it.
+/// A constant field, which no step changes. It is read at the cell itself, by level l in the plane that l updates.
+/// Reading starts kLag planes behind the group's input; a plane stays until the group's last level has used it.
 template <class S, class T, int kInput>
-struct ConstantRing
-    : PlaneRing<S, T, kInput, T::kPrefetch + (TemporalShape<S, T>::kLevels - 1) * TemporalShape<S, T>::kLag + 1,
+struct ConstantPipeline
+    : InputPipeline<S, T, kInput, T::kPrefetch + (TemporalShape<S, T>::kLevels - 1) * TemporalShape<S, T>::kLag + 1,
                 TemporalShape<S, T>::kLag, T::kGroups> {
   using Shape = TemporalShape<S, T>;
-  using Ring = PlaneRing<S, T, kInput, T::kPrefetch + (Shape::kLevels - 1) * Shape::kLag + 1, Shape::kLag, T::kGroups>;
-  using Ring::Ring;
+  using Pipeline =
+      InputPipeline<S, T, kInput, T::kPrefetch + (Shape::kLevels - 1) * Shape::kLag + 1, Shape::kLag, T::kGroups>;
+  using Pipeline::Pipeline;
 
   /// The plane of the cells that the level completes in this step: row j to to.row(kInput, j).
   template <int kLevel, class Rows>
@@ -108,25 +110,26 @@ STENCIL_DEVICE constexpr int constant_input(int field) {
 }
 
 template <class S, class T, class Fields>
-struct ConstantRings;
+struct ConstantPipelines;
 
 template <class S, class T, int... kField>
-struct ConstantRings<S, T, Indices<kField...>> : ConstantRing<S, T, constant_input<T>(kField)>... {
+struct ConstantPipelines<S, T, Indices<kField...>> : ConstantPipeline<S, T, constant_input<T>(kField)>... {
   template <int kF>
-  using Ring = ConstantRing<S, T, constant_input<T>(kF)>;
-  static constexpr int kBytes = (0 + ... + Ring<kField>::kBytes);
+  using Pipeline = ConstantPipeline<S, T, constant_input<T>(kF)>;
+  static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
 
-  STENCIL_DEVICE ConstantRings(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps, int first_byte)
-      : Ring<kField>(a, t, maps, first_byte + kField * Ring<kField>::kBytes)... {
+  STENCIL_DEVICE ConstantPipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
+                                   int first_byte)
+      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {
     (void)a, (void)t, (void)maps, (void)first_byte;
   }
 
-  STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Ring<kField>::start(z), ...); }
-  STENCIL_DEVICE void copy_next([[maybe_unused]] CopyBarrier* arrived) { (Ring<kField>::copy_next(arrived), ...); }
+  STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Pipeline<kField>::start(z), ...); }
+  STENCIL_DEVICE void copy_next([[maybe_unused]] Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
 
   template <int kLevel, class Rows>
   STENCIL_DEVICE void read([[maybe_unused]] Rows&& to) const {
-    (Ring<kField>::template read<kLevel>(to), ...);
+    (Pipeline<kField>::template read<kLevel>(to), ...);
   }
 };
 

@@ -9,8 +9,8 @@ namespace stencil_tune {
 /// Which cells a step must treat apart from those that are simply updated.
 enum class Edges {
   none,
-  cells,  ///< cells that hold keeps, in planes that are updated
-  all,    ///< those, and planes that are kept or outside the grid
+  cells,  ///< cells that boundary hold keeps, in planes that are updated
+  all,    ///< those, and whole planes that hold keeps or that lie outside the grid
 };
 
 template <class S, class T>

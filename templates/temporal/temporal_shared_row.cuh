@@ -1,4 +1,5 @@
-// Rows of the tile in shared memory, whole or the ends of threads' parts of them, where threads read each other's cells.
+// Rows of the tile in shared memory, whole or only the ends of each thread's part, where threads read each other's
+// cells.
 #pragma once
 
 #include "stencil_tune/element.cuh"
@@ -6,8 +7,8 @@
 
 namespace stencil_tune {
 
-/// Of the field that steps change, for one output. Not a member of the class that asks at its top: NVRTC looks members up
-/// in order there.
+/// Taps of the advanced field for one output. Not a member of SharedRow, which uses it in its own constants: NVRTC
+/// needs the definition first.
 template <class S, class T>
 STENCIL_DEVICE constexpr int advanced_taps() {
   int count = 0;
@@ -20,24 +21,24 @@ STENCIL_DEVICE constexpr int advanced_taps() {
   return count;
 }
 
-/// Words of the threads side by side, so that a neighbour's word is the one beside a thread's own:
+/// The threads' words side by side, so that a neighbour's word is the one beside a thread's own:
 ///
 ///     word 0 of threads 0 1 ... n-1 | no thread | word 1 of threads 0 1 ... n-1 | no thread | ...
 ///
-/// What the first thread reads to its left and the last to its right is no cell of the tile, and no cell that counts
-/// depends on it; the places of `no thread` are there to be read. Before the first row there is one too.
+/// The first thread reads a word to its left, the last one to its right, which are no cells of the tile. No stored cell
+/// depends on them; the places of `no thread` exist so that the read is legal. There is one before the first row too.
 ///
-/// A shuffle takes the time of two accesses that move as many bytes (H200: rates of 37 candidates with few and many
-/// shuffles, 2026-11-21), so that of a row that stands here, words are read rather than shuffled, unless most of what is
-/// read were of no use. Where a tile is several warps wide they are read anyway.
+/// A shuffle takes the time of two accesses that move as many bytes (fitted to the rates of 37 candidates with few and
+/// many shuffles, one H200, 2026-11-21). So words of published rows are read, not shuffled, unless most of a word would
+/// be unused. Where a tile is several warps wide they are always read.
 template <class S, class T>
 struct SharedRow {
   using Shape = TemporalShape<S, T>;
   using Value = typename S::Value;
 
-  /// No more than a neighbour needs, so that nothing else is read. Where an output has many taps, a plane that is added
-  /// once has little to exchange for them, and the fewest accesses are best (simulated for an H200 in f32: sums of 19
-  /// points gain 13 % by narrow words, those of 27 lose 5 %).
+  /// Narrow words, no wider than a neighbour needs, read nothing else. Sums of many taps exchange little for their
+  /// work, and wide words, with the fewest accesses, are best for them. Simulated for an H200 in f32: sums of 19 points
+  /// gain 13 % by narrow words, those of 27 points lose 5 %.
   STENCIL_DEVICE static constexpr int word_cells() {
     constexpr int kManyTaps = 22;
     constexpr bool kNarrow = !T::kKeepsSums || advanced_taps<S, T>() <= kManyTaps;

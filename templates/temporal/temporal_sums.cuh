@@ -1,17 +1,17 @@
 // temporal, sums in registers: like temporal.cuh, but a level does not keep the planes that the next sweep reads. It adds
-// each plane, once, to the sums of all outputs within its reach (plane_sums.cuh): one plane's rows pass between lanes and
-// warps where otherwise all planes of the reach would.
+// each plane, once, to the sums of all outputs within its reach (plane_sums.cuh). Lanes and warps then exchange rows of
+// one plane, where otherwise they exchange those of all planes in reach.
 //
 //      z --->
 //      level l   sum of z-1   sum of z   [ plane z+1 ]   <-  level l-1
 //                     \           \__________/ |
 //      level l+1   <-  complete: plane z       starts the sum of z+2
 //
-// Where only the plane itself is read beyond a column, as by stars, the taps ahead of it are added a step before the others:
-// those need no rows of other warps, the others do, and every level lags a plane less.
+// A star reads neighbours only in the output's own plane. Its taps ahead of the output need no rows of other warps, and
+// are added a step before the others; every level then lags one plane less.
 //
-// What boundary hold keeps is never a sum's result. Cells at a tile's edge are remembered until their plane is complete;
-// whole planes at an end of the walk are read from memory again.
+// Held cells, which boundary hold keeps, are never a sum's result. At a tile's edge a thread remembers them until their
+// plane is complete. Whole planes at an end of the walk are read from memory again.
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
@@ -20,8 +20,8 @@
 
 namespace stencil_tune {
 
-/// What a thread at an edge of the grid keeps under hold: its cells there, of the planes that were added but are not
-/// complete. It is at one end of a row at most, and of a column.
+/// The held cells of a thread at an edge of the grid, of the planes that were added but are not complete. A thread is
+/// at one end of a row at most, and at one end of a column.
 template <class S, class T>
 struct HeldCells {
   using Shape = TemporalShape<S, T>;
@@ -94,7 +94,7 @@ struct HeldCells {
 };
 
 template <class S, class T>
-struct SumsPipeline {
+struct SumLevels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -108,12 +108,12 @@ struct SumsPipeline {
   using Taps = typename Sums::template PlaneOf<
       PlaneReads<S, Shape::kCells, Shape::kRows, T::kNeighbours == Neighbours::shuffle, kFirst, kLast>>;
 
-  /// Those after it are added of the newest plane; up to it, of the one of which all rows are there.
+  /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = Shape::kSplitsSums ? 0 : S::kHighZ;
 
   struct Level {
     Sums sums;
-    Plane waiting;  ///< until other warps' rows of it are there; unused where none are read
+    Plane waiting;  ///< for other warps' rows of it; unused where none are read
     HeldCells<S, T> held;
   };
 
@@ -121,27 +121,27 @@ struct SumsPipeline {
   const Tile& tile;
   Level levels[Shape::kLevels];
   EdgeRows<S, T> edges;
-  StepBarrier<S, T> meeting;
+  StepBarrier<S, T> step_barrier;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumsPipeline(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), meeting(EdgeRows<S, T>::kEnd) {
+  STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t)
+      : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd) {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
-    forget_cells();
+    clear_held();
     if constexpr (Shape::kExchanges) edges.start(t);
-    meeting.start();
+    step_barrier.start();
   }
 
-  /// After steps that kept no cells: so that those before do not stay in registers.
-  STENCIL_DEVICE void forget_cells() {
+  /// After steps without held cells, so that older ones do not stay in registers.
+  STENCIL_DEVICE void clear_held() {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = HeldCells<S, T>{};
   }
 
-  /// Before each step: what warps exchange and pass on is there.
+  /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
-    meeting.await();
+    step_barrier.await();
     if constexpr (Shape::kExchanges) edges.await();
   }
 
@@ -155,7 +155,7 @@ struct SumsPipeline {
     if constexpr (Shape::kExchanges) edges.next_step();
   }
 
-  /// After the last step: other blocks' rows have come before this one ends.
+  /// After the last step: other blocks' rows must have arrived before this one ends.
   STENCIL_DEVICE void leave() {
     if constexpr (T::kCluster > 1) begin_step();
   }
@@ -183,7 +183,7 @@ struct SumsPipeline {
       edges.template publish<kLevel>(newest);
       if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
-    if constexpr (kLevel == Shape::kLevels - 1) meeting.arrive();
+    if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, Shape::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
@@ -192,7 +192,7 @@ struct SumsPipeline {
     Plane updated;
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
-    if constexpr (kEdges == Edges::all) keep_plane(z, updated);
+    if constexpr (kEdges == Edges::all) hold_plane(z, updated);
     if constexpr (kEdges != Edges::none) {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
@@ -205,7 +205,7 @@ struct SumsPipeline {
     if (edges.at_seam()) (edges.template send<kLevel>(levels[kLevel].waiting), ...);
   }
 
-  /// kExchanged: other warps' rows of the plane are there, and its own at their edges.
+  /// kExchanged: the warps have published their rows of the plane.
   template <int kLevel, bool kExchanged, class Taken, int... kR>
   STENCIL_DEVICE void gather(const Plane& plane, Taken& taken, Indices<kR...>) const {
     (gather_row<kLevel, kExchanged, kR>(plane, taken), ...);
@@ -233,8 +233,8 @@ struct SumsPipeline {
     for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = outputs[0][i];
   }
 
-  /// Under hold, planes beyond the grid are left as they are: none but planes that are kept would read them.
-  STENCIL_DEVICE void keep_plane(Index z, Plane& updated) const {
+  /// Under hold, planes beyond the grid stay as they are: only held planes would read them.
+  STENCIL_DEVICE void hold_plane(Index z, Plane& updated) const {
     if constexpr (S::kBoundaryZ == Boundary::hold) {
       if (tile.holds_planes_at(z) && z >= 0 && z < tile.nz) {
         STENCIL_UNROLL
@@ -251,7 +251,7 @@ struct SumsPipeline {
 
 template <class S, class T, class Kernel>
 STENCIL_DEVICE void temporal_sums(const Kernel& arguments) {
-  walk_levels<S, T, SumsPipeline<S, T>>(arguments);
+  walk_levels<S, T, SumLevels<S, T>>(arguments);
 }
 
 }  // namespace stencil_tune

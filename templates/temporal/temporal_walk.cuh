@@ -1,4 +1,4 @@
-// The walk of a temporal block along z, whatever its levels keep between planes.
+// The walk of a temporal block along z, for levels that keep planes and for levels that keep sums.
 #pragma once
 
 #include "stencil_tune/temporal/temporal_output.cuh"
@@ -6,8 +6,8 @@
 
 namespace stencil_tune {
 
-/// A block's walk along z. Pipeline: the levels.
-template <class S, class T, class Pipeline>
+/// A block's walk along z. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
+template <class S, class T, class Levels>
 struct TemporalWalk {
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -15,10 +15,10 @@ struct TemporalWalk {
   const Tile& tile;
   InputRows<S, T>& input;
   OutputRows<S, T>& output;
-  Pipeline& pipeline;
+  Levels& levels;
 
-  /// Levels fill, and may still work on planes outside the grid; then all are inside and plain steps do; then they run
-  /// empty.
+  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough.
+  /// Last, the levels run empty.
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
@@ -27,11 +27,11 @@ struct TemporalWalk {
       z = walk_unrolled<Edges::cells>(z, tile.last_plain_plane());
     } else {
       z = walk_unrolled<Edges::none>(z, tile.last_plain_plane());
-      pipeline.forget_cells();
+      levels.clear_held();
     }
     walk<Edges::all>(z, tile.last_plane());
     input.leave();
-    pipeline.leave();
+    levels.leave();
   }
 
  private:
@@ -56,10 +56,10 @@ struct TemporalWalk {
   template <Edges kEdges>
   STENCIL_DEVICE void step(Index z) {
     TemporalPlane<S, T> plane;
-    if constexpr (T::kGroups > 1) pipeline.begin_step();  // what is passed on is exchanged too
+    if constexpr (T::kGroups > 1) levels.begin_step();  // it waits for passed planes too
     input.take(plane);
-    if constexpr (T::kGroups == 1) pipeline.begin_step();
-    pipeline.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
+    if constexpr (T::kGroups == 1) levels.begin_step();
+    levels.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
     if (!tile.in_last_group) {
       input.passed.pass(plane);
     } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
@@ -70,15 +70,15 @@ struct TemporalWalk {
 };
 
 /// Kernel: its arguments, with tensor maps or without.
-template <class S, class T, class Pipeline, class Kernel>
+template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_levels(const Kernel& kernel) {
   const Arguments<S>& arguments = plain(kernel);
   const TemporalTile<S, T> tile(arguments);
   if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
-  Pipeline pipeline(arguments, tile);
-  TemporalWalk<S, T, Pipeline>{tile, input, output, pipeline}.run();
+  Levels levels(arguments, tile);
+  TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
 }
 
 }  // namespace stencil_tune

@@ -122,11 +122,11 @@ STENCIL_KERNEL void copy_and_wait_too_little(const Pointers p) { copy_through_sh
 template <bool kMeet, bool kWait>
 STENCIL_DEVICE void pass_on(const Pointers& p) {
   auto* cells = reinterpret_cast<float*>(shared_memory());
-  auto* counter = reinterpret_cast<CopyBarrier*>(cells + 64);
+  auto* counter = reinterpret_cast<Mbarrier*>(cells + 64);
   const int i = thread_x();
   if (i == 0) {
-    init_copy_barrier(counter, 1);
-    arrive_expecting(counter, 64 * 4);
+    init_mbarrier(counter, 1);
+    arrive_expect_tx(counter, 64 * 4);
   }
   if (kMeet) cluster_barrier();
   const unsigned next = (cluster_rank() + 1) % static_cast<unsigned>(p.n);
@@ -141,7 +141,7 @@ STENCIL_KERNEL void pass_on_and_wait(const Pointers p) { pass_on<true, true>(p);
 STENCIL_KERNEL void pass_on_and_leave(const Pointers p) { pass_on<true, false>(p); }
 STENCIL_KERNEL void pass_on_too_early(const Pointers p) { pass_on<false, true>(p); }
 STENCIL_KERNEL void send_beyond_shared(const Pointers p) {
-  auto* counter = reinterpret_cast<CopyBarrier*>(shared_memory());
+  auto* counter = reinterpret_cast<Mbarrier*>(shared_memory());
   send_word(peer_address(shared_memory(), 0) + p.n, 1u, peer_address(counter, 0));
 }
 

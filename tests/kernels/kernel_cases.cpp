@@ -234,7 +234,7 @@ std::vector<Boundaries> covering_boundaries() {
 }
 
 std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning) {
-  // Rows must start where vectors may, and where the copy engine can find them.
+  // Rows must start where vectors may, and where TMA may.
   const auto cell_bytes = static_cast<std::int64_t>(size_of(problem.type));
   const std::int64_t unit = Candidate(problem, tuning).shape().uses_tensor_maps ? 16 / cell_bytes : tuning.vector;
   std::vector<Problem> grids;

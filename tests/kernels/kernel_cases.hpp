@@ -36,8 +36,8 @@ std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning)
 /// A case whose kernel uses 64-bit indices: generated for a grid far larger than those it runs on.
 HostCase wide_index_case(HostCase narrow);
 
-/// Every pair of (form, block, register tile, depth, stencil, element type, boundary, order of blocks, cluster, tiles a
-/// block, hints, index width) that is legal.
+/// Every pair of (form, block, register tile, depth, stencil, element type, boundary, block rasterization, cluster,
+/// tiles a block, hints, index width) that is legal.
 std::vector<HostCase> pairwise_cases();
 
 /// Every form with its plainest tile x every built-in up to order 8 (star) or 4 (box) x type x uniform boundary.

@@ -19,7 +19,7 @@ std::vector<HostCase> temporal_cases(Boundary everywhere);
 /// Stars of rank 1, which is not walked along, with 2 to 8 steps fused at each boundary.
 std::vector<HostCase> temporal_line_cases();
 
-/// Stars of rank 2 with 2 to 8 steps fused, and of rank 3 with warps that do not divide a block's slots; another
+/// Stars of rank 2 with 2 to 8 steps fused, and of rank 3 with an odd number of warps a block; another
 /// boundary on each axis.
 std::vector<HostCase> temporal_step_cases();
 
@@ -39,15 +39,15 @@ std::vector<HostCase> temporal_cluster_cases();
 /// are exchanged and of which there are none.
 std::vector<HostCase> wide_temporal_cases();
 
-/// Warps that wait for each other within a step: cells and sums, groups that take planes two steps later, seams, wide
-/// tiles.
+/// Warps that wait for each other at a split barrier: cells and sums, groups that take planes two steps later, seams,
+/// wide tiles.
 std::vector<HostCase> split_barrier_cases();
 
-/// Rows brought by the copy engine: cells and sums, groups of warps and clusters, constant fields, planes across the
+/// Rows copied by TMA: cells and sums, groups of warps and clusters, constant fields, planes across the
 /// ends of a periodic walk.
 std::vector<HostCase> temporal_engine_cases();
 
-/// Levels whose planes wait in shared memory, some of them or all, with every boundary.
+/// Levels whose planes are kept in shared memory, some of them or all, with every boundary.
 std::vector<HostCase> temporal_shared_plane_cases();
 
 /// A stencil that reaches further to one side, with each boundary that can answer it.

@@ -54,7 +54,7 @@ TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_ca
 
 TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
 
-TEST(TemporalKernels, HaveRowsBroughtByTheCopyEngine) { expect_right(temporal_engine_cases()); }
+TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_right(temporal_engine_cases()); }
 
 TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
 
@@ -77,8 +77,8 @@ TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
   const Problem problem = make_problem(load_definition("corpus/hotspot3d.toml"), ElementType::f32,
                                        everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.pf4.t3.ch3");
-  // Four planes of each field on their way, two that wait for the levels after the first and one that is read; two
-  // slots of three levels of 4 warps' two edge rows, each with room for a lane more, and 16 bytes before the first.
+  // Four planes of each field in flight, two that later levels read and one that is read now; two
+  // stages of three levels of 4 warps' two edge rows, each with room for a lane more, and 16 bytes before the first.
   EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes,
             (4U + 4 + 2 + 1) * 64 * 16 * 4 + 16 + 2U * 3 * 4 * 2 * 66 * 4);
 }
@@ -127,7 +127,7 @@ TEST(TemporalShapes, LagAsFarAsTheirSumsWaitForOtherWarpsRows) {
   EXPECT_EQ(shape(Shape::box, 1).kept, 3);
 }
 
-TEST(TemporalShapes, StartTilesWhereTheCopyEngineMay) {
+TEST(TemporalShapes, StartTilesWhereTmaMay) {
   const auto left = [](ElementType type, const char* code) {
     const Problem problem =
         make_problem(make_builtin(Shape::star, 3, 1), type, everywhere(Boundary::hold), {3, {512, 512, 512}}, 0, 8);
@@ -150,7 +150,7 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   EXPECT_EQ(shape.above, 3);
   EXPECT_EQ(shape.lag, 1);
   EXPECT_EQ(shape.kept, 2);
-  // Four planes of 64x64 cells on their way; two slots of three levels of 16 warps' two edge rows of 33 lanes.
+  // Four planes of 64x64 cells in flight; two stages of three levels of 16 warps' two edge rows of 33 lanes.
   EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
   // The first tile stores 60 columns, each one after it 56 more.
   EXPECT_EQ(temporal_tiles(512, 64, 4, 4, false), 9);
@@ -166,7 +166,7 @@ TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
   const FusedLevels shape = Candidate(problem, tuning).shape().fused;
   EXPECT_EQ(shape.block_height, 32);
   EXPECT_EQ(shape.height, 64);
-  // A block's four planes on their way; two slots of four levels of its 8 warps' and two others' edge rows; barriers.
+  // A block's four planes in flight; two stages of four levels of its 8 warps' and two others' edge rows; barriers.
   EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes,
             4U * 64 * 32 * 4 + 16 + 2U * 4 * (8 + 2) * 2 * 66 * 4 + 4 * 8);
   // 9 tiles in x, 9 in y of 56 rows and 4 more at both ends, 3 chunks: two blocks each.
@@ -187,7 +187,7 @@ TEST(TemporalShapes, ExchangeTheEndsOfRowsInTilesOfSeveralWarps) {
   EXPECT_EQ(plane.fused.width, 256);
   EXPECT_EQ(plane.fused.lag, 2) << "the ends of the middle row were published before";
   EXPECT_EQ(plane.fused.exchange_slots, 2);
-  // Two rows on their way, two that groups pass on; two slots of four levels of both ends of 64 threads' parts of a
+  // Two rows in flight, two that groups pass on; two stages of four levels of both ends of 64 threads' parts of a
   // row.
   EXPECT_EQ(plane.shared.bytes, (2U + 2) * 256 * 8 + 16 + 2U * 4 * (2 + 2) * 65 * 8);
   const KernelShape space = shape(3, "temporal.bx64.by2.rx2.ry5.pf1.t2");

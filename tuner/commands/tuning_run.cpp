@@ -8,7 +8,7 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/predict.hpp"
-#include "tuner/session/tips.hpp"
+#include "tuner/session/warm_starts.hpp"
 
 #include <fmt/format.h>
 
@@ -74,11 +74,11 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
   return make_local(space, model, settings.seed);
 }
 
-std::vector<Tuning> known_tips(const Problem& problem, const Target& target, const CostModel& model,
-                               Database& database) {
+std::vector<Tuning> known_warm_starts(const Problem& problem, const Target& target, const CostModel& model,
+                                      Database& database) {
   constexpr auto kOfEveryStencil = "";
   const auto winners = with_pretuned(WinnerStore(database).list({.count_trials = false}), kOfEveryStencil);
-  return tips(problem, target.limits, target.gpu(), winners, model);
+  return warm_starts(problem, target.limits, target.gpu(), winners, model);
 }
 
 }  // namespace
@@ -151,11 +151,11 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   }
 
   const SteadyClock clock;
-  outcome.result =
-      run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-                   InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                   settings.candidates.empty() ? known_tips(problem, target, model, database) : std::vector<Tuning>{}},
-                  settings.session);
+  outcome.result = run_session(
+      {problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+       InterruptGuard::requested(), textbook_baselines(problem, target.limits),
+       settings.candidates.empty() ? known_warm_starts(problem, target, model, database) : std::vector<Tuning>{}},
+      settings.session);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;
 }

@@ -1,5 +1,5 @@
-// The part of the scheduler that moves data while threads go on: asynchronous copies, the copy engine's boxes, words to
-// other blocks of a cluster, and the barriers whose phases end when they have arrived.
+// The part of the scheduler that moves data asynchronously: cp.async, TMA's boxes, words to other blocks of a cluster,
+// and the mbarriers whose phases end when the bytes have arrived.
 #include "tuner/executor/block_scheduler.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
   if (options_.async == AsyncCompletion::at_issue) complete_box_copies(copy.barrier);
 }
 
-void BlockScheduler::complete_box_copies(const host::CopyBarrierContent* barrier) {
+void BlockScheduler::complete_box_copies(const host::MbarrierContent* barrier) {
   const auto waited_for = std::stable_partition(box_copies_.begin(), box_copies_.end(),
                                                 [&](const BoxCopy& copy) { return copy.barrier != barrier; });
   for (auto copy = waited_for; copy != box_copies_.end(); ++copy) {
@@ -126,7 +126,7 @@ void BlockScheduler::send(const Send& send, host::Site site) {
   if (options_.async == AsyncCompletion::at_issue) complete_sends(send.barrier);
 }
 
-void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
+void BlockScheduler::complete_sends(const host::MbarrierContent* barrier) {
   const auto waited_for =
       std::stable_partition(sends_.begin(), sends_.end(), [&](const Send& send) { return send.barrier != barrier; });
   for (auto send = waited_for; send != sends_.end(); ++send) {
@@ -137,7 +137,7 @@ void BlockScheduler::complete_sends(const host::CopyBarrierContent* barrier) {
   sends_.erase(waited_for, sends_.end());
 }
 
-void BlockScheduler::wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site) {
+void BlockScheduler::wait_phase(host::MbarrierContent* barrier, int parity, host::Site site) {
   Thread& thread = current();
   if (barrier->parity() == parity) {
     thread.state = State::at_phase;

@@ -50,7 +50,7 @@ host::Services& BlockScheduler::services() {
       [](const void* map, void* to, void* barrier, int x, int y, int z, host::Site site) {
         active_scheduler->issue_box_copy({static_cast<const host::TensorMapContent*>(map),
                                           static_cast<std::byte*>(to),
-                                          static_cast<host::CopyBarrierContent*>(barrier),
+                                          static_cast<host::MbarrierContent*>(barrier),
                                           {x, y, z}},
                                          site);
       },
@@ -59,12 +59,12 @@ host::Services& BlockScheduler::services() {
         return active_scheduler->peer_address(local, rank, site);
       },
       [](void* to, const void* word, unsigned bytes, void* barrier, host::Site site) {
-        Send send{static_cast<std::byte*>(to), {}, bytes, static_cast<host::CopyBarrierContent*>(barrier)};
+        Send send{static_cast<std::byte*>(to), {}, bytes, static_cast<host::MbarrierContent*>(barrier)};
         std::memcpy(send.word.data(), word, bytes);
         active_scheduler->send(send, site);
       },
       [](void* barrier, int parity, host::Site site) {
-        active_scheduler->wait_phase(static_cast<host::CopyBarrierContent*>(barrier), parity, site);
+        active_scheduler->wait_phase(static_cast<host::MbarrierContent*>(barrier), parity, site);
       },
       [](host::Rule rule, const void* address, const char* what, host::Site site) {
         active_scheduler->fail(rule, address, what, site);
@@ -212,7 +212,7 @@ void BlockScheduler::run_thread(unsigned index) {
   after_finish(index);
 }
 
-/// A thread that is gone is no longer waited for.
+/// No other thread waits for one that has finished.
 void BlockScheduler::after_finish(unsigned index) {
   Thread& thread = threads_[index];
   Block& block = blocks_[thread.block];
@@ -387,7 +387,7 @@ std::string BlockScheduler::describe_waits() const {
     const char* what = thread.state == State::at_barrier           ? "barrier"
                        : thread.state == State::at_cluster_barrier ? "cluster barrier"
                        : thread.state == State::at_exchange        ? "shuffle"
-                       : thread.state == State::at_phase           ? "copy barrier"
+                       : thread.state == State::at_phase           ? "mbarrier"
                                                                    : nullptr;
     if (what) ++waits[fmt::format("{} {}", what, to_string(thread.site))];
   }

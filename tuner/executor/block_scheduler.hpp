@@ -1,5 +1,5 @@
-// Runs the threads of one block, or of a cluster of blocks, against each other: who runs next, who waits for whom, and
-// when a wait is over.
+// Schedules the threads of one block, or of a cluster of blocks: which runs next, which waits for which, and when a
+// wait is over.
 #pragma once
 
 #include "generator/kernel/launch.hpp"
@@ -47,16 +47,16 @@ class BlockScheduler {
   struct BoxCopy {
     const host::TensorMapContent* map;
     std::byte* to;
-    host::CopyBarrierContent* barrier;
+    host::MbarrierContent* barrier;
     std::array<int, 3> first;  ///< cell of the field
   };
 
-  /// A word on its way to a block of the cluster.
+  /// A word that is sent to a block of the cluster.
   struct Send {
     std::byte* to;
     std::array<std::byte, 16> word;
     unsigned bytes;
-    host::CopyBarrierContent* barrier;
+    host::MbarrierContent* barrier;
   };
 
   struct Warp {
@@ -85,10 +85,10 @@ class BlockScheduler {
       unsigned source;
     } exchange{};
     struct {
-      host::CopyBarrierContent* barrier;
+      host::MbarrierContent* barrier;
       int parity;
     } phase{};
-    std::set<const host::CopyBarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
+    std::set<const host::MbarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
     std::vector<Copy> open_copies;
     std::vector<std::vector<Copy>> committed_copies;
   };
@@ -114,11 +114,11 @@ class BlockScheduler {
   void commit_copies();
   void wait_copies(unsigned groups_left);
   void issue_box_copy(const BoxCopy& copy, host::Site site);
-  void complete_box_copies(const host::CopyBarrierContent* barrier);
+  void complete_box_copies(const host::MbarrierContent* barrier);
   void* peer_address(const void* local, unsigned rank, host::Site site);
   void send(const Send& send, host::Site site);
-  void complete_sends(const host::CopyBarrierContent* barrier);
-  void wait_phase(host::CopyBarrierContent* barrier, int parity, host::Site site);
+  void complete_sends(const host::MbarrierContent* barrier);
+  void wait_phase(host::MbarrierContent* barrier, int parity, host::Site site);
   void release_ended_phases();
   [[noreturn]] void fail(host::Rule rule, const void* address, const char* what, host::Site site);
 
@@ -141,7 +141,7 @@ class BlockScheduler {
   std::vector<Warp> warps_;
   std::vector<unsigned> round_;      ///< threads that run in this round
   std::vector<unsigned> next_;       ///< threads that became ready since it began
-  std::vector<BoxCopy> box_copies_;  ///< asked for and not yet carried out
+  std::vector<BoxCopy> box_copies_;  ///< issued and not yet complete
   std::vector<Send> sends_;          ///< likewise
   unsigned current_ = 0;
   unsigned unfinished_ = 0;

@@ -132,51 +132,51 @@ struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
 
-struct CopyBarrier {
-  host::CopyBarrierContent content;
+struct Mbarrier {
+  host::MbarrierContent content;
 };
-static_assert(sizeof(CopyBarrier) == 8);
+static_assert(sizeof(Mbarrier) == 8);
 
-STENCIL_DEVICE void init_copy_barrier(CopyBarrier* barrier, int arrivals, STENCIL_TUNE_CALLER) {
-  host::check_alignment(barrier, sizeof(CopyBarrier), "misaligned copy barrier", {file, line});
+STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals, STENCIL_TUNE_CALLER) {
+  host::check_alignment(barrier, sizeof(Mbarrier), "misaligned mbarrier", {file, line});
   if (arrivals < 1) {
-    stencil_tune_host_services->fail(host::Rule::other, barrier, "copy barrier that counts no arrivals", {file, line});
+    stencil_tune_host_services->fail(host::Rule::other, barrier, "mbarrier that counts no arrivals", {file, line});
   }
   barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
 }
-STENCIL_DEVICE void fence_copy_barriers() {}
-STENCIL_DEVICE void fence_copy_engine() { stencil_tune_host_services->fence_copies(); }
-STENCIL_DEVICE void arrive(CopyBarrier* barrier) {
+STENCIL_DEVICE void fence_mbarrier_init() {}
+STENCIL_DEVICE void fence_async_proxy() { stencil_tune_host_services->fence_copies(); }
+STENCIL_DEVICE void arrive(Mbarrier* barrier) {
   barrier->content.arrive();
   barrier->content.end_phase_if_complete();
 }
-STENCIL_DEVICE void arrive_expecting(CopyBarrier* barrier, int bytes) {
+STENCIL_DEVICE void arrive_expect_tx(Mbarrier* barrier, int bytes) {
   barrier->content.add_bytes(bytes);
   arrive(barrier);
 }
-STENCIL_DEVICE void wait_phase(CopyBarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
+STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->wait_phase(barrier, parity, {file, line});
 }
-STENCIL_DEVICE void warp_wait_phase(CopyBarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
+STENCIL_DEVICE void warp_wait_phase(Mbarrier* barrier, int parity, STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->wait_phase(barrier, parity, {file, line});
   host::exchange(0, static_cast<int>(host::self().lane), {file, line});
 }
-STENCIL_DEVICE void warp_arrive_expecting(CopyBarrier* barrier, int bytes) {
-  if (host::self().lane == 0) arrive_expecting(barrier, bytes);
+STENCIL_DEVICE void warp_arrive_expect_tx(Mbarrier* barrier, int bytes) {
+  if (host::self().lane == 0) arrive_expect_tx(barrier, bytes);
 }
 /// Other warps may run before this one goes on.
-STENCIL_DEVICE void warp_arrive(CopyBarrier* barrier, STENCIL_TUNE_CALLER) {
+STENCIL_DEVICE void warp_arrive(Mbarrier* barrier, STENCIL_TUNE_CALLER) {
   arrive(barrier);
   host::exchange(0, static_cast<int>(host::self().lane), {file, line});
 }
-STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, CopyBarrier* barrier, int x, int y, int z,
+STENCIL_DEVICE void copy_box(const TensorMap* map, void* to, Mbarrier* barrier, int x, int y, int z,
                              STENCIL_TUNE_CALLER) {
   stencil_tune_host_services->copy_box(map, to, barrier, x, y, z, {file, line});
 }
-STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, CopyBarrier* barrier, int x, int y, int z,
+STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, Mbarrier* barrier, int x, int y, int z,
                                   STENCIL_TUNE_CALLER) {
   if (host::self().lane != 0) return;
-  arrive_expecting(barrier, bytes);
+  arrive_expect_tx(barrier, bytes);
   copy_box(map, to, barrier, x, y, z, file, line);
 }
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {

@@ -1,14 +1,14 @@
 // The host executor: runs generated kernels on the CPU, for correctness only.
 //
-// A kernel library is the generated source and the templates, unchanged but for stencil_tune/device.cuh, compiled by
-// the host compiler and loaded into this process. A launch runs a block at a time, each thread of it on a fiber of its
-// own, so that barriers and shuffles really wait. What a GPU lets pass shows here:
-//   - threads and blocks run in ascending, descending or random order, warps together or far apart, so a missing
-//   barrier
-//     changes results;
-//   - shared memory starts each block as NaN and ends at a guard page;
-//   - asynchronous copies complete as early or as late as they may;
-//   - out-of-bounds, misaligned and mismatched accesses end the launch with a HostFault that says who and where.
+// A kernel library is the generated source and the templates, compiled by the host compiler and loaded into this
+// process. Only stencil_tune/device.cuh is replaced. A launch runs a block at a time, each thread on a fiber of its
+// own, so that barriers and shuffles really wait. Errors that a GPU may hide show here:
+// - Threads and blocks run in ascending, descending or random order, warps together or far apart. Where a barrier is
+//   missing, results then change.
+// - Shared memory is NaN when a block starts, and ends at a guard page.
+// - Asynchronous copies complete as early or as late as they may.
+// - Accesses that are out of bounds or misaligned, and barriers that not all threads reach, end the launch with a
+//   HostFault that says which thread and where.
 #pragma once
 
 #include "generator/kernel/launch.hpp"

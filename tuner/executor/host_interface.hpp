@@ -39,8 +39,8 @@ struct TensorMapContent {
 };
 inline constexpr unsigned long long kTensorMapMark = 0x70616d726f736e74;
 
-/// What stands in a copy barrier's 8 bytes: a phase ends when no arrivals and no bytes are outstanding.
-struct CopyBarrierContent {
+/// What stands in an mbarrier's 8 bytes: a phase ends when no arrivals and no bytes are outstanding.
+struct MbarrierContent {
   unsigned short arrivals;  ///< of every phase
   unsigned short left;      ///< of this one
   int phase_and_bytes;      ///< the phase's parity in the last bit, outstanding bytes above it

@@ -1,4 +1,4 @@
-// Which candidates a strategy need not propose again.
+// Candidates that a strategy must not propose again.
 #pragma once
 
 #include "generator/candidates/tuning.hpp"

@@ -1,17 +1,17 @@
-// The default strategy: starts the model believes in, then basin hopping.
+// The default strategy: iterated local search from the model's optima.
 //
-//   starts    the model's optima of every kind of kernel, the best ones that lie apart
-//   basin     neighbours of the best candidate found since the last hop; a better one becomes the new centre
-//   hop       when a basin is exhausted: to a few random steps away from a kind's home, its best basin accepted so far;
-//             every third time to a rival, the fastest candidate that lies far from the centres of all basins so far
-//   pool      every other proposal, from a large random sample: downhill from its best, or its best itself
+//   starts    the model's optima of every template, the best ones that differ in several parameters
+//   basin     neighbours of the best candidate found since the last restart; a better one becomes the new centre
+//   restart   when a basin is exhausted: a few random steps away from a template's incumbent. Every third restart goes
+//             to a distant restart point instead: the fastest candidate that is far from the centres of all basins
+//   pool      every other proposal, from a large random sample: where a walk downhill from its best ends, or its best
 //
-// A kind of kernel is a template: from one to another all parameters have other good values, and optima are many steps
-// apart. Each kind whose best is not far from the best of all is hopped from: where the model is wrong about one, its
-// first basins may be poor ones.
+// Each template has an incumbent of its own: other templates need other parameter values, and their optima are many
+// steps apart. Every template whose best time is near the best of all is restarted from. Where the model is wrong about
+// one, its first basins may be poor.
 //
-// Neighbours and pool are ranked by the model's cost, corrected by what the trials so far taught (correction.hpp).
-// Neighbours that should be slower than the centre are left alone: a change that was bad in one basin seldom is good in
+// Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp).
+// Neighbours that should be slower than the centre are left alone: a change that was bad in one basin is seldom good in
 // the next.
 #include "generator/kernel/source.hpp"
 #include "tuner/search/candidate_set.hpp"
@@ -31,24 +31,31 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
-constexpr int kStartsPerKind = 2;
+constexpr int kStartsPerTemplate = 2;
 constexpr int kStartsOverall = 10;
-constexpr int kRivalEvery = 3;        // every third hop leads to a rival
-constexpr int kRivalsApart = 6;       // parameters that differ from the centres of all basins
-constexpr double kRivalWithin = 1.1;  // times the best time
-constexpr int kPoolEvery = 2;         // every other proposal comes from the pool
-constexpr int kPoolWalks = 3;         // most for one proposal
-constexpr int kFillEvery = 100;       // proposals at least between two samples; twice as many after one without a find
-constexpr double kPoolSlower = 1.05;  // than the best, by corrected cost: not proposed
-constexpr int kHopSteps = 4;          // most random steps of a hop
-constexpr int kHopTries = 50;
-constexpr double kAcceptSlower = 1.02;    // a basin may be this much slower than its kind's best and still become home
-constexpr double kHomeSlower = 1.1;       // kinds whose best is this much slower than the best of all are given up
-constexpr double kHomeScale = 0.03;       // a kind this much slower than the best one is hopped from e times less often
-constexpr double kHopelessAfter = 8;      // trials of a basin before it may be given up
-constexpr double kHopelessFactor = 1.25;  // slower than the best: given up
-constexpr double kWorthTrying = 1.06;     // neighbours beyond this times the centre's corrected cost are left alone,
-constexpr double kWorthMeanwhile = 1.5;   // but for these, while nothing better is left and reports are waited for
+constexpr int kPoolEvery = 2;            // every other proposal comes from the pool
+constexpr int kPoolWalks = 3;            // most for one proposal
+constexpr int kFillEvery = 100;          // proposals between two samples at least; doubled after one without a find
+constexpr int kDistantRestartEvery = 3;  // every third restart goes to a distant restart point
+constexpr int kDistant = 6;              // parameters that differ from the centres of all basins
+constexpr int kPerturbationSteps = 4;    // most random steps away from an incumbent
+constexpr int kRestartTries = 50;        // for one proposal
+constexpr int kHopelessAfter = 8;        // trials of a basin before it may be given up
+
+// Limits as multiples of the best time of all:
+constexpr double kPoolWithin = 1.05;      // for candidates of the pool, by corrected cost
+constexpr double kDistantWithin = 1.1;    // for distant restart points
+constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted from, by their best time
+constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
+
+// Of a template's best time: the centre of a basin within this becomes the incumbent.
+constexpr double kAcceptWithin = 1.02;
+// A template whose best time is this much slower than the best of all is restarted from e times less often.
+constexpr double kIncumbentScale = 0.03;
+// Of the centre's corrected cost: neighbours beyond this are left alone ...
+constexpr double kWorthTrying = 1.06;
+// ... or beyond this, while nothing better is left and reports are outstanding.
+constexpr double kWorthMeanwhile = 1.5;
 
 class Local : public Strategy {
  public:
@@ -64,7 +71,7 @@ class Local : public Strategy {
       starts_.pop_front();
       if (taken_.add(start)) return start;
     }
-    if (++turn_ % kPoolEvery == 0) {
+    if (++proposals_ % kPoolEvery == 0) {
       if (auto tuning = propose_from_pool()) return tuning;
     }
     if (auto tuning = propose_from_basin(kWorthTrying)) return tuning;
@@ -79,9 +86,9 @@ class Local : public Strategy {
 
   void report(const Tuning& tuning, double time_ms) override {
     taken_.add(tuning);
-    Home& home = homes_[template_of(tuning)];
-    ++home.trials;
-    if (time_ms < home.best_time) home.best_time = time_ms, home.tuning = tuning;
+    Incumbent& incumbent = incumbents_[template_of(tuning)];
+    ++incumbent.trials;
+    if (time_ms < incumbent.best_time) incumbent.best_time = time_ms, incumbent.tuning = tuning;
     const double predicted = model_.cost(tuning);
     if (std::isfinite(time_ms) && std::isfinite(predicted) && time_ms > 0 && predicted > 0) {
       correction_.learn(correction_.features(tuning), time_ms, predicted);
@@ -93,8 +100,8 @@ class Local : public Strategy {
       if (of_basin) --basin_.pending, ++basin_.trials;
       asked_in_basin_.erase(asked);
     }
-    if (std::isfinite(time_ms) && far_from_centres(tuning)) rivals_.push_back({tuning, time_ms});
-    // What lies elsewhere draws the search to it only when it is the best of all.
+    if (std::isfinite(time_ms) && far_from_centres(tuning)) restart_points_.push_back({tuning, time_ms});
+    // A candidate outside the basin becomes the centre only when it is the best of all.
     if (time_ms < (of_basin ? basin_.time : std::min(basin_.time, best_time_))) enter(tuning, time_ms);
     best_time_ = std::min(best_time_, time_ms);
   }
@@ -115,16 +122,16 @@ class Local : public Strategy {
     int trials = 0;   // reported
   };
 
-  struct Tried {
+  struct RestartPoint {
     Tuning tuning;
     double time_ms;
   };
 
-  /// Of a kind: how many of its candidates were reported, the best time of them, and where hops start from.
-  struct Home {
-    int trials = 0;
-    double best_time = kInfinity;
+  /// Of a template: the candidate that restarts begin near, the best time so far, and how many trials were reported.
+  struct Incumbent {
     Tuning tuning;
+    double best_time = kInfinity;
+    int trials = 0;
   };
 
   Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
@@ -137,7 +144,7 @@ class Local : public Strategy {
   }
 
   void fill_pool() {
-    filled_at_ = turn_;
+    filled_at_ = proposals_;
     pool_.clear();
     CandidateSet sampled;
     for (int i = 0; i < kPoolSamples; ++i) {
@@ -152,12 +159,13 @@ class Local : public Strategy {
     std::stable_sort(list.begin(), list.end(), [](const Ranked& a, const Ranked& b) { return a.cost < b.cost; });
   }
 
-  // In turn where a walk leads and the best of the sample itself; of another sample where neither is worth a trial.
+  // Alternates between where a walk leads and the best of the sample. Draws another sample where neither is worth a
+  // trial.
   std::optional<Tuning> propose_from_pool() {
     pool_walks_ = !pool_walks_;
-    const auto propose = [&] { return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolSlower * best_time_); };
+    const auto propose = [&] { return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolWithin * best_time_); };
     auto tuning = propose();
-    if (!tuning && turn_ - filled_at_ >= fill_every_) {
+    if (!tuning && proposals_ - filled_at_ >= fill_every_) {
       fill_pool();
       tuning = propose();
       if (!tuning) fill_every_ *= 2;
@@ -165,7 +173,7 @@ class Local : public Strategy {
     return tuning;
   }
 
-  // The lowest candidate that nobody has proposed on the way downhill from the best remaining of the sample.
+  // The lowest candidate that was not proposed before, on the way downhill from the best that is left of the sample.
   std::optional<Tuning> walk_from_pool() {
     const auto cost = [&](const Tuning& tuning) { return corrected(rank(tuning)); };
     for (int walk = 0; walk < kPoolWalks; ++walk) {
@@ -175,31 +183,31 @@ class Local : public Strategy {
       for (std::optional<Tuning> at = best->tuning; at; at = step_down(space_, *at, cost)) {
         if (!taken_.contains(*at)) lowest = at;
       }
-      if (lowest && cost(*lowest) <= kPoolSlower * best_time_ && taken_.add(*lowest)) return lowest;
+      if (lowest && cost(*lowest) <= kPoolWithin * best_time_ && taken_.add(*lowest)) return lowest;
     }
     return std::nullopt;
   }
 
-  // Best of the kinds in turn, so that the first trials see every kind even where the budget is short.
+  // Round robin over the templates, so that the first trials see every one even where the budget is short.
   void choose_starts() {
     std::vector<Tuning> sample;
     for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
-    const auto by_kind = optima_apart(space_, model_, sample);
+    const auto by_template = optima_apart(space_, model_, sample);
     std::vector<Ranked> others;
-    for (std::size_t i = 0; i < kStartsPerKind; ++i) {
-      for (const auto& [kind, optima] : by_kind) {
+    for (std::size_t i = 0; i < kStartsPerTemplate; ++i) {
+      for (const auto& [file, optima] : by_template) {
         if (i < optima.size()) starts_.push_back(optima[i]);
       }
     }
-    for (const auto& [kind, optima] : by_kind) {
-      for (std::size_t i = kStartsPerKind; i < optima.size(); ++i) others.push_back(rank(optima[i]));
+    for (const auto& [file, optima] : by_template) {
+      for (std::size_t i = kStartsPerTemplate; i < optima.size(); ++i) others.push_back(rank(optima[i]));
     }
     sort_by_cost(others);
     for (std::size_t i = 0; i < others.size() && i < kStartsOverall; ++i) starts_.push_back(others[i].tuning);
   }
 
   std::optional<Tuning> propose_from_basin(double worth) {
-    for (int tries = 0; tries < kHopTries; ++tries) {
+    for (int tries = 0; tries < kRestartTries; ++tries) {
       const bool hopeless = basin_.trials >= kHopelessAfter && basin_.time > best_time_ * kHopelessFactor;
       if (!hopeless) {
         if (auto tuning = take_best(basin_.neighbours, worth * corrected(basin_.centre))) {
@@ -207,9 +215,9 @@ class Local : public Strategy {
           ++basin_.pending;
           return tuning;
         }
-        if (basin_.pending > 0) return std::nullopt;  // its last reports may still open it again
+        if (basin_.pending > 0) return std::nullopt;  // its last reports may still find a better centre
       }
-      if (!hop()) return std::nullopt;
+      if (!restart()) return std::nullopt;
     }
     return std::nullopt;
   }
@@ -229,7 +237,7 @@ class Local : public Strategy {
     return removed;
   }
 
-  // The same, of those that nobody has proposed.
+  // The same among those that were not proposed before.
   std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
     while (const auto best = remove_best(list, limit)) {
       if (taken_.add(best->tuning)) return best->tuning;
@@ -248,67 +256,68 @@ class Local : public Strategy {
   }
 
   // Leaves the basin for another. False when there is nowhere to start from.
-  bool hop() {
+  bool restart() {
     if (!std::isfinite(best_time_)) return false;
     if (std::isfinite(basin_.time)) leave();
     const int number = basin_.number + 1;
     basin_ = Basin{};
     basin_.number = number;
-    const auto rival = number % kRivalEvery == 0 ? fastest_rival() : std::nullopt;
-    if (rival) {
-      enter(rival->tuning, rival->time_ms);
+    const auto distant = number % kDistantRestartEvery == 0 ? fastest_restart_point() : std::nullopt;
+    if (distant) {
+      enter(distant->tuning, distant->time_ms);
     } else {
-      land_near(choose_home());
+      enter_near(choose_incumbent());
     }
     return true;
   }
 
   void leave() {
-    Home& home = homes_[template_of(basin_.centre.tuning)];
-    if (basin_.time <= home.best_time * kAcceptSlower) home.tuning = basin_.centre.tuning;
+    Incumbent& incumbent = incumbents_[template_of(basin_.centre.tuning)];
+    if (basin_.time <= incumbent.best_time * kAcceptWithin) incumbent.tuning = basin_.centre.tuning;
     centres_.push_back(basin_.centre.tuning);
-    const auto near = [&](const Tried& rival) {
-      return differences(rival.tuning, basin_.centre.tuning) < kRivalsApart;
+    const auto near = [&](const RestartPoint& point) {
+      return differences(point.tuning, basin_.centre.tuning) < kDistant;
     };
-    rivals_.erase(std::remove_if(rivals_.begin(), rivals_.end(), near), rivals_.end());
+    restart_points_.erase(std::remove_if(restart_points_.begin(), restart_points_.end(), near), restart_points_.end());
   }
 
   bool far_from_centres(const Tuning& tuning) const {
     return std::all_of(centres_.begin(), centres_.end(),
-                       [&](const Tuning& centre) { return differences(tuning, centre) >= kRivalsApart; });
+                       [&](const Tuning& centre) { return differences(tuning, centre) >= kDistant; });
   }
 
-  std::optional<Tried> fastest_rival() const {
-    const auto fastest = std::min_element(rivals_.begin(), rivals_.end(),
-                                          [](const Tried& a, const Tried& b) { return a.time_ms < b.time_ms; });
-    if (fastest == rivals_.end() || fastest->time_ms > kRivalWithin * best_time_) return std::nullopt;
+  std::optional<RestartPoint> fastest_restart_point() const {
+    const auto fastest =
+        std::min_element(restart_points_.begin(), restart_points_.end(),
+                         [](const RestartPoint& a, const RestartPoint& b) { return a.time_ms < b.time_ms; });
+    if (fastest == restart_points_.end() || fastest->time_ms > kDistantWithin * best_time_) return std::nullopt;
     return *fastest;
   }
 
-  // A few random steps away.
-  void land_near(Tuning landing) {
-    const int steps = std::uniform_int_distribution<int>(2, kHopSteps)(random_);
+  // Enters a basin a few random steps away.
+  void enter_near(Tuning tuning) {
+    const int steps = std::uniform_int_distribution<int>(2, kPerturbationSteps)(random_);
     for (int step = 0; step < steps; ++step) {
-      const std::vector<Tuning> neighbours = space_.neighbours(landing);
+      const std::vector<Tuning> neighbours = space_.neighbours(tuning);
       if (neighbours.empty()) break;
-      landing = neighbours[std::uniform_int_distribution<std::size_t>(0, neighbours.size() - 1)(random_)];
+      tuning = neighbours[std::uniform_int_distribution<std::size_t>(0, neighbours.size() - 1)(random_)];
     }
-    enter(landing, kInfinity);
-    if (!taken_.contains(landing)) basin_.neighbours.push_back(rank(landing));
+    enter(tuning, kInfinity);
+    if (!taken_.contains(tuning)) basin_.neighbours.push_back(rank(tuning));
   }
 
-  // The home of a kind, of the fastest ones and those with few trials most often. There is one: that of the best
-  // candidate of all.
-  Tuning choose_home() {
-    std::vector<Tuning> homes;
+  // Fast incumbents and those of templates with few trials are drawn most often. That of the best candidate of all is
+  // always among them.
+  Tuning choose_incumbent() {
+    std::vector<Tuning> incumbents;
     std::vector<double> weights;
-    for (const auto& [kind, home] : homes_) {
-      const double slower = home.best_time / best_time_;
-      if (slower > kHomeSlower) continue;
-      homes.push_back(home.tuning);
-      weights.push_back(std::exp((1 - slower) / kHomeScale) / home.trials);
+    for (const auto& [file, incumbent] : incumbents_) {
+      const double slower = incumbent.best_time / best_time_;
+      if (slower > kIncumbentWithin) continue;
+      incumbents.push_back(incumbent.tuning);
+      weights.push_back(std::exp((1 - slower) / kIncumbentScale) / incumbent.trials);
     }
-    return homes[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random_)];
+    return incumbents[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random_)];
   }
 
   const Space& space_;
@@ -323,10 +332,10 @@ class Local : public Strategy {
   Basin basin_;
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
-  std::map<std::string_view, Home> homes_;
-  std::vector<Tuning> centres_;  // of the basins that were left
-  std::vector<Tried> rivals_;    // far from all of them
-  int turn_ = 0;
+  std::map<std::string_view, Incumbent> incumbents_;
+  std::vector<Tuning> centres_;               // of the basins that were left
+  std::vector<RestartPoint> restart_points_;  // far from all of them
+  int proposals_ = 0;
   int filled_at_ = 0;
   int fill_every_ = kFillEvery;
   bool pool_walks_ = false;

@@ -10,8 +10,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kWalks = 60;       // of each kind
-constexpr std::size_t kMostWalks = 600;  // of a kind whose best optimum is near the best of all
+constexpr std::size_t kWalks = 60;       // of each template
+constexpr std::size_t kMostWalks = 600;  // of a template whose best optimum is near the best of all
 constexpr double kNearBest = 1.03;       // times the least cost
 constexpr int kApart = 3;                // parameters that differ
 
@@ -20,7 +20,7 @@ struct Optimum {
   double cost;
 };
 
-/// Of one kind: walks from its part of the sample, some now and some later.
+/// Walks of one template from its part of the sample: a few first, more if they pay.
 class Walks {
  public:
   Walks(const Space& space, const CostModel& model)
@@ -88,14 +88,14 @@ std::map<std::string_view, std::vector<Tuning>> optima_apart(const Space& space,
     walks.try_emplace(template_of(tuning), space, model).first->second.add(tuning);
   }
   double least = std::numeric_limits<double>::infinity();
-  for (auto& [kind, of_kind] : walks) {
-    of_kind.walk(kWalks);
-    least = std::min(least, of_kind.least());
+  for (auto& [file, of_template] : walks) {
+    of_template.walk(kWalks);
+    least = std::min(least, of_template.least());
   }
   std::map<std::string_view, std::vector<Tuning>> optima;
-  for (auto& [kind, of_kind] : walks) {
-    if (of_kind.least() <= kNearBest * least) of_kind.walk(kMostWalks);
-    optima[kind] = of_kind.apart();
+  for (auto& [file, of_template] : walks) {
+    if (of_template.least() <= kNearBest * least) of_template.walk(kMostWalks);
+    optima[file] = of_template.apart();
   }
   return optima;
 }

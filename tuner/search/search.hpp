@@ -26,7 +26,7 @@ class Strategy {
   virtual void report(const Tuning& tuning, double time_ms) = 0;
 };
 
-/// Candidates in the order a model believes in; a lower cost is better.
+/// Ranks candidates; a lower cost is better.
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -37,7 +37,7 @@ std::unique_ptr<Strategy> make_exhaustive(const Space& space);
 /// These candidates in this order, and no others. Throws Error(illegal_candidate) naming the constraint.
 std::unique_ptr<Strategy> make_listed(const Space& space, const std::vector<Tuning>& candidates);
 std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
-/// The default: model-ranked starts from every family, then local search from the best with random restarts.
+/// The default: iterated local search that starts at the model's optima of every template.
 std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed);
 
 }  // namespace stencil_tune

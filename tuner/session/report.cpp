@@ -41,7 +41,7 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
           trial.code};
 }
 
-/// A compiler's log goes on for many.
+/// Of a compiler's log, which has many lines.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string table(const Report& report) {

@@ -1,4 +1,4 @@
-// How a run of several steps goes with what was found, and what one would gain, in a line each.
+// Two lines of the report: how the n steps of a run divide into launches, and what fused steps would gain.
 #pragma once
 
 #include "db/records.hpp"

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
-constexpr int kAhead = 2;  // candidates beyond one a compile process that are compiled or wait for the device
+constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
@@ -45,7 +45,7 @@ class Session {
 
   SessionResult run() {
     recall_known_trials();
-    queue_tips();
+    queue_warm_starts();
     queue_baselines();
     submit_ahead();  // compiling goes on while the device makes ready
     result_.device = parts_.device.start();
@@ -68,7 +68,7 @@ class Session {
       parts_.strategy.report(parse_code(trial.code), score(trial));
       seen_[trial.code] = trial;
     }
-    // The incumbents: they are compiled anew, because the race needs their binaries.
+    // The incumbents are compiled again, because the race needs their binaries.
     const auto ranking = ranked_codes(known, parts_.platform.template_signature);
     if (!ranking.empty()) best_ = ranking.front();
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
@@ -77,9 +77,9 @@ class Session {
     }
   }
 
-  void queue_tips() {
-    for (const Tuning& tip : parts_.tips) {
-      if (seen_.count(code(tip)) == 0 && tip_codes_.insert(code(tip)).second) first_.push_back(tip);
+  void queue_warm_starts() {
+    for (const Tuning& tuning : parts_.warm_starts) {
+      if (seen_.count(code(tuning)) == 0 && warm_start_codes_.insert(code(tuning)).second) first_.push_back(tuning);
     }
   }
 
@@ -88,7 +88,7 @@ class Session {
       if (!baseline.tuning) continue;
       const std::string baseline_code = code(*baseline.tuning);
       if (!baseline_codes_.insert(baseline_code).second || seen_.count(baseline_code) > 0) continue;
-      if (tip_codes_.count(baseline_code) > 0) continue;
+      if (warm_start_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
   }
@@ -111,11 +111,12 @@ class Session {
     }
   }
 
-  // Making the device ready can outlast a short budget: the search goes on until some candidate is right, for a while.
+  // Making the device ready can outlast a short budget. The search then goes on until some candidate is right, but not
+  // beyond kMostBeyondBudget trials.
   bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget; }
 
-  // Keeps every compile process busy and a little work in store for the device, but no more: what is submitted now
-  // could not yet learn from what is being timed.
+  // Keeps every compile process busy and a little work ready for the device, but no more: a candidate that is submitted
+  // now was chosen without the results of those that wait.
   void submit_ahead() {
     while (outstanding() < parts_.compilers.width() + kAhead) {
       if (options_.max_trials > 0 && submitted_ >= options_.max_trials) return;
@@ -135,7 +136,7 @@ class Session {
       return tuning;
     }
     while (auto tuning = parts_.strategy.propose()) {
-      if (baseline_codes_.count(code(*tuning)) + tip_codes_.count(code(*tuning)) == 0) return tuning;
+      if (baseline_codes_.count(code(*tuning)) + warm_start_codes_.count(code(*tuning)) == 0) return tuning;
     }
     strategy_is_done_ = true;
     return std::nullopt;
@@ -294,10 +295,10 @@ class Session {
   double start_;
   SessionResult result_;
   std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
-  std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
-  std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
-  std::set<std::string> incumbents_;         // known codes that are being compiled again
-  std::set<std::string> tip_codes_;
+  std::map<std::string, TrialRecord> seen_;  // the latest trial of each code
+  std::deque<Tuning> first_;                 // incumbents, warm starts and baselines, tried before the strategy's
+  std::set<std::string> incumbents_;         // the best known codes, which are being compiled again
+  std::set<std::string> warm_start_codes_;
   std::set<std::string> baseline_codes_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device
   int submitted_ = 0;                // new candidates handed to the compile processes

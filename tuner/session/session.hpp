@@ -85,7 +85,7 @@ struct SessionParts {
   SessionObserver& observer;
   const std::atomic<bool>& stop;  ///< set by a signal handler: finish the trial at hand and end
   std::vector<Baseline> baselines;
-  std::vector<Tuning> tips{};  ///< candidates to try first, legal ones: see tips.hpp
+  std::vector<Tuning> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
 };
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.

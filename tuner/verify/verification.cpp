@@ -153,8 +153,8 @@ void Verification::agree_with_cpu() {
   }
 }
 
-void Verification::prepare_fields(const Trial& trial) {
-  const auto& [problem, fields, how, sweeps] = trial;
+void Verification::prepare_fields(const CheckedLaunch& launch) {
+  const auto& [problem, fields, how, sweeps] = launch;
   const std::int64_t whole = problem.allocated_cells() + 2 * fields.guard_cells();
   for (int field : problem.facts.outputs) kernels_.poison({device_pointer(fields.whole(field)), whole});
   for (int field : problem.facts.inputs) {
@@ -170,12 +170,12 @@ void Verification::clear_report() {
   driver_.copy_to_device(report_.address(), &kNothing, sizeof kNothing, kernels_.stream());
 }
 
-void Verification::compare_output(const Trial& trial, std::size_t output) {
-  const auto& [problem, fields, how, sweeps] = trial;
+void Verification::compare_output(const CheckedLaunch& launch, std::size_t output) {
+  const auto& [problem, fields, how, sweeps] = launch;
   const DevicePointer field = fields.field(updates_of(problem)[output].output);
   const std::int64_t row = row_cells(problem);
   const std::int64_t rows = row_count(problem);
-  if (sweeps > 1) return compare_fused(trial);
+  if (sweeps > 1) return compare_fused(launch);
   if (whole_ && &problem == &problem_) {
     whole_->compare(problem, field, {0, rows}, static_cast<std::int64_t>(output) * row * rows, report_.address());
     return;
@@ -189,8 +189,8 @@ void Verification::compare_output(const Trial& trial, std::size_t output) {
 }
 
 /// Sweep after sweep from the inputs that the kernel had; nothing is written to the fields.
-void Verification::compare_fused(const Trial& trial) {
-  const auto& [problem, fields, how, sweeps] = trial;
+void Verification::compare_fused(const CheckedLaunch& launch) {
+  const auto& [problem, fields, how, sweeps] = launch;
   const DevicePointer field = fields.field(updates_of(problem).front().output);
   const Slab all{0, row_count(problem)};
   if (&problem == &problem_) {
@@ -207,15 +207,15 @@ void Verification::compare_fused(const Trial& trial) {
   now->compare(problem, field, all, 0, report_.address());
 }
 
-std::optional<std::string> Verification::check(const Launcher& candidate, const Trial& trial) {
-  const auto& [problem, fields, how, sweeps] = trial;
-  prepare_fields(trial);
+std::optional<std::string> Verification::check(const Launcher& candidate, const CheckedLaunch& launch) {
+  const auto& [problem, fields, how, sweeps] = launch;
+  prepare_fields(launch);
   candidate.step(problem, fields, how.coefficients, kernels_.stream());
   const check::Layout layout = layout_of(problem);
   auto* report = device_pointer<check::Report>(report_.address());
   for (std::size_t output = 0; output < how.programs.size(); ++output) {
     clear_report();
-    compare_output(trial, output);
+    compare_output(launch, output);
     const int written = updates_of(problem)[output].output;
     kernels_.untouched({device_pointer(fields.field(written)), report, layout, fields.guard_cells()});
     for (int field : output == 0 ? problem.facts.inputs : std::vector<int>{}) {
@@ -223,25 +223,26 @@ std::optional<std::string> Verification::check(const Launcher& candidate, const 
                           input_seed(seed_, field), how.input, 0});
     }
     const auto found = read_device<check::Report>(kernels_, report_.address());
-    if (found.mismatches + found.touched + found.changed > 0) return describe(trial, output, found);
+    if (found.mismatches + found.touched + found.changed > 0) return describe(launch, output, found);
   }
   return std::nullopt;
 }
 
-std::string Verification::describe(const Trial& trial, std::size_t output, const check::Report& report) {
-  const auto& [problem, fields, how, sweeps] = trial;
+std::string Verification::describe(const CheckedLaunch& launch, std::size_t output, const check::Report& report) {
+  const auto& [problem, fields, how, sweeps] = launch;
   const auto field = static_cast<std::size_t>(updates_of(problem)[output].output);
   const std::string what = report.touched > 0   ? fmt::format("wrote {} cells that no step may write, first {}",
                                                               report.touched, where(problem, report.first_touched))
                            : report.changed > 0 ? fmt::format("changed {} cells of its input, first {}", report.changed,
                                                               where(problem, report.first_changed))
-                                                : describe_mismatch(trial, output, report);
+                                                : describe_mismatch(launch, output, report);
   return fmt::format("on {} (pitch {}), {}, field '{}': {}", to_string(problem.extents), problem.pitch,
                      how.exact ? "integers" : "random input", problem.stencil.fields[field], what);
 }
 
-std::string Verification::describe_mismatch(const Trial& trial, std::size_t output, const check::Report& report) {
-  const auto& [problem, fields, how, sweeps] = trial;
+std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::size_t output,
+                                            const check::Report& report) {
+  const auto& [problem, fields, how, sweeps] = launch;
   const Box box = updated_box(problem);
   if (sweeps > 1) {
     return fmt::format("{} of {} cells are wrong after {} fused steps, first {}", report.mismatches, box.cells(),
@@ -290,10 +291,10 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
 }
 
 std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches) {
-  const Trial trial{problem_, fields_, random_, sweeps_per_launch(candidate.tuning())};
-  if (trial.sweeps > 1 && !fused_) return "its grid is too large for the device to hold the reference of several steps";
+  const CheckedLaunch each{problem_, fields_, random_, sweeps_per_launch(candidate.tuning())};
+  if (each.sweeps > 1 && !fused_) return "its grid is too large for the device to hold the reference of several steps";
   for (int launch = 0; launch < launches; ++launch) {
-    if (auto wrong = check(candidate, trial)) return wrong;
+    if (auto wrong = check(candidate, each)) return wrong;
   }
   return std::nullopt;
 }

@@ -35,28 +35,29 @@ class Verification {
   /// Runs it so many times on the problem with random input: threads that race are not wrong every time.
   std::optional<std::string> verify_launches(const Launcher& candidate, int launches);
 
-  /// Fills all fields for timing: random, held layers equal in the buffers that rotate.
+  /// Fills all fields for timing: random, with the same held layers in all buffers that rotate.
   void fill_for_timing();
 
  private:
-  struct Trial {
+  /// One launch of a candidate, and what its result is compared with.
+  struct CheckedLaunch {
     const Problem& problem;
     const FieldSet& fields;
     const CheckCase& how;
     int sweeps = 1;  ///< that the kernel makes
   };
 
-  void prepare_fields(const Trial& trial);
+  void prepare_fields(const CheckedLaunch& launch);
   void agree_with_cpu();
   void compute_whole();
-  void compare_output(const Trial& trial, std::size_t output);
-  void compare_fused(const Trial& trial);
+  void compare_output(const CheckedLaunch& launch, std::size_t output);
+  void compare_fused(const CheckedLaunch& launch);
   std::optional<std::string> without_bound(int sweeps);
-  std::optional<std::string> check(const Launcher& candidate, const Trial& trial);
+  std::optional<std::string> check(const Launcher& candidate, const CheckedLaunch& launch);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();
-  std::string describe(const Trial& trial, std::size_t output, const check::Report& report);
-  std::string describe_mismatch(const Trial& trial, std::size_t output, const check::Report& report);
+  std::string describe(const CheckedLaunch& launch, std::size_t output, const check::Report& report);
+  std::string describe_mismatch(const CheckedLaunch& launch, std::size_t output, const check::Report& report);
 
   Driver& driver_;
   const Problem& problem_;

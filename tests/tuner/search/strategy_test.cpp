@@ -141,13 +141,13 @@ TEST_F(StrategyTest, LocalSearchWorksWithProposalsFarAheadOfReports) {
   }
 }
 
-// A model that knows nothing: all the search has are the reports.
+// Ranks all candidates alike: the search has only the reports.
 class Flat : public CostModel {
  public:
   double cost(const Tuning&) const override { return 1; }
 };
 
-TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatKnowsNothing) {
+TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing) {
   const Flat flat;
   double local = 0, random = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -171,9 +171,9 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   EXPECT_LT(bad, 15);
 }
 
-// Families are direct, tiled and streaming; a walk has its planes shared, mixed, in registers or in a ring, keeps cells
-// or sums in the last two, and brings those of sums by the copy engine or by threads.
-TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryKind) {
+// The templates are direct, tiled and seven of streaming: planes shared, mixed, in registers or in a pipeline, the last
+// two with cells or with sums, and pipelines of sums filled by TMA or by threads.
+TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryTemplate) {
   const auto strategy = make_local(space, model, 1);
   std::set<std::string_view> seen;
   for (int i = 0; i < 9; ++i) seen.insert(template_of(*strategy->propose()));
@@ -194,18 +194,18 @@ TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
     double& best = best_of_sample.try_emplace(template_of(tuning), kInfinity).first->second;
     best = std::min(best, model.cost(tuning));
   }
-  for (const auto& [kind, tunings] : starts) {
-    EXPECT_LE(model.cost(tunings.front()), best_of_sample[kind]) << kind;
+  for (const auto& [file, tunings] : starts) {
+    EXPECT_LE(model.cost(tunings.front()), best_of_sample[file]) << file;
     for (const Tuning& neighbour : space.neighbours(tunings.front())) {
-      if (template_of(neighbour) != kind) continue;
+      if (template_of(neighbour) != file) continue;
       EXPECT_GE(model.cost(neighbour), model.cost(tunings.front())) << code(neighbour);
     }
-    ASSERT_EQ(tunings.size(), 2U) << kind;
-    EXPECT_GE(differences(tunings[0], tunings[1]), 3) << kind;
+    ASSERT_EQ(tunings.size(), 2U) << file;
+    EXPECT_GE(differences(tunings[0], tunings[1]), 3) << file;
   }
 }
 
-// The model's landscape of fused steps is rugged: few walks miss its best places.
+// The model's landscape of fused steps is rugged: a few walks miss its best optima.
 TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeed) {
   Problem run = testing::star(1, 512);
   run.steps = 100;
@@ -226,20 +226,20 @@ TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeed
   }
 }
 
-/// A candidate far from the best one of its kind, with nothing good around either: the share of its neighbours that
-/// local search tries.
-class Rival : public StrategyTest {
+/// A fast candidate far from the best one of the same template, both without a good neighbour: the share of its
+/// neighbours that local search tries.
+class RestartPoint : public StrategyTest {
  protected:
   const Tuning best = parse_code("direct.bx32.by8.rx4.ry2.rz4.v4.mb2");
-  const Tuning rival = parse_code("direct.bx128.by1.bz4.rz2.raster.ldcg.stcs");
+  const Tuning distant = parse_code("direct.bx128.by1.bz4.rz2.raster.ldcg.stcs");
 
-  double tried_around(double rival_time) const {
+  double tried_around(double time) const {
     const Flat flat;
     const auto strategy = make_local(space, flat, 1);
     strategy->report(best, 1);
-    strategy->report(rival, rival_time);
+    strategy->report(distant, time);
     std::set<std::string> around;
-    for (const Tuning& neighbour : space.neighbours(rival)) around.insert(code(neighbour));
+    for (const Tuning& neighbour : space.neighbours(distant)) around.insert(code(neighbour));
     double tried = 0;
     for (int i = 0; i < 250; ++i) {
       const Tuning tuning = *strategy->propose();
@@ -250,12 +250,12 @@ class Rival : public StrategyTest {
   }
 };
 
-TEST_F(Rival, IsLookedIntoWhereItIsNearTheBest) { EXPECT_GT(tried_around(1.05), 0.2); }
+TEST_F(RestartPoint, IsSearchedAroundWhereItIsNearTheBest) { EXPECT_GT(tried_around(1.05), 0.2); }
 
-TEST_F(Rival, IsLeftAloneWhereItIsFarFromTheBest) { EXPECT_LT(tried_around(1.2), 0.05); }
+TEST_F(RestartPoint, IsLeftAloneWhereItIsFarFromTheBest) { EXPECT_LT(tried_around(1.2), 0.05); }
 
-/// How many trials local search spends on each kind, where a kind's candidates all take the same time.
-class KindsOfKernels : public StrategyTest {
+/// How many trials local search spends on each template, where all candidates of a template take the same time.
+class Templates : public StrategyTest {
  protected:
   static constexpr std::string_view kDirect = "direct.cuh";
   static constexpr std::string_view kRing = "streaming/streaming_ring.cuh";
@@ -277,20 +277,20 @@ class KindsOfKernels : public StrategyTest {
   }
 };
 
-TEST_F(KindsOfKernels, AreAllLookedIntoWhoseBestIsNearTheBest) {
+TEST_F(Templates, AreAllSearchedWhoseBestIsNearTheBest) {
   auto trials = trials_of({{kDirect, 1.0}, {kRing, 1.03}, {kRingOfSums, 1.06}});
   EXPECT_GT(trials[kDirect], 30);
   EXPECT_GT(trials[kRing], 30);
   EXPECT_GT(trials[kRingOfSums], 30);
 }
 
-TEST_F(KindsOfKernels, AreLeftAloneWhereTheyAreFarFromTheBest) {
+TEST_F(Templates, AreLeftAloneWhereTheyAreFarFromTheBest) {
   auto trials = trials_of({{kRingOfSums, 1.0}}, 2000);
   EXPECT_GT(trials[kRingOfSums], 1900);
 }
 
-// Basins alone stay near the few places that they hop from.
-TEST_F(KindsOfKernels, AreSampledAgainWhenNothingOfTheFirstSampleIsWorthATrial) {
+// Basins alone stay near the few incumbents that restarts begin at.
+TEST_F(Templates, AreSampledAgainWhenNothingOfTheFirstSampleIsWorthATrial) {
   const auto strategy = make_local(space, model, 1);
   std::set<std::tuple<int, int, int, int>> tiles;
   for (int i = 0; i < 3000; ++i) {

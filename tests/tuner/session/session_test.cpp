@@ -28,7 +28,8 @@ class SessionTest : public ::testing::Test {
   SessionResult run(SessionOptions options, std::uint64_t seed = 1) {
     const auto strategy = make_random(space, seed);
     return run_session(
-        {problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines, tips}, options);
+        {problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines, warm_starts},
+        options);
   }
 
   static SessionOptions trials(int count) {
@@ -52,7 +53,7 @@ class SessionTest : public ::testing::Test {
   SilentProgress observer;
   std::atomic<bool> stop{false};
   std::vector<Baseline> baselines = textbook_baselines(problem, limits);
-  std::vector<Tuning> tips{};
+  std::vector<Tuning> warm_starts{};
 };
 
 TEST_F(SessionTest, TheWinnerIsTheFastestOfAllThatRan) {
@@ -85,8 +86,8 @@ TEST_F(SessionTest, BaselinesAreTriedFirstAndTimedToTheEnd) {
   for (const std::string& candidate : expected) EXPECT_EQ(device.plans[candidate].best_ms, 0) << candidate;
 }
 
-TEST_F(SessionTest, TipsComeBeforeAllElseOnceAndNotAgainInALaterSession) {
-  tips = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code("direct.bx64.by2")};
+TEST_F(SessionTest, WarmStartsComeBeforeAllElseOnceAndNotAgainInALaterSession) {
+  warm_starts = {parse_code("direct.bx64.by2"), parse_code("direct.bx128.by2.rx2"), parse_code("direct.bx64.by2")};
   run(trials(20));
   EXPECT_EQ(device.ran[0], "direct.bx64.by2");
   EXPECT_EQ(device.ran[1], "direct.bx128.by2.rx2");

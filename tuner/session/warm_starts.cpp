@@ -1,4 +1,4 @@
-#include "tuner/session/tips.hpp"
+#include "tuner/session/warm_starts.hpp"
 
 #include "runtime/library/lookup.hpp"
 #include "stencil_tune/error.hpp"
@@ -12,8 +12,7 @@
 namespace stencil_tune {
 namespace {
 
-/// The winner's candidate, if it speaks for the problem: nothing where it is predicted, of another type or rank, or
-/// illegal here.
+/// The winner's candidate; nothing where it is predicted, of another element type or rank, or illegal for the problem.
 std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
                                    const TrialRecord& winner) {
   const ProblemKey& key = winner.problem;
@@ -27,7 +26,7 @@ std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wan
   return {};
 }
 
-/// Candidates with what orders them, the least first.
+/// Candidates with their sort keys, the least first.
 template <typename Order>
 using Ordered = std::vector<std::pair<Order, Tuning>>;
 
@@ -44,8 +43,8 @@ void append_first(std::size_t most, Ordered<Order> candidates, std::vector<Tunin
 
 }  // namespace
 
-std::vector<Tuning> tips(const Problem& problem, const Limits& limits, std::string_view gpu,
-                         std::span<const WinnerRecord> winners, const CostModel& model) {
+std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
+                                std::span<const WinnerRecord> winners, const CostModel& model) {
   const ProblemKey wanted = problem_key(problem);
   Ordered<std::tuple<bool, bool, bool, double>> own;
   Ordered<double> others;
@@ -62,8 +61,8 @@ std::vector<Tuning> tips(const Problem& problem, const Limits& limits, std::stri
     }
   }
   std::vector<Tuning> result;
-  append_first(kMostTips, std::move(own), result);
-  append_first(kMostTipsOfOthers, std::move(others), result);
+  append_first(kMostWarmStarts, std::move(own), result);
+  append_first(kMostWarmStartsOfOthers, std::move(others), result);
   return result;
 }
 

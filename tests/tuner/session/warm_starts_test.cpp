@@ -1,4 +1,4 @@
-#include "tuner/session/tips.hpp"
+#include "tuner/session/warm_starts.hpp"
 
 #include "tests/tuner/session/session_fakes.hpp"
 #include "tuner/session/trial_record.hpp"
@@ -8,7 +8,7 @@
 namespace stencil_tune {
 namespace {
 
-class Tips : public ::testing::Test {
+class WarmStarts : public ::testing::Test {
  protected:
   void add(const std::string& candidate, std::int64_t n, int steps = 1, const std::string& gpu = "NVIDIA H200",
            ElementType type = ElementType::f32, int order = 1) {
@@ -21,11 +21,12 @@ class Tips : public ::testing::Test {
     winners_.push_back(winner);
   }
 
-  std::vector<std::string> tips_for(std::int64_t n, int steps = 1) const {
+  std::vector<std::string> warm_starts_for(std::int64_t n, int steps = 1) const {
     Problem problem = testing::star(1, n);
     problem.steps = steps;
     std::vector<std::string> codes;
-    for (const Tuning& tuning : tips(problem, limits_of_architecture("sm_90"), "NVIDIA H200", winners_, model_)) {
+    for (const Tuning& tuning :
+         warm_starts(problem, limits_of_architecture("sm_90"), "NVIDIA H200", winners_, model_)) {
       codes.push_back(code(tuning));
     }
     return codes;
@@ -40,46 +41,47 @@ class Tips : public ::testing::Test {
   Model model_;
 };
 
-TEST_F(Tips, AreTheNearestFirstEachOnce) {
+TEST_F(WarmStarts, AreTheNearestFirstEachOnce) {
   add("direct.bx32.by4", 2048);
   add("direct.bx64.by4", 448);
   add("direct.bx64.by4", 384);
   add("direct.bx128.by2", 64, 1, "NVIDIA A100");
-  EXPECT_EQ(tips_for(512), (std::vector<std::string>{"direct.bx64.by4", "direct.bx32.by4", "direct.bx128.by2"}));
+  EXPECT_EQ(warm_starts_for(512), (std::vector<std::string>{"direct.bx64.by4", "direct.bx32.by4", "direct.bx128.by2"}));
 }
 
-TEST_F(Tips, OfRunsComeFirstForARunAndAreLeftOutWhereOneSweepIsMade) {
+TEST_F(WarmStarts, OfRunsComeFirstForARunAndAreLeftOutWhereOneSweepIsMade) {
   add("direct.bx32.by4", 512);
   add("temporal.bx32.by4.rx2.ry4.v2.pf3.t4", 256, 100);
-  EXPECT_EQ(tips_for(512, 100), (std::vector<std::string>{"temporal.bx32.by4.rx2.ry4.v2.pf3.t4", "direct.bx32.by4"}));
-  EXPECT_EQ(tips_for(512), std::vector<std::string>{"direct.bx32.by4"});
+  EXPECT_EQ(warm_starts_for(512, 100),
+            (std::vector<std::string>{"temporal.bx32.by4.rx2.ry4.v2.pf3.t4", "direct.bx32.by4"}));
+  EXPECT_EQ(warm_starts_for(512), std::vector<std::string>{"direct.bx32.by4"});
 }
 
-TEST_F(Tips, LeaveOutWhatIsOfOtherTypesIllegalPredictedOrNoCode) {
+TEST_F(WarmStarts, LeaveOutWhatIsOfOtherTypesIllegalPredictedOrNoCode) {
   add("direct.bx32.by4", 512, 1, "NVIDIA H200", ElementType::f64);
   add("streaming.bx32.by4.rx4.v4.cz4.regs", 512);
   add("of.another.version", 512);
   add("direct.bx64.by4", 512);
   winners_.back().trial.predicted = true;
-  EXPECT_EQ(tips_for(509), std::vector<std::string>{}) << "rows of 509 cells do not start on whole vectors";
+  EXPECT_EQ(warm_starts_for(509), std::vector<std::string>{}) << "rows of 509 cells do not start on whole vectors";
 }
 
-TEST_F(Tips, OfOtherStencilsFollowAndTheModelChoosesAmongThem) {
+TEST_F(WarmStarts, OfOtherStencilsFollowAndTheModelChoosesAmongThem) {
   for (int bx = 1; bx <= 20; ++bx) {
     add("direct.bx" + std::to_string(32 * bx) + ".by1", 512, 1, "NVIDIA H200", ElementType::f32, 2);
   }
   add("direct.bx64.by1", 512, 1, "NVIDIA H200", ElementType::f64, 2);
   add("direct.bx32.by4", 256);
-  const auto codes = tips_for(512);
-  ASSERT_EQ(codes.size(), 1 + kMostTipsOfOthers);
+  const auto codes = warm_starts_for(512);
+  ASSERT_EQ(codes.size(), 1 + kMostWarmStartsOfOthers);
   EXPECT_EQ(codes[0], "direct.bx32.by4");
   EXPECT_EQ(codes[1], "direct.bx640.by1");
   EXPECT_EQ(codes[8], "direct.bx416.by1");
 }
 
-TEST_F(Tips, AreAFew) {
+TEST_F(WarmStarts, AreAFew) {
   for (int bx = 1; bx <= 20; ++bx) add("direct.bx" + std::to_string(32 * bx) + ".by1", 512 + bx);
-  EXPECT_EQ(tips_for(512).size(), kMostTips);
+  EXPECT_EQ(warm_starts_for(512).size(), kMostWarmStarts);
 }
 
 }  // namespace

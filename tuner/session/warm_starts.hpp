@@ -1,0 +1,27 @@
+// Warm starts: what a session tries first is what won for the same stencil elsewhere, and for other stencils.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "tuner/search/search.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+inline constexpr std::size_t kMostWarmStarts = 6;
+inline constexpr std::size_t kMostWarmStartsOfOthers = 8;
+
+/// Candidates of the winners that are legal for the problem, each once, in this order:
+/// - of the same stencil, at most kMostWarmStarts. Winners of the same GPU model come first, then those that are like
+/// the
+///   problem a run of several steps or one sweep, then those of the same boundaries, then those of the nearest extents.
+/// - of other stencils of the same rank and element type, at most kMostWarmStartsOfOthers: those of the least cost by
+///   `model`.
+/// Winners of other stages and predicted ones are left out.
+std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
+                                std::span<const WinnerRecord> winners, const CostModel& model);
+
+}  // namespace stencil_tune
