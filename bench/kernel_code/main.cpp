@@ -1,0 +1,153 @@
+// What code does each winner that ships compile to? A line each; two commits are compared by diff. See ../README.md.
+#include "code_hash.hpp"
+#include "db/exchange.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/kernel/source.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/library/pretuned.hpp"
+#include "stencil_tune/error.hpp"
+#include "stencil_tune/library.hpp"
+
+#include <fmt/format.h>
+#include <boost/program_options.hpp>
+
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace po = boost::program_options;
+using namespace stencil_tune;
+
+using Definitions = std::map<std::string, Stencil>;  // by stencil_key()
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw Error(ErrorCode::file_io, "cannot read " + path);
+  return text;
+}
+
+std::vector<WinnerRecord> read_winners(const std::string& file) {
+  return file.empty() ? with_pretuned({}, "") : parse_winners(file_text(file));
+}
+
+Definitions load_definitions(const std::vector<std::string>& files) {
+  Definitions definitions;
+  for (const std::string& file : files) {
+    Stencil stencil = load_stencil(file);
+    std::string key = stencil_key(stencil);
+    definitions.emplace(std::move(key), std::move(stencil));
+  }
+  return definitions;
+}
+
+Stencil stencil_of(const ProblemKey& key, const Definitions& definitions) {
+  const auto defined = definitions.find(key.stencil_key);
+  if (defined != definitions.end()) return defined->second;
+  Stencil builtin = find_builtin(key.stencil_name);
+  if (stencil_key(builtin) == key.stencil_key) return builtin;
+  throw Error(ErrorCode::unknown_name, "no definition has the stencil key of this winner");
+}
+
+/// "star3d1r.s0.f32.512x512x512.p512.hold.n1": also the start of a file's name.
+std::string problem_name(const ProblemKey& key) {
+  return fmt::format("{}.s{}.{}.{}.p{}.{}.n{}", key.stencil_name, key.stage, name(key.type), to_string(key.extents),
+                     key.pitch, to_string(key.boundaries, key.extents.rank), key.steps);
+}
+
+KernelSource source_of(const TrialRecord& trial, const Definitions& definitions) {
+  const ProblemKey& key = trial.problem;
+  const Problem problem = make_problem(stencil_of(key, definitions), key.type, key.boundaries, key.extents, key.pitch,
+                                       key.steps, key.stage);
+  const Tuning tuning = parse_code(trial.code);
+  const Limits limits = limits_of_architecture(trial.platform.architecture);
+  if (const auto violation = first_violation(problem, limits, tuning)) {
+    throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}", violation->constraint, violation->message));
+  }
+  return generate(problem, tuning);
+}
+
+struct Job {
+  const TrialRecord* trial = nullptr;
+  std::string result;
+  bool failed = false;
+};
+
+void run(Job& job, const Definitions& definitions, Compiler& compiler, const std::string& folder) {
+  try {
+    const KernelSource source = source_of(*job.trial, definitions);
+    if (!folder.empty()) {
+      const std::string file = fmt::format("{}.{}.cu", problem_name(job.trial->problem), job.trial->code);
+      std::ofstream(std::filesystem::path(folder) / file) << source.text;
+    }
+    job.result =
+        fmt::format("{:016x}", bench::code_hash(compiler.compile(source, job.trial->platform.architecture).cubin));
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    job.result = "failed: " + text.substr(0, text.find('\n'));
+    job.failed = true;
+  }
+}
+
+void run_all(std::vector<Job>& jobs, const Definitions& definitions, const std::string& folder, int threads) {
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::unique_ptr<Compiler>> compilers;
+  for (int i = 0; i < threads; ++i) compilers.push_back(open_nvrtc());
+  std::vector<std::jthread> workers;
+  for (const auto& each : compilers) {
+    workers.emplace_back([&, compiler = each.get()] {
+      for (std::size_t i = next++; i < jobs.size(); i = next++) run(jobs[i], definitions, *compiler, folder);
+    });
+  }
+}
+
+int print_codes(const po::variables_map& given) {
+  std::vector<std::string> files;
+  if (given.count("definition") > 0) files = given["definition"].as<std::vector<std::string>>();
+  const Definitions definitions = load_definitions(files);
+  const auto winners = read_winners(given["winners"].as<std::string>());
+  const auto folder = given["sources"].as<std::string>();
+  if (!folder.empty()) std::filesystem::create_directories(folder);
+  std::vector<Job> jobs(winners.size());
+  for (std::size_t i = 0; i < winners.size(); ++i) jobs[i].trial = &winners[i].trial;
+  run_all(jobs, definitions, folder, given["threads"].as<int>());
+  bool failed = false;
+  for (const Job& job : jobs) {
+    fmt::print("{} {} {}\n", job.trial->code, problem_name(job.trial->problem), job.result);
+    failed = failed || job.failed;
+  }
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  po::options_description options("stencil_tune_bench_kernel_code [options] corpus/*.toml");
+  options.add_options()("help", "this text")("winners", po::value<std::string>()->default_value(""),
+                                             "a file of `stencil-tune db export`; default: the winners that ship")(
+      "sources", po::value<std::string>()->default_value(""), "a folder to write the generated sources to")(
+      "threads", po::value<int>()->default_value(2), "that compile at a time");
+  po::options_description all;
+  all.add(options).add_options()("definition", po::value<std::vector<std::string>>());
+  po::positional_options_description words;
+  words.add("definition", -1);
+  po::variables_map given;
+  po::store(po::command_line_parser(argc, argv).options(all).positional(words).run(), given);
+  if (given.count("help") > 0) {
+    std::cout << options;
+    return 0;
+  }
+  return print_codes(given);
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
