@@ -2,6 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/tile.hpp"
+#include "generator/kernel/signature.hpp"
 #include "runtime/export/templates.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
@@ -40,7 +41,7 @@ std::string provenance(const Problem& problem, const Tuning& tuning, const Expor
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
       "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
-      template_signature(), comment_text(options.architecture), options.name);
+      template_signature(tuning), comment_text(options.architecture), options.name);
   return text;
 }
 

@@ -1,6 +1,6 @@
 #include "tuner/session/trial_record.hpp"
 
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/signature.hpp"
 
 namespace stencil_tune {
 namespace {
@@ -9,6 +9,7 @@ TrialRecord common(const TrialContext& context, const Tuning& tuning) {
   TrialRecord record;
   record.problem = problem_key(context.problem);
   record.platform = context.platform;
+  record.platform.template_signature = template_signature(tuning);
   record.code = code(tuning);
   record.ceiling_gbs = context.ceiling_gbs;
   record.predicted = context.predicted;
