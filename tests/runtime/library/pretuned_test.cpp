@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace stencil_tune {
@@ -104,6 +105,30 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
   EXPECT_EQ(chosen_from(winner(key, 512)).match, Match::exact);
   EXPECT_NE(chosen_from(winner(key, 512)).sentence().find("passed over direct.bx32.nonsense"), std::string::npos)
       << "one that cannot be read keeps no other from serving";
+}
+
+/// How many winners that ship may be stale. Three, of acoustic3d_o4, acoustic3d_o8 and hotspot3d, were tuned before
+/// dbc317c changed the order in which sums take their cells, and compile to other code since. Less is better: tune
+/// those again (bench/pretune), or sign winners whose code a change did not move (bench/README.md).
+constexpr int kMostStale = 3;
+
+TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
+  std::string stale;
+  int count = 0;
+  for (const WinnerRecord& each : with_pretuned({}, "")) {
+    if (!is_stale(each.trial)) continue;
+    ++count;
+    stale += "\n  " + each.trial.code + " of " + each.trial.problem.stencil_name;
+  }
+  std::printf("%d winners that ship are stale%s\n", count, stale.c_str());
+  EXPECT_LE(count, kMostStale) << "stale:" << stale;
+}
+
+TEST(Pretuned, WhatShipsCanRun) {
+  for (const WinnerRecord& each : with_pretuned({}, "")) {
+    const auto objection = objection_to(each.trial);
+    EXPECT_FALSE(objection) << *objection;
+  }
 }
 
 TEST(Pretuned, WhatShipsCanBeReadAndIsForAGpu) {
