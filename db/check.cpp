@@ -1,12 +1,14 @@
 #include "db/check.hpp"
 
 #include "db/statement.hpp"
+#include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
-#include "db/winner_choice.hpp"
 #include "db/winner_rows.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
 
 namespace stencil_tune {
 namespace {
@@ -21,13 +23,34 @@ void check_pages(Database& database, CheckResult& result) {
   }
 }
 
-void check_rows(Database& database, std::string_view template_signature, CheckResult& result) {
+void check_winners(Database& database, CheckResult& result) {
+  for (const WinnerRecord& winner : select_winners(database, "TRUE", [](Statement&) {})) {
+    result.stale += is_stale(winner.trial) ? 1 : 0;
+    if (const auto objection = objection_to(winner.trial)) {
+      result.cannot_run.push_back(fmt::format("winner {} cannot run: {}", winner.trial.id, *objection));
+    }
+  }
+}
+
+/// A line a code, however many trials it has.
+void check_codes(const std::vector<TrialRecord>& trials, CheckResult& result) {
+  std::map<std::string, int> unreadable;
+  for (const TrialRecord& trial : trials) {
+    if (!is_readable(trial)) ++unreadable[trial.code];
+  }
+  for (const auto& [code, count] : unreadable) {
+    TrialRecord any;
+    any.code = code;
+    result.cannot_run.push_back(
+        fmt::format("{} trial{} cannot run: {}", count, count == 1 ? "" : "s", objection_to(any).value_or(code)));
+  }
+}
+
+void check_rows(Database& database, CheckResult& result) {
   result.trials = static_cast<int>(query_integer(database.handle(), "SELECT count(*) FROM trials", kChecking));
   result.winners = static_cast<int>(query_integer(database.handle(), "SELECT count(*) FROM winners", kChecking));
-  select_trials(database, "TRUE", [](Statement&) {});
-  for (const WinnerRecord& winner : select_winners(database, "TRUE", [](Statement&) {})) {
-    result.stale += is_stale(winner.trial, template_signature) ? 1 : 0;
-  }
+  check_codes(select_trials(database, "TRUE", [](Statement&) {}), result);
+  check_winners(database, result);
   for (const auto& [table, id] : database.damaged_rows()) {
     result.problems.push_back(fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
   }
@@ -35,7 +58,7 @@ void check_rows(Database& database, std::string_view template_signature, CheckRe
 
 }  // namespace
 
-CheckResult check_database(const std::filesystem::path& path, std::string_view template_signature) {
+CheckResult check_database(const std::filesystem::path& path) {
   CheckResult result;
   result.path = path;
   OpenOptions options;
@@ -47,7 +70,7 @@ CheckResult check_database(const std::filesystem::path& path, std::string_view t
     result.bytes = static_cast<std::int64_t>(std::filesystem::file_size(database.path(), error));
     result.schema_version = static_cast<int>(query_integer(database.handle(), "PRAGMA user_version", kChecking));
     check_pages(database, result);
-    check_rows(database, template_signature, result);
+    check_rows(database, result);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::database_corrupt) throw;
     result.problems.emplace_back(error.what());

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -17,8 +16,10 @@ struct CheckResult {
   std::int64_t bytes = 0;
   int trials = 0;  ///< rows, damaged ones too
   int winners = 0;
-  int stale = 0;                      ///< winners made with other templates
-  std::vector<std::string> problems;  ///< one sentence each; empty when all is well
+  int stale = 0;  ///< winners whose template has changed since
+  /// Rows that are whole and passed over (stored_code.hpp): winners that cannot run, trials whose code does not parse.
+  std::vector<std::string> cannot_run;
+  std::vector<std::string> problems;  ///< damage, one sentence each; empty when all is well
 
   bool ok() const noexcept { return problems.empty(); }
 };
@@ -26,6 +27,6 @@ struct CheckResult {
 /// Pages and indices (SQLite's integrity check), the schema, each row's checksum, each winner's trial.
 /// A damaged file is a result, not an error, and stays where it is.
 /// Throws Error: database_foreign, database_newer, database_locked, database_io.
-CheckResult check_database(const std::filesystem::path& path, std::string_view template_signature);
+CheckResult check_database(const std::filesystem::path& path);
 
 }  // namespace stencil_tune

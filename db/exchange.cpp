@@ -1,8 +1,8 @@
 #include "db/exchange.hpp"
 
 #include "db/fields.hpp"
+#include "db/stored_code.hpp"
 #include "db/validate.hpp"
-#include "db/winner_choice.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -136,8 +136,7 @@ WinnerRecord winner_from_json(const Json& json, std::size_t index) {
     return winner_from_json(json, where);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("import: ")) throw;
-    throw Error(error.code() == ErrorCode::malformed_code ? error.code() : ErrorCode::invalid_argument,
-                fmt::format("import: {}: {}; nothing was imported", where, error.what()));
+    throw Error(ErrorCode::invalid_argument, fmt::format("import: {}: {}; nothing was imported", where, error.what()));
   }
 }
 
@@ -175,11 +174,18 @@ std::vector<WinnerRecord> parse_winners(std::string_view text) {
   return winners;
 }
 
-ImportResult import_winners(Database& database, std::string_view text, std::string_view template_signature) {
-  const auto winners = parse_winners(text);
-  ImportResult result{merge_winners(database, winners, template_signature), {}};
-  std::copy_if(winners.begin(), winners.end(), std::back_inserter(result.stale),
-               [&](const WinnerRecord& winner) { return is_stale(winner.trial, template_signature); });
+ImportResult import_winners(Database& database, std::string_view text) {
+  ImportResult result;
+  std::vector<WinnerRecord> winners;
+  for (WinnerRecord& winner : parse_winners(text)) {
+    if (auto objection = objection_to(winner.trial)) {
+      result.cannot_run.push_back(std::move(*objection));
+      continue;
+    }
+    if (is_stale(winner.trial)) result.stale.push_back(winner);
+    winners.push_back(std::move(winner));
+  }
+  result.merged = merge_winners(database, winners);
   return result;
 }
 

@@ -22,18 +22,18 @@ namespace stencil_tune {
 /// The text for these winners; parse_winners reads it back without loss (ids aside).
 std::string format_winners(std::span<const WinnerRecord> winners);
 
-/// Reads and checks the whole text. Throws Error(invalid_argument or malformed_code) saying what is wrong where:
+/// Reads and checks the whole text. Throws Error(invalid_argument) saying what is wrong where:
 /// not this format or a newer version, fields missing, unknown or of the wrong type, values that validate.hpp rejects,
-/// a trial that is not ok.
+/// a trial that is not ok. A code that does not parse here is no error: it stands for a candidate that cannot run.
 std::vector<WinnerRecord> parse_winners(std::string_view text);
 
 struct ImportResult {
   MergeResult merged;
-  /// Imported winners made with other templates: known, but to be timed again before they are trusted (is_stale).
-  std::vector<WinnerRecord> stale;
+  std::vector<WinnerRecord> stale;      ///< imported, to be timed again before they are trusted (stored_code.hpp)
+  std::vector<std::string> cannot_run;  ///< not imported, "CODE: reason"
 };
 
-/// All or nothing. Throws as parse_winners and Database::open do.
-ImportResult import_winners(Database& database, std::string_view text, std::string_view template_signature);
+/// All that can run, or nothing. Throws as parse_winners and Database::open do.
+ImportResult import_winners(Database& database, std::string_view text);
 
 }  // namespace stencil_tune

@@ -30,8 +30,7 @@ std::string content_of(const TrialRecord& trial) {
 /// Trials and winners to be merged into one database, in one transaction that the caller commits.
 class Merger {
  public:
-  Merger(Database& database, std::string_view template_signature)
-      : database_(database), template_signature_(template_signature) {
+  explicit Merger(Database& database) : database_(database) {
     for (const TrialRecord& trial : select_trials(database_, "TRUE", [](Statement&) {})) {
       present_.insert(content_of(trial));
     }
@@ -71,15 +70,14 @@ class Merger {
 
   void choose(const ProblemKey& problem, const std::string& gpu) {
     const auto before = find_winner_row(database_, problem, gpu, TrialsSeen::as_stored);
-    const auto best = choose_winner_row(database_, problem, gpu, template_signature_, {});
+    const auto best = choose_winner_row(database_, problem, gpu, {});
     if (!best || (before && before->trial.id == best->id)) return;
     ++result_.winners_changed;
     const auto notes = notes_.find(content_of(*best));
-    if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, template_signature_, notes->second);
+    if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, notes->second);
   }
 
   Database& database_;
-  std::string template_signature_;
   std::set<std::string> present_;
   std::map<std::string, TrialRecord> touched_;
   std::map<std::string, WinnerNotes> notes_;
@@ -88,8 +86,7 @@ class Merger {
 
 }  // namespace
 
-MergeResult merge_database(Database& database, const std::filesystem::path& other,
-                           std::string_view template_signature) {
+MergeResult merge_database(Database& database, const std::filesystem::path& other) {
   std::error_code error;
   if (std::filesystem::equivalent(database.path(), other, error)) {
     throw Error(ErrorCode::invalid_argument,
@@ -102,7 +99,7 @@ MergeResult merge_database(Database& database, const std::filesystem::path& othe
   const auto winners = select_winners(source, "TRUE", [](Statement&) {});
 
   Transaction transaction(database.handle(), kMerging);
-  Merger merger(database, template_signature);
+  Merger merger(database);
   for (const WinnerRecord& winner : winners) merger.note(winner);
   for (const TrialRecord& trial : trials) {
     validate(trial);
@@ -114,11 +111,10 @@ MergeResult merge_database(Database& database, const std::filesystem::path& othe
   return result;
 }
 
-MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners,
-                          std::string_view template_signature) {
+MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners) {
   for (const WinnerRecord& winner : winners) validate(winner.trial);
   Transaction transaction(database.handle(), kMerging);
-  Merger merger(database, template_signature);
+  Merger merger(database);
   for (const WinnerRecord& winner : winners) {
     merger.note(winner);
     merger.add(winner.trial);

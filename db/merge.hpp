@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <span>
-#include <string_view>
 
 namespace stencil_tune {
 
@@ -18,12 +17,11 @@ struct MergeResult {
 };
 
 /// Adds all trials of the database at `other` that are not here yet and chooses the winners anew; all or nothing.
-/// `other` is not changed. `template_signature`: today's, see winner_choice.hpp.
+/// `other` is not changed.
 /// Throws Error: as Database::open does for `other`; invalid_argument when both are the same file.
-MergeResult merge_database(Database& database, const std::filesystem::path& other, std::string_view template_signature);
+MergeResult merge_database(Database& database, const std::filesystem::path& other);
 
 /// The same for winners that carry their trials; their ids are ignored. All must be valid (validate.hpp).
-MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners,
-                          std::string_view template_signature);
+MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners);
 
 }  // namespace stencil_tune

@@ -34,7 +34,7 @@ struct PlatformKey {
   std::string architecture;  ///< "sm_90"
   std::string driver;        ///< "" for predictions
   std::string nvrtc;
-  std::string template_signature;
+  std::string template_signature;  ///< of the candidate's template (generator/kernel/signature.hpp)
 };
 
 /// Time of one launch and how well it is known.

@@ -1,6 +1,7 @@
 #include "db/trial_store.hpp"
 
 #include "db/statement.hpp"
+#include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
 #include "db/validate.hpp"
 #include "db/winner_choice.hpp"
@@ -32,21 +33,19 @@ std::vector<TrialRecord> TrialStore::find(const TrialQuery& query) const {
   };
   add(query.problem.has_value(), problem_condition("trials"));
   add(query.gpu.has_value(), "gpu = ?");
-  add(query.template_signature.has_value(), "template_signature = ?");
   add(query.session.has_value(), "session = ?");
   add(query.predicted.has_value(), "predicted = ?");
   return select_trials(database_, condition, [&](Statement& rows) {
     if (query.problem) bind_problem(rows, *query.problem);
     if (query.gpu) rows.bind(*query.gpu);
-    if (query.template_signature) rows.bind(*query.template_signature);
     if (query.session) rows.bind(*query.session);
     if (query.predicted) rows.bind(*query.predicted);
   });
 }
 
-std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu,
-                                           std::string_view template_signature, bool predicted) const {
-  const auto trials = find({problem, std::string(gpu), std::string(template_signature), std::nullopt, predicted});
+std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu, bool predicted) const {
+  auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = predicted});
+  std::erase_if(trials, [](const TrialRecord& trial) { return !is_readable(trial) || is_stale(trial); });
   std::map<std::string, TrialRecord> by_code;
   for (const TrialRecord& trial : trials) {
     const auto [place, is_new] = by_code.try_emplace(trial.code, trial);
@@ -54,7 +53,7 @@ std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::strin
     const bool is_final = present == Outcome::wrong_result && trial.outcome != Outcome::wrong_result;
     if (!is_new && !is_final) place->second = trial;  // trials come in order of id
   }
-  for (const TrialRecord& speaker : ranked_codes(trials, template_signature)) by_code[speaker.code] = speaker;
+  for (const TrialRecord& speaker : ranked_codes(trials)) by_code[speaker.code] = speaker;
   std::vector<TrialRecord> known;
   for (auto& [code, trial] : by_code) known.push_back(std::move(trial));
   return known;

@@ -20,7 +20,6 @@ struct StoredTrial {
 struct TrialQuery {
   std::optional<ProblemKey> problem{};
   std::optional<std::string> gpu{};
-  std::optional<std::string> template_signature{};
   std::optional<std::string> session{};
   std::optional<bool> predicted{};
 };
@@ -39,11 +38,10 @@ class TrialStore {
   /// In the order they were stored.
   std::vector<TrialRecord> find(const TrialQuery& query) const;
 
-  /// What need not be tried again: one trial a code, of this problem, GPU model and template signature. It is the
-  /// trial that speaks for the code (winner_choice.hpp): wrong_result if the code was ever wrong, its latest raced
-  /// or best ok trial, else its latest failure.
-  std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, std::string_view template_signature,
-                                 bool predicted) const;
+  /// What need not be tried again: one trial a code, of this problem and GPU model, neither stale nor of a code that
+  /// does not parse (stored_code.hpp). It is the trial that speaks for the code (winner_choice.hpp): wrong_result if
+  /// the code was ever wrong, its latest raced or best ok trial, else its latest failure.
+  std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, bool predicted) const;
 
  private:
   Database& database_;

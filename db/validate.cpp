@@ -1,7 +1,6 @@
 #include "db/validate.hpp"
 
 #include "db/fields.hpp"
-#include "generator/candidates/tuning.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +84,6 @@ void validate_foreign(const TrialRecord& trial) {
       require(field == "message" || is_printable(value), field, "must not hold control characters");
     }
   });
-  parse_code(trial.code);
 }
 
 }  // namespace stencil_tune

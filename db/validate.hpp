@@ -9,8 +9,7 @@ namespace stencil_tune {
 /// ordered times, finite rates, shares of a whole, texts of sane length.
 void validate(const TrialRecord& trial);
 
-/// For trials from elsewhere also: a stencil key, a candidate code that parses (Error(malformed_code)), a UTC time,
-/// printable texts.
+/// For trials from elsewhere also: a stencil key, a UTC time, printable texts.
 void validate_foreign(const TrialRecord& trial);
 
 }  // namespace stencil_tune

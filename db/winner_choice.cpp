@@ -1,5 +1,7 @@
 #include "db/winner_choice.hpp"
 
+#include "db/stored_code.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,9 +12,7 @@ namespace stencil_tune {
 namespace {
 
 /// Lower is better.
-int evidence_class(const TrialRecord& trial, std::string_view template_signature) {
-  return (trial.predicted ? 2 : 0) + (is_stale(trial, template_signature) ? 1 : 0);
-}
+int evidence_class(const TrialRecord& trial) { return (trial.predicted ? 2 : 0) + (is_stale(trial) ? 1 : 0); }
 
 /// Whether `a` speaks for a code rather than `b`.
 bool speaks_before(const TrialRecord& a, const TrialRecord& b) {
@@ -28,11 +28,7 @@ bool wins_over(const TrialRecord& a, const TrialRecord& b) {
 
 }  // namespace
 
-bool is_stale(const TrialRecord& trial, std::string_view template_signature) {
-  return trial.platform.template_signature != template_signature;
-}
-
-std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials, std::string_view template_signature) {
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
   using CodeOfTemplates = std::pair<std::string_view, std::string_view>;
   std::set<CodeOfTemplates> wrong;
   for (const TrialRecord& trial : trials) {
@@ -42,7 +38,8 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials, std::
   std::map<std::string_view, const TrialRecord*> speakers;
   for (const TrialRecord& trial : trials) {
     if (trial.outcome != Outcome::ok || wrong.contains({trial.code, trial.platform.template_signature})) continue;
-    const int trial_class = evidence_class(trial, template_signature);
+    if (!is_readable(trial)) continue;
+    const int trial_class = evidence_class(trial);
     if (trial_class > best_class) continue;
     if (trial_class < best_class) speakers.clear();
     best_class = trial_class;
@@ -55,8 +52,8 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials, std::
   return ranking;
 }
 
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view template_signature) {
-  const auto ranking = ranked_codes(trials, template_signature);
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials) {
+  const auto ranking = ranked_codes(trials);
   if (ranking.empty()) return std::nullopt;
   return ranking.front();
 }

@@ -6,24 +6,21 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
 
-/// Made by other templates than today's: its figures must be taken again before they are trusted.
-bool is_stale(const TrialRecord& trial, std::string_view template_signature);
-
 /// The trial that speaks for each code, then the best of those. All trials are of one problem on one GPU model.
-///   * measured before predicted, then today's templates before stale ones: a lower class wins only when it is alone;
+///   * a code that does not parse is out (stored_code.hpp);
+///   * measured before predicted, then fresh before stale ones: a lower class wins only when it is alone;
 ///   * a code whose result was ever wrong (same templates) is out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
 ///     a code that was never raced is judged by its best trial;
 ///   * among codes the higher GStencil/s wins, and of equals the trial stored first.
 /// Nothing when no trial is ok.
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view template_signature);
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials);
 
 /// The same evidence for every code that has an ok trial of the best class, best first.
-std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials, std::string_view template_signature);
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials);
 
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 
 #include "db/checksum.hpp"
 #include "db/fields.hpp"
+#include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
 #include "db/winner_choice.hpp"
 
@@ -75,8 +76,7 @@ bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecor
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;
-  return trial.code == best.code || trial.platform.template_signature != best.platform.template_signature ||
-         trial.gstencils > best.gstencils;
+  return trial.code == best.code || !is_readable(best) || is_stale(best) || trial.gstencils > best.gstencils;
 }
 
 }  // namespace
@@ -121,15 +121,16 @@ std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey
 }
 
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             std::string_view template_signature, const WinnerNotes& notes) {
+                                             const WinnerNotes& notes, const std::set<std::string>& excluded) {
   const auto previous = find_winner_row(database, problem, gpu, TrialsSeen::as_stored);
-  const auto trials = select_trials(
+  auto trials = select_trials(
       database, problem_condition("trials") + " AND trials.gpu = ? AND trials.outcome IN ('ok', 'wrong_result')",
       [&](Statement& rows) {
         bind_problem(rows, problem);
         rows.bind(gpu);
       });
-  auto best = choose_winner(trials, template_signature);
+  std::erase_if(trials, [&](const TrialRecord& trial) { return excluded.contains(trial.code); });
+  auto best = choose_winner(trials);
   delete_winner_row(database, problem, gpu);
   if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
   return best;
@@ -138,8 +139,7 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
 bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils) {
   const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu, TrialsSeen::as_stored);
   if (!can_change_winner(trial, winner)) return false;
-  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu, trial.platform.template_signature,
-                                      {naive_gstencils, 0});
+  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu, {naive_gstencils, 0});
   return best && best->id == trial.id;
 }
 

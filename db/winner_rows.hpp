@@ -6,6 +6,7 @@
 #include "db/statement.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,10 @@ struct WinnerNotes {
 };
 
 /// Chooses the winner of the problem anew among its trials and writes it into the open transaction.
-/// Notes of 0 keep what is stored already, as long as the winner stays in the same session.
+/// Notes of 0 keep what is stored already, as long as the winner stays in the same session. Candidates whose codes are
+/// among `excluded` cannot win.
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             std::string_view template_signature, const WinnerNotes& notes);
+                                             const WinnerNotes& notes, const std::set<std::string>& excluded = {});
 
 /// Chooses anew where the trial, just inserted, can make a difference. True when it became the winner.
 bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils);

@@ -41,10 +41,10 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   return select_winners(database_, condition, bind, query.count_trials ? TrialsSeen::counted : TrialsSeen::as_stored);
 }
 
-std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu,
-                                                std::string_view template_signature, double naive_gstencils) {
+std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu, double naive_gstencils,
+                                                const std::set<std::string>& excluded) {
   Transaction transaction(database_.handle(), "settle the winner");
-  choose_winner_row(database_, problem, gpu, template_signature, {naive_gstencils, 0});
+  choose_winner_row(database_, problem, gpu, {naive_gstencils, 0}, excluded);
   auto winner = find_winner_row(database_, problem, gpu, TrialsSeen::counted);
   transaction.commit();
   return winner;

@@ -5,6 +5,7 @@
 #include "db/records.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,9 +38,10 @@ class WinnerStore {
   std::vector<WinnerRecord> list(const WinnerQuery& query = {}) const;
 
   /// Chooses the winner anew from all trials of the problem, in one transaction: to be called after a race.
-  /// naive_gstencils: of this session; 0 keeps what is known. Nothing when no trial is ok.
-  std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu,
-                                     std::string_view template_signature, double naive_gstencils = 0);
+  /// naive_gstencils: of this session; 0 keeps what is known. `excluded`: codes that cannot win. Nothing when no other
+  /// trial is ok.
+  std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu, double naive_gstencils = 0,
+                                     const std::set<std::string>& excluded = {});
 
  private:
   Database& database_;

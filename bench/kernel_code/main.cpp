@@ -1,8 +1,9 @@
 // What code does each winner that ships compile to? A line each; two commits are compared by diff. See ../README.md.
 #include "code_hash.hpp"
 #include "db/exchange.hpp"
+#include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/signature.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -18,6 +19,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -70,10 +72,15 @@ KernelSource source_of(const TrialRecord& trial, const Definitions& definitions)
                                        key.steps, key.stage);
   const Tuning tuning = parse_code(trial.code);
   const Limits limits = limits_of_architecture(trial.platform.architecture);
-  if (const auto violation = first_violation({problem, tuning}, limits)) {
+  if (const auto violation = first_violation(problem, limits, tuning)) {
     throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}", violation->constraint, violation->message));
   }
-  return generate({problem, tuning});
+  return generate(problem, tuning);
+}
+
+/// The line that says what a winner compiles to.
+std::string line_of(const TrialRecord& trial, const std::string& result) {
+  return fmt::format("{} {} {}", trial.code, problem_name(trial.problem), result);
 }
 
 struct Job {
@@ -110,11 +117,35 @@ void run_all(std::vector<Job>& jobs, const Definitions& definitions, const std::
   }
 }
 
+/// Gives today's signature to winners that compile to what they compiled to when they were tuned: `known` has the lines
+/// of those that were fresh then. Writes them all to `file`.
+void resign(std::vector<WinnerRecord>& winners, const std::vector<Job>& jobs, const std::string& known,
+            const std::string& file) {
+  if (file.empty()) throw Error(ErrorCode::invalid_argument, "--resign writes: name the file with --winners");
+  std::ifstream lines(known);
+  std::set<std::string> same;
+  for (std::string line; std::getline(lines, line);) same.insert(line);
+  if (same.empty()) throw Error(ErrorCode::file_io, "nothing to read in " + known);
+  int stale = 0;
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    TrialRecord& trial = winners[i].trial;
+    if (!jobs[i].failed && same.contains(line_of(trial, jobs[i].result))) {
+      trial.platform.template_signature = template_signature(parse_code(trial.code));
+    }
+    if (!is_stale(trial)) continue;
+    ++stale;
+    fmt::print(stderr, "stays stale: {} {}\n", trial.code, problem_name(trial.problem));
+  }
+  std::ofstream(file, std::ios::binary) << format_winners(winners) << '\n';
+  fmt::print(stderr, "{} of {} winners are stale\n", stale, winners.size());
+}
+
 int print_codes(const po::variables_map& given) {
   std::vector<std::string> files;
   if (given.count("definition") > 0) files = given["definition"].as<std::vector<std::string>>();
   const Definitions definitions = load_definitions(files);
-  const auto winners = read_winners(given["winners"].as<std::string>());
+  auto winners = read_winners(given["winners"].as<std::string>());
+  if (given.count("fresh") > 0) std::erase_if(winners, [](const WinnerRecord& each) { return is_stale(each.trial); });
   const auto folder = given["sources"].as<std::string>();
   if (!folder.empty()) std::filesystem::create_directories(folder);
   std::vector<Job> jobs(winners.size());
@@ -122,8 +153,11 @@ int print_codes(const po::variables_map& given) {
   run_all(jobs, definitions, folder, given["threads"].as<int>());
   bool failed = false;
   for (const Job& job : jobs) {
-    fmt::print("{} {} {}\n", job.trial->code, problem_name(job.trial->problem), job.result);
+    fmt::print("{}\n", line_of(*job.trial, job.result));
     failed = failed || job.failed;
+  }
+  if (given.count("resign") > 0) {
+    resign(winners, jobs, given["resign"].as<std::string>(), given["winners"].as<std::string>());
   }
   return failed ? 1 : 0;
 }
@@ -135,7 +169,10 @@ int main(int argc, char** argv) try {
   options.add_options()("help", "this text")("winners", po::value<std::string>()->default_value(""),
                                              "a file of `stencil-tune db export`; default: the winners that ship")(
       "sources", po::value<std::string>()->default_value(""), "a folder to write the generated sources to")(
-      "threads", po::value<int>()->default_value(2), "that compile at a time");
+      "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
+      "resign", po::value<std::string>(),
+      "lines of this program with --fresh, of the commit before a change: winners whose line is the same get today's "
+      "signature, in the file of --winners");
   po::options_description all;
   all.add(options).add_options()("definition", po::value<std::vector<std::string>>());
   po::positional_options_description words;

@@ -6,16 +6,12 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 namespace stencil_tune {
 namespace {
-
-/// Changes whenever the generated text changes its meaning; template files are hashed on their own.
-constexpr std::string_view kGeneratorVersion = "3";
 
 std::string_view storage_type(ElementType type) {
   switch (type) {
@@ -203,19 +199,6 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
       fmt::arg("function", kernel.function));
   return source;
-}
-
-std::string template_signature() {
-  static const std::string signature = [] {
-    std::string all(kGeneratorVersion);
-    for (const TemplateFile& file : template_files()) {
-      all += file.name;
-      all += '\0';
-      all += file.text;
-    }
-    return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
-  }();
-  return signature;
 }
 
 }  // namespace stencil_tune

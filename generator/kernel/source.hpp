@@ -14,9 +14,6 @@ namespace stencil_tune {
 std::span<const TemplateFile> template_files();
 std::span<const TemplateFile> shipped_template_files();
 
-/// Hash of all template files and of the generator's own version: trials go stale when it changes.
-std::string template_signature();
-
 /// The template that a candidate instantiates, "streaming/streaming_ring.cuh": within one, tuning parameters mean the
 /// same.
 std::string_view template_of(const Tuning& tuning);
@@ -26,6 +23,8 @@ struct KernelSource {
   std::string entry;  ///< the extern "C" kernel
 };
 
+/// Where the meaning of this text changes, kGeneratorVersion (signature.cpp) does too.
+///
 /// The generated kernel serves every extents, strides and coefficients of the problem's stencil, type, boundaries,
 /// index width. `entry` must be a C identifier; several sources with different entries can share a translation unit.
 /// Throws Error(illegal_candidate) when the tuning cannot be expressed at all.

@@ -18,6 +18,7 @@ namespace {
 static_assert(static_cast<int>(ErrorCode::internal) + 1 == STENCIL_TUNE_INTERNAL);
 static_assert(static_cast<int>(ErrorCode::database_io) + 1 == STENCIL_TUNE_DATABASE_IO);
 static_assert(static_cast<int>(ErrorCode::compile_failed) + 1 == STENCIL_TUNE_COMPILE_FAILED);
+static_assert(static_cast<int>(Match::stale) == STENCIL_TUNE_MATCH_STALE);
 static_assert(static_cast<int>(Match::default_candidate) == STENCIL_TUNE_MATCH_DEFAULT);
 
 std::string& last_message() {

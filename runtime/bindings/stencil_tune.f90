@@ -20,8 +20,8 @@ module stencil_tune
   integer, parameter, public :: stencil_tune_ok = 0
 
   ! How well a kernel fits, best first.
-  integer, parameter, public :: stencil_tune_exact = 0, stencil_tune_nearest_size = 1, &
-    stencil_tune_same_architecture = 2, stencil_tune_predicted = 3, stencil_tune_default = 4
+  integer, parameter, public :: stencil_tune_exact = 0, stencil_tune_stale = 1, stencil_tune_nearest_size = 2, &
+    stencil_tune_same_architecture = 3, stencil_tune_predicted = 4, stencil_tune_default = 5
 
   type :: stencil_tune_library
     private
@@ -193,7 +193,7 @@ contains
 
   ! Opens the database of winners: a path, or the user's own. compile_in_background: stencil_tune_prepare does not wait
   ! for the compiler; linear stencils run on a slower kernel until theirs is there. tune_on_miss_s: seconds to tune for
-  ! when a lookup finds no exact match.
+  ! when a lookup finds no exact match; a stale one serves meanwhile.
   subroutine stencil_tune_open(library, database, compile_in_background, tune_on_miss_s, status)
     type(stencil_tune_library), intent(out) :: library
     character(*), intent(in), optional :: database

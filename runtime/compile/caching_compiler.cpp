@@ -1,5 +1,6 @@
 #include "runtime/compile/caching_compiler.hpp"
 
+#include "generator/kernel/signature.hpp"
 #include "runtime/compile/nvrtc_compiler.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -47,7 +48,7 @@ CachingCompiler::CachingCompiler(BinaryCache cache, Opener open, std::string ver
 
 template <class Use>
 auto CachingCompiler::with_key(const KernelSource& source, std::string_view arch, Use use) const {
-  const std::string signature = template_signature();
+  const std::string signature = template_signature(source);
   const std::string options = joined_options(arch);
   const std::string compiler_version = version();
   return use(BinaryKey{.source = source.text,

@@ -1,6 +1,7 @@
 #include "runtime/export/export.hpp"
 
 #include "generator/candidates/constraints.hpp"
+#include "generator/kernel/signature.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/export/templates.hpp"
 #include "runtime/export/text.hpp"
@@ -42,7 +43,7 @@ std::string provenance(const Candidate& candidate, const ExportOptions& options)
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
       "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
-      template_signature(), comment_text(options.architecture), options.name);
+      template_signature(tuning), comment_text(options.architecture), options.name);
   return text;
 }
 

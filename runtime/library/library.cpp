@@ -94,6 +94,17 @@ std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, 
   return remainder;
 }
 
+/// Why the action did not come to its end; empty where it did.
+template <typename Action>
+std::string failure_of(Action&& action) {
+  try {
+    action();
+    return {};
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 void check_alignment(const Request& request) {
   const std::size_t cell = size_of(request.type);
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
@@ -130,9 +141,15 @@ void Library::reload() { impl_->reload(); }
 
 void Library::Impl::reload() {
   const std::scoped_lock making(making_);
+  forget();
+}
+
+void Library::Impl::forget() {
+  {
+    const std::unique_lock lock(mutex_);
+    kernels_.clear();
+  }
   parts_.reload();
-  const std::unique_lock lock(mutex_);
-  kernels_.clear();
 }
 
 Driver& Library::Impl::driver() {
@@ -155,16 +172,31 @@ std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& reques
   const std::scoped_lock making(making_);
   if (auto known = find(digest)) return known;
   const DeviceFacts& facts = facts_of(device);
-  TuningJob job{.device = facts.uuid, .problems = {}};
-  auto state = make(request, facts, job);
-  if (parts_.tune && !job.problems.empty() && parts_.tune(job)) {
+  Misses misses(facts);
+  auto state = make(request, facts, misses);
+  if (parts_.tune && !misses.missing.problems.empty() && parts_.tune(misses.missing)) {
     parts_.reload();
-    state = make(request, facts, job);
+    misses = Misses(facts);
+    state = make(request, facts, misses);
   }
+  if (parts_.tune && !misses.stale.problems.empty()) retune(digest, std::move(misses.stale));
   const std::unique_lock lock(mutex_);
   if (kernels_.size() >= kRememberedKernels) drop_unused();
   kernels_.emplace(digest, state);
   return state;
+}
+
+void Library::Impl::retune(const RequestDigest& digest, TuningJob job) {
+  if (!retuned_.insert(digest).second) return;
+  retunings_.push_back(std::async(std::launch::async, [this, job = std::move(job)] {
+    const std::scoped_lock one_at_a_time(retuning_);
+    const std::string no_tuning = failure_of([&] { parts_.tune(job); });
+    const std::scoped_lock making(making_);
+    const std::string no_reading = failure_of([&] { forget(); });
+    for (const std::string& failure : {no_tuning, no_reading}) {
+      if (!failure.empty()) retuning_notes_.push_back("tuning a stale winner anew failed: " + failure);
+    }
+  }));
 }
 
 const DeviceFacts& Library::Impl::facts_of(int device) {
@@ -179,18 +211,18 @@ const DeviceFacts& Library::Impl::facts_of(int device) {
   return devices_.emplace(device, read_device(driver(), device)).first->second;
 }
 
-std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, Misses& misses) {
   check_alignment(request);
   if (request.stencil.stages.empty())
     throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
   auto state = std::make_shared<Kernel::State>();
   state->driver = &driver();
   state->device = facts.ordinal;
-  state->plan = make_fused(request, facts, job);
+  state->plan = make_fused(request, facts, misses);
   Sweep& single = state->plan.emplace_back();
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
     const Problem problem = problem_of(request, stage, 1);
-    single.stages.push_back(make_stage(problem, choose_kernel(request, problem, facts, job), facts));
+    single.stages.push_back(make_stage(problem, choose_kernel(request, problem, facts, misses), facts));
     if (parts_.compile_in_background && has_tap_table(problem)) {
       single.stages.back().meanwhile =
           std::make_unique<Meanwhile>(Meanwhile{TapLaunch(problem), share_loaded(tap_kernel_source(problem), facts)});
@@ -200,12 +232,12 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   return state;
 }
 
-std::vector<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job) {
+std::vector<Sweep> Library::Impl::make_fused(const Request& request, const DeviceFacts& facts, Misses& misses) {
   std::vector<Sweep> sweeps;
   if (request.steps == 1) return sweeps;
   const Problem run = problem_of(request, 0, request.steps);
   if (!advances_one_field(run)) return sweeps;
-  Choice choice = choose_kernel(request, run, facts, job);
+  Choice choice = choose_kernel(request, run, facts, misses);
   if (sweeps_per_launch(choice.tuning) == 1) return sweeps;
   const auto add = [&](Choice chosen) {
     Sweep& sweep = sweeps.emplace_back();
@@ -220,16 +252,20 @@ std::vector<Sweep> Library::Impl::make_fused(const Request& request, const Devic
 }
 
 Choice Library::Impl::choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts,
-                                    TuningJob& job) {
+                                    Misses& misses) {
   const LookupTarget target{.gpu = facts.name,
                             .architecture = facts.architecture,
                             .driver = facts.driver,
                             .limits = facts.limits,
-                            .template_signature = template_signature(),
                             .alignment = request.alignment};
   Choice choice = choose(problem, target, parts_.winners(problem, facts.architecture));
   if (const std::string note = parts_.note(); !note.empty()) choice.evidence.notes.push_back(note);
-  if (choice.evidence.match != Match::exact) job.problems.push_back(problem);
+  for (const std::string& note : retuning_notes_) choice.evidence.notes.push_back(note);
+  if (choice.evidence.match == Match::stale) {
+    misses.stale.problems.push_back(problem);
+  } else if (choice.evidence.match != Match::exact) {
+    misses.missing.problems.push_back(problem);
+  }
   return choice;
 }
 

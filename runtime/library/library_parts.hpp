@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stencil_tune {
@@ -49,6 +51,14 @@ struct RequestDigest {
 
 RequestDigest request_digest(const Request& request, int device);
 
+/// What lookups found no exact match for.
+struct Misses {
+  explicit Misses(const DeviceFacts& facts) : missing{facts.uuid, {}}, stale{facts.uuid, {}} {}
+
+  TuningJob missing;
+  TuningJob stale;  ///< these have a kernel that serves while they are tuned anew
+};
+
 struct Library::Impl {
   explicit Impl(LibraryParts parts) : parts_(std::move(parts)) {}
 
@@ -56,12 +66,16 @@ struct Library::Impl {
   void reload();
 
  private:
-  /// Adds what was not tuned for just this to the job.
-  std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, TuningJob& job);
+  /// Adds what was not tuned for just this to the misses.
+  std::shared_ptr<Kernel::State> make(const Request& request, const DeviceFacts& facts, Misses& misses);
+  /// Tunes in the background, once for each request, and then forgets all kernels.
+  void retune(const RequestDigest& digest, TuningJob job);
+  /// Whoever asks from now on waits for making_, which the caller holds, and sees what reloading brought.
+  void forget();
   /// The sweeps for a run of request.steps, most steps first: one for most of it, and one for what it leaves where that
   /// is two steps or more. Nothing where single steps are all that is known or possible.
-  std::vector<Sweep> make_fused(const Request& request, const DeviceFacts& facts, TuningJob& job);
-  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, TuningJob& job);
+  std::vector<Sweep> make_fused(const Request& request, const DeviceFacts& facts, Misses& misses);
+  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, Misses& misses);
   StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(int device);
@@ -84,6 +98,11 @@ struct Library::Impl {
   std::shared_ptr<Compiler> compiler_;
   std::map<int, DeviceFacts> devices_;
   std::unordered_map<std::string, std::shared_ptr<LoadedKernel>> loaded_;  ///< by device and source text
+  std::unordered_set<RequestDigest, DigestHash> retuned_;
+  std::vector<std::string> retuning_notes_;
+
+  std::mutex retuning_;                       ///< held by the one that tunes
+  std::vector<std::future<void>> retunings_;  ///< they use all of the above: the last member, so that it ends first
 };
 
 }  // namespace stencil_tune

@@ -1,5 +1,6 @@
 #include "runtime/library/lookup.hpp"
 
+#include "db/stored_code.hpp"
 #include "generator/candidates/space.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -14,13 +15,11 @@ namespace stencil_tune {
 
 namespace {
 
-/// How a winner was found; the order is the order of trust.
-enum class Source { this_gpu, this_gpu_stale, other_gpu, prediction };
-
 struct Contender {
   const WinnerRecord* winner;
-  Source source;
   Tuning tuning;
+  Match match = Match::exact;
+  bool stale = false;
   double distance = 0;
   bool other_pitch = false;  ///< won at these extents, but with rows padded otherwise
   bool narrowed = false;     ///< its vectors are narrower than the winner's
@@ -33,12 +32,6 @@ bool serves(const ProblemKey& key, const Problem& problem) {
       std::equal(key.boundaries.begin(), key.boundaries.begin() + problem.extents.rank, problem.boundaries.begin());
   return key.stage == problem.stage && key.type == problem.type && boundaries_equal &&
          (key.steps > 1 || problem.steps == 1) && key.extents.rank == problem.extents.rank;
-}
-
-Source source_of(const TrialRecord& trial, const LookupTarget& target) {
-  if (trial.predicted) return Source::prediction;
-  if (trial.platform.gpu != target.gpu) return Source::other_gpu;
-  return trial.platform.template_signature == target.template_signature ? Source::this_gpu : Source::this_gpu_stale;
 }
 
 std::int64_t pitch_of(const ProblemKey& key) { return key.pitch == 0 ? key.extents.n[0] : key.pitch; }
@@ -65,61 +58,59 @@ std::optional<Tuning> narrowed(const Problem& problem, const LookupTarget& targe
   return std::nullopt;
 }
 
+Match match_of(const Contender& contender, const Problem& problem, const LookupTarget& target) {
+  const TrialRecord& trial = contender.winner->trial;
+  if (trial.predicted) return Match::predicted;
+  if (trial.platform.gpu != target.gpu) return Match::same_architecture;
+  const bool same_grid = trial.problem.extents == problem.extents && !contender.other_pitch;
+  const bool same_steps = trial.problem.steps >= problem.steps;  // it won among all that the shorter run could fuse
+  if (!same_grid || !same_steps || contender.narrowed) return Match::nearest_size;
+  return contender.stale ? Match::stale : Match::exact;
+}
+
+/// The candidate as it can run here, in `contender`; else what forbids it.
+std::optional<std::string> fit(const Problem& problem, const LookupTarget& target, Contender& contender) {
+  const auto forbidden = objection(problem, target, contender.tuning);
+  if (!forbidden) return std::nullopt;
+  const auto fitted = narrowed(problem, target, contender.tuning);
+  if (!fitted) return forbidden;
+  contender.tuning = *fitted;
+  contender.narrowed = true;
+  contender.distance += kNarrowingPenalty;
+  return std::nullopt;
+}
+
 /// The winner as it can run here; nothing, with a note, when it cannot.
 std::optional<Contender> contend(const Problem& problem, const LookupTarget& target, const WinnerRecord& winner,
                                  std::vector<std::string>& notes) {
   const TrialRecord& trial = winner.trial;
-  Contender contender{.winner = &winner, .source = source_of(trial, target), .tuning = {}};
-  contender.distance = log_distance(trial.problem.extents, problem.extents);
-  contender.other_pitch = trial.problem.extents == problem.extents && pitch_of(trial.problem) != problem.pitch;
-  std::string reason;
+  std::optional<std::string> forbidden;
   try {
-    contender.tuning = parse_code(trial.code);
+    Contender contender{.winner = &winner, .tuning = parse_code(trial.code), .stale = is_stale(trial)};
     if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // of runs: no note
-    const auto forbidden = objection(problem, target, contender.tuning);
+    contender.distance = log_distance(trial.problem.extents, problem.extents);
+    contender.other_pitch = trial.problem.extents == problem.extents && pitch_of(trial.problem) != problem.pitch;
+    forbidden = fit(problem, target, contender);
+    contender.match = match_of(contender, problem, target);
     if (!forbidden) return contender;
-    reason = *forbidden;
   } catch (const Error& error) {
-    reason = error.what();
+    forbidden = error.what();
   }
-  if (const auto fitted = narrowed(problem, target, contender.tuning)) {
-    contender.tuning = *fitted;
-    contender.narrowed = true;
-    contender.distance += kNarrowingPenalty;
-    return contender;
-  }
-  notes.push_back(fmt::format("passed over {} of {}: {}", trial.code, to_string(trial.problem.extents), reason));
+  notes.push_back(fmt::format("passed over {} of {}: {}", trial.code, to_string(trial.problem.extents), *forbidden));
   return std::nullopt;
 }
 
 bool better(const Contender& a, const Contender& b) {
   const auto rank = [](const Contender& c) {
-    return std::tuple(c.source, c.distance, c.other_pitch, -c.winner->trial.gstencils, c.winner->trial.id);
+    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, -c.winner->trial.gstencils, c.winner->trial.id);
   };
   return rank(a) < rank(b);
-}
-
-Match match_of(const Contender& contender, const Problem& problem) {
-  const ProblemKey& key = contender.winner->trial.problem;
-  const bool same_grid = key.extents == problem.extents && !contender.other_pitch;
-  const bool same_steps = key.steps >= problem.steps;  // it won among all that the shorter run could fuse
-  switch (contender.source) {
-    case Source::this_gpu:
-      return same_grid && same_steps && !contender.narrowed ? Match::exact : Match::nearest_size;
-    case Source::this_gpu_stale:
-      return Match::nearest_size;
-    case Source::other_gpu:
-      return Match::same_architecture;
-    case Source::prediction:
-      break;
-  }
-  return Match::predicted;
 }
 
 Evidence evidence_of(const Contender& contender, const Problem& problem, const LookupTarget& target,
                      std::vector<std::string> notes) {
   const TrialRecord& trial = contender.winner->trial;
-  Evidence evidence{.match = match_of(contender, problem),
+  Evidence evidence{.match = contender.match,
                     .code = code(contender.tuning),
                     .tuned_code = trial.code,
                     .tuned_extents = trial.problem.extents,
@@ -142,9 +133,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   if (!trial.predicted && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
   }
-  if (trial.platform.template_signature != target.template_signature) {
-    evidence.notes.emplace_back("tuned with another version of the templates: the rate may differ");
-  }
+  if (contender.stale) evidence.notes.emplace_back("its template has changed since it was tuned: the rate may differ");
   return evidence;
 }
 
@@ -198,6 +187,8 @@ std::string_view name(Match match) noexcept {
   switch (match) {
     case Match::exact:
       return "exact";
+    case Match::stale:
+      return "stale";
     case Match::nearest_size:
       return "nearest size";
     case Match::same_architecture:

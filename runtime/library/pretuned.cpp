@@ -1,6 +1,7 @@
 #include "runtime/library/pretuned.hpp"
 
 #include "db/exchange.hpp"
+#include "db/stored_code.hpp"
 #include "runtime/library/lookup.hpp"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ bool is_off() {
 }
 
 bool speaks_for(const TrialRecord& tuned, const TrialRecord& pretuned) {
-  return !tuned.predicted && tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu;
+  const bool same = tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu;
+  return same && !tuned.predicted && is_readable(tuned) && (!is_stale(tuned) || is_stale(pretuned));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class ExchangeTest : public ::testing::Test {
   }
 
   ErrorCode code_of(const std::string& text) {
-    const ErrorCode code = error_of([&] { import_winners(target_, text, kSignature); }).code();
+    const ErrorCode code = error_of([&] { import_winners(target_, text); }).code();
     EXPECT_TRUE(TrialStore(target_).find({}).empty());
     EXPECT_TRUE(WinnerStore(target_).list().empty());
     return code;
@@ -47,7 +47,7 @@ class ExchangeTest : public ::testing::Test {
 };
 
 TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
-  const ImportResult result = import_winners(target_, text_, kSignature);
+  const ImportResult result = import_winners(target_, text_);
   EXPECT_EQ(result.merged.added, 2);
   EXPECT_EQ(result.merged.winners_changed, 2);
   EXPECT_TRUE(result.stale.empty());
@@ -60,26 +60,35 @@ TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
 }
 
 TEST_F(ExchangeTest, AgainChangesNothing) {
-  import_winners(target_, text_, kSignature);
-  const ImportResult again = import_winners(target_, text_, kSignature);
+  import_winners(target_, text_);
+  const ImportResult again = import_winners(target_, text_);
   EXPECT_EQ(again.merged.duplicates, 2);
   EXPECT_EQ(again.merged.winners_changed, 0);
 }
 
 TEST_F(ExchangeTest, BetterTrialHereStaysTheWinner) {
   TrialStore(target_).insert(a_trial(kOtherCode, 500));
-  import_winners(target_, text_, kSignature);
+  import_winners(target_, text_);
   EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.code, kOtherCode);
 }
 
-TEST_F(ExchangeTest, WinnersOfOtherTemplatesAreMarkedAndNeverReplaceFreshOnes) {
-  TrialStore mine(target_);
-  TrialRecord fresh = a_trial(kOtherCode, 10);
-  fresh.platform.template_signature = "templates-b";
-  mine.insert(fresh);
-  const ImportResult result = import_winners(target_, text_, "templates-b");
+TEST_F(ExchangeTest, StaleWinnersAreMarkedAndNeverReplaceFreshOnes) {
+  TrialStore(target_).insert(a_trial(kOtherCode, 10));
+  Json json = Json::parse(text_);
+  for (Json& winner : json["winners"]) winner["trial"]["template_signature"] = kOldSignature;
+  const ImportResult result = import_winners(target_, json.dump());
   EXPECT_EQ(result.stale.size(), 2U);
   EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.gstencils, 10);
+}
+
+TEST_F(ExchangeTest, ACandidateThatCannotRunIsLeftOutAndNamedAndTheOthersComeIn) {
+  Json json = Json::parse(text_);
+  json["winners"].back()["trial"]["code"] = "direct.bx32.nonsense";
+  const ImportResult result = import_winners(target_, json.dump());
+  EXPECT_EQ(result.merged.added, 1);
+  ASSERT_EQ(result.cannot_run.size(), 1U);
+  EXPECT_TRUE(result.cannot_run.front().starts_with("direct.bx32.nonsense: ")) << result.cannot_run.front();
+  EXPECT_EQ(parse_winners(json.dump()).size(), 2U) << "reading alone judges no candidate";
 }
 
 TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
@@ -101,7 +110,8 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   const auto code_with = [&](const char* field, const Json& value) {
     return code_of_spoiled([&](Json& j) { j["winners"].back()["trial"][field] = value; });
   };
-  EXPECT_EQ(code_with("code", "direct.bx32.nonsense"), ErrorCode::malformed_code);
+  EXPECT_EQ(code_with("code", ""), invalid);
+  EXPECT_EQ(code_with("code", "direct.\n"), invalid);
   EXPECT_EQ(code_with("type", "f8"), invalid);
   EXPECT_EQ(code_with("type", 1), invalid);
   EXPECT_EQ(code_with("boundary_x", "mirror"), invalid);

@@ -13,7 +13,7 @@ namespace stencil_tune {
 namespace {
 
 void expect_whole(const std::filesystem::path& path) {
-  const CheckResult check = check_database(path, kSignature);
+  const CheckResult check = check_database(path);
   for (const auto& problem : check.problems) ADD_FAILURE() << problem;
 }
 
@@ -50,7 +50,7 @@ TEST_P(FaultTest, LosesNothingAtAnyWriteAndGoesOnAfterwards) {
     expect_whole(folder / "t.db");
     Database database = Database::open(folder / "t.db");
     EXPECT_GE(TrialStore(database).find({}).size(), 3U) << at;
-    EXPECT_EQ(WinnerStore(database).find(a_problem(), kGpu)->trial.code, "c") << at;
+    EXPECT_EQ(WinnerStore(database).find(a_problem(), kGpu)->trial.code, a_code("c")) << at;
   }
   EXPECT_EQ(status, 50) << "the fault never ran out of writes to hit";
   EXPECT_GT(at, 15);

@@ -27,7 +27,7 @@ TEST_F(MergeTest, AddsTrialsAndChoosesWinnersAnew) {
   TrialRecord elsewhere = a_trial("c", 50);
   elsewhere.platform.gpu = "NVIDIA A100";
   fill_other({a_trial("b", 200), elsewhere, a_failure("d", Outcome::timeout)}, 77);
-  const MergeResult result = merge_database(database_, other_path_, kSignature);
+  const MergeResult result = merge_database(database_, other_path_);
   EXPECT_EQ(result.added, 3);
   EXPECT_EQ(result.duplicates, 0);
   EXPECT_EQ(result.winners_changed, 2);
@@ -41,8 +41,8 @@ TEST_F(MergeTest, AddsTrialsAndChoosesWinnersAnew) {
 TEST_F(MergeTest, AgainAddsNothing) {
   trials_.insert(a_trial("a", 100));
   fill_other({a_trial("a", 100), a_trial("b", 200)});
-  EXPECT_EQ(merge_database(database_, other_path_, kSignature).duplicates, 1);
-  const MergeResult again = merge_database(database_, other_path_, kSignature);
+  EXPECT_EQ(merge_database(database_, other_path_).duplicates, 1);
+  const MergeResult again = merge_database(database_, other_path_);
   EXPECT_EQ(again.added, 0);
   EXPECT_EQ(again.duplicates, 2);
   EXPECT_EQ(again.winners_changed, 0);
@@ -55,16 +55,16 @@ TEST_F(MergeTest, GivesTheSameWinnerInEitherDirection) {
   race.raced = true;
   fill_other({race, a_trial("b", 450)});
   Database other = Database::open(other_path_);
-  merge_database(database_, other_path_, kSignature);
-  merge_database(other, folder_ / "t.db", kSignature);
-  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, "b");
-  EXPECT_EQ(WinnerStore(other).find(a_problem(), kGpu)->trial.code, "b");
+  merge_database(database_, other_path_);
+  merge_database(other, folder_ / "t.db");
+  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, a_code("b"));
+  EXPECT_EQ(WinnerStore(other).find(a_problem(), kGpu)->trial.code, a_code("b"));
 }
 
 TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
   fill_other({a_trial("a", 100), a_trial("b", 50)});
-  run_sql(other_path_, "UPDATE trials SET gstencils = 9999 WHERE code = 'b'");
-  const MergeResult result = merge_database(database_, other_path_, kSignature);
+  run_sql(other_path_, "UPDATE trials SET gstencils = 9999 WHERE code = '" + a_code("b") + "'");
+  const MergeResult result = merge_database(database_, other_path_);
   EXPECT_EQ(result.added, 1);
   EXPECT_EQ(result.damaged, 1);
 }
@@ -72,14 +72,14 @@ TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
 TEST_F(MergeTest, OtherIsNotChanged) {
   fill_other({a_trial("a", 100)});
   const std::string before = read_file(other_path_);
-  merge_database(database_, other_path_, kSignature);
+  merge_database(database_, other_path_);
   EXPECT_EQ(read_file(other_path_), before);
 }
 
 TEST_F(MergeTest, RefusesItselfForeignMissingAndDamaged) {
   write_file(folder_ / "x.txt", "hello");
   const auto code_of = [&](const std::filesystem::path& path) {
-    return error_of([&] { merge_database(database_, path, kSignature); }).code();
+    return error_of([&] { merge_database(database_, path); }).code();
   };
   std::filesystem::create_symlink(folder_ / "t.db", folder_ / "link.db");
   EXPECT_EQ(code_of(folder_ / "t.db"), ErrorCode::invalid_argument);

@@ -21,9 +21,9 @@ int write_trials(const std::filesystem::path& path, int process) {
   Database database = Database::open(path);
   TrialStore store(database);
   for (int i = 0; i < kTrialsEach; ++i) {
-    store.insert(a_trial("p" + std::to_string(process) + ".t" + std::to_string(i), rate_of(process, i)));
+    store.insert(a_trial("p" + std::to_string(process) + "t" + std::to_string(i), rate_of(process, i)));
     // Reads before it writes: without the write lock from the start it would decide on what it no longer knows.
-    WinnerStore(database).settle(a_problem(), kGpu, kSignature);
+    WinnerStore(database).settle(a_problem(), kGpu);
   }
   return 0;
 }

@@ -1,7 +1,12 @@
 #include "tests/db/testing.hpp"
 
+#include "db/checksum.hpp"
 #include "db/fields.hpp"
+#include "db/trial_rows.hpp"
+#include "db/winner_store.hpp"
+#include "generator/kernel/signature.hpp"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,11 +51,17 @@ ProblemKey a_problem() {
   return problem;
 }
 
-TrialRecord a_trial(const std::string& code, double gstencils) {
+std::string a_code(const std::string& name) {
+  std::uint32_t hash = 2166136261;  // FNV-1a: the same in every process
+  for (const unsigned char c : name) hash = (hash ^ c) * 16777619;
+  return fmt::format("direct.bx{}.by{}.bz1.rx1.ry1.rz1.v1", 1 + hash % 65536, 1 + hash / 65536);
+}
+
+TrialRecord a_trial(const std::string& name_or_code, double gstencils) {
   TrialRecord trial;
   trial.problem = a_problem();
-  trial.platform = {kGpu, "sm_90", "13.0", "13.0", kSignature};
-  trial.code = code;
+  trial.code = name_or_code.find('.') == std::string::npos ? a_code(name_or_code) : name_or_code;
+  trial.platform = {kGpu, "sm_90", "13.0", "13.0", template_signature(parse_code(trial.code))};
   trial.timing = {133.4 / gstencils, 133.3 / gstencils, 133.5 / gstencils, 50};
   trial.gstencils = gstencils;
   trial.ceiling_gbs = 4240;
@@ -64,8 +75,8 @@ TrialRecord a_trial(const std::string& code, double gstencils) {
   return trial;
 }
 
-TrialRecord a_failure(const std::string& code, Outcome outcome) {
-  TrialRecord trial = a_trial(code, 1);
+TrialRecord a_failure(const std::string& name_or_code, Outcome outcome) {
+  TrialRecord trial = a_trial(name_or_code, 1);
   trial.outcome = outcome;
   trial.message = "it failed";
   trial.timing = {};
@@ -136,6 +147,23 @@ void run_sql(const std::filesystem::path& path, const std::string& sql) {
   sqlite3_free(message);
   sqlite3_close(connection);
   if (code != SQLITE_OK) throw std::runtime_error("SQL: " + text);
+}
+
+void retire_code(const std::filesystem::path& path, std::int64_t id, const std::string& code) {
+  std::optional<WinnerRecord> winner;
+  Database database = Database::open(path);
+  for (WinnerRecord& each : WinnerStore(database).list({.count_trials = false})) {
+    if (each.trial.id == id) winner = std::move(each);
+  }
+  if (!winner) throw std::runtime_error("no such winner");
+  winner->trial.code = code;
+  Checksum checksum;
+  checksum.add(checksum_of(winner->trial));
+  checksum.add(winner->naive_gstencils);
+  checksum.add(winner->trials_seen);
+  run_sql(path, fmt::format("UPDATE trials SET code = '{}', checksum = {} WHERE id = {};"
+                            "UPDATE winners SET checksum = {} WHERE trial_id = {}",
+                            code, checksum_of(winner->trial), id, checksum.value(), id));
 }
 
 }  // namespace stencil_tune

@@ -14,7 +14,7 @@
 namespace stencil_tune {
 
 inline constexpr const char* kGpu = "NVIDIA H200";
-inline constexpr const char* kSignature = "templates-a";
+inline constexpr const char* kOldSignature = "templates-old";  ///< of no template: whoever carries it is stale
 
 /// A folder that is gone with its test.
 class TemporaryFolder {
@@ -34,9 +34,12 @@ class TemporaryFolder {
 /// 3D star order 1, f32, hold, 512^3.
 ProblemKey a_problem();
 
-/// An ok, measured trial of a_problem() in GStencil/s.
-TrialRecord a_trial(const std::string& code, double gstencils);
-TrialRecord a_failure(const std::string& code, Outcome outcome);
+/// A candidate's code by a name that says what it is in a test ("lucky"), always the same for one name.
+std::string a_code(const std::string& name);
+
+/// An ok, measured trial of a_problem() in GStencil/s, not stale. Of a_code(), or of a code as it is.
+TrialRecord a_trial(const std::string& name_or_code, double gstencils);
+TrialRecord a_failure(const std::string& name_or_code, Outcome outcome);
 
 /// Equal in everything but the id.
 void expect_same(const TrialRecord& actual, const TrialRecord& expected);
@@ -56,6 +59,9 @@ int wait_for_child(int process);
 
 /// Runs SQL on the file behind the library's back.
 void run_sql(const std::filesystem::path& path, const std::string& sql);
+
+/// Gives a stored trial another code, whole rows and all, as if the code's meaning were retired after it was stored.
+void retire_code(const std::filesystem::path& path, std::int64_t id, const std::string& code);
 
 /// The Error `body` throws; fails the test when it throws none.
 template <typename Body>

@@ -20,16 +20,16 @@ TrialRecord predicted(TrialRecord trial) {
 }
 
 TrialRecord stale(TrialRecord trial) {
-  trial.platform.template_signature = "templates-old";
+  trial.platform.template_signature = kOldSignature;
   return trial;
 }
 
 std::string winner_of(const std::vector<TrialRecord>& trials) {
-  const auto winner = choose_winner(trials, kSignature);
+  const auto winner = choose_winner(trials);
   return winner ? winner->code : "none";
 }
 
-TEST(WinnerChoice, HighestRateWins) { EXPECT_EQ(winner_of({a_trial("a", 400), a_trial("b", 450)}), "b"); }
+TEST(WinnerChoice, HighestRateWins) { EXPECT_EQ(winner_of({a_trial("a", 400), a_trial("b", 450)}), a_code("b")); }
 
 TEST(WinnerChoice, FailuresNeverWin) {
   EXPECT_EQ(winner_of({a_failure("a", Outcome::timeout), a_failure("b", Outcome::wrong_result)}), "none");
@@ -37,33 +37,42 @@ TEST(WinnerChoice, FailuresNeverWin) {
 }
 
 TEST(WinnerChoice, PredictedNeverOutranksMeasured) {
-  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), a_trial("b", 10)}), "b");
-  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), stale(a_trial("b", 10))}), "b");
-  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), predicted(a_trial("b", 10))}), "a");
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), stale(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), predicted(a_trial("b", 10))}), a_code("a"));
 }
 
 TEST(WinnerChoice, StaleWinsOnlyAlone) {
-  EXPECT_EQ(winner_of({stale(a_trial("a", 900)), a_trial("b", 10)}), "b");
-  EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), "a");
+  EXPECT_EQ(winner_of({stale(a_trial("a", 900)), a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), a_code("a"));
+}
+
+TEST(WinnerChoice, ACodeThatDoesNotParseNeverWins) {
+  TrialRecord retired = a_trial("retired", 900);
+  retired.code = "direct.bx32.nonsense";
+  EXPECT_EQ(winner_of({retired, a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({retired, predicted(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({retired}), "none");
 }
 
 TEST(WinnerChoice, RaceCorrectsALuckyFirstTiming) {
   EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), raced(a_trial("a", 460), "2026-01-31T13:00:00Z"),
                        raced(a_trial("b", 465), "2026-01-31T13:00:00Z")}),
-            "b");
+            a_code("b"));
 }
 
 TEST(WinnerChoice, LatestRaceSpeaksForACode) {
   const std::vector<TrialRecord> trials{raced(a_trial("a", 480), "2026-01-31T13:00:00Z"),
                                         raced(a_trial("b", 470), "2026-01-31T13:00:00Z"),
                                         raced(a_trial("a", 440), "2026-02-01T13:00:00Z")};
-  EXPECT_EQ(winner_of(trials), "b");
+  EXPECT_EQ(winner_of(trials), a_code("b"));
 }
 
 TEST(WinnerChoice, CodeThatWasEverWrongIsOut) {
-  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), a_failure("a", Outcome::wrong_result)}), "b");
+  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), a_failure("a", Outcome::wrong_result)}), a_code("b"));
   // Under other templates it was another kernel.
-  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), stale(a_failure("a", Outcome::wrong_result))}), "a");
+  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), stale(a_failure("a", Outcome::wrong_result))}),
+            a_code("a"));
 }
 
 TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
@@ -76,19 +85,19 @@ TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
                                   predicted(a_trial("d", 600)),
                                   stale(a_trial("e", 700))};
   for (std::size_t i = 0; i < trials.size(); ++i) trials[i].id = static_cast<std::int64_t>(i) + 1;
-  const auto expected = choose_winner(trials, kSignature);
+  const auto expected = choose_winner(trials);
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
     std::shuffle(trials.begin(), trials.end(), random);
-    EXPECT_EQ(choose_winner(trials, kSignature)->id, expected->id);
+    EXPECT_EQ(choose_winner(trials)->id, expected->id);
   }
 }
 
 TEST(WinnerChoice, RankingHasOneTrialACodeBestFirst) {
   const std::vector<TrialRecord> trials{a_trial("a", 1), a_trial("b", 3), a_trial("a", 2), predicted(a_trial("c", 9))};
-  const auto ranking = ranked_codes(trials, kSignature);
+  const auto ranking = ranked_codes(trials);
   ASSERT_EQ(ranking.size(), 2U);
-  EXPECT_EQ(ranking[0].code, "b");
+  EXPECT_EQ(ranking[0].code, a_code("b"));
   EXPECT_EQ(ranking[1].gstencils, 2);
 }
 

@@ -25,9 +25,9 @@ TEST_F(WinnerStoreTest, ImprovingTrialBecomesTheWinnerAtOnce) {
   EXPECT_EQ(winner_code(), "none");
   EXPECT_TRUE(trials_.insert(a_trial("a", 400)).is_winner);
   EXPECT_FALSE(trials_.insert(a_trial("b", 390)).is_winner);
-  EXPECT_EQ(winner_code(), "a");
+  EXPECT_EQ(winner_code(), a_code("a"));
   EXPECT_TRUE(trials_.insert(a_trial("c", 401)).is_winner);
-  EXPECT_EQ(winner_code(), "c");
+  EXPECT_EQ(winner_code(), a_code("c"));
 }
 
 TEST_F(WinnerStoreTest, CarriesItsEvidence) {
@@ -55,15 +55,15 @@ TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
   TrialRecord prediction = a_trial("guess", 900);
   prediction.predicted = true;
   trials_.insert(prediction);
-  EXPECT_EQ(winner_code(), "guess");
+  EXPECT_EQ(winner_code(), a_code("guess"));
   trials_.insert(a_trial("slow", 10));
-  EXPECT_EQ(winner_code(), "slow");
-  prediction.code = "guess2";
+  EXPECT_EQ(winner_code(), a_code("slow"));
+  prediction.code = a_code("guess2");
   prediction.gstencils = 1000;
   EXPECT_FALSE(trials_.insert(prediction).is_winner);
-  EXPECT_EQ(winner_code(), "slow");
-  winners_.settle(a_problem(), kGpu, kSignature);
-  EXPECT_EQ(winner_code(), "slow");
+  EXPECT_EQ(winner_code(), a_code("slow"));
+  winners_.settle(a_problem(), kGpu);
+  EXPECT_EQ(winner_code(), a_code("slow"));
 }
 
 TEST_F(WinnerStoreTest, SettlingPrefersTheRace) {
@@ -74,29 +74,50 @@ TEST_F(WinnerStoreTest, SettlingPrefersTheRace) {
     race.raced = true;
     trials_.insert(race);
   }
-  const auto winner = winners_.settle(a_problem(), kGpu, kSignature, 290);
+  const auto winner = winners_.settle(a_problem(), kGpu, 290);
   ASSERT_TRUE(winner);
-  EXPECT_EQ(winner->trial.code, "steady");
+  EXPECT_EQ(winner->trial.code, a_code("steady"));
   EXPECT_EQ(winner->trial.gstencils, 468);
   EXPECT_EQ(winner->naive_gstencils, 290);
-  EXPECT_EQ(winner_code(), "steady");
+  EXPECT_EQ(winner_code(), a_code("steady"));
 }
 
 TEST_F(WinnerStoreTest, WinnerFoundWrongLosesToTheNext) {
   trials_.insert(a_trial("a", 480));
   trials_.insert(a_trial("b", 470));
   trials_.insert(a_failure("a", Outcome::wrong_result));
-  EXPECT_EQ(winner_code(), "b");
+  EXPECT_EQ(winner_code(), a_code("b"));
   trials_.insert(a_failure("b", Outcome::wrong_result));
   EXPECT_EQ(winner_code(), "none");
 }
 
 TEST_F(WinnerStoreTest, TrialOfTodaysTemplatesReplacesAStaleWinner) {
   TrialRecord old = a_trial("old", 480);
-  old.platform.template_signature = "templates-old";
+  old.platform.template_signature = kOldSignature;
   trials_.insert(old);
   trials_.insert(a_trial("new", 400));
-  EXPECT_EQ(winner_code(), "new");
+  EXPECT_EQ(winner_code(), a_code("new"));
+}
+
+TEST_F(WinnerStoreTest, ACodeThatDoesNotParseAndExcludedOnesDoNotWin) {
+  TrialRecord retired = a_trial("retired", 900);
+  retired.code = "direct.bx32.nonsense";
+  trials_.insert(retired);
+  EXPECT_EQ(winner_code(), "none");
+  trials_.insert(a_trial("first", 480));
+  trials_.insert(a_trial("slower", 400));
+  EXPECT_EQ(winner_code(), a_code("first"));
+  winners_.settle(a_problem(), kGpu, 0, {a_code("first")});
+  EXPECT_EQ(winner_code(), a_code("slower"));
+}
+
+TEST_F(WinnerStoreTest, ATrialReplacesAWinnerWhoseCodeWasRetired) {
+  const auto id = trials_.insert(a_trial("first", 480)).id;
+  retire_code(folder_ / "t.db", id, "direct.bx32.nonsense");
+  EXPECT_EQ(winner_code(), "direct.bx32.nonsense");
+  EXPECT_TRUE(trials_.insert(a_trial("slower", 400)).is_winner);
+  EXPECT_EQ(winner_code(), a_code("slower"));
+  EXPECT_TRUE(database_.damaged_rows().empty());
 }
 
 TEST_F(WinnerStoreTest, EachPartOfTheProblemAndTheGpuHasAWinnerOfItsOwn) {
@@ -114,7 +135,7 @@ TEST_F(WinnerStoreTest, EachPartOfTheProblemAndTheGpuHasAWinnerOfItsOwn) {
   others[9].problem.extents = {2, {512, 512, 1}};
   for (const auto& other : others) trials_.insert(other);
   EXPECT_EQ(winners_.list().size(), 11U);
-  EXPECT_EQ(winner_code(), "base");
+  EXPECT_EQ(winner_code(), a_code("base"));
 }
 
 TEST_F(WinnerStoreTest, NameArchitectureAndDriverDoNotTellProblemsApart) {
@@ -125,7 +146,7 @@ TEST_F(WinnerStoreTest, NameArchitectureAndDriverDoNotTellProblemsApart) {
   other.platform.nvrtc = "12.9";
   trials_.insert(other);
   EXPECT_EQ(winners_.list().size(), 1U);
-  EXPECT_EQ(winner_code(), "b");
+  EXPECT_EQ(winner_code(), a_code("b"));
 }
 
 TEST_F(WinnerStoreTest, ListsWhatANearestSizeLookupNeeds) {
@@ -147,8 +168,8 @@ TEST_F(WinnerStoreTest, ListsWhatANearestSizeLookupNeeds) {
   query.gpu = kGpu;
   const auto here = winners_.list(query);
   ASSERT_EQ(here.size(), 2U);
-  EXPECT_EQ(here[0].trial.code, "256");
-  EXPECT_EQ(here[1].trial.code, "512");
+  EXPECT_EQ(here[0].trial.code, a_code("256"));
+  EXPECT_EQ(here[1].trial.code, a_code("512"));
   EXPECT_EQ(winners_.list({.architecture = "sm_80"}).size(), 1U);
   EXPECT_EQ(winners_.list({.predicted = true}).size(), 0U);
 }
@@ -159,8 +180,8 @@ TEST_F(WinnerStoreTest, TamperedWinnerIsSkippedReportedAndChosenAnew) {
   run_sql(folder_ / "t.db", "UPDATE winners SET trial_id = 2");
   EXPECT_EQ(winner_code(), "none");
   EXPECT_FALSE(database_.damaged_rows().empty());
-  winners_.settle(a_problem(), kGpu, kSignature);
-  EXPECT_EQ(winner_code(), "a");
+  winners_.settle(a_problem(), kGpu);
+  EXPECT_EQ(winner_code(), a_code("a"));
 }
 
 TEST_F(WinnerStoreTest, WinnerUnderAnotherProblemsKeyIsNotUsed) {
@@ -176,7 +197,7 @@ TEST_F(WinnerStoreTest, TamperedTrialOfAWinnerIsNotUsed) {
   run_sql(folder_ / "t.db", "UPDATE trials SET code = 'evil'");
   EXPECT_EQ(winner_code(), "none");
   trials_.insert(a_trial("b", 300));
-  EXPECT_EQ(winner_code(), "b");
+  EXPECT_EQ(winner_code(), a_code("b"));
 }
 
 }  // namespace

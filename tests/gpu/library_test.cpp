@@ -1,6 +1,7 @@
 // The public library on a real GPU: what the fake driver cannot show.
 #include "stencil_tune/stencil_tune.hpp"
 
+#include "generator/kernel/signature.hpp"
 #include "gpu_test.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/cuda/shared_library.hpp"
@@ -155,13 +156,14 @@ class DeviceLibrary : public GpuTest<> {
                               .extents = problem.extents,
                               .pitch = problem.pitch,
                               .steps = steps};
+      if (winner_code.empty()) return std::vector<WinnerRecord>();
       winner.trial.platform = {.gpu = device_.name,
                                .architecture = architecture,
                                .driver = device_.driver,
                                .nvrtc = "",
-                               .template_signature = template_signature()};
+                               .template_signature = template_signature(parse_code(winner_code))};
       winner.trial.code = winner_code;
-      return winner_code.empty() ? std::vector<WinnerRecord>() : std::vector{winner};
+      return std::vector{winner};
     };
     return Library(std::make_unique<Library::Impl>(std::move(parts)));
   }

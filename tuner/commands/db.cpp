@@ -4,7 +4,6 @@
 #include "db/location.hpp"
 #include "db/merge.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/source.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
@@ -35,10 +34,10 @@ int path(const po::variables_map& values) {
 }
 
 int check(const po::variables_map& values) {
-  const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path, template_signature());
-  fmt::print("{}: schema {}, {}, {} trials, {} winners ({} made with older templates)\n", result.path.string(),
-             result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
-             result.stale);
+  const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path);
+  fmt::print("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", result.path.string(), result.schema_version,
+             bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners, result.stale);
+  for (const std::string& row : result.cannot_run) fmt::print("  {}\n", row);
   for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
   fmt::print("{}\n", result.ok() ? "all is well" : "damaged: the next tune moves the file aside and starts a new one");
   return result.ok() ? 0 : 1;
@@ -46,7 +45,7 @@ int check(const po::variables_map& values) {
 
 int merge(const po::variables_map& values, const std::string& other) {
   Database database = open_database_for(values, Access::write);
-  const MergeResult result = merge_database(database, other, template_signature());
+  const MergeResult result = merge_database(database, other);
   fmt::print("{} trials added, {} were here already, {} damaged rows left out, {} winners changed\n", result.added,
              result.duplicates, result.damaged, result.winners_changed);
   return 0;
@@ -73,12 +72,12 @@ int import_from(const po::variables_map& values, const std::string& file) {
   if (!in) throw file_error("read", file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   Database database = open_database_for(values, Access::write);
-  const ImportResult result = import_winners(database, text, template_signature());
+  const ImportResult result = import_winners(database, text);
   fmt::print("{} winners added, {} were here already\n", result.merged.added, result.merged.duplicates);
   if (!result.stale.empty()) {
-    fmt::print("{} of them were made with other templates and are timed again before they are trusted\n",
-               result.stale.size());
+    fmt::print("{} of them are stale: the next tune times them again before they are trusted\n", result.stale.size());
   }
+  for (const std::string& candidate : result.cannot_run) fmt::print("left out, it cannot run: {}\n", candidate);
   return 0;
 }
 

@@ -1,15 +1,13 @@
 // stencil-tune export --dims 512 -o heat.cu
 #include "runtime/export/export.hpp"
 
-#include "db/winner_choice.hpp"
-#include "generator/kernel/source.hpp"
+#include "db/stored_code.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 
@@ -88,10 +86,10 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   std::optional<std::string> gpu;
   if (values.count("gpu") > 0) gpu = values["gpu"].as<std::string>();
   auto database = read_database(values);
-  const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem_key(problem), gpu);
-  if (is_stale(winner.trial, template_signature())) {
+  const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
+  if (is_stale(winner.trial)) {
     fmt::print(
-        stderr, "{} was found with older templates: tune again to be sure of its rate\n",
+        stderr, "{} is stale, its template has changed since: tune again to be sure of its rate\n",
         winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune," : "this winner");
   }
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};

@@ -1,7 +1,6 @@
 // stencil-tune list
-#include "db/winner_choice.hpp"
+#include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/source.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/session/report.hpp"
@@ -20,7 +19,6 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   const ProblemKey& problem = trial.problem;
-  const bool stale = is_stale(trial, template_signature());
   return {std::to_string(trial.id),
           problem.stage > 0 ? fmt::format("{}, stage {}", problem.stencil_name, problem.stage) : problem.stencil_name,
           std::string(name(problem.type)),
@@ -30,7 +28,16 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner) {
           trial.platform.gpu,
           fmt::format("{}{:.1f}", mark, trial.gstencils),
           fmt::format("{}{:.1f} %", mark, 100 * trial.share),
-          trial.code + (stale ? "  (older templates: tune again)" : "")};
+          trial.code + (is_stale(trial) ? "  (stale: tune again)" : "")};
+}
+
+/// Takes those that cannot run out, and says so.
+void leave_out_what_cannot_run(std::vector<WinnerRecord>& winners) {
+  std::erase_if(winners, [](const WinnerRecord& winner) {
+    const auto objection = objection_to(winner.trial);
+    if (objection) fmt::print(stderr, "winner {} is left out, it cannot run: {}\n", winner.trial.id, *objection);
+    return objection.has_value();
+  });
 }
 
 nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
@@ -47,7 +54,7 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
                               {"gpu", trial.platform.gpu},
                               {"architecture", trial.platform.architecture},
                               {"driver", trial.platform.driver},
-                              {"stale", is_stale(trial, template_signature())},
+                              {"stale", is_stale(trial)},
                               {"naive_gstencils", winner.naive_gstencils},
                               {"trials_seen", winner.trials_seen}};
   json.update(trial_json(trial));
@@ -71,6 +78,7 @@ int run_list(const Arguments& arguments) {
   if (values->count("type") > 0) query.type = parse_element_type((*values)["type"].as<std::string>());
   std::vector<WinnerRecord> winners;
   if (auto database = read_database(*values)) winners = WinnerStore(*database).list(query);
+  leave_out_what_cannot_run(winners);
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
     for (const WinnerRecord& winner : winners) json.push_back(winner_json(winner));

@@ -1,15 +1,14 @@
 // stencil-tune show ID | --dims 512
+#include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/source.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
 
@@ -69,18 +68,18 @@ void print_evidence(const WinnerRecord& winner) {
   fmt::print("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
              trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
   if (trial.session == kPretunedSession) fmt::print("  it ships with stencil-tune and was not tuned here\n");
-  if (is_stale(trial, template_signature())) {
-    fmt::print("  made with older templates: tune again before you trust its rate\n");
+  if (is_stale(trial)) {
+    fmt::print("  stale, its template has changed since: tune again before you trust its rate\n");
   }
 }
 
-void print_trials(const std::vector<TrialRecord>& trials, const std::string& signature) {
+void print_trials(const std::vector<TrialRecord>& trials) {
   std::map<Outcome, int> outcomes;
   for (const TrialRecord& trial : trials) ++outcomes[trial.outcome];
   fmt::print("\ntrials: {}", trials.size());
   for (const auto& [outcome, count] : outcomes) fmt::print(", {} {}", count, name(outcome));
   fmt::print("\n");
-  const auto ranking = ranked_codes(trials, signature);
+  const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
     fmt::print("  {:>8.1f}  {}\n", ranking[i].gstencils, ranking[i].code);
   }
@@ -116,8 +115,12 @@ void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& tr
              to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps, trial.platform.gpu,
              trial.code);
   print_evidence(winner);
-  print_parameters(parse_code(trial.code));
-  if (!trials.empty()) print_trials(trials, template_signature());
+  if (const auto objection = objection_to(trial)) {
+    fmt::print("\nit cannot run any more, tune again: {}\n", *objection);
+  } else {
+    print_parameters(parse_code(trial.code));
+  }
+  if (!trials.empty()) print_trials(trials);
 }
 
 }  // namespace
@@ -138,11 +141,10 @@ int run_show(const Arguments& arguments) {
   const bool by_id = values->count("id") > 0;
   std::optional<std::string> gpu;
   if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
-  const ProblemKey key = by_id ? ProblemKey{} : problem_key(problem_from(*values));
   auto database = read_database(*values);
   Database* const read = database ? &*database : nullptr;
   const WinnerRecord winner = by_id ? winner_by_id(read, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_problem(read, key, gpu);
+                                    : winner_of_problem(read, problem_from(*values), gpu);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;

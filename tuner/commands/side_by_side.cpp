@@ -1,6 +1,6 @@
 #include "tuner/commands/side_by_side.hpp"
 
-#include "db/winner_choice.hpp"
+#include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/textbook.hpp"
 #include "stencil_tune/error.hpp"
@@ -39,7 +39,7 @@ Compiled compile_all(const Problem& problem, const WorkerOptions& options, const
 
 std::optional<TrialRecord> known_winner(const Problem& problem, const Target& target, Database& database) {
   const auto known = WinnerStore(database).find(problem_key(problem), target.gpu());
-  if (!known || known->trial.predicted || is_stale(known->trial, platform_of(target).template_signature)) return {};
+  if (!known || known->trial.predicted || is_stale(known->trial) || objection_to(known->trial, problem)) return {};
   return known->trial;
 }
 

@@ -1,4 +1,5 @@
 // stencil-tune [tune] --dims 512
+#include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "generator/candidates/family.hpp"
 #include "stencil_tune/error.hpp"
@@ -56,12 +57,9 @@ std::string search_note(const SessionResult& result) {
 
 std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
                            Database& database) {
-  TrialQuery query;
-  query.problem = problem_key(problem);
-  query.gpu = platform.gpu;
-  query.template_signature = platform.template_signature;
   const PerformanceModel model(problem, target.limits, target.model);
-  const Agreement agreement = model_agreement(model, TrialStore(database).find(query));
+  const auto trials = TrialStore(database).known(problem_key(problem), platform.gpu, target.predicted());
+  const Agreement agreement = model_agreement(model, trials);
   return fmt::format("the performance model ranks these {} trials with a correlation of {:.2f} (Spearman)",
                      agreement.trials, agreement.spearman);
 }
@@ -77,7 +75,8 @@ std::optional<TrialRecord> best_single(Problem problem, const PlatformKey& platf
     query.gpu = platform.gpu;
     query.predicted = predicted;
     for (TrialRecord& trial : TrialStore(database).find(query)) {
-      if (trial.outcome != Outcome::ok || sweeps_per_launch(parse_code(trial.code)) > 1) continue;
+      if (trial.outcome != Outcome::ok || objection_to(trial, problem)) continue;
+      if (sweeps_per_launch(parse_code(trial.code)) > 1) continue;
       if (!best || trial.gstencils > best->gstencils) best = std::move(trial);
     }
   }
@@ -102,6 +101,7 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
   lines.push_back(search_note(result));
+  for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {
     lines.push_back(outcome.check_note);
     lines.push_back(fmt::format("model of {}: {}. Run the same command on a machine with this GPU to measure",

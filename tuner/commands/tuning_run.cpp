@@ -1,7 +1,7 @@
 #include "tuner/commands/tuning_run.hpp"
 
+#include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
-#include "generator/kernel/source.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -74,11 +74,20 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
   return make_local(space, model, settings.seed);
 }
 
-std::vector<Tuning> known_warm_starts(const Problem& problem, const Target& target, const CostModel& model,
-                                      Database& database) {
+std::vector<WinnerRecord> all_winners(Database& database) {
   constexpr auto kOfEveryStencil = "";
-  const auto winners = with_pretuned(WinnerStore(database).list({.count_trials = false}), kOfEveryStencil);
-  return warm_starts(problem, target.limits, target.gpu(), winners, model);
+  return with_pretuned(WinnerStore(database).list({.count_trials = false}), kOfEveryStencil);
+}
+
+/// Adds those whose code does not parse; that others are illegal for this problem is nothing to tell.
+void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::string>& passed_over) {
+  for (const WinnerRecord& winner : winners) {
+    if (is_readable(winner.trial)) continue;
+    std::string objection = objection_to(winner.trial).value_or(winner.trial.code);
+    if (std::find(passed_over.begin(), passed_over.end(), objection) == passed_over.end()) {
+      passed_over.push_back(std::move(objection));
+    }
+  }
 }
 
 }  // namespace
@@ -117,7 +126,6 @@ PlatformKey platform_of(const Target& target) {
   const auto compiler = open_nvrtc();
   compiler->require_architecture(target.architecture);
   platform.nvrtc = compiler->version();
-  platform.template_signature = template_signature();
   return platform;
 }
 
@@ -150,12 +158,13 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
     device = std::move(predicted);
   }
 
+  const auto winners = settings.candidates.empty() ? all_winners(database) : std::vector<WinnerRecord>();
   const SteadyClock clock;
-  outcome.result = run_session(
-      {problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-       InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-       settings.candidates.empty() ? known_warm_starts(problem, target, model, database) : std::vector<Tuning>{}},
-      settings.session);
+  outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+                                InterruptGuard::requested(), textbook_baselines(problem, target.limits),
+                                tips(problem, target.limits, target.gpu(), winners, model)},
+                               settings.session);
+  add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;
 }

@@ -1,5 +1,6 @@
 #include "tuner/commands/winner_lookup.hpp"
 
+#include "db/stored_code.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/trial_record.hpp"
@@ -24,19 +25,31 @@ std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, 
 
 }  // namespace
 
-WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu) {
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
+  const ProblemKey key = problem_key(problem);
   auto tuned = database != nullptr ? tuned_here(*database, key, gpu) : std::vector<WinnerRecord>();
   const auto winners = with_pretuned(std::move(tuned), key.stencil_key);
+  const auto rank = [](const WinnerRecord& winner) {
+    return std::pair(winner.trial.predicted, is_stale(winner.trial));
+  };
   const WinnerRecord* found = nullptr;
+  std::string passed_over;
   for (const WinnerRecord& winner : winners) {
     if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
-    if (!found || (found->trial.predicted && !winner.trial.predicted)) found = &winner;
+    if (const auto objection = objection_to(winner.trial, problem)) {
+      passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
+    } else if (!found || rank(winner) < rank(*found)) {
+      found = &winner;
+    }
   }
-  if (found) return *found;
-  throw Error(ErrorCode::unknown_name,
-              fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
-                          "`stencil-tune tune` with the same options finds one",
-                          gpu ? " on '" + *gpu + "'" : ""));
+  if (!found) {
+    throw Error(ErrorCode::unknown_name,
+                fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
+                            "`stencil-tune tune` with the same options finds one{}",
+                            gpu ? " on '" + *gpu + "'" : "", passed_over));
+  }
+  if (!passed_over.empty()) fmt::print(stderr, "{}\n", passed_over.substr(1));
+  return *found;
 }
 
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
@@ -44,11 +57,8 @@ std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, c
   problem.steps = 1;
   const ProblemKey key = problem_key(problem);
   const auto winners = with_pretuned(tuned_here(database, key, platform.gpu), key.stencil_key);
-  const LookupTarget target{.gpu = platform.gpu,
-                            .architecture = platform.architecture,
-                            .driver = platform.driver,
-                            .limits = limits,
-                            .template_signature = platform.template_signature};
+  const LookupTarget target{
+      .gpu = platform.gpu, .architecture = platform.architecture, .driver = platform.driver, .limits = limits};
   Choice choice = choose(problem, target, winners);
   if (choice.evidence.match == Match::default_candidate) return std::nullopt;
   return choice;

@@ -9,10 +9,11 @@
 
 namespace stencil_tune {
 
-/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one; what was tuned here before
-/// what ships with the library. No database: nothing was tuned here.
-/// Throws Error(unknown_name) when there is none, saying how to get one.
-WinnerRecord winner_of_problem(Database* database, const ProblemKey& key, const std::optional<std::string>& gpu);
+/// Of the same problem; on `gpu` where it is given. A measured one before a predicted one, a fresh one before a stale
+/// one; what was tuned here before what ships with the library. No database: nothing was tuned here. One that cannot
+/// run (db/stored_code.hpp) is passed over, which standard error says. Throws Error(unknown_name) when there is none,
+/// saying how to get one.
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu);
 
 /// What is known best for single steps of the problem's run, on this grid or the nearest one: tuned here, or shipped
 /// with the library. Nothing where no winner of one sweep serves.

@@ -1,5 +1,7 @@
 #include "tuner/model/model_agreement.hpp"
 
+#include "db/stored_code.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -42,7 +44,7 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
 Agreement model_agreement(const PerformanceModel& model, std::span<const TrialRecord> trials) {
   std::map<std::string, const TrialRecord*> by_code;
   for (const TrialRecord& trial : trials) {
-    if (trial.outcome == Outcome::ok && !trial.predicted) by_code[trial.code] = &trial;
+    if (trial.outcome == Outcome::ok && !trial.predicted && is_readable(trial)) by_code[trial.code] = &trial;
   }
   std::vector<double> predicted, measured;
   for (const auto& [trial_code, trial] : by_code) {

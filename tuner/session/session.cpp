@@ -1,5 +1,6 @@
 #include "tuner/session/session.hpp"
 
+#include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
@@ -44,6 +45,7 @@ class Session {
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {
+    find_what_cannot_run();
     recall_known_trials();
     queue_warm_starts();
     queue_baselines();
@@ -59,17 +61,27 @@ class Session {
  private:
   // ---- before the search
 
-  // Stale trials are not among them: the templates' signature is part of the question.
+  void find_what_cannot_run() {
+    for (const TrialRecord& trial : trials_.find({.problem = context_key(), .gpu = parts_.platform.gpu})) {
+      if (trial.outcome != Outcome::ok || cannot_run_.contains(trial.code)) continue;
+      auto objection = objection_to(trial, parts_.problem);
+      if (!objection) continue;
+      cannot_run_.insert(trial.code);
+      result_.passed_over.push_back(std::move(*objection));
+    }
+  }
+
+  // Stale trials are not among them.
   void recall_known_trials() {
-    const auto known =
-        trials_.known(context_key(), parts_.platform.gpu, parts_.platform.template_signature, options_.predicted);
+    auto known = trials_.known(context_key(), parts_.platform.gpu, options_.predicted);
+    std::erase_if(known, [&](const TrialRecord& trial) { return cannot_run_.contains(trial.code); });
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
       parts_.strategy.report(parse_code(trial.code), score(trial));
       seen_[trial.code] = trial;
     }
-    // The incumbents are compiled again, because the race needs their binaries.
-    const auto ranking = ranked_codes(known, parts_.platform.template_signature);
+    // The incumbents: they are compiled anew, because the race needs their binaries.
+    const auto ranking = ranked_codes(known);
     if (!ranking.empty()) best_ = ranking.front();
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
       first_.push_back(parse_code(ranking[i].code));
@@ -235,8 +247,7 @@ class Session {
   // ---- afterwards
 
   SessionResult conclude() {
-    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, parts_.platform.template_signature,
-                                            naive_gstencils())) {
+    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, naive_gstencils(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     for (const Baseline& baseline : parts_.baselines) {
@@ -295,10 +306,11 @@ class Session {
   double start_;
   SessionResult result_;
   std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
-  std::map<std::string, TrialRecord> seen_;  // the latest trial of each code
-  std::deque<Tuning> first_;                 // incumbents, warm starts and baselines, tried before the strategy's
-  std::set<std::string> incumbents_;         // the best known codes, which are being compiled again
-  std::set<std::string> warm_start_codes_;
+  std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
+  std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
+  std::set<std::string> cannot_run_;         // codes of stored trials
+  std::set<std::string> incumbents_;         // known codes that are being compiled again
+  std::set<std::string> tip_codes_;
   std::set<std::string> baseline_codes_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device
   int submitted_ = 0;                // new candidates handed to the compile processes

@@ -68,7 +68,8 @@ struct SessionResult {
   std::map<Outcome, int> failures;
   std::optional<TrialRecord> winner;
   std::vector<BaselineResult> baselines;
-  std::vector<TrialRecord> finalists;  ///< as raced, best first; empty when there was no race
+  std::vector<TrialRecord> finalists;    ///< as raced, best first; empty when there was no race
+  std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
   double device_seconds = 0;  ///< of them the device worker was at work
 };
@@ -89,9 +90,10 @@ struct SessionParts {
 };
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
-/// Known trials of the same problem, GPU and templates are told to the strategy and not repeated; the best of them are
-/// compiled anew and race with the new finalists. Each finished trial is on disk before the next one starts.
-/// Throws what DeviceWorker::start and the database throw; trials made until then are kept.
+/// Known trials of the same problem and GPU that are not stale are told to the strategy and not repeated; the best of
+/// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. Each finished
+/// trial is on disk before the next one starts. Throws what DeviceWorker::start and the database throw; trials made
+/// until then are kept.
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options);
 
 }  // namespace stencil_tune

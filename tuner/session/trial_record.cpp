@@ -1,8 +1,7 @@
 #include "tuner/session/trial_record.hpp"
 
 #include "generator/kernel/launch.hpp"
-
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/signature.hpp"
 
 namespace stencil_tune {
 namespace {
@@ -11,6 +10,7 @@ TrialRecord common(const TrialContext& context, const Tuning& tuning) {
   TrialRecord record;
   record.problem = problem_key(context.problem);
   record.platform = context.platform;
+  record.platform.template_signature = template_signature(tuning);
   record.code = code(tuning);
   record.ceiling_gbs = context.ceiling_gbs;
   record.predicted = context.predicted;

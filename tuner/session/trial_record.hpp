@@ -14,7 +14,7 @@ ProblemKey problem_key(const Problem& problem);
 /// What all trials of a session have in common.
 struct TrialContext {
   const Problem& problem;
-  PlatformKey platform;
+  PlatformKey platform;  ///< each trial adds the signature of its own template
   double ceiling_gbs = 0;
   bool predicted = false;
   std::string session;

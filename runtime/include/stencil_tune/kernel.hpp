@@ -20,13 +20,14 @@ namespace stencil_tune {
 /// How well the kernel fits what was asked for, best first.
 enum class Match {
   exact,              ///< tuned for this stencil, element type, boundary, extents, pitch and GPU model
-  nearest_size,       ///< tuned on this GPU model for other extents, or for these by an older version of the templates
+  stale,              ///< exact, but the kernel's template has changed since: right, its rate may differ from then
+  nearest_size,       ///< tuned on this GPU model for other extents, pitch or steps
   same_architecture,  ///< tuned on another GPU model of the same architecture
   predicted,          ///< chosen by the performance model; no GPU was timed
   default_candidate,  ///< nothing is known: a fixed candidate that is legal here
 };
 
-/// "exact", "nearest size", "same architecture", "predicted", "default".
+/// "exact", "stale", "nearest size", "same architecture", "predicted", "default".
 std::string_view name(Match match) noexcept;
 
 /// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match and notes is empty.

@@ -35,6 +35,10 @@ struct LibraryOptions {
   /// Seconds to tune for when a lookup finds no exact match, 0: never. lookup() then runs the installed `stencil-tune`
   /// (STENCIL_TUNE_PROGRAM, else on the PATH) on the request's GPU, waits for it, and finds what it found. Once for
   /// each request, also when nothing better came by. The database is made where it is not there.
+  ///
+  /// It does not wait where the match is stale: that kernel serves, while a thread of the library tunes anew. Lookups
+  /// made after that find the new winner, or a note on why tuning failed; handles from before keep their kernel. The
+  /// library's destructor waits for a tuning that has begun.
   double tune_on_miss_s = 0;
 };
 

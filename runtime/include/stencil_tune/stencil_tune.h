@@ -50,10 +50,11 @@ typedef enum stencil_tune_status {
 /* How well a kernel fits what was asked for, best first. */
 typedef enum stencil_tune_match {
   STENCIL_TUNE_MATCH_EXACT = 0,
-  STENCIL_TUNE_MATCH_NEAREST_SIZE = 1,
-  STENCIL_TUNE_MATCH_SAME_ARCHITECTURE = 2,
-  STENCIL_TUNE_MATCH_PREDICTED = 3,
-  STENCIL_TUNE_MATCH_DEFAULT = 4
+  STENCIL_TUNE_MATCH_STALE = 1, /* exact, but the kernel's template has changed since */
+  STENCIL_TUNE_MATCH_NEAREST_SIZE = 2,
+  STENCIL_TUNE_MATCH_SAME_ARCHITECTURE = 3,
+  STENCIL_TUNE_MATCH_PREDICTED = 4,
+  STENCIL_TUNE_MATCH_DEFAULT = 5
 } stencil_tune_match;
 
 typedef struct stencil_tune_request {
@@ -75,7 +76,9 @@ typedef struct stencil_tune_options {
   size_t struct_size;            /* set by STENCIL_TUNE_OPTIONS_INIT */
   const char* database;          /* as in stencil_tune_open() */
   double tune_on_miss_s;         /* seconds to tune for when a lookup finds no exact match, by the installed
-                                    `stencil-tune` (STENCIL_TUNE_PROGRAM, else on the PATH); 0: never */
+                                    `stencil-tune` (STENCIL_TUNE_PROGRAM, else on the PATH); 0: never. A stale
+                                    match serves meanwhile: a lookup after the tuning finds the new winner, and
+                                    stencil_tune_close() waits for it */
   int32_t compile_in_background; /* 1: stencil_tune_prepare() does not wait for the compiler; linear stencils run on a
                                     slower kernel until theirs is there */
   int32_t reserved;              /* 0 */

@@ -113,6 +113,7 @@ TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
 TEST_F(CApiTest, NamesAndPitch) {
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_OK), "ok");
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_DATABASE_IO), "database_io");
+  EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_STALE), "stale");
   EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_NEAREST_SIZE), "nearest size");
   EXPECT_EQ(stencil_tune_padded_pitch(100, "f32"), 128);
   EXPECT_EQ(stencil_tune_padded_pitch(100, "f33"), 0);

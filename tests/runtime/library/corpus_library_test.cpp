@@ -1,7 +1,7 @@
 // Every stencil of the corpus through the library: looked up, prepared, launched and advanced on a driver that notes it
 // all down. What the kernels compute is held by tests/kernels/corpus_kernels_test.cpp.
 #include "generator/candidates/space.hpp"
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/signature.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -78,12 +78,13 @@ class CorpusLibrary : public testing::TestWithParam<std::string> {
                      .boundaries = problem.boundaries,
                      .extents = problem.extents,
                      .pitch = problem.pitch};
+    const Tuning tuning = *default_candidate(Family::direct, problem, limits_of_architecture("sm_90"));
     trial.platform = {.gpu = driver_.gpus[0].name,
                       .architecture = "sm_90",
                       .driver = "13.0",
                       .nvrtc = "13.0",
-                      .template_signature = template_signature()};
-    trial.code = code(*default_candidate(family_named("direct"), problem, limits_of_architecture("sm_90")));
+                      .template_signature = template_signature(tuning)};
+    trial.code = code(tuning);
     trial.gstencils = kTunedRate;
     return {winner};
   }

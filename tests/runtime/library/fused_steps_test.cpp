@@ -1,5 +1,5 @@
 // The plan of a run of several steps: what is fused, what is left, and where the buffers end.
-#include "generator/kernel/source.hpp"
+#include "generator/kernel/signature.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"
 #include "tests/runtime/expect_error.hpp"
@@ -58,7 +58,7 @@ class FusedSteps : public testing::Test {
                       .architecture = "sm_90",
                       .driver = "13.0",
                       .nvrtc = "13.0",
-                      .template_signature = template_signature()};
+                      .template_signature = template_signature(parse_code(candidate))};
     trial.code = candidate;
     trial.gstencils = rate;
     winners_.push_back({.trial = trial});

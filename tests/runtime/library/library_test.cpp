@@ -1,9 +1,12 @@
 #include "stencil_tune/library.hpp"
 
+#include "generator/kernel/signature.hpp"
+#include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"
 #include "tests/runtime/expect_error.hpp"
 #include "tests/runtime/fake_driver.hpp"
+#include "tests/runtime/temporary_folder.hpp"
 
 #include <cstring>
 #include <future>
@@ -75,6 +78,23 @@ class LibraryTest : public testing::Test {
     Kernel kernel = library_.lookup(request);
     kernel.prepare();
     return kernel;
+  }
+
+  WinnerRecord heat_winner(const std::string& code, const std::string& signature) const {
+    WinnerRecord winner;
+    winner.trial.problem = {.stencil_key = stencil_key(heat().stencil),
+                            .stencil_name = "heat3d",
+                            .boundaries = heat().boundaries,
+                            .extents = heat().extents,
+                            .pitch = heat().extents.n[0]};
+    winner.trial.platform = {.gpu = driver_.gpus[0].name,
+                             .architecture = "sm_90",
+                             .driver = "13.0",
+                             .nvrtc = "13.0",
+                             .template_signature = signature};
+    winner.trial.code = code;
+    winner.trial.gstencils = 100;
+    return winner;
   }
 
   FakeDriver driver_;
@@ -335,6 +355,70 @@ TEST_F(LibraryTest, AMissIsTunedOnceAndThenLookedUpAnew) {
   ASSERT_EQ(jobs[0].problems.size(), 1U);
   EXPECT_EQ(jobs[0].problems[0].extents, heat().extents);
   EXPECT_TRUE(jobs[0].device.starts_with("GPU-10111213")) << jobs[0].device;
+}
+
+TEST_F(LibraryTest, AStaleWinnerServesWhileItIsTunedAnew) {
+  winners_ = {heat_winner("direct.bx32.by8", "0123456789abcdef")};
+  std::promise<void> gate;
+  std::promise<void> tuned;
+  std::atomic<int> jobs = 0;
+  LibraryParts parts = make_parts();
+  parts.tune = [&](const TuningJob& job) {
+    EXPECT_EQ(job.problems.size(), 1U);
+    ++jobs;
+    gate.get_future().wait();
+    return true;
+  };
+  parts.reload = [&] {
+    winners_ = {heat_winner("direct.bx64.by4", template_signature(parse_code("direct.bx64.by4")))};
+    tuned.set_value();
+  };
+  Library library = make_library(std::move(parts));
+  const Kernel stale = library.lookup(heat());
+  EXPECT_EQ(stale.match(), Match::stale);
+  EXPECT_EQ(stale.evidence().code, "direct.bx32.by8");
+  gate.set_value();
+  tuned.get_future().wait();
+  const Kernel fresh = library.lookup(heat());
+  EXPECT_EQ(fresh.match(), Match::exact);
+  EXPECT_EQ(stale.match(), Match::stale) << "a handle keeps its kernel";
+  EXPECT_EQ(jobs, 1);
+}
+
+TEST_F(LibraryTest, AStaleWinnerThatCannotBeTunedAnewServesOnAndSaysWhy) {
+  winners_ = {heat_winner("direct.bx32.by8", "0123456789abcdef")};
+  std::promise<void> tuned;
+  std::atomic<int> jobs = 0;
+  LibraryParts parts = make_parts();
+  parts.tune = [&](const TuningJob&) -> bool {
+    ++jobs;
+    throw Error(ErrorCode::file_io, "no such program");
+  };
+  parts.reload = [&] { tuned.set_value(); };
+  Library library = make_library(std::move(parts));
+  library.lookup(heat());
+  tuned.get_future().wait();
+  const Kernel again = library.lookup(heat());
+  EXPECT_EQ(again.match(), Match::stale);
+  EXPECT_NE(again.evidence().sentence().find("no such program"), std::string::npos) << again.evidence().sentence();
+  EXPECT_EQ(jobs, 1) << "once for each request";
+}
+
+TEST_F(LibraryTest, AStaleWinnersBinaryComesFromTheCache) {
+  winners_ = {heat_winner("direct.bx32.by8", "0123456789abcdef")};
+  const TemporaryFolder folder;
+  LibraryParts parts = make_parts();
+  parts.compiler = [&] {
+    return std::make_shared<CachingCompiler>(
+        BinaryCache(folder.path() / "cache"), [this] { return std::make_unique<FakeCompiler>(compiled_); }, "13.0");
+  };
+  for (int process = 0; process < 2; ++process) {
+    Library library = make_library(parts);
+    Kernel kernel = library.lookup(heat());
+    EXPECT_EQ(kernel.match(), Match::stale);
+    kernel.prepare();
+  }
+  EXPECT_EQ(compiled_, 1);
 }
 
 TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {

@@ -1,5 +1,6 @@
 #include "runtime/library/lookup.hpp"
 
+#include "generator/kernel/signature.hpp"
 #include "tests/runtime/expect_error.hpp"
 
 #include <algorithm>
@@ -14,11 +15,16 @@ Problem cube(std::int64_t n, std::int64_t pitch = 0, ElementType type = ElementT
   return make_problem(make_builtin(Shape::star, 3, 1), type, {}, {.rank = 3, .n = {n, n, n}}, pitch);
 }
 
-LookupTarget here() {
-  return {.gpu = "H200", .architecture = "sm_90", .driver = "13.0", .limits = {}, .template_signature = "now"};
+LookupTarget here() { return {.gpu = "H200", .architecture = "sm_90", .driver = "13.0", .limits = {}}; }
+
+/// Today's; none for a code that does not parse.
+std::string signature_of(const char* candidate) try {
+  return template_signature(parse_code(candidate));
+} catch (const Error&) {
+  return {};
 }
 
-/// A winner of the same problem on a cube of n.
+/// A winner of the same problem on a cube of n, not stale.
 WinnerRecord winner(std::int64_t n, const char* candidate, double rate = 100) {
   static std::int64_t next_id = 1;
   WinnerRecord record;
@@ -26,8 +32,11 @@ WinnerRecord winner(std::int64_t n, const char* candidate, double rate = 100) {
   record.trial.problem.stencil_key = stencil_key(make_builtin(Shape::star, 3, 1));
   record.trial.problem.extents = {.rank = 3, .n = {n, n, n}};
   record.trial.problem.pitch = n;
-  record.trial.platform = {
-      .gpu = "H200", .architecture = "sm_90", .driver = "13.0", .nvrtc = "13.0", .template_signature = "now"};
+  record.trial.platform = {.gpu = "H200",
+                           .architecture = "sm_90",
+                           .driver = "13.0",
+                           .nvrtc = "13.0",
+                           .template_signature = signature_of(candidate)};
   record.trial.code = candidate;
   record.trial.gstencils = rate;
   record.trial.share = 0.9;
@@ -135,17 +144,47 @@ TEST(Lookup, AWinnerWhoseCodeCannotBeReadIsPassedOver) {
   EXPECT_NE(notes_of(choice).find("spectral"), std::string::npos) << notes_of(choice);
 }
 
-TEST(Lookup, OlderTemplatesAndOtherDriversAreSaidAndStaleIsNeverExact) {
+TEST(Lookup, AStaleWinnerOfTheSameGridIsAMatchOfItsOwn) {
   WinnerRecord stale = winner(512, kWide);
   stale.trial.platform.template_signature = "before";
   stale.trial.platform.driver = "12.8";
   const std::vector winners{stale};
   const Choice choice = choose(cube(512), here(), winners);
-  EXPECT_EQ(choice.evidence.match, Match::nearest_size);
+  EXPECT_EQ(choice.evidence.match, Match::stale);
+  EXPECT_NE(choice.evidence.sentence().find("(match: stale)"), std::string::npos) << choice.evidence.sentence();
   EXPECT_NE(notes_of(choice).find("12.8"), std::string::npos);
-  EXPECT_NE(notes_of(choice).find("templates"), std::string::npos);
+  EXPECT_NE(notes_of(choice).find("template has changed"), std::string::npos);
+}
+
+TEST(Lookup, StaleComesAfterExactAndBeforeNearestSize) {
+  WinnerRecord stale = winner(512, kWide, 999);
+  stale.trial.platform.template_signature = "before";
+  const std::vector with_nearest{stale, winner(500, kScalar)};
+  EXPECT_EQ(choose(cube(512), here(), with_nearest).evidence.match, Match::stale);
+  const std::vector with_exact{stale, winner(512, kScalar)};
+  const Choice exact = choose(cube(512), here(), with_exact);
+  EXPECT_EQ(exact.evidence.match, Match::exact);
+  EXPECT_EQ(exact.tuning, parse_code(kScalar));
+}
+
+TEST(Lookup, OfOtherGridsFreshWinnersComeBeforeStaleOnes) {
+  WinnerRecord stale = winner(500, kWide);
+  stale.trial.platform.template_signature = "before";
   const std::vector both{stale, winner(64, kScalar)};
-  EXPECT_EQ(choose(cube(512), here(), both).evidence.tuned_extents.n[0], 64) << "today's templates come first";
+  EXPECT_EQ(choose(cube(512), here(), both).evidence.tuned_extents.n[0], 64);
+  const std::vector alone{stale};
+  EXPECT_EQ(choose(cube(512), here(), alone).evidence.match, Match::nearest_size) << "stale is of the same grid";
+}
+
+TEST(Lookup, AWinnerThatCannotRunLeavesTheNextOne) {
+  const std::vector unreadable{winner(512, "direct.bx32.nonsense"), winner(256, kScalar)};
+  const Choice first = choose(cube(512), here(), unreadable);
+  EXPECT_EQ(first.evidence.match, Match::nearest_size);
+  EXPECT_NE(notes_of(first).find("passed over direct.bx32.nonsense"), std::string::npos) << notes_of(first);
+  const std::vector illegal{winner(512, "direct.bx32.by1024"), winner(256, kScalar)};
+  const Choice second = choose(cube(512), here(), illegal);
+  EXPECT_EQ(second.evidence.match, Match::nearest_size);
+  EXPECT_NE(notes_of(second).find("passed over direct.bx32.by1024"), std::string::npos) << notes_of(second);
 }
 
 TEST(Lookup, TheSamePitchComesFirstAmongWinnersOfTheSameExtents) {

@@ -1,11 +1,14 @@
 #include "runtime/library/pretuned.hpp"
 
 #include "db/exchange.hpp"
+#include "db/stored_code.hpp"
+#include "generator/kernel/signature.hpp"
 #include "runtime/library/lookup.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace stencil_tune {
@@ -18,9 +21,12 @@ WinnerRecord winner(const std::string& key, std::int64_t n, const char* gpu = "N
   record.trial.problem.boundaries = {Boundary::hold, Boundary::hold, Boundary::hold};
   record.trial.problem.extents = {.rank = 3, .n = {n, n, n}};
   record.trial.problem.pitch = n;
-  record.trial.platform = {
-      .gpu = gpu, .architecture = "sm_90", .driver = "13.0", .nvrtc = "13.0", .template_signature = "0123456789abcdef"};
   record.trial.code = "direct.bx32.by8";
+  record.trial.platform = {.gpu = gpu,
+                           .architecture = "sm_90",
+                           .driver = "13.0",
+                           .nvrtc = "13.0",
+                           .template_signature = template_signature(parse_code(record.trial.code))};
   record.trial.timing = {.median_ms = 1, .low_ms = 0.9, .high_ms = 1.1, .samples = 9};
   record.trial.gstencils = 100;
   record.trial.ceiling_gbs = 4000;
@@ -66,22 +72,63 @@ TEST_F(PretunedTest, OffIsOff) {
   unsetenv("STENCIL_TUNE_PRETUNED");
 }
 
-TEST_F(PretunedTest, StaleOnesAreUsedButNotCalledExact) {
+WinnerRecord stale(WinnerRecord record) {
+  record.trial.platform.template_signature = "0123456789abcdef";
+  return record;
+}
+
+WinnerRecord unreadable(WinnerRecord record) {
+  record.trial.code = "direct.bx32.nonsense";
+  return record;
+}
+
+TEST_F(PretunedTest, WhatWentStaleOrCannotBeReadReplacesNoFreshOne) {
+  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, kKey, files_).size(), 3U);
+  EXPECT_EQ(with_pretuned({unreadable(winner(kKey, 512))}, kKey, files_).size(), 3U);
+  const std::string text = format_winners(std::vector{stale(winner(kKey, 512))});
+  const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
+  EXPECT_EQ(with_pretuned({stale(winner(kKey, 512))}, kKey, files).size(), 1U) << "both stale: the one tuned here";
+}
+
+TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
   const Problem problem =
       make_problem(find_builtin("star3d1r"), ElementType::f32, {}, {.rank = 3, .n = {512, 512, 512}});
-  const std::vector winners{winner(stencil_key(problem.stencil), 512)};
-  const std::string text = format_winners(winners);
-  const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
-  LookupTarget target{.gpu = "NVIDIA H200",
-                      .architecture = "sm_90",
-                      .driver = "13.0",
-                      .limits = {},
-                      .template_signature = "fedcba9876543210"};
-  const auto all = with_pretuned({}, stencil_key(problem.stencil), files);
-  EXPECT_EQ(choose(problem, target, all).evidence.match, Match::nearest_size);
-  EXPECT_NE(choose(problem, target, all).evidence.sentence().find("ships with"), std::string::npos);
-  target.template_signature = "0123456789abcdef";
-  EXPECT_EQ(choose(problem, target, all).evidence.match, Match::exact);
+  const std::string key = stencil_key(problem.stencil);
+  const LookupTarget target{.gpu = "NVIDIA H200", .architecture = "sm_90", .driver = "13.0", .limits = {}};
+  const auto chosen_from = [&](const WinnerRecord& shipped) {
+    const std::string text = format_winners(std::vector{shipped, unreadable(winner(key, 256))});
+    const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
+    return choose(problem, target, with_pretuned({}, key, files)).evidence;
+  };
+  EXPECT_EQ(chosen_from(stale(winner(key, 512))).match, Match::stale);
+  EXPECT_NE(chosen_from(stale(winner(key, 512))).sentence().find("ships with"), std::string::npos);
+  EXPECT_EQ(chosen_from(winner(key, 512)).match, Match::exact);
+  EXPECT_NE(chosen_from(winner(key, 512)).sentence().find("passed over direct.bx32.nonsense"), std::string::npos)
+      << "one that cannot be read keeps no other from serving";
+}
+
+/// How many winners that ship may be stale. Three, of acoustic3d_o4, acoustic3d_o8 and hotspot3d, were tuned before
+/// dbc317c changed the order in which sums take their cells, and compile to other code since. Less is better: tune
+/// those again (bench/pretune), or sign winners whose code a change did not move (bench/README.md).
+constexpr int kMostStale = 3;
+
+TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
+  std::string stale;
+  int count = 0;
+  for (const WinnerRecord& each : with_pretuned({}, "")) {
+    if (!is_stale(each.trial)) continue;
+    ++count;
+    stale += "\n  " + each.trial.code + " of " + each.trial.problem.stencil_name;
+  }
+  std::printf("%d winners that ship are stale%s\n", count, stale.c_str());
+  EXPECT_LE(count, kMostStale) << "stale:" << stale;
+}
+
+TEST(Pretuned, WhatShipsCanRun) {
+  for (const WinnerRecord& each : with_pretuned({}, "")) {
+    const auto objection = objection_to(each.trial);
+    EXPECT_FALSE(objection) << *objection;
+  }
 }
 
 TEST(Pretuned, WhatShipsCanBeReadAndIsForAGpu) {

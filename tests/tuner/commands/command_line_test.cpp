@@ -1,7 +1,9 @@
 // Runs the built stencil-tune as a user would. STENCIL_TUNE_PROGRAM is its path.
 #include "tests/tuner/session/session_fakes.hpp"
 
+#include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
+#include "tests/db/testing.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -201,6 +203,63 @@ TEST_F(CommandLineTest, DevicesListsModelsWithOrWithoutAGpu) {
 TEST_F(CommandLineTest, AnEmptyListSaysHowToStart) {
   { Database made = Database::open(database); }
   EXPECT_NE(run("list").out.find("stencil-tune --dims 512"), std::string::npos);
+}
+
+/// A database with winners that cannot run: of star3d1r on 512^3, which a winner ships for, on 128^3. One of 64^3 can.
+class CannotRunTest : public CommandLineTest {
+ protected:
+  CannotRunTest() {
+    insert(64, "direct.bx32.by8");
+    retired_ = insert(512, "direct.bx64.by4");
+    insert(128, "direct.bx32.by1024");
+    retire_code(database, retired_, "direct.bx32.nonsense");
+  }
+
+  std::int64_t insert(std::int64_t n, const std::string& code) {
+    TrialRecord trial = a_trial(code, 400);
+    trial.problem.stencil_key = stencil_key(find_builtin("star3d1r"));
+    trial.problem.extents.n = {n, n, n};
+    trial.problem.pitch = n;
+    Database opened = Database::open(database);
+    return TrialStore(opened).insert(trial).id;
+  }
+
+  /// Succeeds, and says on standard error that the retired candidate was left out.
+  std::string expect_other(const std::string& arguments) const {
+    const ProgramRun result = run(arguments);
+    EXPECT_EQ(result.status, 0) << arguments << "\n" << result.err;
+    EXPECT_NE(result.err.find("cannot run: direct.bx32.nonsense: "), std::string::npos) << result.err;
+    return result.out;
+  }
+
+  std::int64_t retired_ = 0;
+};
+
+TEST_F(CannotRunTest, ListLeavesThemOutAndNamesThem) {
+  const auto json = nlohmann::json::parse(expect_other("list --json"));
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0]["dims"], "64x64x64");
+  EXPECT_NE(run("list").err.find("cannot run: direct.bx32.by1024: "), std::string::npos);
+}
+
+TEST_F(CannotRunTest, ShowAndExportTakeTheNextWinnerAndSaySo) {
+  EXPECT_NE(expect_other("show --dims 512").find("ships with"), std::string::npos);
+  EXPECT_NE(expect_other("export --dims 512").find("__global__"), std::string::npos);
+  expect_error("export --dims 128", 2, "cannot run: direct.bx32.by1024: ");
+}
+
+TEST_F(CannotRunTest, ShowOfOneSaysWhy) {
+  const ProgramRun shown = run("show " + std::to_string(retired_));
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find("cannot run any more, tune again: direct.bx32.nonsense: "), std::string::npos) << shown.out;
+}
+
+TEST_F(CannotRunTest, DbCheckNamesThemAndCallsNothingDamaged) {
+  const ProgramRun checked = run("db check");
+  EXPECT_EQ(checked.status, 0) << checked.out;
+  EXPECT_NE(checked.out.find("cannot run: direct.bx32.nonsense: "), std::string::npos) << checked.out;
+  EXPECT_NE(checked.out.find("cannot run: direct.bx32.by1024: "), std::string::npos) << checked.out;
+  EXPECT_NE(checked.out.find("all is well"), std::string::npos) << checked.out;
 }
 
 // Needs NVRTC; the prediction itself is the same code everywhere.

@@ -1,6 +1,7 @@
 #include "tuner/commands/winner_lookup.hpp"
 
 #include "db/trial_store.hpp"
+#include "generator/kernel/signature.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 #include "tuner/session/trial_record.hpp"
 
@@ -19,6 +20,7 @@ class OneSweep : public ::testing::Test {
     trial.problem = problem_key(of_so_many_steps);
     trial.platform = platform;
     trial.code = code;
+    trial.platform.template_signature = template_signature(parse_code(code));
     trial.outcome = Outcome::ok;
     trial.timing = {.median_ms = 1, .low_ms = 1, .high_ms = 1, .samples = 10};
     trial.gstencils = 100;
@@ -35,7 +37,7 @@ class OneSweep : public ::testing::Test {
   TemporaryFolder folder;
   Database database = Database::open(folder.path() / "trials.db");
   Problem problem = make_problem(make_builtin(Shape::box, 3, 2), ElementType::f64, {}, {3, {96, 96, 96}}, 0, 100);
-  PlatformKey platform{"Fake GPU", "sm_90", "13.0", "13.0", "templates-1"};
+  PlatformKey platform{"Fake GPU", "sm_90", "13.0", "13.0", ""};
 };
 
 TEST_F(OneSweep, IsTheWinnerThatWasTunedForIt) {

@@ -2,6 +2,7 @@
 
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
+#include "generator/kernel/signature.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/trial_record.hpp"
@@ -41,11 +42,22 @@ class SessionTest : public ::testing::Test {
 
   std::vector<TrialRecord> stored() { return TrialStore(database).find({}); }
 
+  /// Ok ones, of the same problem and GPU; they are not in the database.
+  std::vector<TrialRecord> trials_of_another_session() {
+    Database other = Database::open(folder.path() / "other.db");
+    const auto strategy = make_random(space, 7);
+    run_session({problem, platform, *strategy, compilers, device, other, clock, observer, stop, baselines, tips},
+                trials(10));
+    auto all = TrialStore(other).find({});
+    std::erase_if(all, [](const TrialRecord& trial) { return trial.outcome != Outcome::ok; });
+    return all;
+  }
+
   testing::TemporaryFolder folder;
   Problem problem = testing::star(1, 64);
   Limits limits = limits_of_architecture("sm_90");
   Space space{problem, limits};
-  PlatformKey platform{"Fake GPU", "sm_90", "13.0", "13.0", "templates-1"};
+  PlatformKey platform{"Fake GPU", "sm_90", "13.0", "13.0", ""};
   Database database = Database::open(folder.path() / "trials.db");
   FakeClock clock;
   FakeCompilers compilers{clock};
@@ -136,11 +148,45 @@ TEST_F(SessionTest, TheRaceHasTheLastWord) {
 }
 
 TEST_F(SessionTest, TrialsOfOtherTemplatesAreNotUsed) {
-  run(trials(30));
-  platform.template_signature = "templates-2";
+  for (const TrialRecord& trial : trials_of_another_session()) {
+    TrialRecord old = trial;
+    old.platform.template_signature = "templates-old";
+    old.gstencils = 1e6;
+    TrialStore(database).insert(old);
+  }
   const SessionResult result = run(trials(30));
   EXPECT_EQ(result.known, 0);
-  EXPECT_EQ(result.winner->platform.template_signature, "templates-2");
+  EXPECT_LT(result.winner->gstencils, 1e6);
+  EXPECT_EQ(result.winner->platform.template_signature, template_signature(parse_code(result.winner->code)));
+}
+
+TEST_F(SessionTest, EachTrialCarriesTheSignatureOfItsOwnTemplate) {
+  run(trials(30));
+  std::set<std::string> signatures;
+  for (const TrialRecord& trial : stored()) {
+    EXPECT_EQ(trial.platform.template_signature, template_signature(parse_code(trial.code))) << trial.code;
+    signatures.insert(trial.platform.template_signature);
+  }
+  EXPECT_GT(signatures.size(), 1u);
+}
+
+TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
+  TrialRecord bad = trials_of_another_session().front();
+  bad.gstencils = 1e6;  // the best by far
+  for (const char* candidate : {"direct.bx32.nonsense", "direct.bx32.by1024"}) {
+    bad.code = candidate;
+    bad.platform.template_signature = template_signature(parse_code("direct.bx32"));
+    TrialStore(database).insert(bad);
+  }
+  const SessionResult result = run(trials(30));
+  EXPECT_EQ(result.trials, 30);
+  EXPECT_EQ(result.known, 0);
+  ASSERT_EQ(result.passed_over.size(), 2u);
+  EXPECT_TRUE(result.passed_over[0].starts_with("direct.bx32.nonsense: ")) << result.passed_over[0];
+  EXPECT_TRUE(result.passed_over[1].starts_with("direct.bx32.by1024: ")) << result.passed_over[1];
+  ASSERT_TRUE(result.winner);
+  EXPECT_LT(result.winner->gstencils, 1e6);
+  EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.code, result.winner->code);
 }
 
 TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {

@@ -1,0 +1,66 @@
+#include "db/stored_code.hpp"
+
+#include "generator/candidates/constraints.hpp"
+#include "generator/kernel/signature.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+/// Nothing where the code does not parse.
+std::optional<Tuning> read_code(const std::string& code) {
+  try {
+    return parse_code(code);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Problem> builtin_problem(const ProblemKey& key) {
+  const auto names = builtin_names();
+  if (std::find(names.begin(), names.end(), key.stencil_name) == names.end()) return std::nullopt;
+  Stencil stencil = find_builtin(key.stencil_name);
+  if (stencil_key(stencil) != key.stencil_key) return std::nullopt;
+  return make_problem(std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+}
+
+/// The first thing that `judge` finds wrong with the candidate, parsing included.
+template <typename Judge>
+std::optional<std::string> objection(const TrialRecord& trial, Judge&& judge) {
+  try {
+    const std::optional<Violation> violation = judge(parse_code(trial.code));
+    if (!violation) return std::nullopt;
+    return fmt::format("{}: {}: {}", trial.code, violation->constraint, violation->message);
+  } catch (const Error& error) {
+    return fmt::format("{}: {}", trial.code, error.what());
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> objection_to(const TrialRecord& trial, const Problem& problem) {
+  return objection(trial, [&](const Tuning& tuning) {
+    return first_violation(problem, limits_of_architecture(trial.platform.architecture), tuning);
+  });
+}
+
+std::optional<std::string> objection_to(const TrialRecord& trial) {
+  return objection(trial, [&](const Tuning& tuning) -> std::optional<Violation> {
+    const auto problem = builtin_problem(trial.problem);
+    if (!problem) return std::nullopt;
+    return first_violation(*problem, limits_of_architecture(trial.platform.architecture), tuning);
+  });
+}
+
+bool is_readable(const TrialRecord& trial) { return read_code(trial.code).has_value(); }
+
+bool is_stale(const TrialRecord& trial) {
+  const auto tuning = read_code(trial.code);
+  return tuning && trial.platform.template_signature != template_signature(*tuning);
+}
+
+}  // namespace stencil_tune
