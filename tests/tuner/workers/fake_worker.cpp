@@ -100,6 +100,13 @@ int echo() {
   return 0;
 }
 
+/// Says that it lives, then does not look at its line any more.
+int cling(int descriptor) {
+  const ParentLine parent;
+  if (::write(descriptor, "alive", 5) != 5) return 4;
+  hang();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -108,5 +115,6 @@ int main(int argc, char** argv) {
   if (role == "compile") return compile();
   if (role == "device") return device(argv[2], std::atoi(argv[3]));
   if (role == "hang") hang();
+  if (role == "cling") return cling(std::atoi(argv[2]));
   return 2;
 }
