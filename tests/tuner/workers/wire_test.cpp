@@ -5,7 +5,7 @@
 namespace stencil_tune {
 namespace {
 
-TEST(Wire, a_problem_arrives_as_it_was) {
+TEST(Wire, AProblemArrivesAsItWas) {
   const Problem sent = make_problem(make_builtin(Shape::box, 2, 2, Sharing::symmetric), ElementType::bf16,
                                     {Boundary::periodic, Boundary::reflect, Boundary::hold}, {2, {100, 50, 1}}, 112);
   const Problem received = problem_from(Message::from_cbor(Message::to_cbor(to_message(sent))));
@@ -21,7 +21,7 @@ TEST(Wire, a_problem_arrives_as_it_was) {
   EXPECT_EQ(received.pitch, sent.pitch);
 }
 
-TEST(Wire, a_compile_result_arrives_with_its_binary) {
+TEST(Wire, ACompileResultArrivesWithItsBinary) {
   CompileResult sent;
   sent.tuning.block_x = 64;
   sent.outcome = Outcome::compile_failed;
@@ -36,7 +36,7 @@ TEST(Wire, a_compile_result_arrives_with_its_binary) {
   EXPECT_EQ(received.kernel.resources, sent.kernel.resources);
 }
 
-TEST(Wire, a_device_session_arrives_with_all_facts) {
+TEST(Wire, ADeviceSessionArrivesWithAllFacts) {
   DeviceSession sent;
   sent.device = {1, "NVIDIA H200", "GPU-1", "sm_90", 132, 1, 2, 3, 4, 5, 6, "13.0", {}};
   sent.device.limits.shared_per_block = 99;
@@ -50,7 +50,7 @@ TEST(Wire, a_device_session_arrives_with_all_facts) {
   EXPECT_EQ(received.throttle, sent.throttle);
 }
 
-TEST(Wire, plans_and_results_arrive) {
+TEST(Wire, PlansAndResultsArrive) {
   MeasurePlan plan;
   plan.best_ms = 0.25;
   plan.verify = false;
@@ -62,7 +62,7 @@ TEST(Wire, plans_and_results_arrive) {
   EXPECT_EQ(to_message(device_result_from(to_message(result))), to_message(result));
 }
 
-TEST(Wire, an_error_is_thrown_on_the_other_side) {
+TEST(Wire, AnErrorIsThrownOnTheOtherSide) {
   const Message message = to_message(Error(ErrorCode::exceeds_device_memory, "too large"));
   try {
     throw_if_error(message);
