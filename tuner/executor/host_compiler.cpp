@@ -67,7 +67,7 @@ Subprocess start_compiler(const std::vector<std::string>& command, const Capture
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
+ScratchFolder::ScratchFolder() {
   std::string pattern = (fs::temp_directory_path() / "stencil-tune-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) {
     throw Error(ErrorCode::file_io,
@@ -76,7 +76,7 @@ TemporaryFolder::TemporaryFolder() {
   path_ = pattern;
 }
 
-TemporaryFolder::~TemporaryFolder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }
