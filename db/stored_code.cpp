@@ -44,7 +44,7 @@ std::optional<std::string> objection(const TrialRecord& trial, Judge&& judge) {
 
 std::optional<std::string> objection_to(const TrialRecord& trial, const Problem& problem) {
   return objection(trial, [&](const Tuning& tuning) {
-    return first_violation(problem, limits_of_architecture(trial.platform.architecture), tuning);
+    return first_violation({problem, tuning}, limits_of_architecture(trial.platform.architecture));
   });
 }
 
@@ -52,7 +52,7 @@ std::optional<std::string> objection_to(const TrialRecord& trial) {
   return objection(trial, [&](const Tuning& tuning) -> std::optional<Violation> {
     const auto problem = builtin_problem(trial.problem);
     if (!problem) return std::nullopt;
-    return first_violation(*problem, limits_of_architecture(trial.platform.architecture), tuning);
+    return first_violation({*problem, tuning}, limits_of_architecture(trial.platform.architecture));
   });
 }
 

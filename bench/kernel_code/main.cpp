@@ -72,10 +72,10 @@ KernelSource source_of(const TrialRecord& trial, const Definitions& definitions)
                                        key.steps, key.stage);
   const Tuning tuning = parse_code(trial.code);
   const Limits limits = limits_of_architecture(trial.platform.architecture);
-  if (const auto violation = first_violation(problem, limits, tuning)) {
+  if (const auto violation = first_violation({problem, tuning}, limits)) {
     throw Error(ErrorCode::illegal_candidate, fmt::format("{}: {}", violation->constraint, violation->message));
   }
-  return generate(problem, tuning);
+  return generate({problem, tuning});
 }
 
 /// The line that says what a winner compiles to.

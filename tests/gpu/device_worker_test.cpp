@@ -78,7 +78,7 @@ class DeviceWorkerTest : public GpuTest<> {
   WorkerOptions options_;
 };
 
-TEST_F(DeviceWorkerTest, accepts_and_times_a_right_kernel) {
+TEST_F(DeviceWorkerTest, AcceptsAndTimesARightKernel) {
   const DeviceResult result = run_planted("a.out[i] = right;");
   EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
   EXPECT_GT(result.timing.median_ms, 0);
@@ -87,29 +87,29 @@ TEST_F(DeviceWorkerTest, accepts_and_times_a_right_kernel) {
   EXPECT_LE(result.occupancy, 1);
 }
 
-TEST_F(DeviceWorkerTest, finds_one_wrong_cell_in_a_million) {
+TEST_F(DeviceWorkerTest, FindsOneWrongCellInAMillion) {
   const DeviceResult result = run_planted("a.out[i] = i == a.n[0] - 2 ? right * 1.00001f : right;");
   EXPECT_EQ(result.outcome, Outcome::wrong_result);
   EXPECT_NE(result.message.find("1 of 1048574"), std::string::npos) << result.message;
   EXPECT_NE(result.message.find("(1048574, 0, 0)"), std::string::npos) << result.message;
 }
 
-TEST_F(DeviceWorkerTest, finds_a_cell_never_written) {
+TEST_F(DeviceWorkerTest, FindsACellNeverWritten) {
   EXPECT_EQ(run_planted("if (i != 77) a.out[i] = right;").outcome, Outcome::wrong_result);
 }
 
-TEST_F(DeviceWorkerTest, finds_swapped_coefficients) {
+TEST_F(DeviceWorkerTest, FindsSwappedCoefficients) {
   const DeviceResult result = run_planted("a.out[i] = a.c[2] * a.in[i - 1] + a.c[1] * a.in[i] + a.c[0] * a.in[i + 1];");
   EXPECT_EQ(result.outcome, Outcome::wrong_result);
 }
 
-TEST_F(DeviceWorkerTest, finds_a_write_into_a_held_layer) {
+TEST_F(DeviceWorkerTest, FindsAWriteIntoAHeldLayer) {
   const DeviceResult result = run_planted("a.out[i] = right; if (i == 1) a.out[0] = right;");
   EXPECT_EQ(result.outcome, Outcome::wrong_result);
   EXPECT_NE(result.message.find("no step may write"), std::string::npos) << result.message;
 }
 
-TEST_F(DeviceWorkerTest, finds_writes_outside_the_array) {
+TEST_F(DeviceWorkerTest, FindsWritesOutsideTheArray) {
   for (const auto* at : {"-1", "a.n[0]", "a.n[0] + 100000"}) {
     const DeviceResult result = run_planted(std::string("a.out[i] = right; if (i == 1) a.out[") + at + "] = right;");
     EXPECT_EQ(result.outcome, Outcome::wrong_result) << at;
@@ -117,31 +117,31 @@ TEST_F(DeviceWorkerTest, finds_writes_outside_the_array) {
   }
 }
 
-TEST_F(DeviceWorkerTest, finds_a_changed_input) {
+TEST_F(DeviceWorkerTest, FindsAChangedInput) {
   const DeviceResult result = run_planted("a.out[i] = right; if (i == 5) const_cast<float*>(a.in)[900000] = 3;");
   EXPECT_EQ(result.outcome, Outcome::wrong_result);
 }
 
-TEST_F(DeviceWorkerTest, finds_reads_outside_the_array) {
+TEST_F(DeviceWorkerTest, FindsReadsOutsideTheArray) {
   EXPECT_EQ(run_planted("a.out[i] = right + 0 * a.in[a.n[0] + 3];").outcome, Outcome::wrong_result);
 }
 
-TEST_F(DeviceWorkerTest, records_an_illegal_access_and_goes_on) {
+TEST_F(DeviceWorkerTest, RecordsAnIllegalAccessAndGoesOn) {
   const DeviceResult result = run_planted("*reinterpret_cast<float*>(16 + i) = right;");
   EXPECT_EQ(result.outcome, Outcome::launch_failed) << result.message;
 }
 
-TEST_F(DeviceWorkerTest, records_a_kernel_that_never_ends_and_goes_on) {
+TEST_F(DeviceWorkerTest, RecordsAKernelThatNeverEndsAndGoesOn) {
   const DeviceResult result = run_planted("while (atomicAdd(a.out + i, 0.0f) != 12345.0f) {}");
   EXPECT_EQ(result.outcome, Outcome::timeout) << result.message;
 }
 
-TEST_F(DeviceWorkerTest, records_a_kernel_the_device_cannot_hold) {
+TEST_F(DeviceWorkerTest, RecordsAKernelTheDeviceCannotHold) {
   const DeviceResult result = run_planted("a.out[i] = right;", "__launch_bounds__(1)");
   EXPECT_EQ(result.outcome, Outcome::exceeds_limits) << result.message;
 }
 
-TEST_F(DeviceWorkerTest, refuses_a_binary_that_is_none) {
+TEST_F(DeviceWorkerTest, RefusesABinaryThatIsNone) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {4096, 1, 1}});
   const auto worker = start_device_worker(problem, options_);
   worker->start();
@@ -149,7 +149,7 @@ TEST_F(DeviceWorkerTest, refuses_a_binary_that_is_none) {
   EXPECT_EQ(worker->run(Tuning{}, garbage, {}).outcome, Outcome::launch_failed);
 }
 
-TEST_F(DeviceWorkerTest, measures_the_session_before_the_first_candidate) {
+TEST_F(DeviceWorkerTest, MeasuresTheSessionBeforeTheFirstCandidate) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kHold, {3, {512, 512, 256}});
   const DeviceSession session = start_device_worker(problem, options_)->start();
   EXPECT_EQ(session.device.uuid, device_.uuid);
@@ -158,7 +158,7 @@ TEST_F(DeviceWorkerTest, measures_the_session_before_the_first_candidate) {
   EXPECT_EQ(session.fits_in_l2, 2 * problem.field_bytes() <= device_.l2_bytes);
 }
 
-TEST_F(DeviceWorkerTest, says_how_much_memory_a_grid_needs) {
+TEST_F(DeviceWorkerTest, SaysHowMuchMemoryAGridNeeds) {
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 1), ElementType::f64, kHold, {3, {16384, 16384, 16384}});
   try {
@@ -169,7 +169,7 @@ TEST_F(DeviceWorkerTest, says_how_much_memory_a_grid_needs) {
   }
 }
 
-TEST_F(DeviceWorkerTest, races_finalists_and_ranks_them_as_they_are) {
+TEST_F(DeviceWorkerTest, RacesFinalistsAndRanksThemAsTheyAre) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 24, 1, 1}});
   const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
   const auto worker = start_device_worker(problem, options_);
@@ -191,7 +191,7 @@ struct Case {
 
 class RealKernels : public GpuTest<testing::TestWithParam<Case>> {};
 
-TEST_P(RealKernels, of_every_family_are_right) {
+TEST_P(RealKernels, OfEveryFamilyAreRight) {
   const auto [type, boundary] = GetParam();
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 2), type, {boundary, boundary, boundary}, {3, {128, 67, 45}});

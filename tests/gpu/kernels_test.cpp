@@ -145,7 +145,7 @@ const std::vector<HostCase>& all_pairs() {
 
 class DeviceKernelForms : public DeviceKernels, public testing::WithParamInterface<Tuning> {};
 
-TEST_P(DeviceKernelForms, agree_with_the_reference_in_every_cell) {
+TEST_P(DeviceKernelForms, AgreeWithTheReferenceInEveryCell) {
   std::vector<HostCase> cases;
   std::copy_if(all_pairs().begin(), all_pairs().end(), std::back_inserter(cases),
                [](const HostCase& one) { return form_of(one.tuning) == form_of(GetParam()); });
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, DeviceKernelForms, testing::ValuesIn(kernel_form
 class DeviceRings : public GpuTest<> {};
 
 // A copy that overtakes loads of the plane it replaces is wrong in few cells, and not in every launch.
-TEST_F(DeviceRings, are_right_launch_after_launch) {
+TEST_F(DeviceRings, AreRightLaunchAfterLaunch) {
   constexpr int kLaunches = 100;
   if (device_.limits.compute_capability < 90) GTEST_SKIP() << "no tensor copies on " << device_.architecture;
   const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f64, {}, {3, {256, 256, 256}});
@@ -200,7 +200,7 @@ TEST_F(DeviceRings, are_right_launch_after_launch) {
 
 class DeviceTemporalKernels : public DeviceKernels, public testing::WithParamInterface<Boundary> {};
 
-TEST_P(DeviceTemporalKernels, agree_with_repeated_sweeps_in_every_cell) {
+TEST_P(DeviceTemporalKernels, AgreeWithRepeatedSweepsInEveryCell) {
   std::vector<HostCase> cases = temporal_cases(GetParam());
   // Where few of them run, others with each boundary.
   std::rotate(cases.begin(), cases.begin() + static_cast<int>(GetParam()) % static_cast<int>(cases.size()),
@@ -215,35 +215,35 @@ INSTANTIATE_TEST_SUITE_P(Each, DeviceTemporalKernels,
 
 class DeviceTemporalForms : public DeviceKernels {};
 
-TEST_F(DeviceTemporalForms, fuse_two_to_eight_steps) { expect_right(temporal_step_cases()); }
+TEST_F(DeviceTemporalForms, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
 
-TEST_F(DeviceTemporalForms, fuse_steps_on_a_line) { expect_right(temporal_line_cases()); }
+TEST_F(DeviceTemporalForms, FuseStepsOnALine) { expect_right(temporal_line_cases()); }
 
-TEST_F(DeviceTemporalForms, keep_fields_that_no_step_changes) { expect_right(temporal_constant_cases()); }
+TEST_F(DeviceTemporalForms, KeepFieldsThatNoStepChanges) { expect_right(temporal_constant_cases()); }
 
-TEST_F(DeviceTemporalForms, keep_sums) { expect_right(temporal_sums_cases()); }
+TEST_F(DeviceTemporalForms, KeepSums) { expect_right(temporal_sums_cases()); }
 
-TEST_F(DeviceTemporalForms, share_steps_out) { expect_right(temporal_group_cases()); }
+TEST_F(DeviceTemporalForms, ShareStepsOut) { expect_right(temporal_group_cases()); }
 
-TEST_F(DeviceTemporalForms, share_tiles_in_clusters) { expect_right(temporal_cluster_cases()); }
+TEST_F(DeviceTemporalForms, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
-TEST_F(DeviceTemporalForms, span_tiles_with_several_warps) { expect_right(wide_temporal_cases()); }
+TEST_F(DeviceTemporalForms, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_cases()); }
 
-TEST_F(DeviceTemporalForms, wait_for_each_other_within_a_step) { expect_right(split_barrier_cases()); }
+TEST_F(DeviceTemporalForms, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
 
-TEST_F(DeviceTemporalForms, have_rows_brought_by_the_copy_engine) { expect_right(temporal_engine_cases()); }
+TEST_F(DeviceTemporalForms, HaveRowsBroughtByTheCopyEngine) { expect_right(temporal_engine_cases()); }
 
-TEST_F(DeviceTemporalForms, let_planes_of_levels_wait_in_shared_memory) { expect_right(temporal_shared_plane_cases()); }
+TEST_F(DeviceTemporalForms, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
 
-TEST_F(DeviceTemporalForms, reach_further_to_one_side) { expect_right(lopsided_temporal_cases()); }
+TEST_F(DeviceTemporalForms, ReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
-TEST_F(DeviceTemporalForms, serve_definitions_nonlinear_and_without_corners) { expect_right(defined_temporal_cases()); }
+TEST_F(DeviceTemporalForms, ServeDefinitionsNonlinearAndWithoutCorners) { expect_right(defined_temporal_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------
 
 class DeviceTextbookKernels : public DeviceKernels, public testing::WithParamInterface<int> {};
 
-TEST_P(DeviceTextbookKernels, agree_with_the_reference) {
+TEST_P(DeviceTextbookKernels, AgreeWithTheReference) {
   const int rank = GetParam();
   constexpr std::array<std::tuple<Shape, int, ElementType>, 4> kStencils{{{Shape::star, 1, ElementType::f32},
                                                                           {Shape::star, 2, ElementType::f64},

@@ -63,6 +63,23 @@ installs_exactly_what_is_missing_as_root() {
   expect_call '^apt-get install .*--no-install-recommends ninja-build libfmt-dev libxxhash-dev$'
 }
 
+leaves_the_packages_of_tests_to_their_option() {
+  make_machine 'libgmock-dev libgtest-dev libpng-dev clang debootstrap shellcheck'
+  run_setup
+  expect_status 0
+  expect_no_calls
+  run_setup --tests
+  expect_status 0
+  expect_call '^apt-get install .*--no-install-recommends libgmock-dev libgtest-dev libpng-dev$'
+}
+
+checks_include_tests() {
+  make_machine 'libgmock-dev shellcheck'
+  run_setup --checks
+  expect_status 0
+  expect_call '^apt-get install .* libgmock-dev shellcheck$'
+}
+
 uses_sudo_where_it_asks_for_no_password() {
   make_machine libfmt-dev
   fake id 'echo 1000'

@@ -162,7 +162,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   const SteadyClock clock;
   outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
                                 InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                                tips(problem, target.limits, target.gpu(), winners, model)},
+                                warm_starts(problem, target.limits, target.gpu(), winners, model)},
                                settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note();

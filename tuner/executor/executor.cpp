@@ -70,7 +70,7 @@ std::string_view name(ThreadOrder order) noexcept {
 }
 
 HostLibrary::HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto path = compile_for_host(translation_unit(sources), host_files(files), folder.path());
   // Once loaded, the file is no longer needed.
   handle_ = std::shared_ptr<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* library) {

@@ -1,12 +1,11 @@
 #include "tuner/executor/host_compiler.hpp"
 
+#include "runtime/process/captured_output.hpp"
+#include "runtime/process/subprocess.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
@@ -57,39 +56,18 @@ void write_file(const fs::path& path, std::string_view text) {
   if (!file.flush()) throw Error(ErrorCode::file_io, fmt::format("cannot write {}", path.string()));
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Runs the command with both outputs going to `log`; returns its wait status.
-int run_command(const std::vector<std::string>& command, const fs::path& log) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) {
-    throw Error(ErrorCode::missing_library, fmt::format("cannot start the host compiler {}: {}", command[0],
-                                                        std::generic_category().message(failed)));
+Subprocess start_compiler(const std::vector<std::string>& command, const CapturedOutput& log) {
+  try {
+    return Subprocess(command, {.output = log.descriptor(), .errors = log.descriptor()});
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::missing_library,
+                fmt::format("cannot start the host compiler {}: {}", command[0], error.code().message()));
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
+ScratchFolder::ScratchFolder() {
   std::string pattern = (fs::temp_directory_path() / "stencil-tune-XXXXXX").string();
   if (!::mkdtemp(pattern.data())) {
     throw Error(ErrorCode::file_io,
@@ -98,7 +76,7 @@ TemporaryFolder::TemporaryFolder() {
   path_ = pattern;
 }
 
-TemporaryFolder::~TemporaryFolder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }
@@ -120,7 +98,6 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
   for (const TemplateFile& file : files) write_file(folder / file.name, file.text);
   const fs::path source = folder / "kernels.cpp";
   fs::path library = folder / "kernels.so";
-  const fs::path log = folder / "log.txt";
   write_file(source, translation_unit);
 
   // Sanitizer checks that trap need no run-time library: an index beyond a thread's own array becomes a fault.
@@ -131,10 +108,10 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
     command.emplace_back(option);
   }
   command.insert(command.end(), {"-I", folder.string(), "-o", library.string(), source.string()});
-  const int status = run_command(command, log);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+  const CapturedOutput log;
+  if (!start_compiler(command, log).wait().succeeded()) {
     throw Error(ErrorCode::compile_failed,
-                fmt::format("{} failed on a kernel for the host:\n{}", command[0], read_file(log)));
+                fmt::format("{} failed on a kernel for the host:\n{}", command[0], log.text()));
   }
   return library;
 }

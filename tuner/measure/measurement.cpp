@@ -1,5 +1,7 @@
 #include "tuner/measure/measurement.hpp"
 
+#include <boost/math/distributions/binomial.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,16 +19,10 @@ constexpr double kPartOfDistance = 0.3;  // to the best, that the interval of a 
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
 std::size_t left_out(std::size_t n) {
-  const auto count = static_cast<double>(n);
-  if (n > 500) return static_cast<std::size_t>(std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count))));
-  double term = std::exp2(-count);
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    sum += term;
-    if (sum > 0.025) return k;
-    term *= (count - static_cast<double>(k)) / (static_cast<double>(k) + 1);
-  }
-  return 0;
+  using RoundUp =
+      boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
+  const boost::math::binomial_distribution<double, RoundUp> below_median(static_cast<double>(n), 0.5);
+  return static_cast<std::size_t>(quantile(below_median, 0.025));
 }
 
 /// How wide the interval may be. What is surely slower than the best need not be known as well as the best itself: a

@@ -310,7 +310,7 @@ class Session {
   std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
   std::set<std::string> cannot_run_;         // codes of stored trials
   std::set<std::string> incumbents_;         // known codes that are being compiled again
-  std::set<std::string> tip_codes_;
+  std::set<std::string> warm_start_codes_;
   std::set<std::string> baseline_codes_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device
   int submitted_ = 0;                // new candidates handed to the compile processes

@@ -68,7 +68,7 @@ void CompilePool::hand_out() {
     slot.job = queue_.front();
     queue_.pop_front();
     slot.deadline = Clock::now() + deadline_;
-    if (!slot.child->send({{"code", code(*slot.job)}}, slot.deadline)) {
+    if (!slot.child->send({{"tuning", *slot.job}}, slot.deadline)) {
       give_up(slot, Outcome::compile_failed, "the compiler process ended before the job: ");
     }
   }
@@ -86,8 +86,8 @@ void CompilePool::serve(Slot& slot) {
       give_up(slot, Outcome::timeout, fmt::format("not compiled within {:g} s: ", limit));
     } else {
       throw_if_error(received.message);
-      if (!received.message.contains("code")) continue;  // a new worker says that it is ready
-      ready_.push_back(compile_result_from(received.message));
+      if (received.message.contains("ready")) continue;  // a new worker says that it is ready
+      ready_.push_back(received.message.get<CompileResult>());
       slot.job.reset();
     }
   }
@@ -121,7 +121,7 @@ std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, co
   WorkerOptions resolved = options;
   if (resolved.architecture.empty()) resolved.architecture = find_device(options.device).architecture;
   return std::make_unique<CompilePool>(
-      Message{{"problem", to_message(problem)}, {"options", to_message(resolved)}},
+      Message{{"problem", problem}, {"options", resolved}},
       options.compile_width > 0 ? options.compile_width : usable_cores(),
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_deadline_s * 1000)),
       own_command("internal-compile-worker"));

@@ -30,13 +30,12 @@ int compile_worker_main() {
   try {
     const std::optional<Message> opening = parent.receive();
     if (!opening) return 0;
-    const Problem problem = problem_from(opening->at("problem"));
-    const std::string architecture = options_from(opening->at("options")).architecture;
+    const auto problem = opening->at("problem").get<Problem>();
+    const std::string architecture = opening->at("options").get<WorkerOptions>().architecture;
     const std::unique_ptr<Compiler> compiler = open_cached_nvrtc();
     parent.send({{"ready", compiler->version()}});
     while (const std::optional<Message> job = parent.receive()) {
-      const Tuning tuning = parse_code(job->at("code").get<std::string>());
-      parent.send(to_message(compile(*compiler, problem, architecture, tuning)));
+      parent.send(compile(*compiler, problem, architecture, job->at("tuning").get<Tuning>()));
     }
     return 0;
   } catch (const Error& error) {

@@ -17,7 +17,7 @@ constexpr int kRestarts = 4;             // a killed worker's memory comes back 
 constexpr std::chrono::seconds kRestartPause{2};
 
 Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
-  return {{"code", code(tuning)}, {"kernel", to_message(kernel)}};
+  return {{"tuning", tuning}, {"kernel", kernel}};
 }
 
 DeviceResult result_of(Outcome outcome, std::string why) {
@@ -32,12 +32,12 @@ DeviceResult result_of(Outcome outcome, std::string why) {
 DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command)
     : opening_(std::move(opening)), run_deadline_s_(run_deadline_s), command_(std::move(command)) {}
 
-DeviceSession DeviceProxy::start() { return session_from(begin(true)); }
+DeviceSession DeviceProxy::start() { return begin(true).get<DeviceSession>(); }
 
 /// A fresh worker with everything allocated. `measure`: with the copy ceiling, for the session's first worker.
 Message DeviceProxy::begin(bool measure) {
   child_.emplace(command_);
-  uuid_ = facts_from(ask_or_throw(opening_, kOpenDeadlineS)).uuid;
+  uuid_ = ask_or_throw(opening_, kOpenDeadlineS).get<DeviceFacts>().uuid;
   const GpuLock lock(gpu_lock_path(uuid_));
   return ask_or_throw({{"verb", "start"}, {"measure", measure}}, kStartDeadlineS);
 }
@@ -95,13 +95,13 @@ DeviceResult DeviceProxy::run(const Tuning& tuning, const CompiledKernel& kernel
 DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
   Message request = candidate_message(tuning, kernel);
   request["verb"] = "run";
-  request["plan"] = to_message(plan);
+  request["plan"] = plan;
   const GpuLock lock(gpu_lock_path(uuid_));
   const Answer answer = ask(request, run_deadline_s_);
   if (!answer.message) return result_of(answer.outcome, answer.why);
   if (answer.message->contains("error")) return result_of(Outcome::launch_failed, answer.message->at("message"));
   if (!answer.message->at("usable")) child_.reset();  // its context is broken: the next candidate gets a fresh one
-  return device_result_from(answer.message->at("result"));
+  return answer.message->at("result").get<DeviceResult>();
 }
 
 std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
@@ -116,8 +116,7 @@ std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, 
   }
   std::vector<DeviceResult> timed;
   if (results && results->contains("results")) {
-    for (const Message& result : results->at("results")) timed.push_back(device_result_from(result));
-    return timed;
+    return results->at("results").get<std::vector<DeviceResult>>();
   }
   // Some finalist ended the worker: alone, each shows what it does.
   child_.reset();
@@ -128,9 +127,8 @@ std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, 
 }
 
 std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options) {
-  return std::make_unique<DeviceProxy>(
-      Message{{"verb", "open"}, {"problem", to_message(problem)}, {"options", to_message(options)}},
-      options.run_deadline_s, own_command("internal-device-worker"));
+  return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"problem", problem}, {"options", options}},
+                                       options.run_deadline_s, own_command("internal-device-worker"));
 }
 
 }  // namespace stencil_tune

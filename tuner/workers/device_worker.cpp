@@ -25,10 +25,10 @@ class DeviceServer {
 
  private:
   Message open(const Message& request) {
-    problem_ = problem_from(request.at("problem"));
-    options_ = options_from(request.at("options"));
+    problem_ = request.at("problem").get<Problem>();
+    options_ = request.at("options").get<WorkerOptions>();
     device_ = find_device(options_.device);
-    return to_message(device_);
+    return device_;
   }
 
   Message start(const Message& request) {
@@ -36,7 +36,7 @@ class DeviceServer {
     bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *problem_, options_);
     DeviceSession session;
     session.device = device_;
-    return to_message(request.at("measure") ? bench_->measure_session() : session);
+    return request.at("measure") ? bench_->measure_session() : session;
   }
 
   DeviceBench& bench() {
@@ -45,21 +45,18 @@ class DeviceServer {
   }
 
   Message run(const Message& request) {
-    const DeviceResult result = bench().run(parse_code(request.at("code").get<std::string>()),
-                                            kernel_from(request.at("kernel")), plan_from(request.at("plan")));
-    return {{"result", to_message(result)}, {"usable", bench().usable()}};
+    const DeviceResult result =
+        bench().run(request.at("tuning").get<Tuning>(), request.at("kernel").get<CompiledKernel>(),
+                    request.at("plan").get<MeasurePlan>());
+    return {{"result", result}, {"usable", bench().usable()}};
   }
 
   Message race(const Message& request) {
     std::vector<std::pair<Tuning, CompiledKernel>> finalists;
     for (const Message& one : request.at("finalists")) {
-      finalists.emplace_back(parse_code(one.at("code").get<std::string>()), kernel_from(one.at("kernel")));
+      finalists.emplace_back(one.at("tuning").get<Tuning>(), one.at("kernel").get<CompiledKernel>());
     }
-    Message results = Message::array();
-    for (const DeviceResult& result : bench().race(finalists, request.at("rounds"))) {
-      results.push_back(to_message(result));
-    }
-    return {{"results", std::move(results)}};
+    return {{"results", bench().race(finalists, request.at("rounds"))}};
   }
 
   std::optional<Problem> problem_;

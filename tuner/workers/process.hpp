@@ -1,14 +1,13 @@
 // A child process that speaks the protocol, and that can be killed at any time.
 #pragma once
 
+#include "runtime/process/captured_output.hpp"
+#include "runtime/process/subprocess.hpp"
 #include "tuner/workers/protocol.hpp"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 namespace stencil_tune {
 
@@ -18,12 +17,11 @@ using WorkerCommand = std::vector<std::string>;
 /// This very program with an internal verb.
 WorkerCommand own_command(const std::string& verb);
 
-/// Owns the process: it is killed and reaped when this goes. The child also dies with the thread that started it, does
-/// not see the terminal's Ctrl-C (its parent decides), and its standard error is kept for messages about its end.
-/// Not thread-safe.
+/// Owns the process: it is killed and reaped when this goes. It does not see the terminal's Ctrl-C (its parent
+/// decides), and its standard error is kept for messages about its end. Not thread-safe.
 class ChildProcess {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = Subprocess::Clock;
 
   enum class Line {
     message,
@@ -35,11 +33,8 @@ class ChildProcess {
     Message message;
   };
 
-  /// Throws Error(internal) when the system refuses another process.
+  /// Throws Error(internal) when it cannot be started.
   explicit ChildProcess(const WorkerCommand& command);
-  ~ChildProcess();
-  ChildProcess(ChildProcess&& other) noexcept;
-  ChildProcess& operator=(ChildProcess&& other) noexcept;
 
   /// False when the child has gone or does not take the message before the deadline.
   bool send(const Message& message, Clock::time_point deadline);
@@ -47,19 +42,18 @@ class ChildProcess {
   Received receive(Clock::time_point deadline);
 
   /// To poll(2) for input on several children at once.
-  int descriptor() const noexcept { return line_; }
+  int descriptor() const noexcept { return line_.get(); }
 
   /// Kills it if need be, reaps it, and says how it ended: "killed by signal 11 (Segmentation fault)", with the last
   /// lines it wrote to standard error.
   std::string end();
 
  private:
-  void close_all() noexcept;
-  std::string last_words() const;
+  bool line_is_closed() const;
 
-  pid_t pid_ = -1;
-  int line_ = -1;    ///< one socket, both ways
-  int errors_ = -1;  ///< memory file that is the child's standard error
+  Descriptor line_;  ///< one socket, both ways
+  CapturedOutput errors_;
+  std::optional<Subprocess> process_;
   MessageDecoder decoder_;
 };
 

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace stencil_tune {
@@ -55,6 +57,7 @@ ParentLine::ParentLine() : out_(::dup(STDOUT_FILENO)) {
   if (out_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     throw Error(ErrorCode::internal, std::string("worker cannot set up its pipes: ") + std::strerror(errno));
   }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // one that went before this line has closed its end, which receive() sees
 }
 
 ParentLine::~ParentLine() { ::close(out_); }

@@ -33,7 +33,8 @@ class MessageDecoder {
 };
 
 /// The child's end of the line: blocking, on standard input and on what was standard output when it was made.
-/// Whatever the child's libraries print to standard output goes to standard error from then on.
+/// Whatever the child's libraries print to standard output goes to standard error from then on, and the child dies with
+/// the thread that started it.
 class ParentLine {
  public:
   ParentLine();

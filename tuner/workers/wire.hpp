@@ -1,30 +1,56 @@
-// The values that cross between the session and its workers, to and from messages.
+// The values that cross between the session and its workers: Message(value), and message.get<Value>(), which throws
+// nlohmann::json::exception for a message of another shape. Members travel by name, enumerations as their numbers.
 #pragma once
 
 #include "stencil_tune/error.hpp"
 #include "tuner/workers/protocol.hpp"
 #include "tuner/workers/worker.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <vector>
+
+/// CBOR binary, so that bytes travel as they are.
+template <>
+struct nlohmann::adl_serializer<std::vector<std::byte>> {
+  static void to_json(json& message, const std::vector<std::byte>& bytes);
+  static void from_json(const json& message, std::vector<std::byte>& bytes);
+};
+
 namespace stencil_tune {
 
-Message to_message(const Problem& problem);
-Message to_message(const WorkerOptions& options);
-Message to_message(const CompiledKernel& kernel);
-Message to_message(const CompileResult& result);
-Message to_message(const MeasurePlan& plan);
-Message to_message(const DeviceFacts& facts);
-Message to_message(const DeviceSession& session);
-Message to_message(const DeviceResult& result);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Coefficient, name, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Node, op, value, index, offset, operands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Update, output, expression)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
-/// Throw nlohmann::json::exception for a message of another shape.
-Problem problem_from(const Message& message);
-WorkerOptions options_from(const Message& message);
-CompiledKernel kernel_from(const Message& message);
-CompileResult compile_result_from(const Message& message);
-MeasurePlan plan_from(const Message& message);
-DeviceFacts facts_from(const Message& message);
-DeviceSession session_from(const Message& message);
-DeviceResult device_result_from(const Message& message);
+/// Without its facts, which make_problem() derives again.
+void to_json(Message& message, const Problem& problem);
+void from_json(const Message& message, Problem& problem);
+
+/// A candidate is its code.
+void to_json(Message& message, const Tuning& tuning);
+void from_json(const Message& message, Tuning& tuning);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_width, compile_deadline_s,
+                                   run_deadline_s, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms, verify)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, compute_capability, max_threads_per_block, max_registers_per_thread,
+                                   registers_per_sm, max_threads_per_sm, max_blocks_per_sm, shared_per_block,
+                                   shared_per_sm)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, ordinal, name, uuid, architecture, multiprocessors, memory_bytes,
+                                   free_bytes, l2_bytes, clock_khz, memory_clock_khz, memory_bus_bits, driver, limits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSession, device, ceiling_gbs, fits_in_l2, sm_clock_mhz, memory_clock_mhz,
+                                   throttle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, median_ms, low_ms, high_ms, samples)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped)
 
 /// An Error as a message {"error": code, "message": text}, and back: throws it if the message is one.
 Message to_message(const Error& error);

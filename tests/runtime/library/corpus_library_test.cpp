@@ -78,7 +78,7 @@ class CorpusLibrary : public testing::TestWithParam<std::string> {
                      .boundaries = problem.boundaries,
                      .extents = problem.extents,
                      .pitch = problem.pitch};
-    const Tuning tuning = *default_candidate(Family::direct, problem, limits_of_architecture("sm_90"));
+    const Tuning tuning = *default_candidate(family_named("direct"), problem, limits_of_architecture("sm_90"));
     trial.platform = {.gpu = driver_.gpus[0].name,
                       .architecture = "sm_90",
                       .driver = "13.0",

@@ -23,7 +23,7 @@ bool is_free(const std::filesystem::path& path) {
   return free;
 }
 
-TEST(GpuLock, is_held_until_it_goes) {
+TEST(GpuLock, IsHeldUntilItGoes) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "gpu.lock";
   {
@@ -33,7 +33,7 @@ TEST(GpuLock, is_held_until_it_goes) {
   EXPECT_TRUE(is_free(path));
 }
 
-TEST(GpuLock, waits_for_the_holder) {
+TEST(GpuLock, WaitsForTheHolder) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "gpu.lock";
   std::optional<GpuLock> first(std::in_place, path);
@@ -47,16 +47,16 @@ TEST(GpuLock, waits_for_the_holder) {
   second.join();
 }
 
-TEST(GpuLock, opens_a_file_it_may_only_read) {
+TEST(GpuLock, OpensAFileItMayOnlyRead) {
   const TemporaryFolder folder;
   const auto path = folder.touch("gpu.lock");
   std::filesystem::permissions(path, std::filesystem::perms::owner_read);
   EXPECT_NO_THROW(GpuLock lock(path));
 }
 
-TEST(GpuLock, says_where_it_cannot_be_made) { EXPECT_THROW(GpuLock("/no/such/folder/gpu.lock"), Error); }
+TEST(GpuLock, SaysWhereItCannotBeMade) { EXPECT_THROW(GpuLock("/no/such/folder/gpu.lock"), Error); }
 
-TEST(GpuLock, a_uuid_cannot_leave_the_folder) {
+TEST(GpuLock, AUuidCannotLeaveTheFolder) {
   ::setenv("STENCIL_TUNE_LOCK_DIR", "/somewhere", 1);
   EXPECT_EQ(gpu_lock_path("../GPU-1"), "/somewhere/stencil-tune-___GPU-1.lock");
   ::unsetenv("STENCIL_TUNE_LOCK_DIR");

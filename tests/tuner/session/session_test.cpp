@@ -46,7 +46,7 @@ class SessionTest : public ::testing::Test {
   std::vector<TrialRecord> trials_of_another_session() {
     Database other = Database::open(folder.path() / "other.db");
     const auto strategy = make_random(space, 7);
-    run_session({problem, platform, *strategy, compilers, device, other, clock, observer, stop, baselines, tips},
+    run_session({problem, platform, *strategy, compilers, device, other, clock, observer, stop, baselines, warm_starts},
                 trials(10));
     auto all = TrialStore(other).find({});
     std::erase_if(all, [](const TrialRecord& trial) { return trial.outcome != Outcome::ok; });

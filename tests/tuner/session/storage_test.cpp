@@ -8,7 +8,7 @@
 namespace stencil_tune::check {
 namespace {
 
-TEST(Storage, every_f16_and_bf16_survives_the_way_to_float_and_back) {
+TEST(Storage, EveryF16AndBf16SurvivesTheWayToFloatAndBack) {
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const auto stored = static_cast<unsigned short>(bits);
     if (!std::isnan(from_f16(stored))) {
@@ -20,7 +20,7 @@ TEST(Storage, every_f16_and_bf16_survives_the_way_to_float_and_back) {
   }
 }
 
-TEST(Storage, known_values) {
+TEST(Storage, KnownValues) {
   EXPECT_EQ(to_f16(1.0f), 0x3c00);
   EXPECT_EQ(to_f16(-2.0f), 0xc000);
   EXPECT_EQ(from_f16(0x7bff), 65504.0f);
@@ -29,7 +29,7 @@ TEST(Storage, known_values) {
   EXPECT_EQ(from_bf16(0xc049), -3.140625f);
 }
 
-TEST(Storage, rounds_to_nearest_and_ties_to_even) {
+TEST(Storage, RoundsToNearestAndTiesToEven) {
   EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f)), 1.0f);                     // tie, even below
   EXPECT_EQ(from_f16(to_f16(1 + 3 * 0x1p-11f)), 1 + 0x1p-9f);          // tie, even above
   EXPECT_EQ(from_f16(to_f16(1 + 0x1p-11f + 0x1p-20f)), 1 + 0x1p-10f);  // above the tie
@@ -39,7 +39,7 @@ TEST(Storage, rounds_to_nearest_and_ties_to_even) {
   EXPECT_EQ(from_bf16(to_bf16(1 + 3 * 0x1p-8f)), 1 + 0x1p-6f);
 }
 
-TEST(Storage, carries_into_the_next_binade_and_overflows_to_infinity) {
+TEST(Storage, CarriesIntoTheNextBinadeAndOverflowsToInfinity) {
   EXPECT_EQ(from_f16(to_f16(2 - 0x1p-12f)), 2.0f);
   EXPECT_EQ(from_f16(to_f16(0x1p-14f - 0x1p-26f)), 0x1p-14f);  // subnormal to normal
   EXPECT_TRUE(std::isinf(from_f16(to_f16(65520.0f))));
@@ -47,7 +47,7 @@ TEST(Storage, carries_into_the_next_binade_and_overflows_to_infinity) {
   EXPECT_TRUE(std::isinf(from_bf16(to_bf16(std::numeric_limits<float>::max()))));
 }
 
-TEST(Storage, keeps_nan_and_infinity) {
+TEST(Storage, KeepsNanAndInfinity) {
   EXPECT_TRUE(std::isnan(from_f16(to_f16(std::numeric_limits<float>::quiet_NaN()))));
   EXPECT_TRUE(std::isnan(from_bf16(to_bf16(std::numeric_limits<float>::quiet_NaN()))));
   EXPECT_EQ(from_f16(to_f16(-std::numeric_limits<float>::infinity())), -std::numeric_limits<float>::infinity());

@@ -16,7 +16,7 @@ bool has(const std::vector<Extents>& all, const std::array<std::int64_t, 3>& n) 
   return std::any_of(all.begin(), all.end(), [&](const Extents& e) { return e.n == n; });
 }
 
-TEST(AwkwardExtents, stand_one_off_the_tile_on_each_side) {
+TEST(AwkwardExtents, StandOneOffTheTileOnEachSide) {
   const auto all = awkward_extents(star(3, Boundary::periodic), {32, 8, 16});
   EXPECT_TRUE(has(all, {33, 9, 17}));
   EXPECT_TRUE(has(all, {31, 7, 15}));
@@ -24,7 +24,7 @@ TEST(AwkwardExtents, stand_one_off_the_tile_on_each_side) {
   EXPECT_TRUE(has(all, {1, 1, 1}));
 }
 
-TEST(AwkwardExtents, leave_something_to_update_under_hold) {
+TEST(AwkwardExtents, LeaveSomethingToUpdateUnderHold) {
   const Problem problem = star(3, Boundary::hold);
   for (const Extents& extents : awkward_extents(problem, {32, 8, 1})) {
     const Problem small = make_problem(problem.stencil, problem.type, problem.boundaries, extents);
@@ -32,7 +32,7 @@ TEST(AwkwardExtents, leave_something_to_update_under_hold) {
   }
 }
 
-TEST(AwkwardExtents, stay_small_for_huge_tiles_and_keep_the_rank) {
+TEST(AwkwardExtents, StaySmallForHugeTilesAndKeepTheRank) {
   for (const int rank : {1, 2, 3}) {
     for (const Extents& extents : awkward_extents(star(rank, Boundary::zero), {4096, 512, 512})) {
       EXPECT_EQ(extents.rank, rank);

@@ -27,7 +27,7 @@ class CheckSources : public testing::TestWithParam<std::string> {
   std::unique_ptr<Compiler> compiler_;
 };
 
-TEST_P(CheckSources, verification_compiles_for_every_element_type) {
+TEST_P(CheckSources, VerificationCompilesForEveryElementType) {
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
     const CompiledKernel kernel = compiler_->compile(verification_source(type, 5), GetParam());
     for (const auto* entry : {"fill", "poison", "reference", "compare", "untouched", "unchanged"}) {
@@ -36,7 +36,7 @@ TEST_P(CheckSources, verification_compiles_for_every_element_type) {
   }
 }
 
-TEST_P(CheckSources, copies_compile) {
+TEST_P(CheckSources, CopiesCompile) {
   const CompiledKernel kernel = compiler_->compile(copy_source(), GetParam());
   EXPECT_TRUE(contains(kernel, ".text.copy_4_streaming"));
   EXPECT_EQ(kernel.resources.spill_bytes, 0);

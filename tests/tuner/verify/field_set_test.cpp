@@ -19,34 +19,34 @@ Stencil two_level() {
   return std::move(b).build();
 }
 
-TEST(Phases, one_field_in_and_out_swaps_two_buffers) {
+TEST(Phases, OneFieldInAndOutSwapsTwoBuffers) {
   const auto all = phases(make_builtin(Shape::star, 3, 1));
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0], (Phase{0, 1}));
   EXPECT_EQ(all[1], (Phase{1, 0}));
 }
 
-TEST(Phases, a_two_level_scheme_rotates_three_buffers) {
+TEST(Phases, ATwoLevelSchemeRotatesThreeBuffers) {
   const auto all = phases(two_level());  // fields u, u_prev, u_next
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[1], (Phase{2, 0, 1}));
   EXPECT_EQ(all[2], (Phase{1, 2, 0}));
 }
 
-TEST(Phases, without_rotations_nothing_moves) {
+TEST(Phases, WithoutRotationsNothingMoves) {
   Stencil stencil = make_builtin(Shape::star, 1, 1);
   stencil.rotations.clear();
   EXPECT_EQ(phases(stencil).size(), 1u);
 }
 
-TEST(RotationClasses, buffers_that_meet_hold_the_same_layers) {
+TEST(RotationClasses, BuffersThatMeetHoldTheSameLayers) {
   EXPECT_EQ(rotation_classes(two_level()), (std::vector<int>{0, 0, 0}));
   Stencil apart = two_level();
   apart.rotations.clear();
   EXPECT_EQ(rotation_classes(apart), (std::vector<int>{0, 1, 2}));
 }
 
-TEST(RequireMemory, says_how_much_is_needed_and_there) {
+TEST(RequireMemory, SaysHowMuchIsNeededAndThere) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
                                        {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {1024, 1024, 1024}});
   constexpr std::size_t kGiB = std::size_t{1} << 30;

@@ -73,14 +73,14 @@ Stencil every_operation() {
   return std::move(b).build();
 }
 
-TEST(ReferenceProgram, agrees_with_the_plain_evaluator_on_every_operation) {
+TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnEveryOperation) {
   for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
     expect_agreement(make_problem(every_operation(), type, {Boundary::periodic, Boundary::reflect, Boundary::hold},
                                   {2, {7, 5, 1}}, 9));
   }
 }
 
-TEST(ReferenceProgram, agrees_on_every_boundary) {
+TEST(ReferenceProgram, AgreesOnEveryBoundary) {
   for (const Boundary boundary :
        {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic, Boundary::reflect}) {
     expect_agreement(
@@ -88,7 +88,7 @@ TEST(ReferenceProgram, agrees_on_every_boundary) {
   }
 }
 
-TEST(ReferenceProgram, a_long_sum_needs_few_slots_whichever_way_it_leans) {
+TEST(ReferenceProgram, ALongSumNeedsFewSlotsWhicheverWayItLeans) {
   for (const bool left : {true, false}) {
     StencilBuilder b("chain", 1);
     const int in = b.field("in");
@@ -104,7 +104,7 @@ TEST(ReferenceProgram, a_long_sum_needs_few_slots_whichever_way_it_leans) {
   }
 }
 
-TEST(ExactCase, sums_of_a_box_are_the_same_to_the_bit_in_any_order_of_f32) {
+TEST(ExactCase, SumsOfABoxAreTheSameToTheBitInAnyOrderOfF32) {
   const Problem problem = make_problem(make_builtin(Shape::box, 3, 4), ElementType::f32,
                                        {Boundary::periodic, Boundary::periodic, Boundary::periodic}, {3, {9, 9, 9}});
   const auto coefficients = exact_coefficients(problem);
@@ -123,7 +123,7 @@ TEST(ExactCase, sums_of_a_box_are_the_same_to_the_bit_in_any_order_of_f32) {
   EXPECT_NE(forward, 0);
 }
 
-TEST(ExactCase, is_refused_where_results_round) {
+TEST(ExactCase, IsRefusedWhereResultsRound) {
   const auto of = [](Operation op, double number) {
     StencilBuilder b("s", 1);
     const NodeId read = b.read(b.field("in"), {0, 0, 0});
@@ -138,7 +138,7 @@ TEST(ExactCase, is_refused_where_results_round) {
   EXPECT_FALSE(of(Operation::square_root, 0));
 }
 
-TEST(ExactCase, is_refused_for_quotients) {
+TEST(ExactCase, IsRefusedForQuotients) {
   StencilBuilder b("s", 1);
   const int in = b.field("in");
   b.update(b.field("out"), b.apply(Operation::divide, b.read(in, {0, 0, 0}), b.read(in, {1, 0, 0})));
@@ -146,7 +146,7 @@ TEST(ExactCase, is_refused_for_quotients) {
                                                {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}})));
 }
 
-TEST(ExactCase, asks_the_game_of_life_about_living_cells) {
+TEST(ExactCase, AsksTheGameOfLifeAboutLivingCells) {
   StencilBuilder b("s", 1);
   const int in = b.field("in");
   const NodeId sum = b.apply(Operation::add, b.read(in, {-1, 0, 0}), b.read(in, {1, 0, 0}));
@@ -161,7 +161,7 @@ TEST(ExactCase, asks_the_game_of_life_about_living_cells) {
   EXPECT_LT(ones, 300);
 }
 
-TEST(HostInput, stays_in_its_range_and_differs_from_cell_to_cell) {
+TEST(HostInput, StaysInItsRangeAndDiffersFromCellToCell) {
   const Problem problem = make_problem(make_builtin(Shape::star, 1, 1), ElementType::f64,
                                        {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {4000, 1, 1}});
   const auto in_range = [](const std::vector<double>& cells, double low, double high) {
@@ -179,7 +179,7 @@ TEST(HostInput, stays_in_its_range_and_differs_from_cell_to_cell) {
   EXPECT_NE(signed_unit, host_input(problem, 1, 1, check::Input::signed_unit));
 }
 
-TEST(DistinctCoefficients, tell_taps_apart_that_have_equal_defaults) {
+TEST(DistinctCoefficients, TellTapsApartThatHaveEqualDefaults) {
   const Stencil star = make_builtin(Shape::star, 3, 1);
   const auto values = distinct_coefficients(star);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -34,14 +34,14 @@ std::vector<double> values_of(const Boundary boundary) {
   return evaluate_reference(problem, inputs, std::vector<double>{2}).front().value;
 }
 
-TEST(Reference, answers_reads_beyond_the_edges_by_the_boundary) {
+TEST(Reference, AnswersReadsBeyondTheEdgesByTheBoundary) {
   EXPECT_EQ(values_of(Boundary::zero), (std::vector<double>{100, 1002, 20, 200}));
   EXPECT_EQ(values_of(Boundary::clamp), (std::vector<double>{102, 1002, 1020, 1200}));
   EXPECT_EQ(values_of(Boundary::periodic), (std::vector<double>{2100, 1002, 21, 210}));
   EXPECT_EQ(values_of(Boundary::reflect), (std::vector<double>{120, 1002, 120, 210}));
 }
 
-TEST(Reference, wraps_and_mirrors_as_often_as_needed) {
+TEST(Reference, WrapsAndMirrorsAsOftenAsNeeded) {
   using check::mapped_index;
   EXPECT_EQ(mapped_index(-7, 3, static_cast<int>(Boundary::periodic)), 2);
   EXPECT_EQ(mapped_index(8, 3, static_cast<int>(Boundary::periodic)), 2);
@@ -50,7 +50,7 @@ TEST(Reference, wraps_and_mirrors_as_often_as_needed) {
   EXPECT_EQ(mapped_index(5, 1, static_cast<int>(Boundary::reflect)), 0);
 }
 
-TEST(Reference, hold_writes_only_the_interior) {
+TEST(Reference, HoldWritesOnlyTheInterior) {
   const Problem problem = make_problem(shifted_pair(), ElementType::f64, kHold, line(7));
   const std::vector<std::vector<double>> inputs{{1, 2, 3, 4, 5, 6, 7}};
   const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{1}).front();
@@ -60,7 +60,7 @@ TEST(Reference, hold_writes_only_the_interior) {
   EXPECT_EQ(out.value[4], 4 + 7);
 }
 
-TEST(Reference, leaves_row_padding_alone) {
+TEST(Reference, LeavesRowPaddingAlone) {
   const Problem problem =
       make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, all(Boundary::periodic), {2, {3, 2, 1}}, 8);
   const std::vector<std::vector<double>> inputs{std::vector<double>(16, 1.0)};
@@ -74,7 +74,7 @@ TEST(Reference, leaves_row_padding_alone) {
   }
 }
 
-TEST(Reference, refuses_inputs_of_another_size) {
+TEST(Reference, RefusesInputsOfAnotherSize) {
   const Problem problem = make_problem(shifted_pair(), ElementType::f64, kHold, line(7));
   const std::vector<std::vector<double>> short_inputs{{1, 2, 3}};
   EXPECT_THROW(evaluate_reference(problem, short_inputs, std::vector<double>{1}), Error);
@@ -104,7 +104,7 @@ float sum_in_f32(const Problem& problem, const std::vector<double>& input, const
   return sum;
 }
 
-TEST(Reference, accepts_every_order_of_summing_and_refuses_a_wrong_term) {
+TEST(Reference, AcceptsEveryOrderOfSummingAndRefusesAWrongTerm) {
   const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32, kHold, {3, {3, 3, 3}});
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> number(-1, 1);
@@ -128,7 +128,7 @@ TEST(Reference, accepts_every_order_of_summing_and_refuses_a_wrong_term) {
   EXPECT_GE(told_apart, 198);  // a term may happen to be as small as rounding
 }
 
-TEST(Reference, sixteen_bit_results_may_round_once) {
+TEST(Reference, SixteenBitResultsMayRoundOnce) {
   for (const ElementType type : {ElementType::f16, ElementType::bf16}) {
     const Problem problem = make_problem(shifted_pair(), type, all(Boundary::periodic), line(4));
     const std::vector<std::vector<double>> inputs{{0.5, 0.25, 0.75, 0.125}};
@@ -153,7 +153,7 @@ ReferenceField stepped(double input, double coefficient) {
   return evaluate_reference(problem, inputs, std::vector<double>{coefficient}).front();
 }
 
-TEST(Reference, accepts_either_branch_only_near_a_tie) {
+TEST(Reference, AcceptsEitherBranchOnlyNearATie) {
   const ReferenceField clear = stepped(0.4, 1);
   EXPECT_TRUE(clear.accepts(0, 1));
   EXPECT_FALSE(clear.accepts(0, 2));
@@ -163,7 +163,7 @@ TEST(Reference, accepts_either_branch_only_near_a_tie) {
   EXPECT_FALSE(tie.accepts(0, 3.5));
 }
 
-TEST(Reference, a_divisor_that_may_be_zero_bounds_nothing) {
+TEST(Reference, ADivisorThatMayBeZeroBoundsNothing) {
   using namespace check;
   const Rounding f32 = rounding_of(ElementType::f32);
   const Bounded zero = subtract(multiply(exactly(0.5), exactly(3)), exactly(1.5));
@@ -171,7 +171,7 @@ TEST(Reference, a_divisor_that_may_be_zero_bounds_nothing) {
   EXPECT_TRUE(std::isfinite(tolerance(divide(exactly(1), exactly(3), f32), f32)));
 }
 
-TEST(Reference, what_may_be_anything_stays_so) {
+TEST(Reference, WhatMayBeAnythingStaysSo) {
   using namespace check;
   const Rounding f32 = rounding_of(ElementType::f32);
   const Bounded anything = opaque(2, infinity(), 0);
@@ -182,7 +182,7 @@ TEST(Reference, what_may_be_anything_stays_so) {
   }
 }
 
-TEST(Reference, inherited_errors_cancel_with_the_numbers_that_have_them) {
+TEST(Reference, InheritedErrorsCancelWithTheNumbersThatHaveThem) {
   using namespace check;
   const Rounding f32 = rounding_of(ElementType::f32);
   constexpr double kError = 1e-3;
@@ -194,7 +194,7 @@ TEST(Reference, inherited_errors_cancel_with_the_numbers_that_have_them) {
   EXPECT_LT(tolerance(square, f32), 1.05 * farthest);
 }
 
-TEST(Reference, bounds_roots_quotients_and_extrema_computed_in_f32) {
+TEST(Reference, BoundsRootsQuotientsAndExtremaComputedInF32) {
   using namespace check;
   const Rounding f32 = rounding_of(ElementType::f32);
   std::mt19937_64 random(5);
@@ -213,7 +213,7 @@ TEST(Reference, bounds_roots_quotients_and_extrema_computed_in_f32) {
   }
 }
 
-TEST(Reference, exact_results_leave_no_room) {
+TEST(Reference, ExactResultsLeaveNoRoom) {
   const Problem problem = make_problem(shifted_pair(), ElementType::f16, all(Boundary::periodic), line(4));
   const std::vector<std::vector<double>> inputs{{1, 2, 3, 4}};
   const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{0.5}, true).front();

@@ -42,7 +42,7 @@ TEST(UsableCores, AreThoseThisProcessMayRunOn) {
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-TEST(CompilePool, returns_every_candidate_once) {
+TEST(CompilePool, ReturnsEveryCandidateOnce) {
   CompilePool pool(Message::object(), 2, 60s, kFakeCompiler);
   for (int block : {1, 2, 4, 8, 16, 32, 64}) pool.submit(with_block(block));
   EXPECT_EQ(pool.pending(), 7);
@@ -55,7 +55,7 @@ TEST(CompilePool, returns_every_candidate_once) {
   }
 }
 
-TEST(CompilePool, records_a_compiler_that_crashes_and_goes_on) {
+TEST(CompilePool, RecordsACompilerThatCrashesAndGoesOn) {
   CompilePool pool(Message::object(), 2, 60s, kFakeCompiler);
   for (int block : {1, 11, 2, 17, 4, 19, 8}) pool.submit(with_block(block));
   const auto results = drain(pool);
@@ -65,7 +65,7 @@ TEST(CompilePool, records_a_compiler_that_crashes_and_goes_on) {
   for (int block : {1, 2, 4, 8}) EXPECT_EQ(results.at(block).outcome, Outcome::ok) << block;
 }
 
-TEST(CompilePool, kills_a_compiler_at_the_deadline) {
+TEST(CompilePool, KillsACompilerAtTheDeadline) {
   CompilePool pool(Message::object(), 1, 2s, kFakeCompiler);
   for (int block : {13, 4}) pool.submit(with_block(block));
   const auto results = drain(pool);
@@ -73,7 +73,7 @@ TEST(CompilePool, kills_a_compiler_at_the_deadline) {
   EXPECT_EQ(results.at(4).outcome, Outcome::ok);
 }
 
-TEST(CompilePool, throws_what_stops_every_worker) {
+TEST(CompilePool, ThrowsWhatStopsEveryWorker) {
   try {
     CompilePool pool({{"missing", true}}, 2, 60s, kFakeCompiler);
     FAIL() << "no error";
@@ -82,11 +82,11 @@ TEST(CompilePool, throws_what_stops_every_worker) {
   }
 }
 
-TEST(CompilePool, says_when_a_worker_cannot_even_start) {
+TEST(CompilePool, SaysWhenAWorkerCannotEvenStart) {
   EXPECT_THROW(CompilePool({}, 1, 60s, {"/no/such/program"}), Error);
 }
 
-TEST(CompilePool, polls_without_work_return_at_once) {
+TEST(CompilePool, PollsWithoutWorkReturnAtOnce) {
   CompilePool pool(Message::object(), 1, 60s, kFakeCompiler);
   EXPECT_FALSE(pool.poll(1h));
 }

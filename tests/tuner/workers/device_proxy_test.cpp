@@ -38,7 +38,7 @@ class DeviceProxyTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(DeviceProxyTest, hands_results_through) {
+TEST_F(DeviceProxyTest, HandsResultsThrough) {
   DeviceProxy device = proxy(1);
   EXPECT_EQ(device.start().ceiling_gbs, 100);
   const DeviceResult result = device.run(with_block(8), {}, {});
@@ -47,7 +47,7 @@ TEST_F(DeviceProxyTest, hands_results_through) {
   EXPECT_EQ(starts(), 1);
 }
 
-TEST_F(DeviceProxyTest, a_crash_costs_one_candidate_and_a_worker) {
+TEST_F(DeviceProxyTest, ACrashCostsOneCandidateAndAWorker) {
   DeviceProxy device = proxy(2);
   device.start();
   const DeviceResult crashed = device.run(with_block(11), {}, {});
@@ -57,14 +57,14 @@ TEST_F(DeviceProxyTest, a_crash_costs_one_candidate_and_a_worker) {
   EXPECT_EQ(starts(), 2);
 }
 
-TEST_F(DeviceProxyTest, a_hang_ends_at_the_deadline) {
+TEST_F(DeviceProxyTest, AHangEndsAtTheDeadline) {
   DeviceProxy device = proxy(2, 2);
   device.start();
   EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::timeout);
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
 }
 
-TEST_F(DeviceProxyTest, a_broken_context_gets_a_fresh_worker) {
+TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
   DeviceProxy device = proxy(2);
   device.start();
   EXPECT_EQ(device.run(with_block(23), {}, {}).outcome, Outcome::launch_failed);
@@ -72,7 +72,7 @@ TEST_F(DeviceProxyTest, a_broken_context_gets_a_fresh_worker) {
   EXPECT_EQ(starts(), 2);
 }
 
-TEST_F(DeviceProxyTest, a_finalist_that_ends_the_race_leaves_the_others_timed) {
+TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceLeavesTheOthersTimed) {
   DeviceProxy device = proxy(10);
   device.start();
   const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
@@ -82,7 +82,7 @@ TEST_F(DeviceProxyTest, a_finalist_that_ends_the_race_leaves_the_others_timed) {
   EXPECT_EQ(results[2].timing.median_ms, 8);
 }
 
-TEST_F(DeviceProxyTest, a_device_that_does_not_come_back_is_lost) {
+TEST_F(DeviceProxyTest, ADeviceThatDoesNotComeBackIsLost) {
   DeviceProxy device = proxy(1);
   device.start();
   EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::launch_failed);
@@ -94,7 +94,7 @@ TEST_F(DeviceProxyTest, a_device_that_does_not_come_back_is_lost) {
   }
 }
 
-TEST_F(DeviceProxyTest, a_worker_that_cannot_open_its_device_says_why) {
+TEST_F(DeviceProxyTest, AWorkerThatCannotOpenItsDeviceSaysWhy) {
   DeviceProxy device = proxy(0);
   try {
     device.start();

@@ -16,7 +16,7 @@ std::vector<std::uint8_t> joined(const std::vector<Message>& messages) {
   return bytes;
 }
 
-TEST(Protocol, gives_back_messages_with_binaries_and_special_numbers) {
+TEST(Protocol, GivesBackMessagesWithBinariesAndSpecialNumbers) {
   const std::vector<std::uint8_t> cubin{0x7f, 'E', 'L', 'F', 0, 255};
   Message sent{{"cubin", Message::binary(cubin)}, {"ms", 0.25}, {"cells", std::int64_t{1} << 40}};
   MessageDecoder decoder;
@@ -28,7 +28,7 @@ TEST(Protocol, gives_back_messages_with_binaries_and_special_numbers) {
   EXPECT_EQ(bytes, cubin);
 }
 
-TEST(Protocol, waits_for_the_last_byte_of_a_message) {
+TEST(Protocol, WaitsForTheLastByteOfAMessage) {
   const auto bytes = frame({{"a", 1}});
   MessageDecoder decoder;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
@@ -39,7 +39,7 @@ TEST(Protocol, waits_for_the_last_byte_of_a_message) {
   EXPECT_TRUE(decoder.next());
 }
 
-TEST(Protocol, splits_what_arrives_together) {
+TEST(Protocol, SplitsWhatArrivesTogether) {
   MessageDecoder decoder;
   decoder.feed(joined({1, "two", nullptr}));
   EXPECT_EQ(decoder.next(), Message(1));
@@ -48,14 +48,14 @@ TEST(Protocol, splits_what_arrives_together) {
   EXPECT_FALSE(decoder.next());
 }
 
-TEST(Protocol, refuses_an_absurd_length_before_waiting_for_it) {
+TEST(Protocol, RefusesAnAbsurdLengthBeforeWaitingForIt) {
   MessageDecoder decoder;
   const std::string text = "Segmentation fault";
   decoder.feed({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   EXPECT_THROW(decoder.next(), Error);
 }
 
-TEST(Protocol, refuses_bytes_that_are_not_cbor) {
+TEST(Protocol, RefusesBytesThatAreNotCbor) {
   MessageDecoder decoder;
   const std::vector<std::uint8_t> bytes{2, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   decoder.feed(bytes);

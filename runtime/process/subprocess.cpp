@@ -1,0 +1,137 @@
+#include "runtime/process/subprocess.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::chrono::seconds kReapPatience{20};
+constexpr std::chrono::microseconds kLongestPause{20'000};
+
+/// What posix_spawn(3) does to descriptors and signals between fork and exec. Unlike fork(2) it copies no page tables
+/// of an application, and runs none of its handlers.
+class SpawnPlan {
+ public:
+  explicit SpawnPlan(const SubprocessOptions& options) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+    if (options.input < 0) {
+      ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+    replace(STDIN_FILENO, options.input);
+    replace(STDOUT_FILENO, options.output);
+    replace(STDERR_FILENO, options.errors);
+    set_signals(options.blocks_interrupts);
+  }
+  ~SpawnPlan() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const noexcept { return &actions_; }
+  const posix_spawnattr_t* attributes() const noexcept { return &attributes_; }
+
+ private:
+  void replace(int standard, int descriptor) {
+    if (descriptor >= 0) ::posix_spawn_file_actions_adddup2(&actions_, descriptor, standard);
+  }
+
+  void set_signals(bool block_interrupts) {
+    sigset_t defaults, blocked;
+    ::sigemptyset(&defaults);
+    ::sigaddset(&defaults, SIGPIPE);  // an ignored signal would be inherited
+    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    if (block_interrupts) {
+      ::sigaddset(&blocked, SIGINT);
+      ::sigaddset(&blocked, SIGTERM);
+    }
+    ::posix_spawnattr_setsigmask(&attributes_, &blocked);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+std::string to_string(const ExitStatus& status) {
+  if (status.signal == 0) return "ended with status " + std::to_string(status.code);
+  return "killed by signal " + std::to_string(status.signal) + " (" + ::strsignal(status.signal) + ")";
+}
+
+Subprocess::Subprocess(const std::vector<std::string>& command, const SubprocessOptions& options) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnPlan plan(options);
+  const int error = ::posix_spawnp(&pid_, arguments[0], plan.actions(), plan.attributes(), arguments.data(), environ);
+  if (error != 0) throw std::system_error(error, std::generic_category(), command[0]);
+}
+
+Subprocess::~Subprocess() {
+  try {
+    stop();
+  } catch (const Error&) {
+    // It was reaped elsewhere.
+  }
+}
+
+Subprocess::Subprocess(Subprocess&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+
+Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  return *this;
+}
+
+ExitStatus Subprocess::wait() { return reap(0).value(); }
+
+std::optional<ExitStatus> Subprocess::wait_until(Clock::time_point deadline) {
+  for (std::chrono::microseconds pause{100};; pause = std::min(pause * 2, kLongestPause)) {
+    if (const auto status = reap(WNOHANG)) return status;
+    if (Clock::now() >= deadline) return std::nullopt;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+std::optional<ExitStatus> Subprocess::stop() {
+  if (pid_ < 0) return std::nullopt;
+  ::kill(pid_, SIGKILL);
+  const auto status = wait_until(Clock::now() + kReapPatience);
+  pid_ = -1;
+  return status;
+}
+
+std::optional<ExitStatus> Subprocess::reap(int options) {
+  int status = 0;
+  pid_t ended = -1;
+  errno = ECHILD;  // for one that was reaped before
+  while (pid_ > 0 && (ended = ::waitpid(pid_, &status, options)) < 0 && errno == EINTR) {
+  }
+  if (ended == 0) return std::nullopt;
+  pid_ = -1;
+  if (ended < 0) {
+    throw Error(ErrorCode::internal, std::string("cannot wait for a process: ") + std::strerror(errno) +
+                                         "; the application must not ignore SIGCHLD, nor reap children that it does "
+                                         "not know");
+  }
+  return WIFSIGNALED(status) ? ExitStatus{.signal = WTERMSIG(status)} : ExitStatus{.code = WEXITSTATUS(status)};
+}
+
+}  // namespace stencil_tune
