@@ -3,6 +3,7 @@
 #include "generator/candidates/tile.hpp"
 #include "generator/kernel/plane_sums.hpp"
 #include "generator/kernel/source.hpp"
+#include "tuner/model/sweep_registers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,12 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarp = 32;
-constexpr double kThreadOverhead = 40;  // instructions before the first load: indices, bounds, pointers
-constexpr double kStepOverhead = 6;     // and for each plane walked
+
+// What differs between families of one sweep.
+struct Passage {
+  bool walks;      // a block walks along the last axis
+  bool in_shared;  // inputs pass through shared memory
+};
 
 // Geometry of a candidate along the kernel's axes (generator/candidates/tile.hpp), as the counts below need it.
 struct Layout {
@@ -31,8 +36,13 @@ struct Layout {
   double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
   double register_z;    // outputs of a thread along z in one step
 
-  Layout(const Problem& p, const Tuning& t)
-      : problem(p), tuning(t), axes(kernel_axes(p, t)), bytes(static_cast<double>(size_of(p.type))) {
+  Layout(const Problem& p, const Tuning& t, const Passage& passage)
+      : problem(p),
+        tuning(t),
+        axes(kernel_axes(p, t)),
+        bytes(static_cast<double>(size_of(p.type))),
+        streaming(passage.walks),
+        in_shared(passage.in_shared) {
     const Box box = updated_box(p);
     const auto full = kernel_tile(p, t);
     for (std::size_t a = 0; a < kMaxRank; ++a) {
@@ -42,9 +52,7 @@ struct Layout {
       updated[a] = std::max(1.0, static_cast<double>(box.high[g] - box.low[g]));
       tile[a] = std::clamp(static_cast<double>(full[a]), 1.0, updated[a]);
     }
-    streaming = t.family == Family::streaming;
     steps = streaming ? tile[2] : 1;
-    in_shared = t.family == Family::tiled || (streaming && t.planes != Planes::registers);
     ring = uses_ring(t);
     engine = uses_tensor_maps(t);
     whole_halo = in_shared && (ring || t.halo == Halo::shared);
@@ -160,7 +168,7 @@ void count_cached_input(const Layout& s, const Halos& h, double warp_steps, Work
   work.live_values += (reads.row_cells + reads.side_cells) / 2 + (z_held ? h.z * t.register_x * t.register_y : 0);
 }
 
-void count_arithmetic(const Layout& s, double warps, Work& work) {
+void count_arithmetic(const Layout& s, double warps, const SweepConstants& c, Work& work) {
   const StageFacts& facts = s.problem.facts;
   const auto outputs = static_cast<double>(facts.outputs.size());
   const double fields = outputs + static_cast<double>(facts.inputs.size());
@@ -169,10 +177,10 @@ void count_arithmetic(const Layout& s, double warps, Work& work) {
   const double results = s.tuning.register_x * s.tuning.register_y * s.register_z;
   const double warp_steps = work.blocks * warps * s.steps;
   const double stores = results / s.tuning.vector * outputs;
-  const double addresses = (kStepOverhead + 2 * s.tuning.register_y) * (s.problem.wide_index() ? 1.3 : 1.0);
+  const double addresses = (c.step_instructions + 2 * s.tuning.register_y) * (s.problem.wide_index() ? 1.3 : 1.0);
 
   work.arithmetic = warp_steps * results * operations;
-  work.instructions += work.arithmetic + work.blocks * warps * kThreadOverhead +
+  work.instructions += work.arithmetic + work.blocks * warps * c.thread_instructions +
                        warp_steps * (stores + addresses / s.tuning.unroll + results * conversions);
   work.l1_wavefronts += warp_steps * stores * wavefronts(s, s.tuning.vector);
   work.live_values += results;
@@ -194,51 +202,9 @@ void count_rounds(const Layout& s, Work& work) {
   work.rounds = s.steps + (s.streaming ? 1 : 0) + (s.whole_halo ? 0 : 0.25 * s.steps);
 }
 
-/// What a thread holds, by the cells that its register tile reads or the sums under way, in place of what was counted
-/// input by input. Fitted to 5800 kernels of 44 problems (NVRTC 13.0, sm_90), which it meets within 14 (direct, rings)
-/// to 30 registers (planes in shared memory).
-void count_registers(const Layout& s, Work& work) {
-  const Tuning& t = s.tuning;
-  if (t.family == Family::tiled) return;
-  const auto span = [&](std::size_t a) { return static_cast<double>(s.axes.reach[a].high - s.axes.reach[a].low); };
-  const bool star = s.problem.facts.star;
-  const auto inputs = static_cast<double>(s.problem.facts.inputs.size());
-  const double rx = t.register_x, ry = t.register_y, rz = s.register_z;
-  const double results = rx * ry * rz;
-  if (t.keeps == Keeps::sums) {
-    const double plane = star ? rx * ry + span(0) * ry + span(1) * rx : (rx + span(0)) * (ry + span(1));
-    const double sums = rx * ry * (1 + span(2));
-    if (t.sums_loop == SumsLoop::step) {  // 22 kernels: what they need, not what they take if they may
-      const double on_its_way = s.engine ? 0.08 : s.ring ? 0.4 : 0.55;  // of a plane's cells
-      work.live_values = sums + on_its_way * inputs * plane;
-      return;
-    }
-    work.live_values = s.ring ? 1.13 * sums + 0.38 * inputs * plane : 1.26 * sums + inputs * plane;
-    work.other_registers = s.ring ? 10 : 8;
-    return;
-  }
-  const double window = star ? results + span(0) * ry * rz + span(1) * rx * rz + span(2) * rx * ry
-                             : (rx + span(0)) * (ry + span(1)) * (rz + span(2));
-  if (!s.streaming) {
-    work.live_values = 0.7 * inputs * window + results;
-    work.other_registers = -1;
-  } else if (t.planes == Planes::registers) {
-    work.live_values = inputs * (1.45 * window + 2.6 * t.prefetch * rx * ry);
-    work.other_registers = -8;
-  } else if (s.ring) {
-    work.live_values = 1.07 * inputs * window;
-    work.other_registers = 4;
-  } else {
-    work.live_values = 0.83 * inputs * window + results * (0.75 + 2.6 * std::log2(t.unroll));
-    work.other_registers = 11;
-  }
-}
-
-}  // namespace
-
-Work count_work(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family == Family::temporal) return count_temporal_work(problem, tuning);
-  const Layout s(problem, tuning);
+Work count_sweep(const Layout& s, const Calibration& calibration) {
+  const Problem& problem = s.problem;
+  const Tuning& tuning = s.tuning;
   const LaunchGeometry geometry = launch_geometry(problem, tuning, updated_box(problem));
   const auto inputs = static_cast<double>(problem.facts.inputs.size());
   const auto outputs = static_cast<double>(problem.facts.outputs.size());
@@ -272,9 +238,28 @@ Work count_work(const Problem& problem, const Tuning& tuning) {
       count_cached_input(s, h, warp_steps, work);
     }
   }
-  count_arithmetic(s, warps, work);
+  count_arithmetic(s, warps, calibration.sweep, work);
   count_rounds(s, work);
-  count_registers(s, work);
+  return work;
+}
+
+}  // namespace
+
+Work count_direct_work(const Problem& problem, const Tuning& tuning, const Calibration& calibration) {
+  const Layout layout(problem, tuning, {.walks = false, .in_shared = false});
+  Work work = count_sweep(layout, calibration);
+  guess_registers_of_tile(problem, tuning, calibration.registers, work);
+  return work;
+}
+
+Work count_tiled_work(const Problem& problem, const Tuning& tuning, const Calibration& calibration) {
+  return count_sweep(Layout(problem, tuning, {.walks = false, .in_shared = true}), calibration);
+}
+
+Work count_streaming_work(const Problem& problem, const Tuning& tuning, const Calibration& calibration) {
+  const Layout layout(problem, tuning, {.walks = true, .in_shared = tuning.planes != Planes::registers});
+  Work work = count_sweep(layout, calibration);
+  guess_registers_of_walk(problem, tuning, calibration.registers, work);
   return work;
 }
 
