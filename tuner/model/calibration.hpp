@@ -126,7 +126,8 @@ struct FitRecord {
   std::string trials;    ///< file of bench/results/
   int problems = 0;      ///< in it
   int candidates = 0;    ///< in it
-  double deviation = 0;  ///< of log(predicted time / measured time) within a problem, by the fit's weights
+  double deviation = 0;  ///< of log(predicted rate / measured rate) within a problem, by the fit's weights; mean
+  double level = 0;      ///< that all candidates of a problem share; root mean square
   double lost = 0;       ///< by the best of the model's first twelve of a problem, as a share of the best of all; mean
   double agreement = 0;  ///< rank correlation of predicted and measured rates of a problem; mean
 };

@@ -11,17 +11,6 @@
 namespace stencil_tune {
 namespace {
 
-int guessed_registers(const Problem& problem, const Work& work, const RegisterConstants& c) {
-  const double words = problem.type == ElementType::f64 ? 2 : 1;
-  return static_cast<int>(c.base + work.other_registers + words * work.live_values);
-}
-
-// Registers the launch bounds leave a thread; the rest is spilled.
-int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
-  const int blocks = std::max(1, tuning.min_blocks);
-  return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (threads * blocks) / 8 * 8);
-}
-
 /// The blocks of a cluster run in one group of SMs, of which there are 16 or two more; what is left of a group that
 /// clusters do not fill is idle.
 int reached_by_clusters(int multiprocessors, int blocks_per_sm, int cluster) {
@@ -55,6 +44,16 @@ void count_waves(const Occupancy& occupancy, double spill_bytes, Launch& launch)
 
 }  // namespace
 
+double needed_registers(const Problem& problem, const Work& work, const RegisterConstants& c) {
+  const double words = problem.type == ElementType::f64 ? 2 : 1;
+  return c.base + work.other_registers + words * work.live_values;
+}
+
+int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
+  const int blocks = std::max(1, tuning.min_blocks);
+  return std::min(limits.max_registers_per_thread, limits.registers_per_sm / (std::max(1, threads) * blocks) / 8 * 8);
+}
+
 PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device)
     : problem_(problem), limits_(limits), device_(std::move(device)), calibration_(calibration_of(device_)) {}
 
@@ -75,8 +74,9 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const Work work = family.count(problem_, tuning, calibration_);
 
   Prediction p;
-  const int wanted = resources ? resources->registers : guessed_registers(problem_, work, calibration_.registers);
-  p.registers = resources ? wanted : std::min(wanted, register_limit(limits_, tuning, std::max(1, work.threads)));
+  const int wanted =
+      resources ? resources->registers : static_cast<int>(needed_registers(problem_, work, calibration_.registers));
+  p.registers = resources ? wanted : std::min(wanted, register_limit(limits_, tuning, work.threads));
   const double spill_bytes = resources ? resources->spill_bytes : 8.0 * (wanted - p.registers);
   const std::size_t shared = work.shared_bytes + static_cast<std::size_t>(resources ? resources->static_shared : 0);
   p.occupancy = occupancy_of(limits_, {work.threads, p.registers, shared});

@@ -10,11 +10,18 @@
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/model/prediction.hpp"
+#include "tuner/model/work.hpp"
 #include "tuner/search/search.hpp"
 
 #include <optional>
 
 namespace stencil_tune {
+
+/// Registers that a thread would take if it might, before the kernel is compiled.
+double needed_registers(const Problem& problem, const Work& work, const RegisterConstants& constants);
+
+/// Those that the launch bounds leave a thread; the rest is spilled.
+int register_limit(const Limits& limits, const Tuning& tuning, int threads);
 
 class PerformanceModel : public CostModel {
  public:
@@ -31,6 +38,7 @@ class PerformanceModel : public CostModel {
   /// GB/s that the same formula gives a plain copy of the problem's size.
   double copy_ceiling_gbs() const;
 
+  const Problem& problem() const noexcept { return problem_; }
   const DeviceModel& device() const noexcept { return device_; }
   const Calibration& calibration() const noexcept { return calibration_; }
 

@@ -2,7 +2,6 @@
 
 #include "tests/generator/problems.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -79,16 +78,6 @@ TEST(Space, EnumeratesDistinctLegalCandidates) {
   }
   EXPECT_EQ(codes.size(), legal);
   EXPECT_GT(legal, 1000u);
-}
-
-TEST(Space, HoldsTheKernelThatMeasuredBest) {
-  const Problem problem = star(3, 1);
-  const Space space(problem, kSm90);
-  const Tuning best = parse_code("streaming.bx32.by4.rx4.v4.cz4.regs");
-  for (const Parameter& parameter : parameters()) {
-    EXPECT_THAT(parameter.values, ::testing::Contains(parameter.get(best)));
-  }
-  EXPECT_TRUE(space.legal(best));
 }
 
 TEST(Space, SamplesEveryFamilyAlike) {
