@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -171,7 +172,10 @@ MeasuredProblem parse_recorded(const RecordedProblem& recorded) {
 
 std::vector<MeasuredProblem> parse_recorded(const RecordedTrials& recorded) {
   std::vector<MeasuredProblem> all;
-  for (const RecordedProblem& problem : recorded.problems) all.push_back(parse_recorded(problem));
+  for (const RecordedProblem& problem : recorded.problems) {
+    MeasuredProblem measured = parse_recorded(problem);
+    if (!measured.candidates.empty()) all.push_back(std::move(measured));
+  }
   return all;
 }
 

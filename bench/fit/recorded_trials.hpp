@@ -67,6 +67,7 @@ struct MeasuredProblem {
 
 /// Looks for definitions in corpus/ of the working folder. Throws Error where stencil or grid are not known.
 MeasuredProblem parse_recorded(const RecordedProblem& recorded);
+/// Of all problems of which a candidate is left.
 std::vector<MeasuredProblem> parse_recorded(const RecordedTrials& recorded);
 
 }  // namespace stencil_tune

@@ -77,6 +77,8 @@ TEST_F(RecordedTrialsTest, OfCodesThatAreNoMoreArePassedOverAndCounted) {
       "star3d1r f32 64x64x64 64 hold 1", {{"direct.bx32.by8", 5, 40, 0}, {"direct.bx32.by8.retired", 6, 40, 0}}});
   EXPECT_EQ(measured.candidates.size(), 1u);
   EXPECT_EQ(measured.passed_over, 1u);
+  EXPECT_TRUE(
+      parse_recorded(RecordedTrials{"", "", {{"star3d1r f32 64x64x64 64 hold 1", {{"retired", 6, 40, 0}}}}}).empty());
 }
 
 TEST_F(RecordedTrialsTest, WithALineCutShortAreRefusedByItsNumber) {
