@@ -104,7 +104,7 @@ bool is_executed(std::string_view name) {
 
 }  // namespace
 
-std::uint64_t code_hash(std::span<const std::byte> cubin) {
+std::uint64_t code_hash(std::span<const std::byte> cubin, Tables tables) {
   const std::vector<Section> sections = sections_of(cubin);
   std::uint64_t hash = 0;
   for (const Section& section : sections) {
@@ -114,7 +114,7 @@ std::uint64_t code_hash(std::span<const std::byte> cubin) {
       hash = hash_of(section.contents, hash);
     } else if (section.name.starts_with(".nv.info")) {
       hash = hash_of_attributes(section, hash);
-    } else if (section.header.sh_type == SHT_SYMTAB) {
+    } else if (section.header.sh_type == SHT_SYMTAB && tables == Tables::counted) {
       hash = hash_of_tables(sections, section, hash);
     }
   }

@@ -89,15 +89,21 @@ struct Job {
   bool failed = false;
 };
 
-void run(Job& job, const Definitions& definitions, Compiler& compiler, const std::string& folder) {
+struct Settings {
+  std::string folder;  // for the sources; empty: none
+  int threads = 2;
+  bench::Tables tables = bench::Tables::counted;
+};
+
+void run(Job& job, const Definitions& definitions, Compiler& compiler, const Settings& settings) {
   try {
     const KernelSource source = source_of(*job.trial, definitions);
-    if (!folder.empty()) {
+    if (!settings.folder.empty()) {
       const std::string file = fmt::format("{}.{}.cu", problem_name(job.trial->problem), job.trial->code);
-      std::ofstream(std::filesystem::path(folder) / file) << source.text;
+      std::ofstream(std::filesystem::path(settings.folder) / file) << source.text;
     }
-    job.result =
-        fmt::format("{:016x}", bench::code_hash(compiler.compile(source, job.trial->platform.architecture).cubin));
+    const CompiledKernel compiled = compiler.compile(source, job.trial->platform.architecture);
+    job.result = fmt::format("{:016x}", bench::code_hash(compiled.cubin, settings.tables));
   } catch (const std::exception& error) {
     const std::string text = error.what();
     job.result = "failed: " + text.substr(0, text.find('\n'));
@@ -105,14 +111,14 @@ void run(Job& job, const Definitions& definitions, Compiler& compiler, const std
   }
 }
 
-void run_all(std::vector<Job>& jobs, const Definitions& definitions, const std::string& folder, int threads) {
+void run_all(std::vector<Job>& jobs, const Definitions& definitions, const Settings& settings) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::unique_ptr<Compiler>> compilers;
-  for (int i = 0; i < threads; ++i) compilers.push_back(open_nvrtc());
+  for (int i = 0; i < settings.threads; ++i) compilers.push_back(open_nvrtc());
   std::vector<std::jthread> workers;
   for (const auto& each : compilers) {
     workers.emplace_back([&, compiler = each.get()] {
-      for (std::size_t i = next++; i < jobs.size(); i = next++) run(jobs[i], definitions, *compiler, folder);
+      for (std::size_t i = next++; i < jobs.size(); i = next++) run(jobs[i], definitions, *compiler, settings);
     });
   }
 }
@@ -146,11 +152,14 @@ int print_codes(const po::variables_map& given) {
   const Definitions definitions = load_definitions(files);
   auto winners = read_winners(given["winners"].as<std::string>());
   if (given.count("fresh") > 0) std::erase_if(winners, [](const WinnerRecord& each) { return is_stale(each.trial); });
-  const auto folder = given["sources"].as<std::string>();
-  if (!folder.empty()) std::filesystem::create_directories(folder);
+  const Settings settings{
+      .folder = given["sources"].as<std::string>(),
+      .threads = given["threads"].as<int>(),
+      .tables = given.count("without-tables") > 0 ? bench::Tables::left_out : bench::Tables::counted};
+  if (!settings.folder.empty()) std::filesystem::create_directories(settings.folder);
   std::vector<Job> jobs(winners.size());
   for (std::size_t i = 0; i < winners.size(); ++i) jobs[i].trial = &winners[i].trial;
-  run_all(jobs, definitions, folder, given["threads"].as<int>());
+  run_all(jobs, definitions, settings);
   bool failed = false;
   for (const Job& job : jobs) {
     fmt::print("{}\n", line_of(*job.trial, job.result));
@@ -170,6 +179,7 @@ int main(int argc, char** argv) try {
                                              "a file of `stencil-tune db export`; default: the winners that ship")(
       "sources", po::value<std::string>()->default_value(""), "a folder to write the generated sources to")(
       "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
+      "without-tables", "leave tables in memory out of the hash")(
       "resign", po::value<std::string>(),
       "lines of this program with --fresh, of the commit before a change: winners whose line is the same get today's "
       "signature, in the file of --winners");

@@ -56,7 +56,7 @@ struct SharedTile {
   bool operator==(const SharedTile&) const = default;
 };
 
-/// What a kernel asks the TMA for at once: a plane of the tile with its halo; temporal: a warp's rows of it.
+/// What a kernel asks TMA for at once: a plane of the tile with its halo; temporal: a warp's rows of it.
 struct CopiedBox {
   std::int64_t cells = 0;  ///< of a row
   std::int64_t rows = 0;
@@ -68,7 +68,7 @@ struct FusedLevels {
   std::int64_t warp_width = 0;  ///< of a warp's part of it
   std::int64_t height = 0;      ///< rows of a tile in y, of all blocks that share it
   std::int64_t block_height = 0;
-  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what the TMA takes
+  int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what TMA takes
   int above = 0, below = 0;
   int levels = 0;           ///< of one group of warps
   int lag = 0;              ///< planes that a level works behind the one before it
@@ -99,7 +99,7 @@ struct KernelShape {
   std::int64_t row_multiple = 1;   ///< of cells, that each row of the grid must have
   SharedTile shared;
   bool rows_of_whole_lines = false;  ///< rows in shared memory are whole 128-byte lines of the grid's
-  bool uses_tensor_maps = false;     ///< planes are copied by the TMA
+  bool uses_tensor_maps = false;     ///< planes are copied by TMA
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
   FusedLevels fused;           ///< of a launch that makes several sweeps

@@ -43,7 +43,7 @@ std::string provenance(const Candidate& candidate, const ExportOptions& options)
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
       "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
-      template_signature(tuning), comment_text(options.architecture), options.name);
+      template_signature(candidate.tuning()), comment_text(options.architecture), options.name);
   return text;
 }
 

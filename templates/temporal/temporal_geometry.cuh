@@ -29,7 +29,7 @@ struct TemporalPlan {
   TemporalAxis x, y, z;
   long long block_x, block_y, register_x, register_y, cluster;
   int steps, groups;
-  int alignment;  ///< cells of which a tile's first column is a multiple: whole vectors, and where the TMA may start
+  int alignment;  ///< cells of which a tile's first column is a multiple: whole vectors, and where TMA may start
   bool keeps_sums, splits_barrier;
   bool maps_planes;  ///< planes beyond an end of the walk are answered by planes inside: clamp, reflect
   int first_exchanged, last_exchanged;

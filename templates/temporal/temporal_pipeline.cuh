@@ -28,6 +28,8 @@ struct Levels {
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t)
       : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd),
         kept(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
+    static_assert(EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
+                  "the host plans the shared memory that the kernel lays out");
     if constexpr (Shape::kExchanges) edges.start(t);
     step_barrier.start();
   }

@@ -126,6 +126,8 @@ struct SumLevels {
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t)
       : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd) {
+    static_assert(EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes <= T::kSharedBytes,
+                  "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     clear_held();

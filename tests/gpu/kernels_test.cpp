@@ -9,6 +9,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/kernel_check.hpp"
 #include "tests/gpu/watchdog.hpp"
+#include "tests/kernels/copy_family.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/measure/launcher.hpp"
@@ -130,6 +131,20 @@ class DeviceKernels : public GpuTest<> {
     }
   }
 };
+
+// ---- a family of one's own
+// -------------------------------------------------------------------------------------------
+
+TEST_F(DeviceKernels, AFamilyThatWasAddedToTheTableIsLaunched) {
+  std::vector<HostCase> cases;
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16}) {
+    for (const char* code : {"copy.bx32.by4", "copy.bx64.by2.u4"}) {
+      cases.push_back(
+          {parse_code(code), {copy_problem({3, {67, 19, 5}}, type), copy_problem({3, {5, 40, 3}}, type)}, {}});
+    }
+  }
+  expect_right(std::move(cases));
+}
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
 

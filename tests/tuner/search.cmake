@@ -1,6 +1,10 @@
 stencil_tune_add_test(model_test
-  SOURCES model/model_test.cpp model/occupancy_test.cpp
-  LIBRARIES stencil_tune::tuner)
+  SOURCES
+    model/calibration_test.cpp
+    model/device_model_test.cpp
+    model/model_test.cpp
+    model/occupancy_test.cpp
+  LIBRARIES stencil_tune_fitter)
 target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(report_test SOURCES session/report_test.cpp session/run_plan_test.cpp session/text_table_test.cpp LIBRARIES stencil_tune::tuner)

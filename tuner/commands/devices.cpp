@@ -3,6 +3,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/command_line.hpp"
+#include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"
 
@@ -43,6 +44,9 @@ void print_devices(const Present& present) {
     fmt::print("  {:<8} {:<24} {:<7} {:>4} SMs  {:>5.0f} GB/s  {:>3.0f} MB L2  {}\n", model.name, model.gpu,
                model.architecture, model.multiprocessors, model.dram_gbs, model.l2_mb, model.source);
   }
+  fmt::print("the model's constants were fitted on:\n");
+  for (const Calibration& calibration : calibrations()) fmt::print("  {}, {}\n", calibration.gpu, calibration.date);
+  fmt::print("for other GPUs it takes the first, scaled to their figures\n");
 }
 
 Json devices_json(const Present& present) {
@@ -66,7 +70,8 @@ Json devices_json(const Present& present) {
                               {"multiprocessors", model.multiprocessors},
                               {"dram_gbs", model.dram_gbs},
                               {"l2_gbs", model.l2_gbs},
-                              {"source", model.source}});
+                              {"source", model.source},
+                              {"calibration", describe_calibration(model, calibration_of(model))}});
   }
   return json;
 }

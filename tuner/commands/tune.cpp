@@ -104,8 +104,9 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {
     lines.push_back(outcome.check_note);
-    lines.push_back(fmt::format("model of {}: {}. Run the same command on a machine with this GPU to measure",
-                                target.gpu(), target.model.source));
+    lines.push_back(fmt::format("model of {}: {}; {}. Run the same command on a machine with this GPU to measure",
+                                target.gpu(), target.model.source,
+                                describe_calibration(target.model, calibration_of(target.model))));
   } else {
     lines.push_back(
         fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));

@@ -1,8 +1,8 @@
 #include "tuner/model/work.hpp"
 
-#include "generator/candidates/family.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/plane_sums.hpp"
+#include "tuner/model/sweep_registers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,48 +11,44 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kWarp = 32;
-constexpr double kThreadOverhead = 40;  // instructions before the first load: indices, bounds, pointers
-constexpr double kStepOverhead = 6;     // and for each plane walked
 
 // Geometry of a candidate along the kernel's axes (generator/candidates/shape.hpp), as the counts below need it.
 struct Layout {
+  const Candidate& candidate;
   const Problem& problem;
   const Tuning& tuning;
   const KernelAxes& axes;
   std::array<double, kMaxRank> tile{1, 1, 1};     // outputs of a block, clipped to the grid
   std::array<double, kMaxRank> updated{1, 1, 1};  // cells
   double bytes;                                   // of an element in memory
-  bool streaming;
-  double steps;         // planes a block walks
-  bool in_shared;       // inputs pass through shared memory
-  bool ring = false;    // ahead of the walk
-  bool engine = false;  // brought by the copy engine
-  bool whole_halo;      // halo cells are loaded with the tile, corners too
-  double ring_row = 0;  // cells of a row that the copy engine brings, whole lines
-  double register_z;    // outputs of a thread along z in one step
+  bool streaming;                                 // a block walks along the last axis
+  double steps;                                   // planes a block walks
+  bool in_shared;                                 // inputs pass through shared memory, with their halo
+  bool pipelined;                                 // ahead of the walk
+  bool by_tma;                                    // and brought by TMA
+  double whole_lines;                             // cells of a row of the pipeline
+  double register_z;                              // outputs of a thread along z in one step
 
-  explicit Layout(const Candidate& candidate)
-      : problem(candidate.problem()),
-        tuning(candidate.tuning()),
-        axes(candidate.shape().axes),
-        bytes(static_cast<double>(size_of(problem.type))) {
-    const KernelShape& shape = candidate.shape();
+  Layout(const Candidate& c, bool walks)
+      : candidate(c),
+        problem(c.problem()),
+        tuning(c.tuning()),
+        axes(c.shape().axes),
+        bytes(static_cast<double>(size_of(problem.type))),
+        streaming(walks),
+        in_shared(c.shape().shared.bytes > 0),
+        pipelined(c.shape().rows_of_whole_lines),
+        by_tma(c.shape().uses_tensor_maps),
+        whole_lines(static_cast<double>(c.shape().shared.pitch)),
+        register_z(walks ? 1 : tuning.register_z) {
     const Box box = updated_box(problem);
     for (std::size_t a = 0; a < kMaxRank; ++a) {
-      const int grid_axis = axes.grid_axis[a];
-      if (grid_axis < 0) continue;
-      const auto g = static_cast<std::size_t>(grid_axis);
+      if (!axes.has(a)) continue;
+      const auto g = static_cast<std::size_t>(axes.grid_axis[a]);
       updated[a] = std::max(1.0, static_cast<double>(box.high[g] - box.low[g]));
-      tile[a] = std::clamp(static_cast<double>(shape.tile[a]), 1.0, updated[a]);
+      tile[a] = std::clamp(static_cast<double>(c.shape().tile[a]), 1.0, updated[a]);
     }
-    streaming = tuning.family->name == "streaming";
     steps = streaming ? tile[2] : 1;
-    in_shared = shape.shared.bytes > 0;
-    ring = shape.rows_of_whole_lines;
-    engine = shape.uses_tensor_maps;
-    whole_halo = in_shared;
-    if (ring) ring_row = static_cast<double>(shape.shared.pitch);
-    register_z = streaming ? 1 : tuning.register_z;
   }
 
   // Whether planes of the input come to shared memory: late inputs of sums do not.
@@ -92,8 +88,8 @@ struct Halos {
 // Distinct sectors a block reads of one input: a star needs no corners, so its halo rows have no ends.
 double block_read_sectors(const Layout& s, const Halos& h, bool shared) {
   const double with_ends =
-      s.ring && shared ? s.ring_row * s.bytes / kSectorBytes : s.row_sectors(h.left, s.tile[0] + h.x);
-  if (s.whole_halo || !s.problem.facts.star) return (s.tile[1] + h.y) * (s.tile[2] + h.z) * with_ends;
+      s.pipelined && shared ? s.whole_lines * s.bytes / kSectorBytes : s.row_sectors(h.left, s.tile[0] + h.x);
+  if (s.in_shared || !s.problem.facts.star) return (s.tile[1] + h.y) * (s.tile[2] + h.z) * with_ends;
   const double halo_rows = s.tile[2] * h.y + s.tile[1] * h.z;
   return s.tile[1] * s.tile[2] * with_ends + halo_rows * s.row_sectors(0, s.tile[0]);
 }
@@ -132,14 +128,15 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
   const Tuning& t = s.tuning;
   const bool z_held = s.streaming && t.planes != Planes::shared;
   const ThreadReads reads = thread_reads(s, h, z_held);
-  const double plane_rows = s.whole_halo ? s.tile[1] + h.y : s.tile[1];
-  const double planes = s.streaming ? 1 : s.whole_halo ? s.tile[2] + h.z : s.tile[2];
-  const double loaded = (s.tile[0] + (s.whole_halo ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
+  const double plane_rows = s.in_shared ? s.tile[1] + h.y : s.tile[1];
+  const double planes = s.streaming ? 1 : s.in_shared ? s.tile[2] + h.z : s.tile[2];
+  const double loaded = (s.tile[0] + (s.in_shared ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
-  const double issued = s.engine ? 0 : loaded;  // the copy engine's loads are nobody's instructions
-  const double read_at_once = s.ring ? ring_vector(s) : 1;
-  const double for_a_load = s.ring ? 1.5 / t.vector : 3 + 1.0 / t.vector;  // a copy, or loads and stores cell by cell
+  const double issued = s.by_tma ? 0 : loaded;  // the copy engine's loads are nobody's instructions
+  const double read_at_once = s.pipelined ? ring_vector(s) : 1;
+  const double for_a_load =
+      s.pipelined ? 1.5 / t.vector : 3 + 1.0 / t.vector;  // a copy, or loads and stores cell by cell
 
   work.l1_wavefronts += warp_steps * issued / t.vector * wavefronts(s, t.vector);
   work.shared_wavefronts += warp_steps * (loaded + reads.row_cells + reads.side_cells) * cell_bytes / 4;
@@ -163,7 +160,7 @@ void count_cached_input(const Layout& s, const Halos& h, double warp_steps, Work
   work.live_values += (reads.row_cells + reads.side_cells) / 2 + (z_held ? h.z * t.register_x * t.register_y : 0);
 }
 
-void count_arithmetic(const Layout& s, double warps, Work& work) {
+void count_arithmetic(const Layout& s, double warps, const SweepConstants& c, Work& work) {
   const StageFacts& facts = s.problem.facts;
   const auto outputs = static_cast<double>(facts.outputs.size());
   const double fields = outputs + static_cast<double>(facts.inputs.size());
@@ -172,10 +169,10 @@ void count_arithmetic(const Layout& s, double warps, Work& work) {
   const double results = s.tuning.register_x * s.tuning.register_y * s.register_z;
   const double warp_steps = work.blocks * warps * s.steps;
   const double stores = results / s.tuning.vector * outputs;
-  const double addresses = (kStepOverhead + 2 * s.tuning.register_y) * (s.problem.wide_index() ? 1.3 : 1.0);
+  const double addresses = (c.step_instructions + 2 * s.tuning.register_y) * (s.problem.wide_index() ? 1.3 : 1.0);
 
   work.arithmetic = warp_steps * results * operations;
-  work.instructions += work.arithmetic + work.blocks * warps * kThreadOverhead +
+  work.instructions += work.arithmetic + work.blocks * warps * c.thread_instructions +
                        warp_steps * (stores + addresses / s.tuning.unroll + results * conversions);
   work.l1_wavefronts += warp_steps * stores * wavefronts(s, s.tuning.vector);
   work.live_values += results;
@@ -187,63 +184,20 @@ void count_rounds(const Layout& s, Work& work) {
     work.rounds = std::ceil(s.steps / s.tuning.unroll) + (s.streaming ? 0.5 : 0);
     return;
   }
-  if (s.ring) {
+  if (s.pipelined) {
     work.asynchronous = true;
     work.rounds = 1 + work.tiles_of_block * s.steps / (1 + s.tuning.prefetch);  // planes are on their way meanwhile
-    if (!s.engine) work.barriers = s.steps;
+    if (!s.by_tma) work.barriers = s.steps;
     return;
   }
   work.barriers = s.steps * (s.streaming ? 2 : 1);
-  work.rounds = s.steps + (s.streaming ? 1 : 0) + (s.whole_halo ? 0 : 0.25 * s.steps);
+  work.rounds = s.steps + (s.streaming ? 1 : 0) + (s.in_shared ? 0 : 0.25 * s.steps);
 }
 
-/// What a thread holds, by the cells that its register tile reads or the sums under way, in place of what was counted
-/// input by input. Fitted to 5800 kernels of 44 problems (NVRTC 13.0, sm_90), which it meets within 14 (direct, rings)
-/// to 30 registers (planes in shared memory).
-void count_registers(const Layout& s, Work& work) {
-  const Tuning& t = s.tuning;
-  if (s.in_shared && !s.streaming) return;
-  const auto span = [&](std::size_t a) { return static_cast<double>(s.axes.reach[a].high - s.axes.reach[a].low); };
-  const bool star = s.problem.facts.star;
-  const auto inputs = static_cast<double>(s.problem.facts.inputs.size());
-  const double rx = t.register_x, ry = t.register_y, rz = s.register_z;
-  const double results = rx * ry * rz;
-  if (t.keeps == Keeps::sums) {
-    const double plane = star ? rx * ry + span(0) * ry + span(1) * rx : (rx + span(0)) * (ry + span(1));
-    const double sums = rx * ry * (1 + span(2));
-    if (t.sums_loop == SumsLoop::step) {  // 22 kernels: what they need, not what they take if they may
-      const double on_its_way = s.engine ? 0.08 : s.ring ? 0.4 : 0.55;  // of a plane's cells
-      work.live_values = sums + on_its_way * inputs * plane;
-      return;
-    }
-    work.live_values = s.ring ? 1.13 * sums + 0.38 * inputs * plane : 1.26 * sums + inputs * plane;
-    work.other_registers = s.ring ? 10 : 8;
-    return;
-  }
-  const double window = star ? results + span(0) * ry * rz + span(1) * rx * rz + span(2) * rx * ry
-                             : (rx + span(0)) * (ry + span(1)) * (rz + span(2));
-  if (!s.streaming) {
-    work.live_values = 0.7 * inputs * window + results;
-    work.other_registers = -1;
-  } else if (t.planes == Planes::registers) {
-    work.live_values = inputs * (1.45 * window + 2.6 * t.prefetch * rx * ry);
-    work.other_registers = -8;
-  } else if (s.ring) {
-    work.live_values = 1.07 * inputs * window;
-    work.other_registers = 4;
-  } else {
-    work.live_values = 0.83 * inputs * window + results * (0.75 + 2.6 * std::log2(t.unroll));
-    work.other_registers = 11;
-  }
-}
-
-}  // namespace
-
-Work count_work(const Problem& problem, const Tuning& tuning) {
-  if (tuning.family->fuses_steps) return count_temporal_work(problem, tuning);
-  const Candidate candidate(problem, tuning);
-  const Layout s(candidate);
-  const LaunchGeometry geometry = launch_geometry(candidate, updated_box(problem));
+Work count_sweep(const Layout& s, const Calibration& calibration) {
+  const Problem& problem = s.problem;
+  const Tuning& tuning = s.tuning;
+  const LaunchGeometry geometry = launch_geometry(s.candidate, updated_box(problem));
   const auto inputs = static_cast<double>(problem.facts.inputs.size());
   const auto outputs = static_cast<double>(problem.facts.outputs.size());
 
@@ -276,9 +230,26 @@ Work count_work(const Problem& problem, const Tuning& tuning) {
       count_cached_input(s, h, warp_steps, work);
     }
   }
-  count_arithmetic(s, warps, work);
+  count_arithmetic(s, warps, calibration.sweep, work);
   count_rounds(s, work);
-  count_registers(s, work);
+  return work;
+}
+
+}  // namespace
+
+Work count_direct_work(const Candidate& candidate, const Calibration& calibration) {
+  Work work = count_sweep(Layout(candidate, false), calibration);
+  guess_registers_of_tile(candidate, calibration.registers, work);
+  return work;
+}
+
+Work count_tiled_work(const Candidate& candidate, const Calibration& calibration) {
+  return count_sweep(Layout(candidate, false), calibration);
+}
+
+Work count_streaming_work(const Candidate& candidate, const Calibration& calibration) {
+  Work work = count_sweep(Layout(candidate, true), calibration);
+  guess_registers_of_walk(candidate, calibration.registers, work);
   return work;
 }
 

@@ -1,8 +1,8 @@
 // What one launch of a candidate asks of the machine, counted from its geometry alone.
 #pragma once
 
-#include "generator/candidates/tuning.hpp"
-#include "generator/stencil/problem.hpp"
+#include "generator/candidates/shape.hpp"
+#include "tuner/model/calibration.hpp"
 
 #include <array>
 #include <cstddef>
@@ -42,10 +42,13 @@ struct Work {
   double loop_instructions = 0;  ///< of the body that a walk repeats; 0: small
 };
 
-/// Counts by the textbook's way: tiles with their halos, a row a run of whole sectors, a thread's distinct reads.
-Work count_work(const Problem& problem, const Tuning& tuning);
+/// Counts by the textbook's way: tiles with their halos, a row a run of whole sectors, a thread's distinct reads. One
+/// function a kernel family (family_model.hpp).
+Work count_direct_work(const Candidate& candidate, const Calibration& calibration);
+Work count_tiled_work(const Candidate& candidate, const Calibration& calibration);
+Work count_streaming_work(const Candidate& candidate, const Calibration& calibration);
 
-/// The same for family temporal, all sweeps of the launch together.
-Work count_temporal_work(const Problem& problem, const Tuning& tuning);
+/// Of all steps of the launch together.
+Work count_temporal_work(const Candidate& candidate, const Calibration& calibration);
 
 }  // namespace stencil_tune

@@ -77,7 +77,7 @@ Parameter loop_of_sums() {
 Parameter copies_of_planes() {
   return word<Copies>(
              "copies", &Tuning::copies,
-             {{Copies::tma, "tma", "the TMA, a plane a request (sm_90+)"},
+             {{Copies::tma, "tma", "TMA, a plane a request (sm_90+)"},
               {Copies::threads, "cpasync", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},
              "who brings planes to the pipeline")
       .where([](const Tuning& tuning) { return in_pipeline(tuning) && keeps_sums(tuning); })
@@ -159,8 +159,8 @@ int first_loaded_plane(const Problem& problem, const Tuning& tuning, const Kerne
   return first;
 }
 
-/// A stage of the pipeline holds one plane of each input as the TMA writes it: cells as stored, planes from a 128-byte
-/// line on, which the TMA asks for. Rows of the box are whole lines in memory and in the stage: those that begin on a
+/// A stage of the pipeline holds one plane of each input as TMA writes it: cells as stored, planes from a 128-byte
+/// line on, which TMA asks for. Rows of the box are whole lines in memory and in the stage: those that begin on a
 /// 32-byte sector and are 16 bytes longer than they must be cost 3 to 5 % on an H200 (2026-11-21), as a line of the one
 /// then falls into two of the other.
 void shape_pipeline(const Problem& problem, const Tuning& tuning, KernelShape& shape) {

@@ -118,7 +118,7 @@ Verdict tensor_box(const Candidate& candidate, const Limits&) {
 
 std::vector<Constraint> tensor_map_constraints() {
   return {
-      {"tensor_architecture", "Tensor copies, which the TMA makes, came with sm_90.", tensor_architecture},
+      {"tensor_architecture", "Tensor copies, which TMA makes, came with sm_90.", tensor_architecture},
       {"tensor_rows", "Rows that tensor copies bring are a multiple of 16 bytes apart.", tensor_rows},
       {"tensor_box", "What a tensor copy brings at once has at most 256 cells along an axis.", tensor_box},
   };
@@ -130,7 +130,7 @@ std::vector<Constraint> streaming_constraints() {
       cover_input_one_cell(),
       {"unroll_within_depth", "No more iterations are unrolled together than the walk has.", unroll_within_depth},
       {"ring_prefetch", "A ring that keeps cells has at least one plane on its way.", ring_prefetch},
-      {"ring_warps", "The stages of a ring that the TMA fills are released by whole warps.", ring_warps},
+      {"ring_warps", "The stages of a ring that TMA fills are released by whole warps.", ring_warps},
       {"ring_edges", "A ring that keeps cells serves boundaries that are 0 beyond an edge, or not read.", ring_edges},
       {"ring_copies", "Asynchronous copies of threads came with sm_80 and bring 4, 8 or 16 bytes.", ring_copies},
       {"sums_of_planes", "Sums are kept of stencils that read several planes.", sums_of_planes},

@@ -9,7 +9,7 @@ namespace stencil_tune {
 
 std::vector<Constraint> streaming_constraints();
 
-/// What the TMA asks of the grid's rows and of a box, whichever family uses it.
+/// What TMA asks of the grid's rows and of a box, whichever family uses it.
 std::vector<Constraint> tensor_map_constraints();
 
 }  // namespace stencil_tune

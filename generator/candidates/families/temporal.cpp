@@ -28,10 +28,10 @@ Parameter warps_in_x() {
 }
 
 Parameter copies_of_rows() {
-  // Of 26 winners the TMA helps two (H200, 2026-11-22).
+  // Of 26 winners TMA helps two (H200, 2026-11-22).
   return word<Copies>("copies", &Tuning::copies,
                       {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
-                       {Copies::tma, "tmarows", "the TMA, a warp's rows of a plane a request (sm_90+)"}},
+                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
                       "who brings a warp the rows that it reads")
       .found_by_neighbours_alone()
       .as("bool", "kCopiedByTma", {"true", "false"});

@@ -98,7 +98,7 @@ Verdict sums(const Candidate& candidate, const Limits&) {
                      name(boundary));
 }
 
-/// The TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
+/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
 /// last tile ends with the grid.
 Verdict copies(const Candidate& candidate, const Limits&) {
   constexpr std::int64_t kAlignment = 128;

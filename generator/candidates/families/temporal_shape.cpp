@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kBarrierBytes = 8;
 constexpr std::int64_t kWordBytes = 16;
-constexpr std::int64_t kBoxStartBytes = 16;  // where rows that the TMA brings may start (H100 and H200, 2026-11-22)
+constexpr std::int64_t kBoxStartBytes = 16;  // where rows that TMA brings may start (H100 and H200, 2026-11-22)
 
 /// Planes of the reach (0: the lowest).
 struct PlaneRange {
@@ -32,7 +32,7 @@ PlaneRange planes_with_others_cells(const Problem& problem, const Tuning& tuning
   return range;
 }
 
-/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where the TMA may,
+/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where TMA may,
 /// if that brings rows. The pitch is another matter.
 std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
   return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
@@ -87,7 +87,7 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t plane = saturating_product({fused.block_height, fused.width, value});
   const std::int64_t passed = saturating_product({tuning.groups - 1, splits ? 3 : 2, plane});
-  // Planes that the TMA brings are counted by barriers of their own.
+  // Planes that TMA brings are counted by barriers of their own.
   const std::int64_t arrivals =
       tuning.copies == Copies::tma
           ? round_up(saturating_product({warps_of_group(tuning), tuning.groups, tuning.prefetch, kBarrierBytes}),

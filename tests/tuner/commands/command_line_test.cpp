@@ -117,6 +117,15 @@ TEST_F(CommandLineTest, ExplainSaysWhatForbidsACandidate) {
   EXPECT_NE(result.out.find("tile"), std::string::npos) << result.out;
 }
 
+TEST_F(CommandLineTest, ExplainSaysOnWhichGpuTheModelWasFitted) {
+  const std::string explain = "explain direct.bx32.by8 --dims 512 --device-model ", scaled = "scaled to this GPU's";
+  const std::string own = run(explain + "h200").out, other = run(explain + "a100").out;
+  EXPECT_NE(own.find("fitted on NVIDIA H200"), std::string::npos) << own;
+  EXPECT_EQ(own.find(scaled), std::string::npos) << own;
+  EXPECT_NE(other.find("fitted on NVIDIA H200"), std::string::npos) << other;
+  EXPECT_NE(other.find(scaled), std::string::npos) << other;
+}
+
 TEST_F(CommandLineTest, AForeignDatabaseIsRefusedAndLeftAsItIs) {
   std::ofstream(database) << "my holiday diary";
   const ProgramRun result = run("list");
@@ -280,6 +289,7 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   EXPECT_NE(first.out.find("PREDICTED"), std::string::npos) << first.out;
   EXPECT_NE(first.out.find("~"), std::string::npos) << first.out;
   EXPECT_NE(first.out.find("winner"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("fitted on NVIDIA H200"), std::string::npos) << first.out;
 
   const auto listed = nlohmann::json::parse(run("list --json").out);
   ASSERT_EQ(listed.size(), 1u);

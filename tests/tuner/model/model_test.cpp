@@ -1,20 +1,14 @@
 #include "tests/tuner/session/session_fakes.hpp"
 
-#include "stencil_tune/error.hpp"
+#include "bench/fit/ranking.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/model/model_agreement.hpp"
-#include "tuner/model/occupancy.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <map>
-#include <numeric>
-#include <sstream>
 
 namespace stencil_tune {
 namespace {
@@ -91,14 +85,15 @@ TEST(PerformanceModel, KnowsWhereWarpsThatWaitWithinAStepAreFaster) {
   EXPECT_LT(gain(2, 1, {2, {16384, 16384, 1}}, "temporal.bx32.by1.rx6.pf8.t12.ch16.tg2", ".u3.mb2"), 1);
 }
 
-TEST(Model, IsWithinAThirdOfEveryMeasuredAnchor) {
-  for (const Anchor& anchor : kAnchors) {
-    const double ratio = best_rate(anchor.order, anchor.type, anchor.codes) / anchor.measured;
-    EXPECT_GT(ratio, 0.67) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
-    EXPECT_LT(ratio, 1.33) << anchor.what << " order " << anchor.order << " " << name(anchor.type);
-  }
+/// Root mean square of log(predicted / measured).
+double typical_error(const std::vector<double>& predicted, const std::vector<double>& measured) {
+  double squares = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) squares += std::pow(std::log(predicted[i] / measured[i]), 2);
+  return std::sqrt(squares / static_cast<double>(predicted.size()));
 }
 
+/// The error is 0.212, most of it of naive kernels, which are 9 to 40 % faster than predicted: the fit hardly looks at
+/// slow ones.
 TEST(Model, RanksTheAnchorsAsTheMeasurementsDo) {
   std::vector<double> predicted, measured;
   for (const Anchor& anchor : kAnchors) {
@@ -106,6 +101,7 @@ TEST(Model, RanksTheAnchorsAsTheMeasurementsDo) {
     measured.push_back(anchor.measured);
   }
   EXPECT_GT(rank_correlation(predicted, measured), 0.9);
+  EXPECT_LT(typical_error(predicted, measured), 0.22);
 }
 
 struct RunAnchor {
@@ -121,7 +117,7 @@ constexpr Extents kCube{3, {512, 512, 512}};
 constexpr Extents kLargeCube{3, {1024, 1024, 1024}};
 constexpr Extents kSquare{2, {16384, 16384, 1}};
 
-// Fused steps on one NVIDIA H200, boundary hold, 2026-11-21: bench/results/h200/temporal*.txt, and tunes beside them.
+// Fused steps on one NVIDIA H200, boundary hold, 2026-11-21: tunes of that day.
 const std::vector<RunAnchor> kRunAnchors{
     {Shape::star, 1, kCube, kF32, "temporal.bx32.by12.rx2.ry4.v2.pf8.t4.ch2.stcs.u4.mb1", 1056},
     {Shape::star, 1, kCube, kF32, "temporal.bx32.by8.rx2.ry4.v2.pf8.t4.ch4.stcs.u4.mb1", 1008},
@@ -148,7 +144,9 @@ const std::vector<RunAnchor> kRunAnchors{
     {Shape::star, 2, kSquare, kF32, "temporal.bx32.by1.rx6.v2.pf3.t5.ch32.u4", 1734},
 };
 
-TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
+/// The level of the recorded trials of fused steps (0.10 to 0.15) bounds the error of these, which are among the
+/// fastest.
+TEST(Model, RanksFusedStepsAndKnowsHowFastTheyAre) {
   std::vector<double> predicted, measured;
   for (const RunAnchor& anchor : kRunAnchors) {
     const Problem problem = make_problem(make_builtin(anchor.shape, anchor.extents.rank, anchor.order), anchor.type,
@@ -156,92 +154,56 @@ TEST(Model, IsWithinAThirdOfFusedStepsAndRanksThem) {
     const PerformanceModel model(problem, limits_of_architecture("sm_90"), find_device_model("h200"));
     predicted.push_back(model.predict(parse_code(anchor.code)).gstencils);
     measured.push_back(anchor.measured);
-    EXPECT_GT(predicted.back() / anchor.measured, 0.67) << anchor.code;
-    EXPECT_LT(predicted.back() / anchor.measured, 1.33) << anchor.code;
   }
   EXPECT_GT(rank_correlation(predicted, measured), 0.9);
+  EXPECT_LT(typical_error(predicted, measured), 0.12);
 }
 
-/// Of one problem, what was measured of some of its candidates.
-struct TriedProblem {
-  Problem problem;
-  std::vector<std::string> codes;
-  std::vector<double> measured;  // GStencil/s
-};
+std::vector<MeasuredProblem> recorded_on_h200(const std::string& file) {
+  return parse_recorded(read_recorded_trials("bench/results/h200/" + file));
+}
 
-/// Of a file of bench/results/h200, problem by problem.
-std::vector<TriedProblem> recorded_trials(const std::string& file_name, int steps) {
-  std::ifstream file("bench/results/h200/" + file_name);
-  std::map<std::string, TriedProblem> found;
-  std::string line;
-  std::getline(file, line);  // what the columns are
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    std::string stencil, type, dims, boundary, code;
-    std::int64_t pitch = 0;
-    double rate = 0;
-    int registers = 0, spilled = 0;
-    words >> stencil >> type >> dims >> pitch >> boundary >> rate >> registers >> spilled >> code;
-    const Boundary same = parse_boundary(boundary);
-    auto [place, is_new] = found.try_emplace(fmt::format("{} {} {} {} {}", stencil, type, dims, pitch, boundary));
-    if (is_new) {
-      place->second.problem = make_problem(find_builtin(stencil), parse_element_type(type), {same, same, same},
-                                           parse_extents(dims, 3), pitch, steps);
-    }
-    place->second.codes.push_back(code);
-    place->second.measured.push_back(rate);
+/// What the shipped constants reach is recorded beside them, to a tenth of a percent. Where a change of the model is
+/// meant, or codes were retired: stencil_tune_fit --judge --out (bench/README.md).
+TEST(Model, FitsTheRecordedTrialsAsWellAsItsCalibrationSays) {
+  const Calibration& calibration = calibration_of(find_device_model("h200"));
+  ASSERT_GE(calibration.fitted_to.size(), 5u);
+  for (const FitRecord& record : calibration.fitted_to) {
+    const FitRecord now = judge(record.trials, recorded_on_h200(record.trials), find_device_model("h200"), calibration);
+    EXPECT_EQ(now.problems, record.problems) << record.trials;
+    EXPECT_NEAR(now.deviation, record.deviation, 0.001) << record.trials;
+    EXPECT_NEAR(now.level, record.level, 0.001) << record.trials;
+    EXPECT_NEAR(now.lost, record.lost, 0.001) << record.trials;
+    EXPECT_NEAR(now.agreement, record.agreement, 0.001) << record.trials;
   }
-  std::vector<TriedProblem> all;
-  for (auto& [name, tried] : found) all.push_back(std::move(tried));
-  return all;
 }
 
-struct Ranking {
-  double lost = 0;       ///< by the best of the model's first twelve, as a share of the best of all
-  double agreement = 0;  ///< of the ranks
-};
-
-/// Means over the problems.
-Ranking rank(const std::vector<TriedProblem>& all) {
-  constexpr std::size_t kFirst = 12;
-  Ranking mean;
-  for (const TriedProblem& tried : all) {
-    const PerformanceModel model(tried.problem, limits_of_architecture("sm_90"), find_device_model("h200"));
-    std::vector<double> predicted;
-    for (const std::string& code : tried.codes) predicted.push_back(model.predict(parse_code(code)).gstencils);
-    std::vector<std::size_t> order(predicted.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return predicted[a] > predicted[b]; });
-    double found = 0;
-    for (std::size_t i = 0; i < std::min(kFirst, order.size()); ++i) found = std::max(found, tried.measured[order[i]]);
-    const double best = *std::max_element(tried.measured.begin(), tried.measured.end());
-    EXPECT_GT(found, 0.85 * best) << tried.problem.stencil.name << " " << to_string(tried.problem.extents);
-    mean.lost += (1 - found / best) / static_cast<double>(all.size());
-    mean.agreement += rank_correlation(predicted, tried.measured) / static_cast<double>(all.size());
-  }
-  return mean;
-}
-
-void expect_ranking(const std::vector<TriedProblem>& all, std::size_t fewest, Ranking worst) {
+/// Bounds of the means over all problems; of each problem the first twelve must hold one within 15 % of the best.
+void expect_ranking(const std::vector<MeasuredProblem>& all, std::size_t fewest, Ranking worst) {
   ASSERT_GE(all.size(), fewest);
-  const Ranking ranking = rank(all);
-  EXPECT_LT(ranking.lost, worst.lost);
-  EXPECT_GT(ranking.agreement, worst.agreement);
+  const DeviceModel& h200 = find_device_model("h200");
+  for (const MeasuredProblem& tried : all) {
+    const FitRecord record = judge("", std::span(&tried, 1), h200, calibration_of(h200));
+    EXPECT_LT(record.lost, 0.15) << tried.problem.stencil.name << " " << to_string(tried.problem.extents);
+  }
+  const FitRecord mean = judge("", all, h200, calibration_of(h200));
+  EXPECT_LT(mean.lost, worst.lost);
+  EXPECT_GT(mean.agreement, worst.agreement);
 }
 
 TEST(Model, RanksWhatWasFastAmongTheFirstOfThousandsOfTrials) {
-  expect_ranking(recorded_trials("single-sweep-trials.txt", 1), 41, {.lost = 0.025, .agreement = 0.5});
+  expect_ranking(recorded_on_h200("single-sweep.trials.gz"), 41, {.lost = 0.025, .agreement = 0.5});
 }
 
 TEST(Model, RanksWhatWasFastAmongTheFirstOfThousandsOfTrialsOfRuns) {
-  expect_ranking(recorded_trials("temporal-trials.txt", 100), 3, {.lost = 0.1, .agreement = 0.6});
+  expect_ranking(recorded_on_h200("temporal.trials.gz"), 3, {.lost = 0.1, .agreement = 0.6});
 }
 
 /// Where warps may wait for each other within a step. Of 2D runs the first twelve are 18 % behind (README of the
 /// results).
 TEST(Model, RanksWhatWasFastAmongTheFirstOfTrialsOfRunsIn3DWithSplitBarriers) {
-  std::vector<TriedProblem> all = recorded_trials("temporal-split-trials.txt", 100);
-  std::erase_if(all, [](const TriedProblem& tried) { return tried.problem.extents.rank < 3; });
+  std::vector<MeasuredProblem> all = recorded_on_h200("temporal-split.trials.gz");
+  std::erase_if(all, [](const MeasuredProblem& tried) { return tried.problem.extents.rank < 3; });
   expect_ranking(all, 2, {.lost = 0.05, .agreement = 0.8});
 }
 
@@ -413,59 +375,6 @@ TEST_F(ModelTest, AHalfEmptyLastWaveCosts) {
     return model.predict(parse_code("direct.bx1024.by1"), KernelResources{64, 0, 0, 0}).time_ms;
   };
   EXPECT_GT(line(133), 1.3 * line(132));
-}
-
-TEST(Occupancy, FollowsTheCalculator) {
-  const Limits h200 = limits_of_architecture("sm_90");
-  EXPECT_EQ(occupancy_of(h200, {256, 32, 0}).blocks, 8);
-  EXPECT_DOUBLE_EQ(occupancy_of(h200, {256, 32, 0}).share, 1.0);
-  EXPECT_EQ(occupancy_of(h200, {256, 33, 0}).blocks, 6);  // 40 a thread after rounding: 48 warps
-  EXPECT_EQ(occupancy_of(h200, {256, 64, 0}).blocks, 4);
-  EXPECT_EQ(occupancy_of(h200, {256, 255, 0}).blocks, 1);
-  EXPECT_EQ(occupancy_of(h200, {32, 16, 0}).blocks, 32);
-  EXPECT_EQ(occupancy_of(h200, {32, 16, 0}).limited_by, "blocks");
-  EXPECT_EQ(occupancy_of(h200, {128, 32, 100 * 1024}).blocks, 2);
-  EXPECT_EQ(occupancy_of(h200, {128, 32, 100 * 1024}).limited_by, "shared memory");
-  EXPECT_EQ(occupancy_of(h200, {128, 32, 232448}).blocks, 1);
-}
-
-TEST(Occupancy, IsZeroWhenABlockDoesNotFit) {
-  const Limits h200 = limits_of_architecture("sm_90");
-  EXPECT_EQ(occupancy_of(h200, {1024, 65, 0}).blocks, 0);
-  EXPECT_EQ(occupancy_of(h200, {128, 32, 232449}).blocks, 0);
-  EXPECT_EQ(occupancy_of(h200, {1025, 32, 0}).blocks, 0);
-}
-
-TEST(DeviceModel, IsFoundByNameInAnyCase) { EXPECT_EQ(find_device_model("H200").gpu, "NVIDIA H200"); }
-
-TEST(DeviceModel, AnUnknownNameSuggestsTheNearest) {
-  try {
-    find_device_model("h20");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::unknown_name);
-    EXPECT_NE(std::string(error.what()).find("h200"), std::string::npos);
-  }
-}
-
-TEST(DeviceModel, AnArchitectureWithoutOneTakesTheNearestOlder) {
-  EXPECT_EQ(model_of_architecture("sm_90").name, "h200");
-  EXPECT_EQ(model_of_architecture("sm_80").name, "a100");
-  EXPECT_EQ(model_of_architecture("sm_87").name, "rtx3090");
-}
-
-TEST(DeviceModel, AGpuThatIsPresentKeepsItsOwnFacts) {
-  DeviceFacts facts;
-  facts.name = "NVIDIA Something";
-  facts.architecture = "sm_90";
-  facts.multiprocessors = 66;
-  facts.memory_bytes = 40'000'000'000;
-  facts.l2_bytes = 30 << 20;
-  const DeviceModel model = model_of(facts);
-  EXPECT_EQ(model.gpu, "NVIDIA Something");
-  EXPECT_EQ(model.multiprocessors, 66);
-  EXPECT_DOUBLE_EQ(model.l2_mb, 30);
-  EXPECT_DOUBLE_EQ(model.dram_gbs, find_device_model("h200").dram_gbs / 2);
 }
 
 }  // namespace

@@ -171,19 +171,19 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   EXPECT_LT(bad, 15);
 }
 
-// The templates are direct, tiled and seven of streaming: planes shared, mixed, in registers or in a pipeline, the last
-// two with cells or with sums, and pipelines of sums filled by TMA or by threads.
+// The templates that are drawn are direct and five of streaming: planes in registers or in a pipeline, both with cells
+// or with sums, and pipelines of sums filled by TMA or by threads.
 TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryTemplate) {
   const auto strategy = make_local(space, model, 1);
   std::set<std::string_view> seen;
-  for (int i = 0; i < 9; ++i) seen.insert(template_of(*strategy->propose()));
-  EXPECT_EQ(seen.size(), 9u);
+  for (int i = 0; i < 6; ++i) seen.insert(template_of(*strategy->propose()));
+  EXPECT_EQ(seen.size(), 6u);
 }
 
 TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
   std::map<std::string_view, std::vector<Tuning>> starts;
   const auto strategy = make_local(space, model, 1);
-  for (int i = 0; i < 18; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const Tuning tuning = *strategy->propose();
     starts[template_of(tuning)].push_back(tuning);
   }
@@ -278,7 +278,7 @@ class Templates : public StrategyTest {
 };
 
 TEST_F(Templates, AreAllSearchedWhoseBestIsNearTheBest) {
-  auto trials = trials_of({{kDirect, 1.0}, {kRing, 1.03}, {kRingOfSums, 1.06}});
+  auto trials = trials_of({{kDirect, 1.0}, {kRing, 1.03}, {kRingOfSums, 1.06}}, 450);
   EXPECT_GT(trials[kDirect], 30);
   EXPECT_GT(trials[kRing], 30);
   EXPECT_GT(trials[kRingOfSums], 30);

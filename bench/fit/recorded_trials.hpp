@@ -1,0 +1,73 @@
+// Files of recorded trials: what the performance model is fitted to, and what its tests rank.
+//
+// A file is text, compressed by gzip. Lines that begin with # come first: the GPU, where the trials are from, what the
+// columns are. Then each line is a candidate of a problem, with the best rate that a trial or a race of it had:
+//
+//   # GPU: NVIDIA H200
+//   # Driver 580.159.04, CUDA 13.0. 2026-11-22: tunes at commit d4104ad
+//   # stencil type dims pitch boundary steps GStencil/s registers spilled-bytes code
+//   star3d1r f32 512x512x512 512 hold 1 475.2 40 0 streaming.bx32.by4.rx4.v4.cz4.regs
+//
+// A stencil is a built-in one, or a file of corpus/ without its ending; NAME:1 is its second stage.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A line. The code stays text, since later programs may not know all of its values.
+struct RecordedTrial {
+  std::string code;
+  double gstencils = 0;
+  int registers = 0;
+  int spill_bytes = 0;
+};
+
+struct RecordedProblem {
+  std::string name;  ///< its columns: "star3d1r f32 512x512x512 512 hold 1"
+  std::vector<RecordedTrial> trials;
+};
+
+struct RecordedTrials {
+  std::string gpu;
+  std::string origin;  ///< driver, date, commits
+  std::vector<RecordedProblem> problems;
+};
+
+/// Throws Error(file_io) for what is no such file, with the line.
+RecordedTrials read_recorded_trials(const std::string& path);
+
+/// Throws Error(file_io) where the file cannot be written.
+void write_recorded_trials(const std::string& path, const RecordedTrials& recorded);
+
+/// Of a database: measured ok trials, each code once a problem. Leaves out problems that their names do not lead back
+/// to. Throws Error(invalid_argument) where trials are of several GPUs.
+RecordedTrials recorded_in(std::span<const TrialRecord> trials);
+
+struct MeasuredCandidate {
+  Tuning tuning;
+  double gstencils = 0;
+  int registers = 0;
+  int spill_bytes = 0;
+};
+
+/// A recorded problem as this program knows it.
+struct MeasuredProblem {
+  Problem problem;
+  std::vector<MeasuredCandidate> candidates;
+  std::size_t passed_over = 0;  ///< trials of codes that do not parse any more
+};
+
+/// Looks for definitions in corpus/ of the working folder. Throws Error where stencil or grid are not known.
+MeasuredProblem parse_recorded(const RecordedProblem& recorded);
+/// Of all problems of which a candidate is left.
+std::vector<MeasuredProblem> parse_recorded(const RecordedTrials& recorded);
+
+}  // namespace stencil_tune

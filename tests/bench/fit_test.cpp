@@ -1,0 +1,79 @@
+#include "bench/fit/fit.hpp"
+
+#include "bench/fit/least_squares.hpp"
+#include "bench/fit/ranking.hpp"
+#include "generator/candidates/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+TEST(LeastSquares, FindTheCurveThatPointsLieOn) {
+  // Rosenbrock's function: 10 (y - x^2) and 1 - x are both 0 at (1, 1) alone.
+  const Residuals rosenbrock = [](const Eigen::VectorXd& at) {
+    return Eigen::VectorXd{{10 * (at[1] - at[0] * at[0]), 1 - at[0]}};
+  };
+  const LeastSquares found = minimize_squares(rosenbrock, Eigen::VectorXd{{-1.2, 1.0}}, 1e-6, 100, {});
+  EXPECT_NEAR(found.unknowns[0], 1, 1e-3);
+  EXPECT_NEAR(found.unknowns[1], 1, 1e-3);
+}
+
+/// As if the model had been right: a GPU that runs each candidate as long as `truth` says.
+MeasuredProblem made_by(const Calibration& truth, const Problem& problem, int candidates, std::uint64_t seed) {
+  const DeviceModel& device = find_device_model("h200");
+  const Limits limits = limits_of_architecture(device.architecture);
+  const PerformanceModel model(problem, limits, device, truth);
+  const Space space(problem, limits);
+  std::mt19937_64 random(seed);
+  MeasuredProblem made{problem, {}, 0};
+  while (static_cast<int>(made.candidates.size()) < candidates) {
+    const Tuning tuning = *space.sample(random);
+    const Prediction p = model.predict(tuning);
+    if (p.gstencils > 0) made.candidates.push_back({tuning, p.gstencils, p.registers, 0});
+  }
+  return made;
+}
+
+class FitTest : public ::testing::Test {
+ protected:
+  static Problem star(int order, int steps) {
+    return make_problem(make_builtin(Shape::star, 3, order), ElementType::f32,
+                        {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {512, 512, 512}}, 0, steps);
+  }
+
+  const Calibration& start = calibrations().front();
+  const DeviceModel& device = find_device_model("h200");
+};
+
+/// A fit that starts 25 to 50 % away comes within 10: what several constants explain alike is shared among them.
+TEST_F(FitTest, FindsTheConstantsThatMadeTheTimes) {
+  Calibration truth = start;
+  truth.sweep.waiting_clocks *= 1.5;
+  truth.sweep.beyond_copy *= 1.25;
+  truth.fused.overlap_with_barriers *= 0.7;
+  truth.registers.direct_window += 0.4;
+  const std::vector<MeasuredProblem> problems{made_by(truth, star(1, 1), 300, 1), made_by(truth, star(2, 1), 300, 2),
+                                              made_by(truth, star(4, 1), 300, 3), made_by(truth, star(1, 100), 300, 4),
+                                              made_by(truth, star(2, 100), 300, 5)};
+  const Calibration found = fit_constants(start, problems, device, {});
+  const auto expect_near = [](double value, double expected) { EXPECT_NEAR(value / expected, 1, 0.1) << expected; };
+  expect_near(found.sweep.waiting_clocks, truth.sweep.waiting_clocks);
+  expect_near(found.sweep.beyond_copy, truth.sweep.beyond_copy);
+  expect_near(found.fused.overlap_with_barriers, truth.fused.overlap_with_barriers);
+  expect_near(found.registers.direct_window, truth.registers.direct_window);
+  EXPECT_GT(judge("made", problems, device, start).deviation, 0.05);
+  EXPECT_LT(judge("made", problems, device, found).deviation, 0.01);
+}
+
+TEST_F(FitTest, LeavesAloneWhatTheTrialsSayNothingAbout) {
+  const std::vector<MeasuredProblem> problems{made_by(start, star(1, 1), 100, 1)};
+  const Calibration found = fit_constants(start, problems, device, {});
+  EXPECT_DOUBLE_EQ(found.fused.trip_ns, start.fused.trip_ns);
+  EXPECT_NEAR(found.sweep.latency_ns, start.sweep.latency_ns, 0.01 * start.sweep.latency_ns);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,12 @@
+// The calibrations that ship (tuner/model/calibrations/), as text.
+#pragma once
+
+#include "generator/kernel/source.hpp"
+
+#include <span>
+
+namespace stencil_tune {
+
+std::span<const TemplateFile> calibration_files();
+
+}  // namespace stencil_tune
