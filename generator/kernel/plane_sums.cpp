@@ -218,8 +218,8 @@ std::vector<EquallyWeighted> one_by_one(StencilBuilder& builder, const std::vect
 }
 
 /// The statements by which the planes at offset dz add to the sums, by dz. In each, single cells come first.
-std::map<int, std::vector<Statement>> plane_statements(Parts& parts, std::size_t walked_axis) {
-  std::map<int, std::vector<Statement>> statements;
+std::map<int, std::vector<Assignment>> plane_statements(Parts& parts, std::size_t walked_axis) {
+  std::map<int, std::vector<Assignment>> statements;
   for (std::size_t k = 0; k < parts.sums.size(); ++k) {
     std::map<int, PlaneTerms> planes;
     for (const auto& [dz, terms] : parts.sums[k]) planes[dz] = terms_of_plane(parts.builder.stencil(), terms);
@@ -290,7 +290,7 @@ std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
     text += fmt::format("    if constexpr (kDz == {}) {{\n{}    }}\n", dz,
                         indented(statements_text(parts.builder.stencil(), statements, problem.facts, axes, first_sum)));
   }
-  std::vector<Statement> finish;
+  std::vector<Assignment> finish;
   for (std::size_t o = 0; o < parts.finish.size(); ++o) {
     finish.push_back({fmt::format("out[{}] =", o), parts.finish[o].expression});
   }

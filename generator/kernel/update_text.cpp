@@ -20,7 +20,7 @@ struct Text {
 
 class StatementWriter {
  public:
-  StatementWriter(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+  StatementWriter(const Stencil& stencil, std::span<const Assignment> statements, const StageFacts& facts,
                   const AxisMap& axes, int first_sum)
       : stencil_(stencil),
         statements_(statements),
@@ -29,7 +29,7 @@ class StatementWriter {
         first_sum_(first_sum),
         uses_(stencil.nodes.size(), 0),
         divides_(stencil.nodes.size(), false) {
-    for (const Statement& statement : statements) count_uses(statement.expression);
+    for (const Assignment& statement : statements) count_uses(statement.expression);
   }
 
   std::string write() {
@@ -37,7 +37,7 @@ class StatementWriter {
     for (NodeId id = 0; id < static_cast<NodeId>(stencil_.nodes.size()); ++id) {
       if (uses_[static_cast<std::size_t>(id)] > 0) texts[static_cast<std::size_t>(id)] = expression(id, texts);
     }
-    for (const Statement& statement : statements_) {
+    for (const Assignment& statement : statements_) {
       const std::string& text = texts[static_cast<std::size_t>(statement.expression)].text;
       lines_ += fmt::format("    {} {};\n", statement.target, text);
     }
@@ -138,7 +138,7 @@ class StatementWriter {
   }
 
   const Stencil& stencil_;
-  std::span<const Statement> statements_;
+  std::span<const Assignment> statements_;
   const StageFacts& facts_;
   const AxisMap& axes_;
   int first_sum_;
@@ -151,7 +151,7 @@ class StatementWriter {
 
 std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes) {
   StencilBuilder builder(stencil);
-  std::vector<Statement> statements;
+  std::vector<Assignment> statements;
   for (std::size_t o = 0; o < stage.updates.size(); ++o) {
     const NodeId expression = regroup(builder, stage.updates[o].expression, facts.linear_taps);
     statements.push_back({fmt::format("out[{}] =", o), expression});
@@ -159,7 +159,7 @@ std::string update_text(const Stencil& stencil, const Stage& stage, const StageF
   return statements_text(builder.stencil(), statements, facts, axes, static_cast<int>(stencil.fields.size()));
 }
 
-std::string statements_text(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+std::string statements_text(const Stencil& stencil, std::span<const Assignment> statements, const StageFacts& facts,
                             const AxisMap& axes, int first_sum) {
   return StatementWriter(stencil, statements, facts, axes, first_sum).write();
 }

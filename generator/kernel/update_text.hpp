@@ -16,14 +16,14 @@ using AxisMap = std::array<int, kMaxRank>;
 std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes);
 
 /// "target expression;" with a target such as "out[0] =".
-struct Statement {
+struct Assignment {
   std::string target;
   NodeId expression = 0;
 };
 
 /// The same for any expressions of the stencil. Fields from `first_sum` on are no fields: they read as sum[0], sum[1]
 /// ...
-std::string statements_text(const Stencil& stencil, std::span<const Statement> statements, const StageFacts& facts,
+std::string statements_text(const Stencil& stencil, std::span<const Assignment> statements, const StageFacts& facts,
                             const AxisMap& axes, int first_sum);
 
 }  // namespace stencil_tune

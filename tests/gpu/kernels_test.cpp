@@ -1,5 +1,5 @@
 // Every form of kernel on a real GPU, every pair of settings, on awkward grids, against the CPU's reference: what the
-// host executor cannot show is how the GPU's own compiler, warps, barriers and copy engine run them.
+// host executor cannot show is how the GPU's own compiler, warps, barriers and TMA run them.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/shape.hpp"
@@ -246,7 +246,7 @@ TEST_F(DeviceTemporalForms, SpanTilesWithSeveralWarps) { expect_right(wide_tempo
 
 TEST_F(DeviceTemporalForms, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
 
-TEST_F(DeviceTemporalForms, HaveRowsBroughtByTheCopyEngine) { expect_right(temporal_engine_cases()); }
+TEST_F(DeviceTemporalForms, HaveRowsCopiedByTma) { expect_right(temporal_tma_cases()); }
 
 TEST_F(DeviceTemporalForms, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
 

@@ -219,7 +219,7 @@ TEST_F(DeviceLibrary, LooksUpPreparesAndLaunches) {
                               {Boundary::periodic, Boundary::reflect, Boundary::zero});
 }
 
-TEST_F(DeviceLibrary, DescribesFieldsToTheCopyEngineAtEachLaunch) {
+TEST_F(DeviceLibrary, DescribesFieldsToTmaAtEachLaunch) {
   if (device_.limits.compute_capability < 90) GTEST_SKIP() << "no bulk tensor copies before sm_90";
   expect_launch_right<float>(make_builtin(Shape::star, 3, 2), kRing);
 }

@@ -282,7 +282,7 @@ std::vector<HostCase> split_barrier_cases() {
   return cases;
 }
 
-std::vector<HostCase> temporal_engine_cases() {
+std::vector<HostCase> temporal_tma_cases() {
   using enum Boundary;
   using enum ElementType;
   std::vector<HostCase> cases;

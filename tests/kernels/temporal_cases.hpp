@@ -45,7 +45,7 @@ std::vector<HostCase> split_barrier_cases();
 
 /// Rows copied by TMA: cells and sums, groups of warps and clusters, constant fields, planes across the
 /// ends of a periodic walk.
-std::vector<HostCase> temporal_engine_cases();
+std::vector<HostCase> temporal_tma_cases();
 
 /// Levels whose planes are kept in shared memory, some of them or all, with every boundary.
 std::vector<HostCase> temporal_shared_plane_cases();

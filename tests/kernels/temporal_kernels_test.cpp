@@ -1,10 +1,10 @@
 // Fused steps against plain repeated sweeps, in every cell: all boundaries, awkward grids, one and two fields' types.
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/launch.hpp"
-#include "templates/temporal/temporal_geometry.cuh"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
+#include "templates/temporal/temporal_geometry.cuh"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
@@ -54,7 +54,7 @@ TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_ca
 
 TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
 
-TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_right(temporal_engine_cases()); }
+TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_right(temporal_tma_cases()); }
 
 TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
 

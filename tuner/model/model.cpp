@@ -12,12 +12,12 @@
 namespace stencil_tune {
 namespace {
 
-/// The blocks of a cluster run in one group of SMs, of which there are 16 or two more; what is left of a group that
-/// clusters do not fill is idle.
+/// The blocks of a cluster run in one GPC, which has 16 SMs or two more; what is left of a GPC that clusters do not
+/// fill is idle.
 int reached_by_clusters(int multiprocessors, int blocks_per_sm, int cluster) {
-  constexpr int kGroup = 16;
+  constexpr int kGpc = 16;
   const bool fill_groups = 2 * blocks_per_sm % cluster == 0;
-  return fill_groups || multiprocessors < kGroup ? multiprocessors : multiprocessors / kGroup * kGroup;
+  return fill_groups || multiprocessors < kGpc ? multiprocessors : multiprocessors / kGpc * kGpc;
 }
 
 std::string_view slowest_part(const Prediction& p) {

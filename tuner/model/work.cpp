@@ -133,7 +133,7 @@ void count_shared_input(const Layout& s, const Halos& h, double warp_steps, Work
   const double loaded = (s.tile[0] + (s.in_shared ? h.x : 0)) * plane_rows * planes / work.threads;  // cells a thread
   const double cell_bytes = std::max(4.0, s.bytes);  // 16-bit cells are widened on the way in
 
-  const double issued = s.by_tma ? 0 : loaded;  // the copy engine's loads are nobody's instructions
+  const double issued = s.by_tma ? 0 : loaded;  // what TMA copies is nobody's instructions
   const double read_at_once = s.pipelined ? ring_vector(s) : 1;
   const double for_a_load =
       s.pipelined ? 1.5 / t.vector : 3 + 1.0 / t.vector;  // a copy, or loads and stores cell by cell

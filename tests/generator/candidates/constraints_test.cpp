@@ -150,7 +150,7 @@ TEST(Constraints, ParametersThatThePlanesDoNotUseKeepTheirDefault) {
   EXPECT_EQ(broken(star(3, 1), "streaming.bx32.by4.cz4.shared.shfl"), Names{"parameter_unused"});
 }
 
-TEST(Constraints, RingsNeedWhatTheCopyEngineDoes) {
+TEST(Constraints, RingsNeedWhatTmaDoes) {
   const char* ring = "streaming.bx32.by4.rx4.v4.cz16.ring.pf2";
   EXPECT_EQ(broken(star(3, 1), ring), kNone);
   EXPECT_EQ(broken(star(3, 1), ring, limits_of_architecture("sm_80")), Names{"tensor_architecture"});

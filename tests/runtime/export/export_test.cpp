@@ -215,7 +215,7 @@ TEST(Export, ClustersAreLaunchedBlockByBlock) {
   }
 }
 
-TEST(Export, FusedStepsWhoseRowsTheCopyEngineBringsCheckThemselvesOnRowsThatItCanBring) {
+TEST(Export, FusedStepsWhoseRowsTmaCopiesCheckThemselvesOnRowsThatItCanCopy) {
   Problem problem = cube();
   problem.steps = 100;
   const Tuning tuning = parse_code("temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t3.ch2");
