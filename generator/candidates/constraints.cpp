@@ -113,8 +113,9 @@ Verdict update_size(const Candidate& candidate, const Limits&) {
   const auto taps = static_cast<std::int64_t>(candidate.problem().facts.taps.size());
   const std::int64_t terms = saturating_product({taps, tuning.register_x, tuning.register_y, tuning.register_z});
   if (terms <= kMostUnrolledWork) return {};
-  return fmt::format("{} taps x {}x{}x{} outputs are {} terms of straight-line code; {} is the most the compiler is given",
-                     taps, tuning.register_x, tuning.register_y, tuning.register_z, terms, kMostUnrolledWork);
+  return fmt::format(
+      "{} taps x {}x{}x{} outputs are {} terms of straight-line code; {} is the most the compiler is given", taps,
+      tuning.register_x, tuning.register_y, tuning.register_z, terms, kMostUnrolledWork);
 }
 
 Verdict code_size(const Candidate& candidate, const Limits& limits) {

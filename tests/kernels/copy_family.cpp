@@ -47,18 +47,28 @@ const Family& copy_family() {
       .name = "copy",
       .meaning = "Cells as they are.",
       .serves = [](const Problem& problem) { return problem.extents.rank == 3; },
-      .axes = [](int) { return std::array<int, kMaxRank>{0, 1, 2}; },
+      .axes =
+          [](int) {
+            return std::array<int, kMaxRank>{0, 1, 2};
+          },
       .parameters = {threads_in_x({32, 64}), threads_in_y(), unrolled_iterations({1, 2, 4})},
       .constraints = {{"copies_alone", "The update is the cell itself.", copies_alone}},
-      .kernel_template = [](const Tuning&) { return KernelTemplate{"copy.cuh", "copy"}; },
+      .kernel_template =
+          [](const Tuning&) {
+            return KernelTemplate{"copy.cuh", "copy"};
+          },
       .shape = shape_of,
       .constants =
           [](const Candidate&) {
-            return std::string("  static constexpr int kCluster = 1, kClusterAxis = -1;\n"
-                               "  static constexpr auto kOrder = stencil_tune::BlockOrder::natural;\n");
+            return std::string(
+                "  static constexpr int kCluster = 1, kClusterAxis = -1;\n"
+                "  static constexpr auto kOrder = stencil_tune::BlockOrder::natural;\n");
           },
       .defaults = [](const Problem&) { return std::vector<Tuning>{Tuning(copy_family())}; },
-      .textbook_loads = [](const Candidate&) { return TextbookLoads{1, 0}; },
+      .textbook_loads =
+          [](const Candidate&) {
+            return TextbookLoads{1, 0};
+          },
       .files = {{"stencil_tune/copy.cuh", kTemplate}},
   };
   return entry;

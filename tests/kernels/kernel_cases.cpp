@@ -1,7 +1,7 @@
 #include "tests/kernels/kernel_cases.hpp"
 
-#include "generator/candidates/family.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/candidates/shape.hpp"
 #include "tests/kernels/covering_array.hpp"
 

@@ -1,10 +1,10 @@
 #include "tests/kernels/random_cases.hpp"
 
 #include "generator/candidates/constraints.hpp"
-#include "generator/kernel/launch.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/shape.hpp"
 #include "generator/candidates/space.hpp"
+#include "generator/kernel/launch.hpp"
 #include "tests/kernels/random_stencils.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "tests/kernels/random_cases.hpp"
-#include "generator/candidates/family.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook.hpp"
+#include "generator/candidates/family.hpp"
 
 #include "tests/generator/problems.hpp"
 

@@ -1,7 +1,7 @@
 #include "tests/runtime/export/exported_launcher.hpp"
 
-#include "generator/kernel/launch.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/export/export.hpp"
 #include "tests/runtime/export/launch_record.h"
