@@ -11,7 +11,7 @@ stencil_tune_add_test(report_test SOURCES session/report_test.cpp session/run_pl
 stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test
-  SOURCES commands/suites_test.cpp
+  SOURCES suites/suites_test.cpp
   LIBRARIES stencil_tune_suites)
 
 stencil_tune_add_test(winner_lookup_test

@@ -7,10 +7,10 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
-#include "tuner/commands/side_by_side.hpp"
-#include "tuner/commands/suite_table.hpp"
-#include "tuner/commands/suites.hpp"
 #include "tuner/session/progress.hpp"
+#include "tuner/suites/side_by_side.hpp"
+#include "tuner/suites/suite_table.hpp"
+#include "tuner/suites/suites.hpp"
 
 #include <fmt/format.h>
 

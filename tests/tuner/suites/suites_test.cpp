@@ -1,5 +1,5 @@
-#include "tuner/commands/suites.hpp"
-#include "tuner/commands/suite_table.hpp"
+#include "tuner/suites/suites.hpp"
+#include "tuner/suites/suite_table.hpp"
 
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/device_memory.hpp"

@@ -1,10 +1,10 @@
-#include "tuner/commands/suites.hpp"
+#include "tuner/suites/suites.hpp"
 
 #include "generator/definition/definition.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/commands/suite_definitions.hpp"
+#include "tuner/suites/suite_definitions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/commands/suite_table.hpp"
+#include "tuner/suites/suite_table.hpp"
 
 #include <fmt/format.h>
 

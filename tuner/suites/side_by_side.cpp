@@ -1,4 +1,4 @@
-#include "tuner/commands/side_by_side.hpp"
+#include "tuner/suites/side_by_side.hpp"
 
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"

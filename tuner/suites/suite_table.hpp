@@ -1,8 +1,8 @@
 // The cases of a suite in one table: what goes into a README.
 #pragma once
 
-#include "tuner/commands/suites.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/suites/suites.hpp"
 
 #include <string>
 #include <vector>
