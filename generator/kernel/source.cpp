@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/plane_sums.hpp"
 #include "generator/kernel/update_text.hpp"
+#include "generator/stencil/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "generator/candidates/families/families.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/streaming_constraints.hpp"
-#include "generator/kernel/plane_sums.hpp"
+#include "generator/stencil/sum_parts.hpp"
 
 #include <fmt/format.h>
 
