@@ -26,6 +26,12 @@ stencil_tune_add_test(interrupt_test
     ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
+stencil_tune_add_test(output_file_test
+  SOURCES
+    commands/output_file_test.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/output_file.cpp
+  LIBRARIES stencil_tune::tuner ${STENCIL_TUNE_FMT})
+
 stencil_tune_add_test(command_line_test SOURCES commands/command_line_test.cpp LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(command_line_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
 add_dependencies(command_line_test stencil-tune)

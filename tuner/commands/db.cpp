@@ -8,6 +8,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/output_file.hpp"
 #include "tuner/session/report.hpp"
 
 #include <fmt/format.h>
@@ -22,10 +23,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr const char* kUsage = "stencil-tune db path | check | merge FILE | export [FILE] | import FILE";
-
-Error file_error(const char* what, const std::string& path) {
-  return {ErrorCode::file_io, fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno))};
-}
 
 int path(const po::variables_map& values) {
   const DatabaseLocation location = locate_database(values["db"].as<std::string>());
@@ -59,17 +56,14 @@ int export_to(const po::variables_map& values, const std::string& file) {
     fmt::print("{}\n", text);
     return 0;
   }
-  std::ofstream out(file, std::ios::binary);
-  out << text << '\n';
-  out.flush();
-  if (!out) throw file_error("write", file);
+  write_output_file(file, text + '\n');
   fmt::print("{} winners written to {}\n", winners.size(), file);
   return 0;
 }
 
 int import_from(const po::variables_map& values, const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw file_error("read", file);
+  if (!in) throw Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   Database database = open_database_for(values, Access::write);
   const ImportResult result = import_winners(database, text);

@@ -5,16 +5,14 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/output_file.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 namespace stencil_tune {
@@ -44,13 +42,6 @@ CommandLine export_command_line() {
       "header", "declares the launcher in a header beside the file");
   add_database_option(line);
   return line;
-}
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.flush();
-  if (!out) throw Error(ErrorCode::file_io, fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
 }
 
 std::vector<std::string> provenance(const WinnerRecord& winner) {
@@ -129,8 +120,8 @@ int run_export(const Arguments& arguments) {
     fmt::print("{}", files.source);
     return 0;
   }
-  write_file(path, files.source);
-  if (options.split_header) write_file(std::filesystem::path(path).replace_extension(".h"), files.header);
+  write_output_file(path, files.source);
+  if (options.split_header) write_output_file(std::filesystem::path(path).replace_extension(".h"), files.header);
   fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", path.string(), options.name, describe(problem),
              code(choice.tuning), options.architecture, options.provenance.front());
   return 0;
