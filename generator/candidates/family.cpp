@@ -31,6 +31,14 @@ const Family& family_named(std::string_view name) {
               fmt::format("'{}' is no kernel family ({}){}", name, fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
+Tuning with_used_values_alone(const Tuning& tuning) {
+  Tuning result(*tuning.family);
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (parameter.used_by(tuning)) parameter.set(result, parameter.get(tuning));
+  }
+  return result;
+}
+
 void add_family(const Family& family) { table().push_back(&family); }
 
 }  // namespace stencil_tune

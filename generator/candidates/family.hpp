@@ -67,6 +67,9 @@ const Family& family_named(std::string_view name);
 /// Sweeps that one launch of the candidate makes.
 inline int sweeps_per_launch(const Tuning& tuning) { return tuning.family->fuses_steps ? tuning.steps : 1; }
 
+/// The same with defaults for what the other values leave without a use.
+Tuning with_used_values_alone(const Tuning& tuning);
+
 /// For a kernel of one's own: before anything else uses the table, and for the rest of the process.
 void add_family(const Family& family);
 

@@ -78,6 +78,7 @@ struct FusedLevels {
   int end_rows = 0;         ///< of a warp, of which the ends of each thread's part are exchanged
   int first_exchanged = 0;  ///< planes of the reach (0: the lowest) of which cells of other warps are read ...
   int last_exchanged = -1;  ///< ... and the last of them
+  int alignment = 1;        ///< cells of which a tile's first column is a multiple
 };
 
 /// Where the tiles of a launch lie.

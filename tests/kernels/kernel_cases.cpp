@@ -64,11 +64,7 @@ Tuning without_unused(Tuning tuning) {
     tuning.sums_loop = tuning.unroll == 1 ? tuning.sums_loop : SumsLoop::step;
     tuning.unroll = 1;
   }
-  Tuning result(*tuning.family);
-  for (const Parameter& parameter : tuning.family->parameters) {
-    if (parameter.used_by(tuning)) parameter.set(result, parameter.get(tuning));
-  }
-  return result;
+  return with_used_values_alone(tuning);
 }
 
 Tuning with_values(Tuning tuning, const Block& block, const Tile& tile, const Walk& walk) {

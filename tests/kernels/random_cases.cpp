@@ -125,10 +125,7 @@ Tuning textbook_form(Draw& draw, const Space& space, const Tuning& drawn) {
   Tuning form = drawn;
   form.planes = draw.one_of({Planes::shared, Planes::mixed});
   form.cover = draw.one_of({Cover::output, Cover::output, Cover::input});
-  Tuning used(*drawn.family);
-  for (const Parameter& parameter : drawn.family->parameters) {
-    if (parameter.used_by(form)) parameter.set(used, parameter.get(form));
-  }
+  const Tuning used = with_used_values_alone(form);
   return space.legal(used) ? used : drawn;
 }
 

@@ -131,7 +131,6 @@ KernelTemplate kernel_template(const Tuning& tuning) {
 
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
-  const TemporalPlan plan = temporal_plan(candidate.problem(), candidate.tuning(), shape.axes);
   return fmt::format(
       "  static constexpr int kClusterAxis = {};\n"
       "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::shuffle;\n"
@@ -141,8 +140,8 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kFirstExchanged = {}, kLastExchanged = {};\n"
       "  static constexpr int kTileAlignment = {};  // cells, of a tile's first column\n"
       "  static constexpr int kSharedBytes = {};\n",
-      shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), plan.first_exchanged, plan.last_exchanged,
-      plan.alignment, shape.shared.bytes);
+      shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), shape.fused.first_exchanged,
+      shape.fused.last_exchanged, shape.fused.alignment, shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // The shape of fused steps: their geometry, the shared memory that it takes, and what a thread holds.
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/temporal.hpp"
+#include "templates/temporal/temporal_geometry.cuh"
 
 #include <algorithm>
 
@@ -38,6 +39,31 @@ std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
   return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
 }
 
+/// What the kernel's geometry follows from; templates/temporal/temporal_tile.cuh puts the same together from the
+/// generated constants.
+TemporalPlan temporal_plan(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  const auto axis = [&](std::size_t a) {
+    return TemporalAxis{-axes.reach[a].low, axes.reach[a].high, axes.boundaries[a] == Boundary::hold};
+  };
+  const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
+  return {.x = axis(0),
+          .y = axis(1),
+          .z = axis(2),
+          .block_x = tuning.block_x,
+          .block_y = tuning.block_y,
+          .register_x = tuning.register_x,
+          .register_y = tuning.register_y,
+          .cluster = tuning.cluster,
+          .steps = tuning.steps,
+          .groups = tuning.groups,
+          .alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning))),
+          .keeps_sums = tuning.keeps == Keeps::sums,
+          .splits_barrier = tuning.barrier == StepBarrier::split,
+          .maps_planes = axes.boundaries[2] == Boundary::clamp || axes.boundaries[2] == Boundary::reflect,
+          .first_exchanged = others.first,
+          .last_exchanged = others.last};
+}
+
 FusedLevels levels_of(const Tuning& tuning, const KernelAxes& axes, const TemporalPlan& plan) {
   const TemporalGeometry geometry = temporal_geometry(plan);
   const int whole_rows = axes.reach_width(1);  // of a warp, exchanged with those above and below
@@ -57,7 +83,8 @@ FusedLevels levels_of(const Tuning& tuning, const KernelAxes& axes, const Tempor
           .exchange_slots = geometry.exchanges ? geometry.last_exchanged - geometry.first_exchanged + 2 : 0,
           .end_rows = geometry.exchanges && wide ? std::max(0, tuning.register_y - whole_rows) : 0,
           .first_exchanged = plan.first_exchanged,
-          .last_exchanged = plan.last_exchanged};
+          .last_exchanged = plan.last_exchanged,
+          .alignment = plan.alignment};
 }
 
 /// Planes of the input on their way and those of fields that no step changes, which wait for the group's last level.
@@ -140,29 +167,6 @@ void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shap
 
 std::int64_t warps_of_group(const Tuning& tuning) {
   return saturating_product({tuning.block_x, tuning.block_y}) / kWarpSize;
-}
-
-TemporalPlan temporal_plan(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  const auto axis = [&](std::size_t a) {
-    return TemporalAxis{-axes.reach[a].low, axes.reach[a].high, axes.boundaries[a] == Boundary::hold};
-  };
-  const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
-  return {.x = axis(0),
-          .y = axis(1),
-          .z = axis(2),
-          .block_x = tuning.block_x,
-          .block_y = tuning.block_y,
-          .register_x = tuning.register_x,
-          .register_y = tuning.register_y,
-          .cluster = tuning.cluster,
-          .steps = tuning.steps,
-          .groups = tuning.groups,
-          .alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning))),
-          .keeps_sums = tuning.keeps == Keeps::sums,
-          .splits_barrier = tuning.barrier == StepBarrier::split,
-          .maps_planes = axes.boundaries[2] == Boundary::clamp || axes.boundaries[2] == Boundary::reflect,
-          .first_exchanged = others.first,
-          .last_exchanged = others.last};
 }
 
 void temporal_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
