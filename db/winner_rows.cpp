@@ -72,7 +72,7 @@ WinnerNotes merged(WinnerNotes notes, const std::optional<WinnerRecord>& previou
 /// Whether choosing anew could give another winner now that `trial` is there.
 bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
   if (trial.outcome == Outcome::wrong_result) return winner && winner->trial.code == trial.code;
-  if (trial.outcome != Outcome::ok) return false;
+  if (trial.outcome != Outcome::ok || !may_win(trial)) return false;
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;

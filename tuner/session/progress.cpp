@@ -72,7 +72,6 @@ void ConsoleProgress::started(const DeviceSession& device, const Progress& progr
   say(fmt::format("{} {} ({}), copy ceiling {:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
                   device.device.name, device.device.architecture, device.ceiling_gbs,
                   device.fits_in_l2 ? ", grid fits in L2" : ""));
-  if (!device.throttle.empty()) say("the GPU is throttled: " + device.throttle);
   if (progress.known > 0) say(fmt::format("resuming: {} trials of earlier runs are known", progress.known));
 }
 

@@ -6,6 +6,7 @@
 #include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/contenders.hpp"
+#include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ using std::chrono::milliseconds;
 
 constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
+constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
+constexpr double kLongestRemaindersS = 5;
 constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr milliseconds kPollInterval{100};
@@ -217,9 +220,50 @@ class Session {
 
   // ---- the race
 
+  // The finalists' rates are those of whole runs: what their fused steps leave over is timed as well.
+  void time_remainders(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists) {
+    std::set<std::string> wanted;
+    for (const auto& [tuning, kernel] : finalists) {
+      const auto remainder = plan_of(tuning).remainder;
+      if (options_.predicted || !remainder || seen_.contains(code(*remainder))) continue;
+      if (wanted.insert(code(*remainder)).second) parts_.compilers.submit(*remainder);
+    }
+    while (!wanted.empty() && !parts_.stop && elapsed() < options_.budget_s) {
+      if (auto compiled = next_compiled()) {
+        wanted.erase(code(compiled->tuning));
+        handle(*compiled);
+      } else {
+        parts_.observer.idle(progress(Progress::Phase::searching));
+      }
+    }
+  }
+
+  RunPlan plan_of(const Tuning& tuning) const {
+    return plan_run(parts_.problem, tuning, result_.device.device.limits);
+  }
+
+  PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
+    return {fused.gstencils, plan.remainder ? rate_of(*plan.remainder) : 0, best_single_rate()};
+  }
+
+  double rate_of(const Tuning& tuning) const {
+    const auto found = seen_.find(code(tuning));
+    return found == seen_.end() ? 0 : kernel_rate(parts_.problem, found->second.timing);
+  }
+
+  double best_single_rate() const {
+    double best = 0;
+    for (const auto& [candidate, trial] : seen_) {
+      if (sweeps_per_launch(parse_code(candidate)) == 1) best = std::max(best, trial.gstencils);
+    }
+    return best;
+  }
+
   void race() {
     const auto finalists = contenders_.take();
-    if (finalists.size() < 2 || parts_.stop) return;
+    if (finalists.empty()) return;
+    time_remainders(finalists);
+    if (parts_.stop) return;
     parts_.observer.idle(progress(Progress::Phase::racing));
     const double before = parts_.clock.seconds();
     const auto timed = parts_.device.race(finalists, options_.race_rounds);
@@ -234,12 +278,15 @@ class Session {
   void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
     TrialRecord trial = device_trial(context_, tuning, kernel, timed);
     const bool ok = trial.outcome == Outcome::ok;
-    trial.raced = !options_.predicted;
+    if (trial.raced) {
+      const RunPlan plan = plan_of(tuning);
+      rate_whole_run(trial, plan, rates_beside(plan, trial));
+    }
     if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
-    if (ok) {
-      result_.finalists.push_back(trial);
-    } else {
+    if (!ok) {
       ++result_.failures[trial.outcome];
+    } else if (trial.raced || options_.predicted) {
+      result_.finalists.push_back(trial);
     }
     seen_[trial.code] = trial;
   }
@@ -250,6 +297,7 @@ class Session {
     if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, naive_gstencils(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
+    result_.best = best_;
     for (const Baseline& baseline : parts_.baselines) {
       BaselineResult row{std::string(baseline.name), std::nullopt, baseline.reason};
       if (baseline.tuning) {
@@ -272,13 +320,16 @@ class Session {
 
   ProblemKey context_key() const { return problem_key(parts_.problem); }
   double elapsed() const { return parts_.clock.seconds() - start_; }
-  double search_budget() const { return options_.budget_s - std::min(kRaceShare * options_.budget_s, kLongestRaceS); }
+  double search_budget() const {
+    const double race = std::min(kRaceShare * options_.budget_s, kLongestRaceS);
+    const bool is_run = parts_.problem.steps > 1 && !options_.predicted;
+    return options_.budget_s - race - (is_run ? std::min(kRemainderShare * options_.budget_s, kLongestRemaindersS) : 0);
+  }
 
   double naive_gstencils() const {
     for (const Baseline& baseline : parts_.baselines) {
       if (baseline.name != "naive" || !baseline.tuning) continue;
-      const auto found = seen_.find(code(*baseline.tuning));
-      return found == seen_.end() ? 0 : found->second.gstencils;
+      return rate_of(*baseline.tuning);
     }
     return 0;
   }

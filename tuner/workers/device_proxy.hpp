@@ -23,7 +23,6 @@ class DeviceProxy : public DeviceWorker {
   /// Throws Error(device_lost) only when no fresh worker can be started any more.
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
 
-  /// When a finalist ends the worker, each is timed alone instead.
   std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override;
 
  private:
@@ -38,6 +37,8 @@ class DeviceProxy : public DeviceWorker {
   Answer ask(const Message& request, double deadline_s);
   Message ask_or_throw(const Message& request, double deadline_s);
   DeviceResult run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
+  std::optional<std::vector<DeviceResult>> race_once(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                                     int rounds);
 
   Message opening_;
   double run_deadline_s_;

@@ -10,6 +10,7 @@
 #include "generator/stencil/problem.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/device.hpp"
+#include "runtime/cuda/nvml.hpp"
 
 #include <chrono>
 #include <memory>
@@ -45,7 +46,6 @@ struct MeasurePlan {
   double best_ms = 0;                ///< best median so far; 0: none
   double relative_interval = 0.005;  ///< stop when the median's confidence interval is narrower
   double cap_ms = 400;               ///< stop in any case
-  bool verify = true;                ///< finalists that were verified in this session may skip it
 };
 
 struct DeviceResult {
@@ -54,6 +54,8 @@ struct DeviceResult {
   Timing timing;
   double occupancy = 0;
   bool dropped = false;  ///< too slow after the first look: timing is rough
+  bool raced = false;    ///< timed in turns with the other finalists, and verified again afterwards
+  ClockReading clocks;   ///< of a raced one, while it ran: the round with the lowest SM clock
 };
 
 /// What the device worker measured before the first candidate.
@@ -61,9 +63,6 @@ struct DeviceSession {
   DeviceFacts device;
   double ceiling_gbs = 0;   ///< best plain copy with buffers of the problem's size
   bool fits_in_l2 = false;  ///< both buffers together
-  int sm_clock_mhz = 0;     ///< under load, 0 without NVML
-  int memory_clock_mhz = 0;
-  std::string throttle;  ///< reasons while measuring, empty when none or unknown
 };
 
 /// Loads, verifies and times candidates on one GPU.
@@ -77,7 +76,9 @@ class DeviceWorker {
   /// Never throws for what the candidate did: a crash, hang or lost device is its outcome.
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
-  /// Times all of them in turn, `rounds` times round robin, so that drift hits them alike. Results in the same order.
+  /// Times all of them in turn, `rounds` times round robin and more until each has kFewestSamples, so that drift hits
+  /// them alike, and verifies each again. Results in the same order. A finalist that ends the worker is out, and the
+  /// others race without it; where that fails too, they are verified and timed alone, and not raced.
   virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
                                          int rounds) = 0;
 };

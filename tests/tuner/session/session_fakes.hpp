@@ -89,6 +89,7 @@ class FakeDevice : public DeviceWorker {
     for (const auto& [tuning, kernel] : finalists) {
       raced.push_back(code(tuning));
       results.push_back(timed(tuning, race_ms ? race_ms(tuning) : time_ms(tuning)));
+      results.back().raced = races;
     }
     return results;
   }
@@ -96,6 +97,7 @@ class FakeDevice : public DeviceWorker {
   std::function<double(const Tuning&)> time_ms;
   double start_s = 0;                            ///< that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
+  bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
   std::function<void()> after_run;
   std::vector<std::string> ran, raced;

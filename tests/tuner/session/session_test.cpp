@@ -215,14 +215,37 @@ TEST_F(SessionTest, AFinalistThatTurnsOutWrongInTheRaceDoesNotWin) {
   EXPECT_NE(run(trials(5), 2).winner->code, first);
 }
 
-TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBest) {
+TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBestRacesInTheNextSession) {
   device.after_run = [&] { stop = device.ran.size() == 12; };
   const SessionResult result = run(trials(100));
   EXPECT_EQ(result.stopped, StopReason::interrupted);
   EXPECT_EQ(result.trials, 12);
   EXPECT_EQ(stored().size(), 12u);
   EXPECT_TRUE(device.raced.empty());
+  EXPECT_FALSE(result.winner) << "nothing raced";
+  ASSERT_TRUE(result.best);
+
+  stop = false;
+  device.after_run = {};
+  const SessionResult next = run(trials(1), 2);
+  EXPECT_NE(std::find(device.raced.begin(), device.raced.end(), result.best->code), device.raced.end());
+  ASSERT_TRUE(next.winner);
+  EXPECT_TRUE(next.winner->raced);
+}
+
+TEST_F(SessionTest, ALoneFinalistRacesToo) {
+  const SessionResult result = run(trials(1));
+  EXPECT_EQ(device.raced.size(), 1u);
   ASSERT_TRUE(result.winner);
+  EXPECT_TRUE(result.winner->raced);
+}
+
+TEST_F(SessionTest, FinalistsThatWereTimedAloneDoNotWin) {
+  device.races = false;
+  const SessionResult result = run(trials(30));
+  EXPECT_FALSE(result.winner);
+  EXPECT_TRUE(result.finalists.empty());
+  for (const TrialRecord& trial : stored()) EXPECT_FALSE(trial.raced);
 }
 
 TEST_F(SessionTest, EachTrialIsStoredBeforeTheNextOneRuns) {
@@ -281,7 +304,6 @@ TEST_F(SessionTest, ADeviceThatIsGoneEndsTheSessionAndLosesNothing) {
     EXPECT_EQ(error.code(), ErrorCode::device_lost);
   }
   EXPECT_EQ(stored().size(), 11u);
-  EXPECT_TRUE(WinnerStore(database).find(problem_key(problem), "Fake GPU"));
 }
 
 TEST_F(SessionTest, OneLostDeviceIsOnlyATrial) {

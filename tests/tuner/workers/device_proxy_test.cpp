@@ -72,14 +72,27 @@ TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
   EXPECT_EQ(starts(), 2);
 }
 
-TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceLeavesTheOthersTimed) {
+TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceIsOutAndTheOthersRaceWithoutIt) {
   DeviceProxy device = proxy(10);
   device.start();
   const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0].timing.median_ms, 4);
+  EXPECT_TRUE(results[0].raced);
   EXPECT_EQ(results[1].outcome, Outcome::launch_failed);
   EXPECT_EQ(results[2].timing.median_ms, 8);
+  EXPECT_TRUE(results[2].raced);
+}
+
+TEST_F(DeviceProxyTest, FinalistsThatOnlyTheirRaceEndsAreTimedAloneAndNotRaced) {
+  DeviceProxy device = proxy(10);
+  device.start();
+  const auto results = device.race({{with_block(4), {}}, {with_block(29), {}}}, 3);
+  ASSERT_EQ(results.size(), 2u);
+  for (const DeviceResult& result : results) {
+    EXPECT_EQ(result.outcome, Outcome::ok);
+    EXPECT_FALSE(result.raced);
+  }
 }
 
 TEST_F(DeviceProxyTest, ADeviceThatDoesNotComeBackIsLost) {
