@@ -1,5 +1,6 @@
 #include "db/check.hpp"
 
+#include "db/file_header.hpp"
 #include "db/statement.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
@@ -68,7 +69,7 @@ CheckResult check_database(const std::filesystem::path& path) {
     result.path = database.path();
     std::error_code error;
     result.bytes = static_cast<std::int64_t>(std::filesystem::file_size(database.path(), error));
-    result.schema_version = static_cast<int>(query_integer(database.handle(), "PRAGMA user_version", kChecking));
+    result.schema_version = inspect_file(database.path()).version;  // an older one was opened as a copy of today's
     check_pages(database, result);
     check_rows(database, result);
   } catch (const Error& error) {

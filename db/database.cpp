@@ -173,12 +173,28 @@ void Database::verify(const OpenOptions& options) {
       throw_corrupt(path_, problem);
     }
   }
-  if (query_integer(connection, "PRAGMA user_version", kOpening) < kSchemaVersion) migrate(connection);
-  if (writing) {
-    probe_writing(connection);
-  } else {
-    execute(connection, "PRAGMA query_only = ON", kOpening);
+  if (query_integer(connection, "PRAGMA user_version", kOpening) < kSchemaVersion) {
+    if (!writing) copy_into_memory();
+    migrate(handle());
   }
+  if (writing) {
+    probe_writing(handle());
+  } else {
+    execute(handle(), "PRAGMA query_only = ON", kOpening);
+  }
+}
+
+void Database::copy_into_memory() {
+  sqlite3* raw = nullptr;
+  int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, nullptr);
+  std::unique_ptr<sqlite3, Close> memory(raw);
+  if (code == SQLITE_OK) {
+    sqlite3_backup* const backup = sqlite3_backup_init(raw, "main", handle(), "main");
+    sqlite3_backup_step(backup, -1);
+    code = sqlite3_backup_finish(backup);
+  }
+  if (code != SQLITE_OK) throw_sqlite_error(handle(), code, "copy it");
+  connection_ = std::move(memory);
 }
 
 }  // namespace stencil_tune

@@ -14,7 +14,7 @@ struct sqlite3;
 namespace stencil_tune {
 
 enum class Access {
-  read,   ///< the file must exist; its content is not changed, a damaged one stays where it is
+  read,   ///< the file must exist and is not changed: a damaged one stays where it is, an older one is read as a copy
   write,  ///< makes the file if there is none; checks the whole of it and moves a damaged one aside
 };
 
@@ -67,6 +67,7 @@ class Database {
   static Database connect(const std::filesystem::path& path, const OpenOptions& options);
   void configure(const OpenOptions& options);
   void verify(const OpenOptions& options);
+  void copy_into_memory();
 
   std::filesystem::path path_;
   std::unique_ptr<sqlite3, Close> connection_;

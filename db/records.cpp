@@ -11,7 +11,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
+constexpr std::array<std::pair<Outcome, std::string_view>, 9> kOutcomes{{
     {Outcome::ok, "ok"},
     {Outcome::compile_failed, "compile_failed"},
     {Outcome::exceeds_limits, "exceeds_limits"},
@@ -19,6 +19,8 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
     {Outcome::launch_failed, "launch_failed"},
     {Outcome::timeout, "timeout"},
     {Outcome::device_lost, "device_lost"},
+    {Outcome::worker_killed, "worker_killed"},
+    {Outcome::compile_timeout, "compile_timeout"},
 }};
 
 }  // namespace

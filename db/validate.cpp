@@ -46,6 +46,8 @@ void validate_timing(const TrialRecord& trial) {
   require(trial.gstencils > 0, "gstencils", "of an ok trial must be above 0");
 }
 
+bool is_objective(std::string_view text) { return text == "time" || text == "burst" || text == "energy"; }
+
 bool is_printable(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
 }
@@ -61,7 +63,8 @@ void validate(const TrialRecord& trial) {
   visit_trial(trial, [](std::string_view field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, double>) {
-      require(std::isfinite(value) && value >= 0, field, "must be finite and not negative");
+      const bool unknown = field == "sharpness" && value == -1;
+      require(unknown || (std::isfinite(value) && value >= 0), field, "must be finite and not negative");
     } else if constexpr (std::is_same_v<Value, std::string>) {
       const std::size_t longest = field == "message" ? kLongestMessage : kLongestText;
       require(value.size() <= longest, field, "is too long");
@@ -70,6 +73,8 @@ void validate(const TrialRecord& trial) {
     }
   });
   require(trial.occupancy <= 1, "occupancy", "must be at most 1");
+  require(trial.sharpness <= 1, "sharpness", "must be at most 1");
+  require(is_objective(trial.objective), "objective", "must be time, burst or energy");
   validate_timing(trial);
 }
 

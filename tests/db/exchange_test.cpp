@@ -98,7 +98,7 @@ TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
   EXPECT_EQ(code_of(text_.substr(0, text_.size() / 2)), invalid);
   EXPECT_EQ(code_of(std::string(100000, '[')), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["format"] = "recipes"; }), invalid);
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 2; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 3; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = "1"; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j.erase("winners"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"] = 3; }), invalid);
@@ -124,11 +124,26 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   EXPECT_EQ(code_with("gstencils", nullptr), invalid);
   EXPECT_EQ(code_with("gstencils", -1.0), invalid);
   EXPECT_EQ(code_with("raced", 1), invalid);
+  EXPECT_EQ(code_with("objective", "beauty"), invalid);
+  EXPECT_EQ(code_with("sharpness", -0.5), invalid);
   EXPECT_EQ(code_with("stencil_key", "../../etc/passwd"), invalid);
   EXPECT_EQ(code_with("gpu", "\x1b[31m"), invalid);
   EXPECT_EQ(code_with("extra", 1), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trial"].erase("driver"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_gstencils"] = -1; }), invalid);
+}
+
+TEST_F(ExchangeTest, Version1IsReadAndGetsWhatIsKnownOfOlderTrials) {
+  const auto winners = parse_winners(read_file("tests/db/frozen/schema-1.json"));
+  ASSERT_EQ(winners.size(), 6U);
+  const TrialRecord& trial = winners.front().trial;
+  EXPECT_EQ(trial.sharpness, -1);
+  EXPECT_EQ(trial.objective, "burst");
+  EXPECT_EQ(trial.sustained_gstencils, 0);
+}
+
+TEST_F(ExchangeTest, Version1HasNoFieldsOfVersion2) {
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 1; }), ErrorCode::invalid_argument);
 }
 
 TEST_F(ExchangeTest, EveryFieldMustBeThere) {
