@@ -83,9 +83,10 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   }
   lines.push_back(search_note(result));
   if (!result.winner && result.best) {
-    lines.push_back(fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
-                                "a race, which the same command goes on to",
-                                result.best->code, result.best->gstencils));
+    lines.push_back(
+        fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
+                    "a race, which the same command goes on to",
+                    result.best->code, result.best->gstencils));
   }
   for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {
