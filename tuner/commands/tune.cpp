@@ -83,9 +83,10 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   }
   lines.push_back(search_note(result));
   if (!result.winner && result.best) {
-    lines.push_back(fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
-                                "a race, which the same command goes on to",
-                                result.best->code, result.best->gstencils));
+    lines.push_back(
+        fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
+                    "a race, which the same command goes on to",
+                    result.best->code, result.best->gstencils));
   }
   for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {
@@ -127,7 +128,7 @@ int run_tune(const Arguments& arguments) {
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
   report.notes = notes(problem, outcome, target, database);
   if (values->count("json") > 0) {
-    fmt::print("{}\n", report_json(report).dump(2));
+    fmt::print("{}", json_text(report_json(report)));
   } else {
     fmt::print("\n{}", format_report(report));
   }
