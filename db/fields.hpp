@@ -70,7 +70,6 @@ void visit_trial(Trial& trial, Visitor&& visit) {
   visit("sharpness_note", trial.sharpness_note);
   visit("plan", trial.plan);
   visit("objective", trial.objective);
-  visit("run_gstencils", trial.run_gstencils);
   visit("sustained_gstencils", trial.sustained_gstencils);
   visit("watts", trial.watts);
   visit("nanojoules", trial.nanojoules);

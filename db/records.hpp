@@ -63,7 +63,7 @@ struct TrialRecord {
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;    ///< GStencil/s
+  double gstencils = 0;    ///< GStencil/s; with a plan, of all of it: a run's steps that are left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
   double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;
@@ -80,9 +80,8 @@ struct TrialRecord {
   /// too few, zeros, and a shift by one cell apart, 0..1; -1: not known.
   double sharpness = -1;
   std::string sharpness_note;       ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
-  std::string plan;                 ///< launches of a run of several steps: "12x8+4x1"; empty for one kernel
+  std::string plan;                 ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
   std::string objective = "burst";  ///< what the race ranked by: "time", "burst" or "energy"
-  double run_gstencils = 0;         ///< GStencil/s of the whole run, remainder included; 0 unknown
   double sustained_gstencils = 0;   ///< GStencil/s under continuous load; 0 unknown
   double watts = 0;                 ///< read during the race, as all below; 0 unknown
   double nanojoules = 0;            ///< energy of one update; 0 unknown

@@ -50,10 +50,10 @@ TEST_F(MergeTest, AgainAddsNothing) {
 }
 
 TEST_F(MergeTest, GivesTheSameWinnerInEitherDirection) {
-  trials_.insert(a_trial("a", 480));
-  TrialRecord race = a_trial("a", 440);
-  race.raced = true;
-  fill_other({race, a_trial("b", 450)});
+  TrialRecord lucky = a_trial("a", 480);
+  lucky.raced = false;
+  trials_.insert(lucky);
+  fill_other({a_trial("a", 440), a_trial("b", 450)});
   Database other = Database::open(other_path_);
   merge_database(database_, other_path_);
   merge_database(other, folder_ / "t.db");

@@ -71,7 +71,6 @@ TEST_F(MigrationTest, SaysOfOlderTrialsWhatIsKnown) {
     EXPECT_EQ(trial.sharpness, -1);
     EXPECT_EQ(trial.objective, "burst");
     EXPECT_EQ(trial.plan, "");
-    EXPECT_EQ(trial.run_gstencils, 0);
   }
 }
 

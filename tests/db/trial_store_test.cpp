@@ -184,7 +184,7 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "shared_bytes = 1",
                                    "occupancy = 1",
                                    "predicted = 1",
-                                   "raced = 1",
+                                   "raced = 0",
                                    "session = 'x'",
                                    "created_at = 'x'",
                                   "sharpness = 1",

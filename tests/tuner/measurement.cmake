@@ -21,3 +21,8 @@ stencil_tune_add_test(stencil_tune_measurement_test
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE
   STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>")
+
+# Verification and timing as on a GPU, on a device made of the CPU.
+stencil_tune_add_test(device_bench_test
+  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
+  LIBRARIES stencil_tune::tuner)

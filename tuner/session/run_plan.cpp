@@ -48,8 +48,8 @@ std::string plan_note(const Problem& run, const Limits& limits, const TrialRecor
   if (plan.fused == 1) {
     return fmt::format("{0} steps: {0} launches; no kernel that fuses steps was faster", run.steps);
   }
-  std::string text = fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch", "es"),
-                                 plan.fused);
+  std::string text =
+      fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch", "es"), plan.fused);
   if (plan.remainder) text += fmt::format(" and 1 of {}", plan.remainder->steps);
   if (plan.singles > 0) text += fmt::format(" and {}", counted(plan.singles, "single step", "s"));
   if (!plan.remainder && plan.singles == 0) return text;

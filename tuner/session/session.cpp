@@ -238,9 +238,7 @@ class Session {
     }
   }
 
-  RunPlan plan_of(const Tuning& tuning) const {
-    return plan_run(parts_.problem, tuning, result_.device.device.limits);
-  }
+  RunPlan plan_of(const Tuning& tuning) const { return plan_run(parts_.problem, tuning, result_.device.device.limits); }
 
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
     return {fused.gstencils, plan.remainder ? rate_of(*plan.remainder) : 0, best_single_rate()};

@@ -70,6 +70,7 @@ class FakeDevice : public DeviceWorker {
     DeviceSession session;
     session.device.name = "Fake GPU";
     session.device.architecture = "sm_90";
+    session.device.limits = limits;
     session.ceiling_gbs = 1000;
     return session;
   }
@@ -95,6 +96,7 @@ class FakeDevice : public DeviceWorker {
   }
 
   std::function<double(const Tuning&)> time_ms;
+  Limits limits;
   double start_s = 0;                            ///< that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker

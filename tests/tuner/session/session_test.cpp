@@ -189,6 +189,41 @@ TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
   EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.code, result.winner->code);
 }
 
+class RunSessionTest : public SessionTest {
+ protected:
+  RunSessionTest() {
+    problem = testing::star(1, 256);
+    problem.steps = 11;
+    device.limits = limits;
+  }
+
+  SessionResult run_with(const char* candidate) {
+    const auto strategy = make_listed(space, {parse_code(candidate)});
+    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
+                       trials(100));
+  }
+
+  static constexpr const char* kFused = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4";
+};
+
+TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
+  device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };  // of a sweep
+  const SessionResult result = run_with(kFused);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->plan, "4x2+3x1");
+  const double cells = 254.0 * 254 * 254;
+  EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
+  EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
+}
+
+TEST_F(RunSessionTest, ARateIsTheKernelsAloneWhereTheRestCouldNotBeTimed) {
+  device.time_ms = [](const Tuning&) { return 1.0; };
+  device.outcome = [](const Tuning& tuning) { return tuning.steps == 3 ? Outcome::wrong_result : Outcome::ok; };
+  const SessionResult result = run_with(kFused);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->plan, "");
+}
+
 TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
   compilers.outcome = [](const Tuning& t) { return t.register_x == 2 ? Outcome::compile_failed : Outcome::ok; };
   device.outcome = [](const Tuning& t) { return t.block_x == 64 ? Outcome::timeout : Outcome::ok; };
