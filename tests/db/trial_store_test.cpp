@@ -28,7 +28,6 @@ TEST_F(TrialStoreTest, GivesBackEveryFieldAfterReopening) {
   trial.sharpness_note = "15 and 16 steps are equal in 93 % of the cells";
   trial.plan = "12x8+4x1";
   trial.objective = "energy";
-  trial.run_gstencils = 350;
   trial.sustained_gstencils = 333.25;
   trial.watts = 612.5;
   trial.nanojoules = 1.75;
@@ -191,7 +190,6 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                   "sharpness_note = 'x'",
                                   "plan = 'x'",
                                   "objective = 'x'",
-                                  "run_gstencils = 1",
                                   "sustained_gstencils = 1",
                                   "watts = 1",
                                   "nanojoules = 1",
