@@ -9,10 +9,24 @@
 namespace stencil_tune {
 
 /// How a trial ended.
-enum class Outcome { ok, compile_failed, exceeds_limits, wrong_result, launch_failed, timeout, device_lost };
+enum class Outcome {
+  ok,
+  compile_failed,
+  exceeds_limits,
+  wrong_result,
+  launch_failed,
+  timeout,  ///< a kernel that did not end
+  device_lost,
+  worker_killed,   ///< the process at work on it was killed or disappeared
+  compile_timeout  ///< not compiled in time
+};
 
 std::string_view name(Outcome outcome) noexcept;
 Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
+
+/// What the machine may have caused and not the candidate, such as a system short of memory: one failure of this kind
+/// says little.
+bool deserves_another_try(Outcome outcome) noexcept;
 
 /// What was tuned. Two problems with equal keys have the same winner.
 struct ProblemKey {

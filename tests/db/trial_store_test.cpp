@@ -129,6 +129,17 @@ TEST_F(TrialStoreTest, KnownHasOneFreshTrialACodeOfThisProblem) {
   EXPECT_EQ(known.at(a_code("wrong")).outcome, Outcome::wrong_result);
 }
 
+TEST_F(TrialStoreTest, KnownLeavesOutWhatDeservesAnotherTry) {
+  const auto known = [&] { return store_.known(a_problem(), kGpu, false).size(); };
+  store_.insert(a_failure("killed", Outcome::worker_killed));
+  store_.insert(a_failure("late", Outcome::compile_timeout));
+  EXPECT_EQ(known(), 0U);
+  store_.insert(a_failure("killed", Outcome::compile_timeout));
+  EXPECT_EQ(known(), 1U);
+  store_.insert(a_trial("late", 400));
+  EXPECT_EQ(known(), 2U);
+}
+
 TEST_F(TrialStoreTest, RowWithAWrongChecksumIsSkippedAndReported) {
   store_.insert(a_trial("a", 400));
   store_.insert(a_trial("b", 410));

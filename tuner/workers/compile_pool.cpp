@@ -69,7 +69,7 @@ void CompilePool::hand_out() {
     queue_.pop_front();
     slot.deadline = Clock::now() + deadline_;
     if (!slot.child->send({{"tuning", *slot.job}}, slot.deadline)) {
-      give_up(slot, Outcome::compile_failed, "the compiler process ended before the job: ");
+      give_up(slot, Outcome::worker_killed, "the compiler process ended before the job: ");
     }
   }
 }
@@ -79,11 +79,11 @@ void CompilePool::serve(Slot& slot) {
   while (slot.job) {
     const ChildProcess::Received received = slot.child->receive(Clock::now());
     if (received.line == ChildProcess::Line::closed) {
-      give_up(slot, Outcome::compile_failed, "the compiler process died: ");
+      give_up(slot, Outcome::worker_killed, "the compiler process died: ");
     } else if (received.line == ChildProcess::Line::timeout) {
       if (Clock::now() < slot.deadline) return;
       const auto limit = std::chrono::duration<double>(deadline_).count();
-      give_up(slot, Outcome::timeout, fmt::format("not compiled within {:g} s: ", limit));
+      give_up(slot, Outcome::compile_timeout, fmt::format("not compiled within {:g} s: ", limit));
     } else {
       throw_if_error(received.message);
       if (received.message.contains("ready")) continue;  // a new worker says that it is ready

@@ -72,7 +72,7 @@ DeviceProxy::Answer DeviceProxy::ask(const Message& request, double deadline_s) 
   const std::string how = child_->end();
   child_.reset();
   if (late) return {std::nullopt, Outcome::timeout, fmt::format("not finished within {:g} s", deadline_s)};
-  return {std::nullopt, Outcome::launch_failed, "the device worker died: " + how};
+  return {std::nullopt, Outcome::worker_killed, "the device worker died: " + how};
 }
 
 Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {

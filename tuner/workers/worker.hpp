@@ -21,7 +21,7 @@ namespace stencil_tune {
 
 struct CompileResult {
   Tuning tuning;
-  Outcome outcome = Outcome::ok;  ///< ok, compile_failed or timeout
+  Outcome outcome = Outcome::ok;  ///< ok, compile_failed, worker_killed or compile_timeout
   std::string message;
   CompiledKernel kernel;
 };

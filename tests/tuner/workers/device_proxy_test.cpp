@@ -51,7 +51,7 @@ TEST_F(DeviceProxyTest, ACrashCostsOneCandidateAndAWorker) {
   DeviceProxy device = proxy(2);
   device.start();
   const DeviceResult crashed = device.run(with_block(11), {}, {});
-  EXPECT_EQ(crashed.outcome, Outcome::launch_failed);
+  EXPECT_EQ(crashed.outcome, Outcome::worker_killed);
   EXPECT_NE(crashed.message.find("about to crash"), std::string::npos) << crashed.message;
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
   EXPECT_EQ(starts(), 2);
@@ -78,14 +78,14 @@ TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceLeavesTheOthersTimed) {
   const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0].timing.median_ms, 4);
-  EXPECT_EQ(results[1].outcome, Outcome::launch_failed);
+  EXPECT_EQ(results[1].outcome, Outcome::worker_killed);
   EXPECT_EQ(results[2].timing.median_ms, 8);
 }
 
 TEST_F(DeviceProxyTest, ADeviceThatDoesNotComeBackIsLost) {
   DeviceProxy device = proxy(1);
   device.start();
-  EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::launch_failed);
+  EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::worker_killed);
   try {
     device.run(with_block(8), {}, {});
     FAIL() << "no error";
