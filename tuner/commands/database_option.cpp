@@ -1,8 +1,7 @@
 #include "tuner/commands/database_option.hpp"
 
 #include "db/location.hpp"
-
-#include <fmt/format.h>
+#include "tuner/session/say.hpp"
 
 #include <filesystem>
 
@@ -17,7 +16,7 @@ void add_database_option(CommandLine& line) {
 Database open_database_for(const po::variables_map& values, Access access) {
   Database database = open_database(values["db"].as<std::string>(), access);
   const std::string message = database.report().message();
-  if (!message.empty() && !database.report().moved_aside.empty()) fmt::print(stderr, "{}\n", message);
+  if (!message.empty() && !database.report().moved_aside.empty()) say(stderr, message + "\n");
   return database;
 }
 
