@@ -50,10 +50,7 @@ class Session {
     queue_warm_starts();
     queue_baselines();
     submit_ahead();  // compiling goes on while the device makes ready
-    result_.device = parts_.device.start();
-    context_.ceiling_gbs = result_.device.ceiling_gbs;
-    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
-    result_.stopped = search();
+    result_.stopped = make_ready() ? search() : StopReason::interrupted;
     if (result_.stopped != StopReason::interrupted) race();
     return conclude();
   }
@@ -104,6 +101,17 @@ class Session {
       if (warm_start_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
+  }
+
+  /// False where a stop came first.
+  bool make_ready() try {
+    result_.device = parts_.device.start();
+    context_.ceiling_gbs = result_.device.ceiling_gbs;
+    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
+    return true;
+  } catch (const Error&) {
+    if (!parts_.stop) throw;
+    return false;
   }
 
   // ---- the search
@@ -185,6 +193,7 @@ class Session {
       return;
     }
     const DeviceResult timed = time(compiled);
+    if (was_stopped(timed)) return;
     TrialRecord trial = device_trial(context_, compiled.tuning, compiled.kernel, timed);
     if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
       note_failure(std::move(trial));
@@ -244,6 +253,7 @@ class Session {
     const auto timed = parts_.device.race(finalists, options_.race_rounds);
     result_.device_seconds += parts_.clock.seconds() - before;
     for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
+      if (was_stopped(timed[i])) continue;
       record_raced(finalists[i].first, finalists[i].second, timed[i]);
     }
     std::sort(result_.finalists.begin(), result_.finalists.end(),
@@ -289,6 +299,7 @@ class Session {
 
   // ---- small things
 
+  bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
   ProblemKey context_key() const { return problem_key(parts_.problem); }
   double elapsed() const { return parts_.clock.seconds() - start_; }
   double search_budget() const { return options_.budget_s - std::min(kRaceShare * options_.budget_s, kLongestRaceS); }

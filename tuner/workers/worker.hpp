@@ -11,7 +11,9 @@
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/device.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,7 +76,8 @@ class DeviceWorker {
   /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...).
   virtual DeviceSession start() = 0;
 
-  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome.
+  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome. After a stop: worker_killed,
+  /// which says nothing of the candidate.
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
   /// Times all of them in turn, `rounds` times round robin, so that drift hits them alike. Results in the same order.
@@ -91,9 +94,17 @@ struct WorkerOptions {
   std::uint64_t seed = 1;  ///< of the random input
 };
 
+/// What ties workers to whom they work for.
+struct WorkerTies {
+  const std::atomic<bool>* stop = nullptr;         ///< once it is set, nothing takes longer than a second
+  std::function<void(const std::string&)> tell{};  ///< hears what is waited for; empty: nobody does
+};
+
 /// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options);
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options);
+std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+                                                      const WorkerTies& ties = {});
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+                                                  const WorkerTies& ties = {});
 
 /// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.
 int compile_worker_main();

@@ -265,6 +265,24 @@ TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBest) {
   ASSERT_TRUE(result.winner);
 }
 
+TEST_F(SessionTest, WhatAStopCutShortIsNoTrial) {
+  device.outcome = [&](const Tuning&) {
+    stop = device.ran.size() == 12;
+    return stop ? Outcome::worker_killed : Outcome::ok;
+  };
+  const SessionResult result = run(trials(100));
+  EXPECT_EQ(result.stopped, StopReason::interrupted);
+  EXPECT_EQ(stored().size(), 11u);
+}
+
+TEST_F(SessionTest, AStopWhileTheDeviceMakesReadyIsNoError) {
+  device.at_start = [&] {
+    stop = true;
+    throw Error(ErrorCode::device_lost, "the device worker was stopped");
+  };
+  EXPECT_EQ(run(trials(100)).stopped, StopReason::interrupted);
+}
+
 TEST_F(SessionTest, EachTrialIsStoredBeforeTheNextOneRuns) {
   device.after_run = [&] { EXPECT_EQ(stored().size() + 1, device.ran.size()); };
   SessionOptions options = trials(10);

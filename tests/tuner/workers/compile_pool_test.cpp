@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 
 #include <sched.h>
@@ -80,6 +81,12 @@ TEST(CompilePool, ThrowsWhatStopsEveryWorker) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::missing_library);
   }
+}
+
+TEST(CompilePool, DoesNotWaitForAWorkerAfterAStop) {
+  const std::atomic<bool> stop{true};
+  const CompilePool pool(Message::object(), 1, 3600s, {STENCIL_TUNE_FAKE_WORKER, "hang"}, &stop);
+  EXPECT_EQ(pool.pending(), 0);
 }
 
 TEST(CompilePool, SaysWhenAWorkerCannotEvenStart) {

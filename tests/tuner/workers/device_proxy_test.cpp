@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 namespace stencil_tune {
 namespace {
@@ -23,10 +25,11 @@ class DeviceProxyTest : public testing::Test {
   ~DeviceProxyTest() override { ::unsetenv("STENCIL_TUNE_LOCK_DIR"); }
 
   /// A proxy whose worker can be started so many times.
-  DeviceProxy proxy(int starts, double deadline_s = 60) {
+  DeviceProxy proxy(int starts, double deadline_s = 60, const std::atomic<bool>* stop = nullptr) {
     return {{{"verb", "open"}},
             deadline_s,
-            {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)}};
+            {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)},
+            {.stop = stop}};
   }
 
   int starts() const {
@@ -62,6 +65,17 @@ TEST_F(DeviceProxyTest, AHangEndsAtTheDeadline) {
   device.start();
   EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::timeout);
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
+}
+
+TEST_F(DeviceProxyTest, AStopEndsACandidateAndStartsNoOther) {
+  std::atomic<bool> stop{false};
+  DeviceProxy device = proxy(2, 600, &stop);
+  device.start();
+  std::thread asking([&] { stop = true; });
+  EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::worker_killed);  // it would hang for ever
+  asking.join();
+  EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::worker_killed);
+  EXPECT_EQ(starts(), 1);
 }
 
 TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
