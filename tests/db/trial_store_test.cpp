@@ -1,5 +1,6 @@
 #include "db/trial_store.hpp"
 
+#include "db/trial_rows.hpp"
 #include "tests/db/testing.hpp"
 
 #include <limits>
@@ -215,6 +216,16 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
     EXPECT_TRUE(TrialStore(copy).find({}).empty()) << change;
     EXPECT_EQ(copy.damaged_rows().size(), 1U) << change;
   }
+}
+
+TEST_F(TrialStoreTest, RowsThatNoProgramOfOursWroteAreNotUsed) {
+  TrialRecord senseless = a_trial("senseless", 900);
+  senseless.problem.extents.rank = 77;
+  insert_trial_row(database_, senseless);  // with a checksum that is right
+  store_.insert(a_trial("sane", 100));
+  ASSERT_EQ(store_.find({}).size(), 1U);
+  EXPECT_EQ(store_.find({}).front().code, a_code("sane"));
+  EXPECT_EQ(database_.damaged_rows(), (std::set<DamagedRow>{{"trials", 1}}));
 }
 
 }  // namespace
