@@ -35,7 +35,7 @@ class FakeCompilers : public CompileWorkers {
   }
   int pending() const override { return static_cast<int>(queue_.size()); }
   std::optional<CompileResult> poll(std::chrono::milliseconds wait) override {
-    if (queue_.empty()) {
+    if (queue_.empty() || stuck) {
       clock_.now += static_cast<double>(wait.count()) / 1e3;
       return std::nullopt;
     }
@@ -51,6 +51,7 @@ class FakeCompilers : public CompileWorkers {
 
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
   std::vector<std::string> submitted;
+  bool stuck = false;          ///< nothing ever comes to its end
   bool one_at_a_time = false;  ///< never more than one finished at a time: the queue stays visible as pending
 
  private:

@@ -378,6 +378,22 @@ TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
   EXPECT_FALSE(result.winner);
 }
 
+TEST_F(SessionTest, ASpentBudgetEndsASessionThatCompilesForEver) {
+  SessionOptions options;
+  options.budget_s = 10;
+  compilers.stuck = true;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_LT(result.seconds, 21);
+}
+
+TEST(DeadlineWithin, IsAsUsualUnlessTheBudgetIsShorter) {
+  EXPECT_EQ(deadline_within(60, 20), 20);
+  EXPECT_EQ(deadline_within(10, 20), 10);
+  EXPECT_EQ(deadline_within(1, 20), 5);
+  EXPECT_EQ(deadline_within(std::numeric_limits<double>::infinity(), 60), 60);
+}
+
 TEST_F(SessionTest, CompilingRunsAheadOfTheDevice) {
   compilers.one_at_a_time = true;
   int fewest = 1000;
