@@ -7,6 +7,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
     workers/compile_pool_test.cpp
+    measure/device_bench_test.cpp
     workers/device_proxy_test.cpp
     verify/field_set_test.cpp
     measure/gpu_lock_test.cpp

@@ -100,6 +100,7 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
     lines.push_back(
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
+  if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
   for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {

@@ -93,6 +93,7 @@ TEST(Constraints, VectorsHave16Bytes) {
 
 TEST(Constraints, RowsAreAlignedForVectors) {
   EXPECT_EQ(broken(star(3, 1, ElementType::f32, 509), "direct.bx32.by4.rx4.v4"), Names{"rows_aligned"});
+  EXPECT_EQ(broken(star(3, 1, ElementType::f32, 510), "direct.bx32.by4.rx4.v4"), Names{"rows_aligned"});
   EXPECT_EQ(broken(star(3, 1, ElementType::f32, 509), "direct.bx32.by4.rx4"), kNone);
   const Problem padded =
       make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, testing::cube(3, 509), 512);
@@ -309,6 +310,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx48.by4.rx1.ry4.t2");
   add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
+  Limits of_little_memory;
+  of_little_memory.most_fused_steps = 1;
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sp3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
@@ -335,6 +339,16 @@ TEST(Constraints, EveryOneForbidsSomething) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });
   }
+}
+
+TEST(Constraints, FusedStepsAreNoMoreThanCanBeVerified) {
+  Problem run = star(3, 1);
+  run.steps = 8;
+  Limits limits;
+  EXPECT_EQ(broken(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits), kNone);
+  limits.most_fused_steps = 1;
+  EXPECT_EQ(broken(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits), Names{"temporal_verifiable"});
+  EXPECT_EQ(broken(run, "direct.bx32.by4", limits), kNone);
 }
 
 TEST(Constraints, CopiedRowsOfFusedStepsStartOn16Bytes) {
