@@ -107,6 +107,7 @@ TEST(Expression, ShiftsMoveAllThatIsReadOnEveryAxis) {
 }
 
 TEST(Expression, OperatorsApplyToExpressions) {
+  EXPECT_EQ(key_of("d_x(u)", 1), key_of("0.5*(u[x+1] - u[x-1])", 1));
   EXPECT_EQ(key_of("d_x_backward(d_x_forward(u))", 1), key_of("u[x+1] - u - (u - u[x-1])", 1));
   EXPECT_EQ(key_of("d_x_forward(u*v)", 1), key_of("u[x+1]*v[x+1] - u*v", 1));
 }

@@ -54,6 +54,7 @@ void expect_launchable(const Candidate& candidate, const Limits& limits) {
   SCOPED_TRACE(code(candidate.tuning()) + " on " + to_string(problem.extents));
   EXPECT_EQ(broken_launch_limit(launch, limits), "");
   EXPECT_TRUE(counts_all_blocks(candidate, launch));
+  EXPECT_EQ(std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2], threads_per_block(candidate.tuning()));
   const KernelArguments arguments(candidate, box);
   EXPECT_LE(arguments.bytes(), 32764U);
   for (const TensorMapRequest& map : arguments.tensor_maps()) {

@@ -65,6 +65,8 @@ TEST(StencilBuilder, NeutralOperandsVanish) {
   StencilBuilder b("t", 1);
   const NodeId u = b.read(b.field("u"), {0, 0, 0});
   EXPECT_EQ(b.apply(Operation::multiply, b.number(1), u), u);
+  EXPECT_EQ(b.apply(Operation::multiply, u, b.number(1)), u);
+  EXPECT_EQ(b.apply(Operation::add, b.number(0), u), u);
   EXPECT_EQ(b.apply(Operation::divide, u, b.number(1)), u);
   EXPECT_EQ(b.apply(Operation::add, u, b.number(0)), u);
   EXPECT_EQ(b.apply(Operation::subtract, u, b.number(0)), u);
