@@ -84,6 +84,7 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
     lines.push_back(
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
+  if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
   if (!result.winner && result.best) {
     lines.push_back(

@@ -11,6 +11,7 @@
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/warm_starts.hpp"
+#include "tuner/verify/field_set.hpp"
 
 #include <fmt/format.h>
 
@@ -113,6 +114,13 @@ Patience::Clock::time_point last_moment(double budget_s) {
   return Patience::Clock::now() + std::chrono::duration_cast<Patience::Clock::duration>(left);
 }
 
+/// No candidate is proposed that this device could not verify.
+Limits limits_of(const Problem& problem, const Target& target) {
+  Limits limits = target.limits;
+  if (obstacle_to_fusing(problem, target)) limits.most_fused_steps = 1;
+  return limits;
+}
+
 }  // namespace
 
 void add_tuning_options(CommandLine& line) {
@@ -152,12 +160,18 @@ PlatformKey platform_of(const Target& target) {
   return platform;
 }
 
+std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
+  if (problem.steps == 1 || !target.device || !advances_one_field(problem)) return std::nullopt;
+  return obstacle_to_fused_checks(problem, target.device->memory_bytes);
+}
+
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
                          Database& database, SessionObserver& observer) {
   const InterruptGuard interrupts;
   remove_leftovers();
-  const Space space(problem, target.limits);
-  const PerformanceModel model(problem, target.limits, target.model);
+  const Limits limits = limits_of(problem, target);
+  const Space space(problem, limits);
+  const PerformanceModel model(problem, limits, target.model);
   const auto strategy = make_strategy(settings, space, model);
 
   WorkerOptions workers;
@@ -192,7 +206,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   const SteadyClock clock;
   outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
                                 InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                                warm_starts(problem, target.limits, target.gpu(), winners, model)},
+                                warm_starts(problem, limits, target.gpu(), winners, model)},
                                settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note();

@@ -35,18 +35,6 @@ std::vector<double> default_coefficients(const Stencil& stencil) {
   return values;
 }
 
-Outcome outcome_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::device_lost:
-    case ErrorCode::no_device:
-      return Outcome::device_lost;
-    case ErrorCode::timeout:
-      return Outcome::timeout;
-    default:
-      return Outcome::launch_failed;
-  }
-}
-
 DeviceResult failed(const Error& error) {
   DeviceResult result;
   result.outcome = outcome_of(error.code());
@@ -109,6 +97,20 @@ bool enough(const std::vector<std::vector<double>>& samples) {
 }
 
 }  // namespace
+
+Outcome outcome_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::no_device:
+      return Outcome::device_lost;
+    case ErrorCode::timeout:
+      return Outcome::timeout;
+    case ErrorCode::exceeds_device_memory:
+      return Outcome::exceeds_limits;
+    default:
+      return Outcome::launch_failed;
+  }
+}
 
 DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem,
                          const WorkerOptions& options)

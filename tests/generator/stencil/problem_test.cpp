@@ -40,12 +40,6 @@ TEST(Problem, MinimalTrafficReadsAllCellsAndWritesUpdatedOnes) {
   EXPECT_EQ(minimal_traffic_bytes(make_problem(star, ElementType::f64, kZero, {2, {10, 10, 1}}, 32)), 8.0 * 200);
 }
 
-TEST(Problem, WideIndexFromTwoToThe31Cells) {
-  const Stencil star = make_builtin(Shape::star, 1, 1);
-  EXPECT_FALSE(make_problem(star, ElementType::f32, kHold, {1, {(1LL << 31) - 1, 1, 1}}).wide_index());
-  EXPECT_TRUE(make_problem(star, ElementType::f32, kHold, {1, {1LL << 31, 1, 1}}).wide_index());
-}
-
 TEST(Problem, RejectsWhatDoesNotFit) {
   const Stencil star = make_builtin(Shape::star, 2, 1);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {3, {8, 8, 8}}), Error);

@@ -161,6 +161,21 @@ TEST(ExactCase, AsksTheGameOfLifeAboutLivingCells) {
   EXPECT_LT(ones, 300);
 }
 
+TEST(SuitableInput, HasBothSignsUnlessTheStencilDividesOrTakesRoots) {
+  const auto input_of = [](Operation op) {
+    StencilBuilder b("s", 1);
+    const NodeId u = b.read(b.field("in"), {0, 0, 0});
+    const NodeId left = b.read(b.field("in"), {-1, 0, 0});
+    b.update(b.field("out"), op == Operation::square_root ? b.apply(op, u) : b.apply(op, u, left));
+    return suitable_input(make_problem(std::move(b).build(), ElementType::f32, {}, {1, {8, 1, 1}}));
+  };
+  for (const Operation op : {Operation::add, Operation::multiply, Operation::minimum, Operation::less}) {
+    EXPECT_EQ(input_of(op), check::Input::signed_unit) << name(op);
+  }
+  EXPECT_EQ(input_of(Operation::divide), check::Input::positive);
+  EXPECT_EQ(input_of(Operation::square_root), check::Input::positive);
+}
+
 TEST(HostInput, StaysInItsRangeAndDiffersFromCellToCell) {
   const Problem problem = make_problem(make_builtin(Shape::star, 1, 1), ElementType::f64,
                                        {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {4000, 1, 1}});

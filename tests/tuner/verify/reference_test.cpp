@@ -141,6 +141,28 @@ TEST(Reference, SixteenBitResultsMayRoundOnce) {
   }
 }
 
+/// Results from 0.5 to 1, where neighbouring numbers of the type are `spacing` apart.
+void expect_sharp(ElementType type, double spacing, int refused) {
+  const Problem problem = make_problem(shifted_pair(), type, all(Boundary::periodic), line(4));
+  const std::vector<std::vector<double>> inputs{{0.5, 0.5625, 0.625, 0.6875}};
+  const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{0.25}).front();
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_GE(out.value[i], 0.5);
+    ASSERT_LT(out.value[i], 1);
+    EXPECT_TRUE(out.accepts(i, out.value[i] + 0.5 * spacing)) << name(type);
+    EXPECT_FALSE(out.accepts(i, out.value[i] + refused * spacing)) << name(type);
+    EXPECT_FALSE(out.accepts(i, out.value[i] - refused * spacing)) << name(type);
+  }
+}
+
+TEST(Reference, AllowsAFewRoundingsOfTheElementTypeAndNoMore) {
+  // A product, a sum and, in f64, the reference's own roundings: 2 * 1.01 * 2^-52 of a result below 1.
+  expect_sharp(ElementType::f64, 0x1p-53, 5);
+  expect_sharp(ElementType::f32, 0x1p-24, 3);
+  expect_sharp(ElementType::f16, 0x1p-11, 2);
+  expect_sharp(ElementType::bf16, 0x1p-8, 2);
+}
+
 /// out = in < 0.5 ? 1 : 2 at one cell
 ReferenceField stepped(double input, double coefficient) {
   StencilBuilder builder("step", 1);
