@@ -43,7 +43,7 @@ void check_codes(const std::vector<TrialRecord>& trials, CheckResult& result) {
     TrialRecord any;
     any.code = code;
     result.cannot_run.push_back(
-        fmt::format("{} trial{} cannot run: {}", count, count == 1 ? "" : "s", objection_to(any).value_or(code)));
+        fmt::format("{} trial{} cannot run: {}", count, count == 1 ? "" : "s", *objection_to(any)));
   }
 }
 

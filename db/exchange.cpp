@@ -8,7 +8,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <set>
@@ -21,6 +25,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "stencil-tune winners";
 constexpr int kVersion = 2;
+constexpr int kDeepest = 3;  // file, list, winner, trial
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", why));
@@ -120,6 +125,13 @@ WinnerRecord winner_from_json(const Json& json, int version, const std::string& 
   return winner;
 }
 
+/// Called for every value as it is read, so that what goes deeper than a trial's fields never takes memory.
+bool require_shallow(int depth, Json::parse_event_t event, Json&) {
+  const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+  if (opens && depth > kDeepest) reject("it is nested more deeply than winners are");
+  return true;
+}
+
 /// Without the exception's own name and number.
 std::string_view reason(const Json::exception& error) {
   const std::string_view text = error.what();
@@ -144,14 +156,33 @@ std::string format_winners(std::span<const WinnerRecord> winners) {
   Json list = Json::array();
   for (const WinnerRecord& winner : winners) list.push_back(to_json(winner));
   const Json file{{"format", kFormat}, {"version", kVersion}, {"winners", std::move(list)}};
-  // Names may hold bytes that are no UTF-8; they are for people, so a replacement character will do.
-  return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  // In plain ASCII, since it may go to a terminal. Names may hold bytes that are no UTF-8; they are for people, so a
+  // replacement character will do.
+  return file.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
+}
+
+std::string read_winners_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file && text.size() <= kLongestWinners) {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (text.size() > kLongestWinners) {
+    reject(
+        fmt::format("'{}' holds more than {} MiB: more than any winners take", path.string(), kLongestWinners >> 20));
+  }
+  if (!file.eof()) {
+    throw Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
+  }
+  return text;
 }
 
 std::vector<WinnerRecord> parse_winners(std::string_view text) {
   Json file;
   try {
-    file = Json::parse(text);
+    file = Json::parse(text, require_shallow);
   } catch (const Json::exception& error) {
     reject(fmt::format("the text is not valid JSON: {}", reason(error)));
   }

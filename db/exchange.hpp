@@ -13,6 +13,8 @@
 #include "db/merge.hpp"
 #include "db/winner_store.hpp"
 
+#include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,13 @@ namespace stencil_tune {
 
 /// The text for these winners; parse_winners reads it back without loss (ids aside).
 std::string format_winners(std::span<const WinnerRecord> winners);
+
+/// What a text may hold: some 20,000 winners. JSON takes 20 times its size in memory when it is malign.
+inline constexpr std::size_t kLongestWinners = std::size_t{32} << 20;
+
+/// The text of a file, pipes included; reads no more than kLongestWinners. Throws Error: file_io; invalid_argument when
+/// there is more.
+std::string read_winners_file(const std::filesystem::path& path);
 
 /// Reads and checks the whole text. Throws Error(invalid_argument) saying what is wrong where:
 /// not this format or a newer version, fields missing, unknown or of the wrong type, values that validate.hpp rejects,

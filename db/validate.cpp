@@ -1,6 +1,7 @@
 #include "db/validate.hpp"
 
 #include "db/fields.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -48,10 +49,6 @@ void validate_timing(const TrialRecord& trial) {
 
 bool is_objective(std::string_view text) { return text == "time" || text == "burst" || text == "energy"; }
 
-bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
-}
-
 }  // namespace
 
 void validate(const TrialRecord& trial) {
@@ -86,7 +83,7 @@ void validate_foreign(const TrialRecord& trial) {
   require(std::regex_match(trial.created_at, time), "created_at", "must be a UTC time like 2026-01-31T12:00:00Z");
   visit_trial(trial, [](std::string_view field, const auto& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
-      require(field == "message" || is_printable(value), field, "must not hold control characters");
+      require(field == "message" || printable(value) == value, field, "must not hold control characters");
     }
   });
 }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace stencil_tune {
 namespace {
 
@@ -144,6 +146,38 @@ TEST_F(ExchangeTest, Version1IsReadAndGetsWhatIsKnownOfOlderTrials) {
 
 TEST_F(ExchangeTest, Version1HasNoFieldsOfVersion2) {
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 1; }), ErrorCode::invalid_argument);
+}
+
+TEST_F(ExchangeTest, EndlessFileIsRefused) {
+  const Error error = error_of([] { read_winners_file("/dev/zero"); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(std::string(error.what()).find("32 MiB"), std::string::npos) << error.what();
+}
+
+TEST_F(ExchangeTest, FileIsReadWholeAndAMissingOneOrAFolderIsAnError) {
+  write_file(folder_ / "winners.json", text_);
+  EXPECT_EQ(read_winners_file(folder_ / "winners.json"), text_);
+  write_file(folder_ / "winners.json", "");
+  EXPECT_EQ(read_winners_file(folder_ / "winners.json"), "");
+  EXPECT_EQ(error_of([&] { read_winners_file(folder_ / "none.json"); }).code(), ErrorCode::file_io);
+  EXPECT_EQ(error_of([&] { read_winners_file(folder_.path()); }).code(), ErrorCode::file_io);
+}
+
+TEST_F(ExchangeTest, NestingIsRefusedWhereItBegins) {
+  for (const char* opening : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += opening;
+    const Error error = error_of([&] { parse_winners(text); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("nested"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(ExchangeTest, TextSpeaksToNoTerminal) {
+  TrialRecord trial = a_trial(kCode, 10);
+  trial.problem.stencil_name = "d\xc3\xa9j\xc3\xa0\xc2\x9b\xe2\x80\xae\x1b";
+  const std::string text = format_winners(std::vector<WinnerRecord>{{trial, 0, 1}});
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
 TEST_F(ExchangeTest, EveryFieldMustBeThere) {

@@ -69,6 +69,23 @@ TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
   EXPECT_EQ(result.damaged, 1);
 }
 
+TEST_F(MergeTest, WhatImportWouldRefuseIsLeftOutAndNamed) {
+  TrialRecord hostile = a_trial("hostile", 900);
+  hostile.platform.gpu = "NVIDIA\x1b[2J";
+  TrialRecord reversed = a_trial("reversed", 900);
+  reversed.problem.stencil_name = "abc\xe2\x80\xae";
+  TrialRecord retired = a_failure("retired", Outcome::timeout);
+  retired.code = "direct.bx32.nonsense";
+  fill_other({a_trial("a", 100), hostile, reversed, retired, retired});
+  const MergeResult result = merge_database(database_, other_path_);
+  EXPECT_EQ(result.added, 1);
+  ASSERT_EQ(result.refused.size(), 3U);
+  EXPECT_TRUE(result.refused.begin()->first.starts_with("direct.bx32.nonsense: ")) << result.refused.begin()->first;
+  EXPECT_EQ(result.refused.begin()->second, 2);
+  EXPECT_EQ(winners_.list().size(), 1U);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, a_code("a"));
+}
+
 TEST_F(MergeTest, OtherIsNotChanged) {
   fill_other({a_trial("a", 100)});
   const std::string before = read_file(other_path_);

@@ -24,6 +24,16 @@ TEST_F(TrialStoreTest, GivesBackEveryFieldAfterReopening) {
   trial.problem.steps = 3;
   trial.message = "two\nlines, 'quotes' and \xc3\xa4";
   trial.raced = true;
+  trial.sharpness = 0.998;
+  trial.sharpness_note = "15 and 16 steps are equal in 93 % of the cells";
+  trial.plan = "12x8+4x1";
+  trial.objective = "energy";
+  trial.sustained_gstencils = 333.25;
+  trial.watts = 612.5;
+  trial.nanojoules = 1.75;
+  trial.sm_clock_mhz = 1980;
+  trial.memory_clock_mhz = 3201;
+  trial.throttle = "power cap";
   store_.insert(trial);
   TrialRecord failure = a_failure("direct.bx64", Outcome::launch_failed);
   failure.predicted = true;
@@ -176,6 +186,16 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "raced = 0",
                                    "session = 'x'",
                                    "created_at = 'x'",
+                                  "sharpness = 1",
+                                  "sharpness_note = 'x'",
+                                  "plan = 'x'",
+                                  "objective = 'x'",
+                                  "sustained_gstencils = 1",
+                                  "watts = 1",
+                                  "nanojoules = 1",
+                                  "sm_clock_mhz = 1",
+                                  "memory_clock_mhz = 1",
+                                  "throttle = 'x'",
                                    "checksum = 1",
                                    "outcome = 'nonsense'"}) {
     write_file(folder_ / "copy.db", original);

@@ -8,6 +8,7 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/session/progress.hpp"
+#include "tuner/session/report.hpp"
 #include "tuner/suites/side_by_side.hpp"
 #include "tuner/suites/suite_table.hpp"
 #include "tuner/suites/suites.hpp"
@@ -128,7 +129,7 @@ int run_bench(const Arguments& arguments) {
   const bool tuned =
       std::any_of(reports.begin(), reports.end(), [](const Report& report) { return !report.winner_known; });
   if (tuned && std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
-  if (as_json) fmt::print("{}\n", json.dump(2));
+  if (as_json) fmt::print("{}", json_text(json));
   const bool all =
       done.size() == cases.size() &&
       std::none_of(reports.begin(), reports.end(), [](const Report& report) { return report.rows.empty(); });

@@ -2,6 +2,7 @@
 #include "runtime/export/export.hpp"
 
 #include "db/stored_code.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -122,8 +123,8 @@ int run_export(const Arguments& arguments) {
   }
   write_output_file(path, files.source);
   if (options.split_header) write_output_file(std::filesystem::path(path).replace_extension(".h"), files.header);
-  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", path.string(), options.name, describe(problem),
-             code(choice.tuning), options.architecture, options.provenance.front());
+  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", printable(path.string()), options.name, describe(problem),
+             code(choice.tuning), printable(options.architecture), printable(options.provenance.front()));
   return 0;
 }
 

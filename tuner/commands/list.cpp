@@ -82,7 +82,7 @@ int run_list(const Arguments& arguments) {
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
     for (const WinnerRecord& winner : winners) json.push_back(winner_json(winner));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", json_text(json));
     return 0;
   }
   if (winners.empty()) {

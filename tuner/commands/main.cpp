@@ -1,4 +1,5 @@
 // stencil-tune: the command line. The first word is the verb; without one it is `tune`.
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
@@ -78,13 +79,13 @@ int main(int argc, char** argv) {
     flush_output();
     return status;
   } catch (const Error& error) {
-    fmt::print(stderr, "stencil-tune: {}\n", error.what());
+    fmt::print(stderr, "stencil-tune: {}\n", printable_lines(error.what()));
     return wrong_use(error.code()) ? kWrongUse : kFailed;
   } catch (const std::system_error& error) {
-    fmt::print(stderr, "stencil-tune: {}\n", error.what());  // fmt's, when a write fails
+    fmt::print(stderr, "stencil-tune: {}\n", printable_lines(error.what()));  // fmt's, when a write fails
     return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "stencil-tune: internal error: {}\n", error.what());
+    fmt::print(stderr, "stencil-tune: internal error: {}\n", printable_lines(error.what()));
     return kFailed;
   }
 }

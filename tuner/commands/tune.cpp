@@ -128,7 +128,7 @@ int run_tune(const Arguments& arguments) {
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
   report.notes = notes(problem, outcome, target, database);
   if (values->count("json") > 0) {
-    fmt::print("{}\n", report_json(report).dump(2));
+    fmt::print("{}", json_text(report_json(report)));
   } else {
     fmt::print("\n{}", format_report(report));
   }

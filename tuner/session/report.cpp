@@ -1,5 +1,6 @@
 #include "tuner/session/report.hpp"
 
+#include "generator/printable.hpp"
 #include "tuner/session/text_table.hpp"
 
 #include <fmt/format.h>
@@ -127,8 +128,10 @@ std::string format_report(const Report& report) {
   if (!report.notes.empty()) text += "\n";
   if (const std::string clocks = clocks_note(report); !clocks.empty()) text += clocks + "\n";
   for (const std::string& note : report.notes) text += note + "\n";
-  return text;
+  return printable_lines(text);
 }
+
+std::string json_text(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
 
 Json trial_json(const TrialRecord& trial) {
   Json json;
