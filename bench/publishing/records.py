@@ -52,15 +52,15 @@ def fused_steps(case):
     return int(steps.group(1)) if steps else 1
 
 
-def provenance(record, folder, name, root=".."):
-    """Where the figures are from, in words; `root` leads from the page to the repository's root."""
+def provenance(record, folder, name):
+    """Where the figures are from, in words, for a page in docs/."""
     devices = [case["device"] for case in with_winner(record)]
     device = devices[0]["name"]
     count = len({device["uuid"] for device in devices})
     where = f"one {device}" if count == 1 else f"each row on one of {count} {device}"
     commit = f", commit {record['commit']}" if record.get("commit") else ""
     budget = f", {record['budget_s']:g} s of tuning a case" if record.get("budget_s") else ""
-    return f"[{folder}/{name}.json]({root}/{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}"
+    return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}"
 
 
 def title(stencil):

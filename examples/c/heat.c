@@ -3,7 +3,7 @@
  *     example_c_heat [CELLS_ON_AN_AXIS [STEPS]]      512 and 100 where nothing is given
  *
  * A product of sines keeps its shape and decays by 1 - 12 alpha sin^2(k / 2) a step, k radians a cell: every cell is
- * compared with that. Exit status: 0 right, 1 wrong or an error, 77 no GPU.
+ * compared with that. Exit status: 0 right, 1 wrong or an error, 2 usage, 77 no GPU.
  */
 #include "stencil_tune/stencil_tune.h"
 
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
 
   if (n < 4 || steps < 1) {
     fprintf(stderr, "usage: example_c_heat [CELLS_ON_AN_AXIS [STEPS]], from 4 cells and 1 step on\n");
-    return 1;
+    return 2;
   }
   check(stencil_tune_use_device(0));
   host = malloc(bytes);

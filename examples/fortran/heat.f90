@@ -3,7 +3,7 @@
 !     example_fortran_heat [CELLS_ON_AN_AXIS [STEPS]]      512 and 100 where nothing is given
 !
 ! A product of sines keeps its shape and decays by 1 - 12 alpha sin^2(k / 2) a step, k radians a cell: every cell is
-! compared with that. Exit status: 0 right, 1 wrong or an error, 77 no GPU.
+! compared with that. Exit status: 0 right, 1 wrong or an error, 2 usage, 77 no GPU.
 program heat
   use, intrinsic :: iso_c_binding
   use stencil_tune
@@ -22,7 +22,10 @@ program heat
 
   n = argument(1, 512)
   steps = argument(2, 100)
-  if (n < 4 .or. steps < 1) error stop "usage: example_fortran_heat [CELLS_ON_AN_AXIS [STEPS]]"
+  if (n < 4 .or. steps < 1) then
+    print '(a)', "usage: example_fortran_heat [CELLS_ON_AN_AXIS [STEPS]], from 4 cells and 1 step on"
+    stop 2
+  end if
   call stencil_tune_use_device(0, status)
   if (status /= stencil_tune_ok) then
     print '(a)', stencil_tune_message()

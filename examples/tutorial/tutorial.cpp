@@ -2,7 +2,7 @@
 //
 //     example_tutorial heat.toml [CELLS_ON_AN_AXIS [STEPS]]      512 and 1000 where nothing is given
 //
-// Exit status: 0 right, 1 wrong or an error, 77 there is no GPU: the loop alone was run and checked.
+// Exit status: 0 right, 1 wrong or an error, 2 usage, 77 there is no GPU: the loop alone was run and checked.
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <chrono>
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   const int steps = argc > 3 ? std::atoi(argv[3]) : 1000;
   if (argc < 2 || n < 4 || steps < 1) {
     std::fprintf(stderr, "usage: example_tutorial heat.toml [CELLS_ON_AN_AXIS [STEPS]], from 4 cells and 1 step on\n");
-    return 1;
+    return 2;
   }
   try {
     return run(argv[1], static_cast<std::size_t>(n), steps);

@@ -148,7 +148,7 @@ draws_what_tuning_gains_where_both_records_have_it() {
   for figure in 250 440 722 1083; do
     grep -q ">$figure</text>" "$scratch/docs/gains.svg" || fail "the bars should say $figure"
   done
-  [[ $readme == first*'](docs/gains.svg)'*'commit abc'*last ]] || fail 'README should show them and say where they are from'
+  [[ $readme == first*'](docs/gains.svg)'*'Fake GPU'*'2026-01-02'*last ]] || fail 'README should show them and say where they are from'
 }
 
 puts_one_sweep_beside_other_systems() {
