@@ -53,7 +53,8 @@ void check_rows(Database& database, CheckResult& result) {
   check_codes(select_trials(database, "TRUE", [](Statement&) {}), result);
   check_winners(database, result);
   for (const auto& [table, id] : database.damaged_rows()) {
-    result.problems.push_back(fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
+    result.problems.push_back(
+        fmt::format("row {} of {} is damaged: its checksum or its values are wrong; it is not used", id, table));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "db/fields.hpp"
 #include "db/stored_code.hpp"
 #include "db/validate.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ constexpr int kVersion = 2;
 constexpr int kDeepest = 3;  // file, list, winner, trial
 
 [[noreturn]] void reject(const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", why));
+  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", printable(why)));
 }
 
 void check_object(const Json& value, std::string_view what) {
@@ -146,7 +147,7 @@ WinnerRecord winner_from_json(const Json& json, int version, std::size_t index) 
     return winner_from_json(json, version, where);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("import: ")) throw;
-    throw Error(ErrorCode::invalid_argument, fmt::format("import: {}: {}; nothing was imported", where, error.what()));
+    reject(fmt::format("{}: {}", where, error.what()));
   }
 }
 

@@ -48,4 +48,8 @@ Outcome parse_outcome(std::string_view text) {
   throw Error(ErrorCode::unknown_name, fmt::format("'{}' is not an outcome; an outcome is one of {}", text, names));
 }
 
+bool deserves_another_try(Outcome outcome) noexcept {
+  return outcome == Outcome::worker_killed || outcome == Outcome::compile_timeout;
+}
+
 }  // namespace stencil_tune

@@ -24,6 +24,10 @@ enum class Outcome {
 std::string_view name(Outcome outcome) noexcept;
 Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
 
+/// What the machine may have caused and not the candidate, such as a system short of memory: one failure of this kind
+/// says little.
+bool deserves_another_try(Outcome outcome) noexcept;
+
 /// What was tuned. Two problems with equal keys have the same winner.
 struct ProblemKey {
   std::string stencil_key;   ///< hash of the canonical expression

@@ -196,6 +196,15 @@ TEST_F(ExchangeTest, MessageSaysWhichWinnerAndField) {
   EXPECT_NE(std::string(error.what()).find("winner 2: 'nx'"), std::string::npos) << error.what();
 }
 
+TEST_F(ExchangeTest, MessageIsOnePrintableLine) {
+  for (const char* field : {"outcome", "type", "\n\x1b[2J"}) {
+    Json json = Json::parse(text_);
+    json["winners"][0]["trial"][field] = "x\nall is well\x1b[2J";
+    const std::string message = error_of([&] { parse_winners(json.dump()); }).what();
+    EXPECT_EQ(message.find_first_of("\n\x1b"), std::string::npos) << message;
+  }
+}
+
 TEST_F(ExchangeTest, InfiniteNumbersAreRefused) {
   std::string text = text_;
   const auto at = text.find("\"gstencils\": ");

@@ -2,8 +2,8 @@
 
 #include "db/location.hpp"
 #include "generator/printable.hpp"
-
 #include "tuner/commands/interrupt.hpp"
+#include "tuner/session/say.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ constexpr int kSaidAfterS = 2;
 /// Says once a wait what is waited for; a stop ends it.
 bool keep_waiting(const std::filesystem::path& path, int seconds) {
   if (seconds == kSaidAfterS) {
-    fmt::print(stderr, "{}waiting: another process keeps the database {} locked\n", isatty(STDERR_FILENO) ? "\n" : "",
-               printable(path.string()));
+    say(stderr, fmt::format("{}waiting: another process keeps the database {} locked\n",
+                            isatty(STDERR_FILENO) ? "\n" : "", printable(path.string())));
   }
   return !InterruptGuard::requested();
 }
@@ -42,7 +42,7 @@ Database open_database_for(const po::variables_map& values, Access access) {
   const OpenOptions options{.access = access, .busy_timeout = kLongestWait, .while_locked = keep_waiting};
   Database database = open_database(values["db"].as<std::string>(), options);
   const std::string message = database.report().message();
-  if (!message.empty() && !database.report().moved_aside.empty()) fmt::print(stderr, "{}\n", printable_lines(message));
+  if (!message.empty() && !database.report().moved_aside.empty()) say(stderr, printable_lines(message) + "\n");
   return database;
 }
 

@@ -10,6 +10,7 @@
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/say.hpp"
 
 #include <fmt/format.h>
 
@@ -80,9 +81,9 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   auto database = read_database(values);
   const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
   if (is_stale(winner.trial)) {
-    fmt::print(
-        stderr, "{} is stale, its template has changed since: tune again to be sure of its rate\n",
-        winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune," : "this winner");
+    say(stderr, fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
+                            winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune,"
+                                                                     : "this winner"));
   }
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
 }

@@ -11,6 +11,7 @@
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/run_plan.hpp"
+#include "tuner/session/say.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +119,7 @@ int run_tune(const Arguments& arguments) {
                target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                target.gpu());
   Database database = open_database_for(*values, Access::write);
-  if (!target.note.empty()) fmt::print(stderr, "{}: predicting for {} instead\n", target.note, target.gpu());
+  if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
 
   TuningOutcome outcome;
   {

@@ -64,13 +64,15 @@ class HostLaunch {
   }
 
   /// What went wrong; nothing when all is right.
-  std::optional<std::string> run(const HostKernel& kernel) {
+  std::optional<std::string> run(const HostKernel& kernel, const Patience& patience) {
     const KernelArguments arguments(candidate_, box_);
     const auto encode = [this](const TensorMapRequest& map, std::span<std::byte> to) {
       encode_tensor_map(map, size_of(problem_.type), to);
     };
     const auto packed = arguments.pack(addresses(inputs_), addresses(outputs_), data_.coefficients, encode);
-    const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, scene_.run);
+    HostRunOptions options = scene_.run;
+    options.patience = patience;
+    const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, options);
     if (fault) return fmt::format("{}: {}{}", name(fault->kind), fault->message, describe(fault->address));
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (auto wrong = compare(i)) return wrong;
@@ -137,7 +139,7 @@ class HostLaunch {
   std::vector<GuardedArray> outputs_;
 };
 
-void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
+void check_grid(const Problem& problem, const HostKernel& kernel, const Patience& patience, HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const int sweeps = sweeps_per_launch(verdict.tuning);
   const FieldData any = random_data(problem, 1, sweeps);
@@ -145,7 +147,7 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
   for (const Scene& scene : kScenes) {
     const FieldData& data = scene.exact && exact ? *exact : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);
-    const auto wrong = launch.run(kernel);
+    const auto wrong = launch.run(kernel, patience);
     if (wrong) {
       verdict.right = false;
       verdict.message =
@@ -161,7 +163,8 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
 
 }  // namespace
 
-std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files) {
+std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files,
+                                             const Patience& patience) {
   std::vector<KernelSource> sources;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].problems.empty()) {
@@ -170,22 +173,23 @@ std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, st
     const Problem& problem = cases[i].generated_for ? *cases[i].generated_for : cases[i].problems.front();
     sources.push_back(generate({problem, cases[i].tuning}, fmt::format("candidate_{}", i)));
   }
-  const HostLibrary library(sources, files);
+  const HostLibrary library(sources, files, patience);
   std::vector<HostVerdict> verdicts;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     HostVerdict& verdict = verdicts.emplace_back(HostVerdict{cases[i].tuning, true, {}, 0});
     const HostKernel kernel = library.kernel(sources[i].entry);
     for (const Problem& problem : cases[i].problems) {
-      if (verdict.right) check_grid(problem, kernel, verdict);
+      if (verdict.right) check_grid(problem, kernel, patience, verdict);
     }
   }
   return verdicts;
 }
 
-std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings) {
+std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings,
+                                       const Patience& patience) {
   std::vector<HostCase> cases;
   for (const Tuning& tuning : tunings) cases.push_back({tuning, {problem}, {}});
-  return check_cases_on_host(cases);
+  return check_cases_on_host(cases, template_files(), patience);
 }
 
 }  // namespace stencil_tune

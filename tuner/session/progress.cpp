@@ -1,5 +1,7 @@
 #include "tuner/session/progress.hpp"
 
+#include "tuner/session/say.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
@@ -97,22 +99,19 @@ void ConsoleProgress::idle(const Progress& progress) {
 
 void ConsoleProgress::redraw(const Progress& progress) {
   const std::string line = progress_line(progress, predicted_, terminal_columns(out_) - 1);
-  fmt::print(out_, "\r\033[K{}", line);
-  std::fflush(out_);
+  stencil_tune::say(out_, "\r\033[K" + line);
   drawn_ = true;
 }
 
 void ConsoleProgress::clear() {
   if (!drawn_) return;
-  fmt::print(out_, "\r\033[K");
-  std::fflush(out_);
+  stencil_tune::say(out_, "\r\033[K");
   drawn_ = false;
 }
 
 void ConsoleProgress::say(const std::string& line) {
   clear();
-  fmt::print(out_, "{}\n", line);
-  std::fflush(out_);
+  stencil_tune::say(out_, line + "\n");
 }
 
 void ConsoleProgress::say_status(const Progress& progress) {

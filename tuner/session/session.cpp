@@ -48,15 +48,12 @@ class Session {
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {
-    find_what_cannot_run();
+    look_through_earlier_trials();
     recall_known_trials();
     queue_warm_starts();
     queue_baselines();
     submit_ahead();  // compiling goes on while the device makes ready
-    result_.device = parts_.device.start();
-    context_.ceiling_gbs = result_.device.ceiling_gbs;
-    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
-    result_.stopped = search();
+    result_.stopped = make_ready() ? search() : StopReason::interrupted;
     if (result_.stopped != StopReason::interrupted) race();
     return conclude();
   }
@@ -64,8 +61,9 @@ class Session {
  private:
   // ---- before the search
 
-  void find_what_cannot_run() {
+  void look_through_earlier_trials() {
     for (const TrialRecord& trial : trials_.find({.problem = context_key(), .gpu = parts_.platform.gpu})) {
+      if (deserves_another_try(trial.outcome)) tried_again_.insert(trial.code);
       if (trial.outcome != Outcome::ok || cannot_run_.contains(trial.code)) continue;
       auto objection = objection_to(trial, parts_.problem);
       if (!objection) continue;
@@ -106,6 +104,17 @@ class Session {
       if (warm_start_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
+  }
+
+  /// False where a stop came first.
+  bool make_ready() try {
+    result_.device = parts_.device.start();
+    context_.ceiling_gbs = result_.device.ceiling_gbs;
+    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
+    return true;
+  } catch (const Error&) {
+    if (!parts_.stop) throw;
+    return false;
   }
 
   // ---- the search
@@ -171,6 +180,11 @@ class Session {
 
   void handle(CompileResult& compiled) {
     const std::string candidate = code(compiled.tuning);
+    if (deserves_another_try(compiled.outcome) && tried_again_.insert(candidate).second) {
+      if (incumbents_.count(candidate) == 0) note_failure(failed_trial(context_, compiled));
+      parts_.compilers.submit(compiled.tuning);
+      return;
+    }
     if (incumbents_.erase(candidate) > 0) {
       if (compiled.outcome == Outcome::ok) {
         contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_[candidate].timing.median_ms);
@@ -182,7 +196,14 @@ class Session {
       return;
     }
     const DeviceResult timed = time(compiled);
-    finish(compiled.tuning, device_trial(context_, compiled.tuning, compiled.kernel, timed), timed.dropped);
+    if (was_stopped(timed)) return;
+    TrialRecord trial = device_trial(context_, compiled.tuning, compiled.kernel, timed);
+    if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
+      note_failure(std::move(trial));
+      parts_.compilers.submit(compiled.tuning);
+      return;
+    }
+    finish(compiled.tuning, std::move(trial), timed.dropped);
     if (timed.outcome == Outcome::ok && !timed.dropped) {
       contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
     }
@@ -199,6 +220,13 @@ class Session {
     result_.device_seconds += parts_.clock.seconds() - before;
     lost_in_a_row_ = timed.outcome == Outcome::device_lost ? lost_in_a_row_ + 1 : 0;
     return timed;
+  }
+
+  /// Of a candidate that is tried again: stored, and no more is concluded from it.
+  void note_failure(TrialRecord trial) {
+    trial.id = trials_.insert(trial, naive_gstencils()).id;
+    ++result_.failures[trial.outcome];
+    seen_[trial.code] = std::move(trial);
   }
 
   void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
@@ -267,6 +295,7 @@ class Session {
     const auto timed = parts_.device.race(finalists, options_.race_rounds);
     result_.device_seconds += parts_.clock.seconds() - before;
     for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
+      if (was_stopped(timed[i])) continue;
       record_raced(finalists[i].first, finalists[i].second, timed[i]);
     }
     std::sort(result_.finalists.begin(), result_.finalists.end(),
@@ -316,6 +345,7 @@ class Session {
 
   // ---- small things
 
+  bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
   ProblemKey context_key() const { return problem_key(parts_.problem); }
   double elapsed() const { return parts_.clock.seconds() - start_; }
   double search_budget() const {
@@ -358,6 +388,7 @@ class Session {
   std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
   std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
   std::set<std::string> cannot_run_;         // codes of stored trials
+  std::set<std::string> tried_again_;        // codes that failed in a way that deserves another try, and had it
   std::set<std::string> incumbents_;         // known codes that are being compiled again
   std::set<std::string> warm_start_codes_;
   std::set<std::string> baseline_codes_;

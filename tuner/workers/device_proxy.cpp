@@ -15,6 +15,7 @@ constexpr double kOpenDeadlineS = 120;   // a driver without persistence mode in
 constexpr double kStartDeadlineS = 300;  // references of large grids on GPUs with little f64 take their time
 constexpr int kRestarts = 4;             // a killed worker's memory comes back a little later
 constexpr std::chrono::seconds kRestartPause{2};
+constexpr std::chrono::seconds kAfterStop{1};
 
 Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
   return {{"tuning", tuning}, {"kernel", kernel}};
@@ -29,8 +30,11 @@ DeviceResult result_of(Outcome outcome, std::string why) {
 
 }  // namespace
 
-DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command)
-    : opening_(std::move(opening)), run_deadline_s_(run_deadline_s), command_(std::move(command)) {}
+DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties)
+    : opening_(std::move(opening)),
+      run_deadline_s_(run_deadline_s),
+      command_(std::move(command)),
+      ties_(std::move(ties)) {}
 
 DeviceSession DeviceProxy::start() { return begin(true).get<DeviceSession>(); }
 
@@ -61,18 +65,25 @@ void DeviceProxy::restart() {
                   kRestarts, why));
 }
 
+/// What is nearly done at a stop may still come to its end.
+ChildProcess::Received DeviceProxy::await(ChildProcess::Clock::time_point deadline) {
+  ChildProcess::Received received = child_->receive({deadline, ties_.stop});
+  if (received.line != ChildProcess::Line::timeout || !is_stopped()) return received;
+  return child_->receive(std::min(deadline, ChildProcess::Clock::now() + kAfterStop));
+}
+
 /// A worker that does not answer is gone afterwards.
 DeviceProxy::Answer DeviceProxy::ask(const Message& request, double deadline_s) {
   const auto deadline = ChildProcess::Clock::now() +
                         std::chrono::milliseconds(static_cast<std::int64_t>(std::max(deadline_s, 0.0) * 1000));
   ChildProcess::Received received{ChildProcess::Line::closed, {}};
-  if (child_->send(request, deadline)) received = child_->receive(deadline);
+  if (child_->send(request, deadline)) received = await(deadline);
   if (received.line == ChildProcess::Line::message) return {std::move(received.message), Outcome::ok, {}};
   const bool late = ChildProcess::Clock::now() >= deadline;
   const std::string how = child_->end();
   child_.reset();
   if (late) return {std::nullopt, Outcome::timeout, fmt::format("not finished within {:g} s", deadline_s)};
-  return {std::nullopt, Outcome::launch_failed, "the device worker died: " + how};
+  return {std::nullopt, Outcome::worker_killed, "the device worker died: " + how};
 }
 
 Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
@@ -88,6 +99,7 @@ Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
 }
 
 DeviceResult DeviceProxy::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+  if (is_stopped()) return result_of(Outcome::worker_killed, "stopped");
   if (!child_) restart();
   return run_once(tuning, kernel, plan);
 }
@@ -139,9 +151,10 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
   return std::nullopt;
 }
 
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options) {
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+                                                  const WorkerTies& ties) {
   return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"problem", problem}, {"options", options}},
-                                       options.run_deadline_s, own_command("internal-device-worker"));
+                                       options.run_deadline_s, own_command("internal-device-worker"), ties);
 }
 
 }  // namespace stencil_tune

@@ -16,7 +16,7 @@ namespace stencil_tune {
 class DeviceProxy : public DeviceWorker {
  public:
   /// `opening` is each worker's first message (see device_worker_main).
-  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command);
+  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties = {});
 
   DeviceSession start() override;
 
@@ -32,7 +32,9 @@ class DeviceProxy : public DeviceWorker {
     std::string why;
   };
 
+  bool is_stopped() const { return ties_.stop != nullptr && *ties_.stop; }
   Message begin(bool measure);
+  ChildProcess::Received await(ChildProcess::Clock::time_point deadline);
   void restart();
   Answer ask(const Message& request, double deadline_s);
   Message ask_or_throw(const Message& request, double deadline_s);
@@ -43,6 +45,7 @@ class DeviceProxy : public DeviceWorker {
   Message opening_;
   double run_deadline_s_;
   WorkerCommand command_;
+  WorkerTies ties_;
   std::optional<ChildProcess> child_;
   std::string uuid_;
 };

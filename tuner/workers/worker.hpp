@@ -12,7 +12,9 @@
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/nvml.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +24,7 @@ namespace stencil_tune {
 
 struct CompileResult {
   Tuning tuning;
-  Outcome outcome = Outcome::ok;  ///< ok, compile_failed or timeout
+  Outcome outcome = Outcome::ok;  ///< ok, compile_failed, worker_killed or compile_timeout
   std::string message;
   CompiledKernel kernel;
 };
@@ -73,7 +75,8 @@ class DeviceWorker {
   /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...).
   virtual DeviceSession start() = 0;
 
-  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome.
+  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome. After a stop: worker_killed,
+  /// which says nothing of the candidate.
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
   /// Times all of them in turn, `rounds` times round robin and more until each has kFewestSamples, so that drift hits
@@ -92,9 +95,17 @@ struct WorkerOptions {
   std::uint64_t seed = 1;  ///< of the random input
 };
 
+/// What ties workers to whom they work for.
+struct WorkerTies {
+  const std::atomic<bool>* stop = nullptr;         ///< once it is set, nothing takes longer than a second
+  std::function<void(const std::string&)> tell{};  ///< hears what is waited for; empty: nobody does
+};
+
 /// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options);
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options);
+std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+                                                      const WorkerTies& ties = {});
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+                                                  const WorkerTies& ties = {});
 
 /// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.
 int compile_worker_main();

@@ -67,6 +67,7 @@ class FakeDevice : public DeviceWorker {
 
   DeviceSession start() override {
     clock_.now += start_s;
+    if (at_start) at_start();
     DeviceSession session;
     session.device.name = "Fake GPU";
     session.device.architecture = "sm_90";
@@ -101,7 +102,7 @@ class FakeDevice : public DeviceWorker {
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
-  std::function<void()> after_run;
+  std::function<void()> at_start, after_run;
   std::vector<std::string> ran, raced;
   std::map<std::string, MeasurePlan> plans;
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace stencil_tune {
 namespace {
@@ -238,6 +239,45 @@ TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
   EXPECT_EQ(counted, result.failures);
 }
 
+TEST_F(SessionTest, ACandidateWhoseCompilerWasKilledIsCompiledOnceMore) {
+  for (const Outcome outcome : {Outcome::worker_killed, Outcome::compile_timeout}) {
+    std::set<std::string> met;
+    compilers.outcome = [&](const Tuning& t) { return met.insert(code(t)).second ? outcome : Outcome::ok; };
+    const SessionResult result = run(trials(10));
+    EXPECT_EQ(result.trials, 10);
+    EXPECT_EQ(result.failures.at(outcome), 10);
+    for (const BaselineResult& baseline : result.baselines) EXPECT_TRUE(baseline.trial) << baseline.reason;
+  }
+}
+
+TEST_F(SessionTest, ACandidateWhoseCompilerIsKilledTwiceIsDoneWith) {
+  const std::string naive = code(*baselines.front().tuning);
+  compilers.outcome = [&](const Tuning& t) { return code(t) == naive ? Outcome::worker_killed : Outcome::ok; };
+  for (int session = 0; session < 2; ++session) {
+    run(trials(20));
+    EXPECT_EQ(std::count(compilers.submitted.begin(), compilers.submitted.end(), naive), 2);
+  }
+}
+
+TEST_F(SessionTest, TheSecondTryComesInTheNextSessionWhereThisOneEnds) {
+  const std::string naive = code(*baselines.front().tuning);
+  compilers.outcome = [&](const Tuning& t) {
+    stop = code(t) == naive;
+    return stop ? Outcome::worker_killed : Outcome::ok;
+  };
+  EXPECT_FALSE(run(trials(10)).baselines.front().trial);
+  stop = false;
+  compilers.outcome = [](const Tuning&) { return Outcome::ok; };
+  EXPECT_TRUE(run(trials(10)).baselines.front().trial);
+}
+
+TEST_F(SessionTest, ADeviceWorkerThatWasKilledCostsATryToo) {
+  device.outcome = [&](const Tuning&) { return device.ran.size() == 1 ? Outcome::worker_killed : Outcome::ok; };
+  const SessionResult result = run(trials(10));
+  EXPECT_EQ(result.trials, 10);
+  for (const BaselineResult& baseline : result.baselines) EXPECT_TRUE(baseline.trial) << baseline.reason;
+}
+
 TEST_F(SessionTest, AWrongResultNeverWinsHoweverFast) {
   device.outcome = [](const Tuning& t) { return t.register_x == 4 ? Outcome::wrong_result : Outcome::ok; };
   const SessionResult result = run(trials(80));
@@ -281,6 +321,24 @@ TEST_F(SessionTest, FinalistsThatWereTimedAloneDoNotWin) {
   EXPECT_FALSE(result.winner);
   EXPECT_TRUE(result.finalists.empty());
   for (const TrialRecord& trial : stored()) EXPECT_FALSE(trial.raced);
+}
+
+TEST_F(SessionTest, WhatAStopCutShortIsNoTrial) {
+  device.outcome = [&](const Tuning&) {
+    stop = device.ran.size() == 12;
+    return stop ? Outcome::worker_killed : Outcome::ok;
+  };
+  const SessionResult result = run(trials(100));
+  EXPECT_EQ(result.stopped, StopReason::interrupted);
+  EXPECT_EQ(stored().size(), 11u);
+}
+
+TEST_F(SessionTest, AStopWhileTheDeviceMakesReadyIsNoError) {
+  device.at_start = [&] {
+    stop = true;
+    throw Error(ErrorCode::device_lost, "the device worker was stopped");
+  };
+  EXPECT_EQ(run(trials(100)).stopped, StopReason::interrupted);
 }
 
 TEST_F(SessionTest, EachTrialIsStoredBeforeTheNextOneRuns) {
