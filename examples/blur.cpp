@@ -106,7 +106,7 @@ bool solve(const po::variables_map& given) {
     throw st::Error(st::ErrorCode::invalid_argument, "a picture of " + st::to_string(extents) + ": 3x3 is the least");
   }
 
-  Simulation simulation(gaussian_5x5(), options.grid, options.database);
+  Simulation simulation(gaussian_5x5(), options.grid, options.steps, options.database);
   print_problem("gaussian5x5", options, simulation);
   std::printf("blurred by %.2f cells\n", std::sqrt(static_cast<double>(options.steps)));
   double error = 0;

@@ -14,7 +14,7 @@ po::options_description common_options(const Defaults& defaults) {
   auto add = options.add_options();
   add("help", "say this");
   add("dims", po::value<std::string>()->default_value(defaults.dims), "cells along each axis: NX, NXxNY, NXxNYxNZ");
-  add("steps", po::value<std::int64_t>()->default_value(defaults.steps), "how many");
+  add("steps", po::value<int>()->default_value(defaults.steps), "how many");
   add("type", po::value<std::string>()->default_value("f32"), "f32 or f64");
   add("boundary", po::value<std::string>()->default_value(defaults.boundary), "what lies beyond the edges");
   add("picture", po::value<std::string>()->default_value(defaults.picture), "PNG file to write");
@@ -27,7 +27,7 @@ CommonOptions read_common_options(const po::variables_map& given, int rank) {
   options.grid.extents = st::parse_extents(given["dims"].as<std::string>(), rank);
   options.grid.type = st::parse_element_type(given["type"].as<std::string>());
   options.grid.boundary = st::parse_boundary(given["boundary"].as<std::string>());
-  options.steps = given["steps"].as<std::int64_t>();
+  options.steps = given["steps"].as<int>();
   options.picture = given["picture"].as<std::string>();
   options.database = given["db"].as<std::string>();
   if (st::is_half(options.grid.type)) {
@@ -70,15 +70,20 @@ int run_example(int argc, const char* const* argv, const std::string& purpose, c
 
 void print_problem(const std::string& name, const CommonOptions& options, const Simulation& simulation) {
   const Grid& grid = options.grid;
-  std::printf("%s: %s %s, %s, %lld steps\n", name.c_str(), std::string(st::name(grid.type)).c_str(),
-              st::to_string(grid.extents).c_str(), std::string(st::name(grid.boundary)).c_str(),
-              static_cast<long long>(options.steps));
+  std::printf("%s: %s %s, %s, %d steps\n", name.c_str(), std::string(st::name(grid.type)).c_str(),
+              st::to_string(grid.extents).c_str(), std::string(st::name(grid.boundary)).c_str(), options.steps);
   std::printf("kernel: %s\n", simulation.evidence().c_str());
 }
 
 void print_rate(const Rate& rate) {
   std::printf("speed: %.1f GStencil/s, %.1f %% of the copy ceiling (%.0f GB/s)\n", rate.gstencils, 100 * rate.share,
               rate.copy_gbps);
+  if (rate.fused_steps > 1) {
+    std::printf("a launch makes %d steps: %.2f x the speed of one step a launch (%.1f GStencil/s)\n", rate.fused_steps,
+                rate.gstencils / rate.one_step, rate.one_step);
+  } else {
+    std::puts("no steps are fused: no kernel is known that gains by it here (stencil-tune --steps N looks for one)");
+  }
 }
 
 bool within(const char* what, double value, double bound) {

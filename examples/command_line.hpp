@@ -5,7 +5,6 @@
 
 #include <boost/program_options.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -16,14 +15,14 @@ enum ExitCode { kPassed = 0, kFailed = 1, kUsage = 2, kNoGpu = 77 };
 
 struct Defaults {
   std::string dims;
-  std::int64_t steps;
+  int steps;
   std::string boundary;
   std::string picture;
 };
 
 struct CommonOptions {
   Grid grid;
-  std::int64_t steps = 0;
+  int steps = 0;
   std::string picture;
   std::string database;
 };

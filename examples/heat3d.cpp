@@ -47,7 +47,7 @@ bool solve(const po::variables_map& given) {
   const Eigenmode mode =
       make_eigenmode(grid.extents, grid.boundary, Trigonometric::sine, given["wavelength"].as<double>());
 
-  Simulation simulation(st::find_builtin("heat3d"), grid, options.database);
+  Simulation simulation(st::find_builtin("heat3d"), grid, options.steps, options.database);
   print_problem("heat3d", options, simulation);
   simulation.use_coefficients({alpha});
   simulation.set(0, mode.values(1));

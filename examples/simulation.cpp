@@ -27,12 +27,14 @@ std::vector<st::DeviceField> make_fields(const st::Stencil& stencil, const Grid&
   return fields;
 }
 
-st::Request request_for(const st::Stencil& stencil, const Grid& grid, std::int64_t pitch) {
+/// With `steps` of a run the library also looks for a kernel that makes several of them in one pass over memory.
+st::Request request_for(const st::Stencil& stencil, const Grid& grid, std::int64_t pitch, int steps) {
   return {.stencil = stencil,
           .type = grid.type,
           .extents = grid.extents,
           .boundaries = {grid.boundary, grid.boundary, grid.boundary},
-          .pitch = pitch};
+          .pitch = pitch,
+          .steps = steps};
 }
 
 /// Calls a function that queues `count` repetitions, more and more until the clock can see them: the median of some
@@ -71,13 +73,14 @@ st::Stencil copy_stencil(int parts) {
 
 }  // namespace
 
-Simulation::Simulation(const st::Stencil& stencil, const Grid& grid, const std::string& database)
+Simulation::Simulation(const st::Stencil& stencil, const Grid& grid, int steps, const std::string& database)
     : stencil_(stencil),
       grid_(grid),
+      steps_(steps),
       context_(open_gpu()),
       library_({.database = database}),
       storage_(make_fields(stencil, grid)),
-      kernel_(library_.lookup(request_for(stencil, grid, storage_.front().pitch()))) {
+      kernel_(library_.lookup(request_for(stencil, grid, storage_.front().pitch(), steps))) {
   for (const st::DeviceField& field : storage_) fields_.push_back(field.data());
   kernel_.prepare();
 }
@@ -110,13 +113,26 @@ std::vector<double> Simulation::get(std::size_t field) const {
 void Simulation::advance(std::int64_t steps) { kernel_.advance(nullptr, fields_, steps, coefficients_); }
 
 Rate Simulation::measure_rate() {
-  const double step = seconds_each(context_, [&](std::int64_t count) { advance(count); });
   Rate rate;
-  rate.gstencils = static_cast<double>(kernel_.updated_box().cells()) / step / 1e9;
+  rate.gstencils = measure_gstencils(kernel_, steps_);
+  rate.fused_steps = kernel_.fused_steps();
+  rate.one_step = rate.gstencils;
+  if (rate.fused_steps > 1) {
+    st::Kernel single = library_.lookup(request_for(stencil_, grid_, storage_.front().pitch(), 1));
+    single.prepare();
+    rate.one_step = measure_gstencils(single, steps_);
+  }
   rate.copy_gbps = measure_copy_gbps();
   const auto bytes_a_cell = static_cast<double>(st::minimal_bytes(st::analyse(stencil_, 0), grid_.type));
   rate.share = rate.gstencils * bytes_a_cell / rate.copy_gbps;
   return rate;
+}
+
+double Simulation::measure_gstencils(const st::Kernel& kernel, int steps) {
+  const double run = seconds_each(context_, [&](std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) kernel.advance(nullptr, fields_, steps, coefficients_);
+  });
+  return static_cast<double>(kernel.updated_box().cells()) * steps / run / 1e9;
 }
 
 double Simulation::measure_copy_gbps() {
@@ -128,7 +144,7 @@ double Simulation::measure_copy_gbps() {
     const std::int64_t each = cells / parts / kAligned * kAligned;
     if (each == 0) break;
     const Grid row{{.rank = 1, .n = {each, 1, 1}}, st::ElementType::f64, st::Boundary::zero};
-    st::Kernel copy = library_.lookup(request_for(copy_stencil(parts), row, 0));
+    st::Kernel copy = library_.lookup(request_for(copy_stencil(parts), row, 0, 1));
     copy.prepare();
     std::vector<void*> rows;
     for (int part = 0; part < parts; ++part) {

@@ -17,7 +17,9 @@ struct Grid {
 };
 
 struct Rate {
-  double gstencils = 0;  ///< GStencil/s: 1e9 updated cells a second
+  double gstencils = 0;  ///< GStencil/s: 1e9 updated cells a second, of whole runs
+  int fused_steps = 1;   ///< that a launch makes
+  double one_step = 0;   ///< GStencil/s of the best kernel that makes one step a launch; the same where none are fused
   double copy_gbps = 0;  ///< GB/s, read + written, of a copy from one field to another
   double share = 0;      ///< of that, which the stencil's least traffic at this rate amounts to
 };
@@ -30,9 +32,9 @@ class NoGpu : public stencil_tune::Error {
 
 class Simulation {
  public:
-  /// Looks the kernel up, compiles it and makes the fields, filled with zeros, on the first GPU.
-  /// An empty database is the user's own. Throws NoGpu; Error.
-  Simulation(const stencil_tune::Stencil& stencil, const Grid& grid, const std::string& database);
+  /// Looks the kernel up for runs of that many steps, which it may fuse, compiles it and makes the fields, filled with
+  /// zeros, on the first GPU. An empty database is the user's own. Throws NoGpu; Error.
+  Simulation(const stencil_tune::Stencil& stencil, const Grid& grid, int steps, const std::string& database);
 
   /// All cells of a field, x fastest. Values are rounded to the grid's element type.
   void set(std::size_t field, std::span<const double> cells);
@@ -44,7 +46,7 @@ class Simulation {
   /// Asynchronous; the fields rotate as the stencil says.
   void advance(std::int64_t steps);
 
-  /// Goes on stepping for a while with the clock running, and then copies fields. What they hold is lost.
+  /// Repeats runs for a while with the clock running, then single steps, then copies fields. What they hold is lost.
   Rate measure_rate();
 
   /// Why this kernel, for people.
@@ -52,10 +54,12 @@ class Simulation {
 
  private:
   stencil_tune::DeviceField& owner(void* address) const;
+  double measure_gstencils(const stencil_tune::Kernel& kernel, int steps);
   double measure_copy_gbps();
 
   stencil_tune::Stencil stencil_;
   Grid grid_;
+  int steps_;
   stencil_tune::DeviceContext context_;
   stencil_tune::Library library_;
   mutable std::vector<stencil_tune::DeviceField> storage_;

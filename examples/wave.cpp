@@ -99,7 +99,7 @@ bool solve(const po::variables_map& given) {
   const Frequency frequency = expected_frequency(mode, courant, order);
 
   enum Field : std::size_t { p, p_prev, v };  // in the order of the stencil's
-  Simulation simulation(stencil, grid, options.database);
+  Simulation simulation(stencil, grid, options.steps, options.database);
   print_problem(stencil.name, options, simulation);
   simulation.use_coefficients({courant * courant});
   simulation.set(p, mode.values(1));

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Holds what bench/publish does to a README: a copy of it works on made-up records in a folder of its own.
+# Holds what bench/publish does to docs/performance.md and README.md: a copy of it works on made-up records in a folder of
+# its own.
 # Usage: publish_test.sh CASE; exit status 77: no python3 here.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -7,13 +8,23 @@ command -v python3 >/dev/null || exit 77
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch/bench" "$scratch/docs" "$scratch/records"
-cp "$root/bench/publish" "$root/bench/rivals.json" "$scratch/bench"
+cp -r "$root/bench/publish" "$root/bench/publishing" "$root/bench/rivals.json" "$scratch/bench"
 cat >"$scratch/README.md" <<'END'
+first
+<!-- figures: gains -->
+old gains
+<!-- end of figures: gains -->
+last
+END
+cat >"$scratch/docs/performance.md" <<'END'
 before
 <!-- figures: one sweep -->
 old sweep
 <!-- end of figures: one sweep -->
 between
+<!-- figures: other systems, one sweep -->
+old systems
+<!-- end of figures: other systems, one sweep -->
 <!-- figures: time steps -->
 old steps
 <!-- end of figures: time steps -->
@@ -46,14 +57,15 @@ record() {
 publish() {
   status=0
   output=$("$scratch/bench/publish" "$scratch/records" 2>&1) || status=$?
+  page=$(<"$scratch/docs/performance.md")
   readme=$(<"$scratch/README.md")
 }
 fail() {
-  printf 'FAILED: %s\n--- status %s, output:\n%s\n--- README:\n%s\n' "$1" "$status" "$output" "$readme"
+  printf 'FAILED: %s\n--- status %s, output:\n%s\n--- page:\n%s\n--- README:\n%s\n' "$1" "$status" "$output" "$page" "$readme"
   exit 1
 }
-expect_line() { grep -qxF -- "$1" <<<"$readme" || fail "README should have the line: $1"; }
-expect_no() { [[ $readme != *"$1"* ]] || fail "README should not have: $1"; }
+expect_line() { grep -qxF -- "$1" <<<"$page" || fail "the page should have the line: $1"; }
+expect_no() { [[ $page != *"$1"* ]] || fail "the page should not have: $1"; }
 
 puts_runs_beside_what_others_reach() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
@@ -110,33 +122,54 @@ compares_with_the_case_of_that_number() {
 says_how_many_gpus_it_took() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
   publish
-  [[ $readme == *', one Fake GPU)'* ]] || fail 'README should say: one Fake GPU'
+  [[ $page == *', one Fake GPU)'* ]] || fail 'the page should say: one Fake GPU'
   gpus=2
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
   publish
-  [[ $readme == *', each row on one of 2 Fake GPU)'* ]] || fail 'README should say: each row on one of 2'
+  [[ $page == *', each row on one of 2 Fake GPU)'* ]] || fail 'the page should say: each row on one of 2'
 }
 
 writes_the_same_again() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083'
   publish
   ((status == 0)) || fail 'status should be 0'
-  local once=$readme
+  local once=$page
   publish
-  [[ $readme == "$once" ]] || fail 'the second time should change nothing'
+  [[ $page == "$once" ]] || fail 'the second time should change nothing'
+}
+
+draws_what_tuning_gains_where_both_records_have_it() {
+  record single-sweep 1 'star3d1r f32 512x512x512 512 440'
+  publish
+  [[ $readme == *'old gains'* && ! -e $scratch/docs/gains.svg ]] || fail 'nothing to draw without a record of runs'
+  record temporal 100 'star3d1r f32 512x512x512 512 1083'
+  publish
+  ((status == 0)) || fail 'status should be 0'
+  for figure in 250 440 722 1083; do
+    grep -q ">$figure</text>" "$scratch/docs/gains.svg" || fail "the bars should say $figure"
+  done
+  [[ $readme == first*'](docs/gains.svg)'*'Fake GPU'*'2026-01-02'*last ]] || fail 'README should show them and say where they are from'
+}
+
+puts_one_sweep_beside_other_systems() {
+  record single-sweep 1 'star3d1r f32 512x512x512 512 440'
+  publish
+  expect_line '| 3D star, order 1, f32, 512³ | **440** | 368 | 355 | 208 | 216 | 23 | 83 | – |'
+  expect_no 'old systems'
 }
 
 changes_nothing_without_records_or_markers() {
   local before
-  before=$(<"$scratch/README.md")
+  before=$(<"$scratch/docs/performance.md")
   publish
   ((status == 1)) || fail 'status should be 1 where there is no record'
-  [[ $readme == "$before" ]] || fail 'README should stay'
-  printf 'no markers\n' >"$scratch/README.md"
+  [[ $page == "$before" ]] || fail 'the page should stay'
+  printf 'no markers\n' >"$scratch/docs/performance.md"
   record temporal 100 'star3d1r f32 512x512x512 512 1083'
   publish
-  ((status == 1)) || fail 'status should be 1 where README has no place for it'
-  [[ $readme == 'no markers' ]] || fail 'README should stay'
+  ((status == 1)) || fail 'status should be 1 where the page has no place for it'
+  [[ $page == 'no markers' ]] || fail 'the page should stay'
+  [[ ! -e $scratch/docs/temporal.svg ]] || fail 'no plot either'
 }
 
 "$1"

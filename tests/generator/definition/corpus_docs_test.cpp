@@ -102,7 +102,7 @@ bool is_centre_alone(const StageFacts& facts, int field) {
 
 /// Of each field that a stage reads beyond its centre; fields that look alike are drawn once.
 std::string pictures() {
-  std::string text = "\n```\n";
+  std::string text = "\n```text\n";
   for (const auto& [name, stages] : corpus_reference()) {
     const Stencil stencil = corpus_stencil(name);
     for (int stage = 0; stage < static_cast<int>(stages.size()); ++stage) {

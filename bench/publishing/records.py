@@ -1,0 +1,86 @@
+"""Records of bench/record, and the words and tables that are made of them."""
+
+import json
+import re
+
+TEXTBOOK = ["pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"]
+
+
+def load(path):
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def load_record(path):
+    """None where nothing ran."""
+    record = load(path)
+    return record if record and with_winner(record) else None
+
+
+def rate(case, *kernels):
+    """The best of these kernels; None where none of them ran."""
+    rates = [k["gstencils"] for k in case.get("kernels") or [] if k["kernel"] in kernels and k.get("gstencils")]
+    return max(rates, default=None)
+
+
+def with_winner(record):
+    return [case for case in record["cases"] if rate(case, "winner")]
+
+
+def find(record, stencil, type, dims):
+    """The case with dense rows and boundary hold, where it has a winner."""
+    for case in with_winner(record):
+        same = (case["stencil"], case["type"], case["dims"], case["boundary"]) == (stencil, type, dims, "hold")
+        if same and case["pitch"] == int(dims.split("x")[0]):
+            return case
+    return None
+
+
+def use_fastest_sweeps(record, single):
+    """One sweep beside each run: what was tuned for its own grid, here or in the record of one sweep, if faster."""
+    for case in record["cases"]:
+        of_another_grid = any(re.match(r"one sweep: .*\(match: (?!exact)", note) for note in case.get("notes", []))
+        same = find(single, case["stencil"], case["type"], case["dims"]) if single else None
+        rates = [None if of_another_grid else rate(case, "one sweep"), rate(same, "winner") if same else None]
+        fastest = max(filter(None, rates), default=None)
+        others = [kernel for kernel in case.get("kernels") or [] if kernel["kernel"] != "one sweep"]
+        case["kernels"] = others + [{"kernel": "one sweep", "gstencils": fastest}]
+
+
+def fused_steps(case):
+    code = next(k["code"] for k in case["kernels"] if k["kernel"] == "winner")
+    steps = re.search(r"\.t(\d+)\b", code)
+    return int(steps.group(1)) if steps else 1
+
+
+def provenance(record, folder, name):
+    """Where the figures are from, in words, for a page in docs/."""
+    devices = [case["device"] for case in with_winner(record)]
+    device = devices[0]["name"]
+    count = len({device["uuid"] for device in devices})
+    where = f"one {device}" if count == 1 else f"each row on one of {count} {device}"
+    commit = f", commit {record['commit']}" if record.get("commit") else ""
+    budget = f", {record['budget_s']:g} s of tuning a case" if record.get("budget_s") else ""
+    return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}"
+
+
+def title(stencil):
+    built_in = re.fullmatch(r"(star|box)(\d)d(\d+)r", stencil)
+    return f"{built_in[2]}D {built_in[1]}, order {built_in[3]}" if built_in else stencil
+
+
+def grid(dims):
+    sides = dims.split("x")
+    if len(set(sides)) > 1 or len(sides) == 1:
+        return " x ".join(sides)
+    return sides[0] + {2: "²", 3: "³"}[len(sides)]
+
+
+def number(value):
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)

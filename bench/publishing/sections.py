@@ -1,0 +1,123 @@
+"""The sections of docs/performance.md."""
+
+import textwrap
+
+from publishing.records import TEXTBOOK, find, fused_steps, grid, number, provenance, rate, table, title, with_winner
+
+
+def with_rivals(record, rivals):
+    """(rivals' case, our case or None), in the order of the rivals' file."""
+    return [(rival, find(record, rival["stencil"], rival["type"], rival["dims"])) for rival in rivals["cases"]]
+
+
+def best_rival(rivals, case):
+    return max(case[system["key"]] for system in rivals["systems"] if system["key"] in case)
+
+
+def temporal_table(record, rivals):
+    rows = []
+    notes = []
+    for rival, ours in with_rivals(record, rivals):
+        if ours is None:
+            continue
+        winner = rate(ours, "winner")
+        best = best_rival(rivals, rival)
+        cells = [f"{rival['title']}, {rival['type']}, {grid(rival['dims'])}"]
+        cells += [f"**{number(winner)}**", str(fused_steps(ours)), number(rate(ours, "one sweep"))]
+        cells += [f"{winner / best:.2f} x"]
+        cells += [number(rival.get(system["key"])) for system in rivals["systems"]]
+        if "note" in rival:
+            notes.append(f"{rival['title']}, {rival['type']}: {rival['note']}.")
+        rows.append(cells)
+    header = ["stencil, type, grid", "stencil-tune", "steps fused", "one sweep", "over the best other"]
+    text = table(header + [system["name"] for system in rivals["systems"]], rows)
+    return text + "".join(f"\n{note}\n" for note in notes)
+
+
+def other_grids(record, rivals):
+    """What no other system was measured for: odd extents, larger grids, grids that fit in L2."""
+    compared = [id(ours) for rival, ours in with_rivals(record, rivals)]
+    rows = []
+    for case in with_winner(record):
+        if id(case) in compared:
+            continue
+        winner = rate(case, "winner")
+        against = case.get("compared_with_case")
+        share = ""
+        other = next((c for c in record["cases"] if against and c["case"] == against), None)
+        if other and rate(other, "winner"):
+            share = f"{100 * winner / rate(other, 'winner'):.0f} % of {grid(other['dims'])}"
+        elif case["fits_in_l2"]:
+            share = "fits in L2"
+        cells = [f"{title(case['stencil'])}, {case['type']}, {grid(case['dims'])}", f"**{number(winner)}**"]
+        rows.append(cells + [str(fused_steps(case)), number(rate(case, "one sweep")), share])
+    return table(["stencil, type, grid", "stencil-tune", "steps fused", "one sweep", ""], rows) if rows else ""
+
+
+def temporal_section(record, rivals, folder, plot):
+    sources = "; ".join(f"{s['name']}: {s['how']}" for s in rivals["systems"])
+    steps = record["cases"][0]["steps"]
+    theirs = (f"The other systems were measured on the same GPU model, {rivals['date']}, with their own published kernels, of each the "
+              f"best of all its configurations ([bench/rivals.json](../bench/rivals.json)). {sources}.")
+    parts = [
+        f"![Rate of {steps} steps against other systems]({plot})\n",
+        f"GStencil/s of a run of {steps} steps, boundary hold, every cell compared with repeated plain sweeps\n"
+        f"({provenance(record, folder, 'temporal')}):\n",
+        temporal_table(record, rivals),
+        "One sweep: the fastest kernel of one sweep that was tuned for the same grid, of this record or of\n"
+        f"[single-sweep.json](../{folder}/single-sweep.json) (–: none was).\n",
+        textwrap.fill(theirs, 120, break_on_hyphens=False, break_long_words=False) + "\n",
+        other_grids(record, rivals),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def one_sweep_row(case, name):
+    share = 100 * rate(case, "winner") / case["copy_ceiling_gstencils"]
+    others = [rate(case, "naive")] + [rate(case, kernel) for kernel in TEXTBOOK]
+    return [name, f"**{number(rate(case, 'winner'))}**", f"{share:.0f} %"] + [number(other) for other in others]
+
+
+def one_sweep_name(case):
+    name = f"{title(case['stencil'])}, {case['type']}, {grid(case['dims'])}"
+    if case["pitch"] != int(case["dims"].split("x")[0]):
+        name += ", rows padded"
+    return name if case["boundary"] == "hold" else f"{name}, {case['boundary']}"
+
+
+def is_plain(case):
+    """Among the cases that come first: a cube or square, dense, and the types most use."""
+    sides = case["dims"].split("x")
+    return case["type"] in ("f32", "f64") and case["boundary"] == "hold" and set(sides) <= {"512", "16384"}
+
+
+def one_sweep_section(record, folder):
+    cases = [case for case in with_winner(record) if not case["stencil"].endswith("-symmetric")]
+    header = ["stencil, type, grid", "winner", "of a plain copy", "naive, best block"]
+    header += [kernel.removeprefix("pmpp-") for kernel in TEXTBOOK]
+    plain = [one_sweep_row(case, one_sweep_name(case)) for case in cases if is_plain(case)]
+    others = [one_sweep_row(case, one_sweep_name(case)) for case in cases if not is_plain(case)]
+    section = (f"One sweep, GStencil/s, boundary hold, every kernel verified in the run that timed it\n"
+               f"({provenance(record, folder, 'single-sweep')}):\n\n{table(header, plain)}")
+    if others:
+        section += (f"\n<details><summary>Other grids, boundaries and 16-bit storage</summary>\n\n{table(header, others)}"
+                    "\n</details>\n")
+    return section
+
+
+# ---- one sweep of other systems --------------------------------------------------------------------------------------
+
+
+def peers_section(single, rivals):
+    """What other ways of writing one sweep reach, beside ours where the record has it."""
+    peers = rivals["one_sweep"]
+    keys = [system["key"] for system in peers["systems"]]
+    rows = []
+    for case in peers["cases"]:
+        ours = find(single, case["stencil"], case["type"], case["dims"])
+        cells = [f"{title(case['stencil'])}, {case['type']}, {grid(case['dims'])}"]
+        cells.append(f"**{number(rate(ours, 'winner'))}**" if ours else "–")
+        rows.append(cells + [number(case.get(key)) for key in keys])
+    header = ["stencil, type, grid", "stencil-tune"] + [system["name"] for system in peers["systems"]]
+    text = f"GStencil/s of one sweep, boundary hold. {peers['about']} ([bench/rivals.json](../bench/rivals.json))."
+    return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) + "\n\n" + table(header, rows)

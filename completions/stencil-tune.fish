@@ -1,0 +1,18 @@
+# Completes stencil-tune in fish. Verbs and options are asked of the program's own help.
+
+function __stencil_tune_verbs
+    stencil-tune help 2>/dev/null | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\)  *\(.*\)/\1\t\2/p'
+end
+
+function __stencil_tune_options
+    set -l words (commandline -opc)
+    set -l verb tune
+    if test (count $words) -gt 1; and __stencil_tune_verbs | string match -qr -- "^$words[2]\t"
+        set verb $words[2]
+    end
+    stencil-tune help $verb 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u
+end
+
+complete -c stencil-tune -n __fish_use_subcommand -a '(__stencil_tune_verbs)'
+complete -c stencil-tune -n '__fish_seen_subcommand_from help' -f -a '(__stencil_tune_verbs)'
+complete -c stencil-tune -n 'string match -q -- "-*" (commandline -ct)' -f -a '(__stencil_tune_options)'

@@ -1,0 +1,49 @@
+"""How commands of the pages run in a test: what is shortened, what is not run, and why. Nothing else is changed."""
+
+import re
+
+# Where the commands of the pages are found here.
+PLACES = [
+    (r"^scripts/tune\b", "stencil-tune"),
+    (r"^build/default/bin/", ""),
+]
+
+# What takes minutes, shortened. A tune is a command whose first word after the program is an option.
+SHORTER = [
+    (r"^(stencil-tune .*?) --budget \S+", r"\1"),
+    (r"^stencil-tune (?=--)", "stencil-tune --max-trials 2 --budget 3s --jobs 1 "),
+    (r"^(example_tutorial \S+) 512 1000$", r"\1 45 20"),
+    (r"^(example_\w+ .*)--dims (512|8192)\b", r"\1--dims 45"),
+    (r"^(example_\w+ .*)--steps 1000\b", r"\1--steps 20"),
+    (r"^(example_blur) --input photo.png", r"\1 --dims 45x33"),
+]
+
+# What does not run here, and what checks it instead.
+ELSEWHERE = [
+    (r"^scripts/test$", "this test is a part of it"),
+    (r"^cmake --preset default ", "scripts/test configures and builds, the test package.* installs"),
+    (r"^cmake --preset portable ", "scripts/check-long portable builds it"),
+    (r"pkg-config|PKG_CONFIG_PATH", "the test package.* runs pkg-config against an installation"),
+]
+
+# Must succeed with a GPU, and fail, saying so, without one.
+NEEDS_GPU = re.compile(r"^(stencil-tune bench|example_|\./)")
+NEEDS_NVCC = re.compile(r"^nvcc ")
+
+
+def commands_of(text):
+    """The commands of a sh block, without comments, continued lines joined."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    lines = [re.sub(r"(^|\s+)#.*$", "", line).strip() for line in joined.splitlines()]
+    return [line for line in lines if line]
+
+
+def elsewhere(command):
+    """Why the command is not run; None where it is."""
+    return next((why for pattern, why in ELSEWHERE if re.search(pattern, command)), None)
+
+
+def as_run(command):
+    for pattern, replacement in PLACES + SHORTER:
+        command = re.sub(pattern, replacement, command)
+    return command
