@@ -6,6 +6,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
   SOURCES
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
+    verify/check_numbers_test.cpp
     workers/compile_pool_test.cpp
     workers/device_proxy_test.cpp
     verify/field_set_test.cpp
@@ -15,6 +16,8 @@ stencil_tune_add_test(stencil_tune_measurement_test
     workers/protocol_test.cpp
     verify/reference_program_test.cpp
     verify/reference_test.cpp
+    verify/sharpness_cases.cpp
+    verify/sharpness_test.cpp
     session/storage_test.cpp
     workers/wire_test.cpp
   LIBRARIES stencil_tune::tuner)

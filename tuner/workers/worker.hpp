@@ -53,7 +53,9 @@ struct DeviceResult {
   std::string message;
   Timing timing;
   double occupancy = 0;
-  bool dropped = false;  ///< too slow after the first look: timing is rough
+  bool dropped = false;        ///< too slow after the first look: timing is rough
+  double sharpness = -1;       ///< of the checks that it passed (tuner/verify/sharpness.hpp); -1: not verified
+  std::string sharpness_note;  ///< what mathematics makes equal, cells that may hold anything
 };
 
 /// What the device worker measured before the first candidate.

@@ -65,8 +65,8 @@ TEST(Wire, PlansArriveWhole) {
 }
 
 TEST(Wire, ResultsArriveWhole) {
-  const DeviceResult sent{Outcome::wrong_result, "one cell", {1, 0.9, 1.1, 11}, 0.5, true};
-  const auto [outcome, message, timing, occupancy, dropped] = Message(sent).get<DeviceResult>();
+  const DeviceResult sent{Outcome::wrong_result, "one cell", {1, 0.9, 1.1, 11}, 0.5, true, 0.99, "equal"};
+  const auto [outcome, message, timing, occupancy, dropped, sharpness, note] = Message(sent).get<DeviceResult>();
   const auto [median_ms, low_ms, high_ms, samples] = timing;
   EXPECT_EQ(outcome, Outcome::wrong_result);
   EXPECT_EQ(message, "one cell");
@@ -76,6 +76,8 @@ TEST(Wire, ResultsArriveWhole) {
   EXPECT_EQ(samples, 11);
   EXPECT_EQ(occupancy, 0.5);
   EXPECT_TRUE(dropped);
+  EXPECT_EQ(sharpness, 0.99);
+  EXPECT_EQ(note, "equal");
 }
 
 TEST(Wire, AnErrorIsThrownOnTheOtherSide) {
