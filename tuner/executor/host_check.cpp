@@ -30,8 +30,14 @@ struct Scene {
 };
 
 constexpr Scene kScenes[]{
-    {{ThreadOrder::ascending, AsyncCompletion::at_issue, 1}, GuardedArray::Placement::against_end, false, Numbers::random},
-    {{ThreadOrder::descending, AsyncCompletion::at_wait, 1}, GuardedArray::Placement::against_start, false, Numbers::exact},
+    {{ThreadOrder::ascending, AsyncCompletion::at_issue, 1},
+     GuardedArray::Placement::against_end,
+     false,
+     Numbers::random},
+    {{ThreadOrder::descending, AsyncCompletion::at_wait, 1},
+     GuardedArray::Placement::against_start,
+     false,
+     Numbers::exact},
     {{ThreadOrder::random, AsyncCompletion::at_wait, 2}, GuardedArray::Placement::against_end, true, Numbers::special},
 };
 
@@ -188,11 +194,10 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
     const auto wrong = launch.run(kernel);
     if (wrong) {
       verdict.right = false;
-      verdict.message =
-          fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong, to_string(problem.extents),
-                      problem.pitch, problem.stencil.name, name(problem.type),
-                      to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
-                      scene.part_of_box ? ", part of the box" : "", is_exact ? ", exact numbers" : "");
+      verdict.message = fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong,
+                                    to_string(problem.extents), problem.pitch, problem.stencil.name, name(problem.type),
+                                    to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
+                                    scene.part_of_box ? ", part of the box" : "", is_exact ? ", exact numbers" : "");
       return;
     }
     verdict.cells_checked += launch.cells();
