@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/stencil_tune)
 
-foreach(library IN ITEMS generator db process runtime)
+foreach(library IN ITEMS generator db process files runtime)
   if(TARGET stencil_tune_${library})
     set_target_properties(stencil_tune_${library} PROPERTIES EXPORT_NAME ${library})
     install(TARGETS stencil_tune_${library} EXPORT stencil_tune ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

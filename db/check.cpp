@@ -1,5 +1,6 @@
 #include "db/check.hpp"
 
+#include "db/file_header.hpp"
 #include "db/statement.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
@@ -42,7 +43,7 @@ void check_codes(const std::vector<TrialRecord>& trials, CheckResult& result) {
     TrialRecord any;
     any.code = code;
     result.cannot_run.push_back(
-        fmt::format("{} trial{} cannot run: {}", count, count == 1 ? "" : "s", objection_to(any).value_or(code)));
+        fmt::format("{} trial{} cannot run: {}", count, count == 1 ? "" : "s", *objection_to(any)));
   }
 }
 
@@ -52,7 +53,8 @@ void check_rows(Database& database, CheckResult& result) {
   check_codes(select_trials(database, "TRUE", [](Statement&) {}), result);
   check_winners(database, result);
   for (const auto& [table, id] : database.damaged_rows()) {
-    result.problems.push_back(fmt::format("row {} of {} does not match its checksum; it is not used", id, table));
+    result.problems.push_back(
+        fmt::format("row {} of {} is damaged: its checksum or its values are wrong; it is not used", id, table));
   }
 }
 
@@ -68,7 +70,7 @@ CheckResult check_database(const std::filesystem::path& path) {
     result.path = database.path();
     std::error_code error;
     result.bytes = static_cast<std::int64_t>(std::filesystem::file_size(database.path(), error));
-    result.schema_version = static_cast<int>(query_integer(database.handle(), "PRAGMA user_version", kChecking));
+    result.schema_version = inspect_file(database.path()).version;  // an older one was opened as a copy of today's
     check_pages(database, result);
     check_rows(database, result);
   } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "db/database.hpp"
 
 #include "db/file_header.hpp"
+#include "db/lock_wait.hpp"
 #include "db/move_aside.hpp"
 #include "db/schema.hpp"
 #include "db/sqlite_error.hpp"
@@ -98,14 +99,19 @@ std::string OpenReport::message() const {
                      moved_aside.string());
 }
 
+Database::Database(std::filesystem::path path) : path_(std::move(path)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
 void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_close_v2(connection); }
 
 Database Database::open(const std::filesystem::path& path, const OpenOptions& options) {
   const auto resolved = resolve(path, options);
   try {
     return connect(resolved, options);
-  } catch (const Error&) {
-    if (options.access != Access::write) throw;
+  } catch (const Error& error) {
+    if (options.access != Access::write || error.code() == ErrorCode::database_locked) throw;
   }
   // Under the lock the file is judged again, whatever was wrong: another process may have been moving a damaged one
   // away and putting a new one there.
@@ -143,7 +149,8 @@ Database Database::connect(const std::filesystem::path& path, const OpenOptions&
 
 void Database::configure(const OpenOptions& options) {
   sqlite3* const connection = handle();
-  sqlite3_busy_timeout(connection, static_cast<int>(options.busy_timeout.count()));
+  lock_wait_ = std::make_unique<LockWait>(path_, options.busy_timeout, options.while_locked);
+  lock_wait_->install(connection);
   // The file may come from anywhere: nothing in it may run.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -173,12 +180,28 @@ void Database::verify(const OpenOptions& options) {
       throw_corrupt(path_, problem);
     }
   }
-  if (query_integer(connection, "PRAGMA user_version", kOpening) < kSchemaVersion) migrate(connection);
-  if (writing) {
-    probe_writing(connection);
-  } else {
-    execute(connection, "PRAGMA query_only = ON", kOpening);
+  if (query_integer(connection, "PRAGMA user_version", kOpening) < kSchemaVersion) {
+    if (!writing) copy_into_memory();
+    migrate(handle());
   }
+  if (writing) {
+    probe_writing(handle());
+  } else {
+    execute(handle(), "PRAGMA query_only = ON", kOpening);
+  }
+}
+
+void Database::copy_into_memory() {
+  sqlite3* raw = nullptr;
+  int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, nullptr);
+  std::unique_ptr<sqlite3, Close> memory(raw);
+  if (code == SQLITE_OK) {
+    sqlite3_backup* const backup = sqlite3_backup_init(raw, "main", handle(), "main");
+    sqlite3_backup_step(backup, -1);
+    code = sqlite3_backup_finish(backup);
+  }
+  if (code != SQLITE_OK) throw_sqlite_error(handle(), code, "copy it");
+  connection_ = std::move(memory);
 }
 
 }  // namespace stencil_tune

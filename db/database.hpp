@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,14 +15,18 @@ struct sqlite3;
 namespace stencil_tune {
 
 enum class Access {
-  read,   ///< the file must exist; its content is not changed, a damaged one stays where it is
+  read,   ///< the file must exist and is not changed: a damaged one stays where it is, an older one is read as a copy
   write,  ///< makes the file if there is none; checks the whole of it and moves a damaged one aside
 };
+
+class LockWait;
 
 struct OpenOptions {
   Access access = Access::write;
   bool create_folder = false;                      ///< make missing folders of the path (when writing)
   std::chrono::milliseconds busy_timeout{10'000};  ///< how long to wait for another process's lock
+  /// Called about once a second while it waits, with the path and the whole seconds so far; false ends the wait.
+  std::function<bool(const std::filesystem::path&, int)> while_locked{};
 };
 
 /// What opening did that its caller should tell the user.
@@ -44,9 +49,13 @@ class Database {
   ///   database_foreign  the file is not ours; it is left byte-identical
   ///   database_newer    a newer program made it; it is left byte-identical
   ///   database_corrupt  it is damaged and was opened for reading; opened for writing it is moved aside instead
-  ///   database_locked   another process kept it locked for the whole busy_timeout
+  ///   database_locked   another process kept it locked for the whole busy_timeout, or while_locked ended the wait
   ///   database_io       missing, a missing folder, no permission, read-only, disk full
   static Database open(const std::filesystem::path& path, const OpenOptions& options = {});
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
 
   const std::filesystem::path& path() const noexcept { return path_; }
   const OpenReport& report() const noexcept { return report_; }
@@ -61,14 +70,16 @@ class Database {
     void operator()(sqlite3* connection) const noexcept;
   };
 
-  explicit Database(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit Database(std::filesystem::path path);
 
   /// Opens without recovering. Throws Error(database_corrupt) when a check fails.
   static Database connect(const std::filesystem::path& path, const OpenOptions& options);
   void configure(const OpenOptions& options);
   void verify(const OpenOptions& options);
+  void copy_into_memory();
 
   std::filesystem::path path_;
+  std::unique_ptr<LockWait> lock_wait_;  // SQLite has its address; it outlives the connection
   std::unique_ptr<sqlite3, Close> connection_;
   OpenReport report_;
   std::set<DamagedRow> damaged_rows_;

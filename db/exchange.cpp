@@ -3,14 +3,20 @@
 #include "db/fields.hpp"
 #include "db/stored_code.hpp"
 #include "db/validate.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -19,10 +25,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "stencil-tune winners";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kDeepest = 3;  // file, list, winner, trial
 
 [[noreturn]] void reject(const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", why));
+  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", printable(why)));
 }
 
 void check_object(const Json& value, std::string_view what) {
@@ -57,14 +64,14 @@ class ObjectReader {
   const Json& take(std::string_view field) {
     const auto member = object_.find(std::string(field));
     if (member == object_.end()) fail(field, "is missing");
-    ++taken_;
+    taken_.emplace(field);
     return *member;
   }
 
-  void expect_no_more(const std::vector<std::string_view>& known) const {
-    if (taken_ == object_.size()) return;
+  void expect_no_more() const {
+    if (taken_.size() == object_.size()) return;
     for (const auto& [field, value] : object_.items()) {
-      if (std::find(known.begin(), known.end(), field) == known.end()) fail(field, "is not a known field");
+      if (!taken_.contains(field)) fail(field, "is not a known field");
     }
   }
 
@@ -89,15 +96,8 @@ class ObjectReader {
 
   const Json& object_;
   std::string where_;
-  std::size_t taken_ = 0;
+  std::set<std::string, std::less<>> taken_;
 };
-
-std::vector<std::string_view> trial_fields() {
-  std::vector<std::string_view> fields;
-  const TrialRecord any;
-  visit_trial(any, [&](std::string_view field, const auto&) { fields.push_back(field); });
-  return fields;
-}
 
 Json to_json(const WinnerRecord& winner) {
   Json trial = Json::object();
@@ -105,21 +105,32 @@ Json to_json(const WinnerRecord& winner) {
   return {{"naive_gstencils", winner.naive_gstencils}, {"trials_seen", winner.trials_seen}, {"trial", trial}};
 }
 
-WinnerRecord winner_from_json(const Json& json, const std::string& where) {
+WinnerRecord winner_from_json(const Json& json, int version, const std::string& where) {
   WinnerRecord winner;
   ObjectReader reader(json, where);
   reader("naive_gstencils", winner.naive_gstencils);
   reader("trials_seen", winner.trials_seen);
   ObjectReader trial(reader.take("trial"), where);
-  reader.expect_no_more({"naive_gstencils", "trials_seen", "trial"});
-  visit_trial(winner.trial, trial);
-  trial.expect_no_more(trial_fields());
+  reader.expect_no_more();
+  if (version == 1) {
+    visit_trial_of_version_1(winner.trial, trial);
+  } else {
+    visit_trial(winner.trial, trial);
+  }
+  trial.expect_no_more();
   if (!std::isfinite(winner.naive_gstencils) || winner.naive_gstencils < 0) {
     reject(where + ": 'naive_gstencils' must be finite and not negative");
   }
   if (winner.trial.outcome != Outcome::ok) reject(where + ": a winner's outcome must be ok");
   validate_foreign(winner.trial);
   return winner;
+}
+
+/// Called for every value as it is read, so that what goes deeper than a trial's fields never takes memory.
+bool require_shallow(int depth, Json::parse_event_t event, Json&) {
+  const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+  if (opens && depth > kDeepest) reject("it is nested more deeply than winners are");
+  return true;
 }
 
 /// Without the exception's own name and number.
@@ -130,13 +141,13 @@ std::string_view reason(const Json::exception& error) {
 }
 
 /// The error of one winner says which.
-WinnerRecord winner_from_json(const Json& json, std::size_t index) {
+WinnerRecord winner_from_json(const Json& json, int version, std::size_t index) {
   const std::string where = fmt::format("winner {}", index + 1);
   try {
-    return winner_from_json(json, where);
+    return winner_from_json(json, version, where);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("import: ")) throw;
-    throw Error(ErrorCode::invalid_argument, fmt::format("import: {}: {}; nothing was imported", where, error.what()));
+    reject(fmt::format("{}: {}", where, error.what()));
   }
 }
 
@@ -146,14 +157,33 @@ std::string format_winners(std::span<const WinnerRecord> winners) {
   Json list = Json::array();
   for (const WinnerRecord& winner : winners) list.push_back(to_json(winner));
   const Json file{{"format", kFormat}, {"version", kVersion}, {"winners", std::move(list)}};
-  // Names may hold bytes that are no UTF-8; they are for people, so a replacement character will do.
-  return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  // In plain ASCII, since it may go to a terminal. Names may hold bytes that are no UTF-8; they are for people, so a
+  // replacement character will do.
+  return file.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
+}
+
+std::string read_winners_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file && text.size() <= kLongestWinners) {
+    file.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (text.size() > kLongestWinners) {
+    reject(
+        fmt::format("'{}' holds more than {} MiB: more than any winners take", path.string(), kLongestWinners >> 20));
+  }
+  if (!file.eof()) {
+    throw Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
+  }
+  return text;
 }
 
 std::vector<WinnerRecord> parse_winners(std::string_view text) {
   Json file;
   try {
-    file = Json::parse(text);
+    file = Json::parse(text, require_shallow);
   } catch (const Json::exception& error) {
     reject(fmt::format("the text is not valid JSON: {}", reason(error)));
   }
@@ -167,10 +197,10 @@ std::vector<WinnerRecord> parse_winners(std::string_view text) {
     reject(fmt::format("its version is {}, this program reads up to {}; use a newer stencil-tune", version, kVersion));
   }
   const Json& list = reader.take("winners");
-  reader.expect_no_more({"format", "version", "winners"});
+  reader.expect_no_more();
   if (!list.is_array()) reject("'winners' must be a list");
   std::vector<WinnerRecord> winners;
-  for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], i));
+  for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], version, i));
   return winners;
 }
 

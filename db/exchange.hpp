@@ -1,17 +1,20 @@
 // Winners as text, to be kept under version control and carried between machines.
 //
 //   {
-//     "format": "stencil-tune winners", "version": 1,
+//     "format": "stencil-tune winners", "version": 2,
 //     "winners": [{"naive_gstencils": ..., "trials_seen": ..., "trial": {every column of a trial}}, ...]
 //   }
 //
-// Each trial carries the signature of the templates it was made with.
+// Each trial carries the signature of the templates it was made with. Version 1, whose trials lack the columns since
+// schema 2, is read too: they get what TrialRecord says of older trials.
 #pragma once
 
 #include "db/database.hpp"
 #include "db/merge.hpp"
 #include "db/winner_store.hpp"
 
+#include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +24,13 @@ namespace stencil_tune {
 
 /// The text for these winners; parse_winners reads it back without loss (ids aside).
 std::string format_winners(std::span<const WinnerRecord> winners);
+
+/// What a text may hold: some 20,000 winners. JSON takes 20 times its size in memory when it is malign.
+inline constexpr std::size_t kLongestWinners = std::size_t{32} << 20;
+
+/// The text of a file, pipes included; reads no more than kLongestWinners. Throws Error: file_io; invalid_argument when
+/// there is more.
+std::string read_winners_file(const std::filesystem::path& path);
 
 /// Reads and checks the whole text. Throws Error(invalid_argument) saying what is wrong where:
 /// not this format or a newer version, fields missing, unknown or of the wrong type, values that validate.hpp rejects,

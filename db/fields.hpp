@@ -36,9 +36,9 @@ void visit_platform(Platform& platform, Visitor&& visit) {
   visit("template_signature", platform.template_signature);
 }
 
-/// All columns but id and checksum.
+/// What schema 1, and version 1 of the exchange format, have of a trial.
 template <typename Trial, typename Visitor>
-void visit_trial(Trial& trial, Visitor&& visit) {
+void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
   visit_problem_identity(trial.problem, visit);
   visit("stencil_name", trial.problem.stencil_name);
   visit_platform(trial.platform, visit);
@@ -60,6 +60,22 @@ void visit_trial(Trial& trial, Visitor&& visit) {
   visit("raced", trial.raced);
   visit("session", trial.session);
   visit("created_at", trial.created_at);
+}
+
+/// All columns but id and checksum.
+template <typename Trial, typename Visitor>
+void visit_trial(Trial& trial, Visitor&& visit) {
+  visit_trial_of_version_1(trial, visit);
+  visit("sharpness", trial.sharpness);
+  visit("sharpness_note", trial.sharpness_note);
+  visit("plan", trial.plan);
+  visit("objective", trial.objective);
+  visit("sustained_gstencils", trial.sustained_gstencils);
+  visit("watts", trial.watts);
+  visit("nanojoules", trial.nanojoules);
+  visit("sm_clock_mhz", trial.sm_clock_mhz);
+  visit("memory_clock_mhz", trial.memory_clock_mhz);
+  visit("throttle", trial.throttle);
 }
 
 /// Enumerations are kept as the names they print.

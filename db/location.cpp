@@ -33,10 +33,8 @@ DatabaseLocation locate_database(std::string_view option) {
               "--db FILE");
 }
 
-Database open_database(std::string_view option, Access access) {
+Database open_database(std::string_view option, OpenOptions options) {
   const DatabaseLocation location = locate_database(option);
-  OpenOptions options;
-  options.access = access;
   options.create_folder = location.by_default;
   return Database::open(location.path, options);
 }

@@ -20,6 +20,6 @@ struct DatabaseLocation {
 DatabaseLocation locate_database(std::string_view option);
 
 /// Locates and opens. Folders of the default path are made when writing; a path somebody named must have its folder.
-Database open_database(std::string_view option, Access access);
+Database open_database(std::string_view option, OpenOptions options);
 
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 
 #include "db/fields.hpp"
 #include "db/statement.hpp"
+#include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
 #include "db/validate.hpp"
 #include "db/winner_rows.hpp"
@@ -84,6 +85,17 @@ class Merger {
   MergeResult result_;
 };
 
+/// Empty where the trial may come in.
+std::string reason_to_refuse(const TrialRecord& trial) {
+  if (!is_readable(trial)) return *objection_to(trial);
+  try {
+    validate_foreign(trial);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 MergeResult merge_database(Database& database, const std::filesystem::path& other) {
@@ -101,11 +113,16 @@ MergeResult merge_database(Database& database, const std::filesystem::path& othe
   Transaction transaction(database.handle(), kMerging);
   Merger merger(database);
   for (const WinnerRecord& winner : winners) merger.note(winner);
+  std::map<std::string, int> refused;
   for (const TrialRecord& trial : trials) {
-    validate(trial);
-    merger.add(trial);
+    if (const std::string reason = reason_to_refuse(trial); !reason.empty()) {
+      ++refused[reason];
+    } else {
+      merger.add(trial);
+    }
   }
   MergeResult result = merger.finish();
+  result.refused = std::move(refused);
   result.damaged = static_cast<int>(source.damaged_rows().size());
   transaction.commit();
   return result;

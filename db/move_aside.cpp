@@ -55,13 +55,18 @@ FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::filesystem::path move_aside(const std::filesystem::path& path) {
+std::filesystem::path unused_name_beside(const std::filesystem::path& path, std::string_view what) {
   const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::string base = fmt::format("{}.corrupt-{:%Y%m%dT%H%M%SZ}", path.string(), fmt::gmtime(now));
+  const std::string base = fmt::format("{}.{}-{:%Y%m%dT%H%M%SZ}", path.string(), what, fmt::gmtime(now));
+  std::filesystem::path name = base;
+  for (int n = 2; std::filesystem::exists(name) && n < kMaxNames; ++n) name = fmt::format("{}-{}", base, n);
+  return name;
+}
+
+std::filesystem::path move_aside(const std::filesystem::path& path) {
   int failure = EEXIST;
-  for (int n = 1; n < kMaxNames && failure == EEXIST; ++n) {
-    std::filesystem::path aside = n == 1 ? base : fmt::format("{}-{}", base, n);
-    if (std::filesystem::exists(aside)) continue;
+  for (int n = 0; n < kMaxNames && failure == EEXIST; ++n) {
+    const std::filesystem::path aside = unused_name_beside(path, "corrupt");
     for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) move_journal(path, aside, suffix);
     failure = rename_without_replacing(path, aside);
     if (failure == 0) return aside;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace stencil_tune {
 
@@ -17,6 +18,9 @@ class FolderLock {
  private:
   int descriptor_;
 };
+
+/// NAME.WHAT-<UTC time>[-n], which does not exist yet.
+std::filesystem::path unused_name_beside(const std::filesystem::path& path, std::string_view what);
 
 /// Renames the file to NAME.corrupt-<UTC time>[-n], its journal with it, never over an existing file.
 /// Returns the new path. Throws Error(database_io).

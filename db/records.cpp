@@ -11,7 +11,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
+constexpr std::array<std::pair<Outcome, std::string_view>, 9> kOutcomes{{
     {Outcome::ok, "ok"},
     {Outcome::compile_failed, "compile_failed"},
     {Outcome::exceeds_limits, "exceeds_limits"},
@@ -19,6 +19,8 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 7> kOutcomes{{
     {Outcome::launch_failed, "launch_failed"},
     {Outcome::timeout, "timeout"},
     {Outcome::device_lost, "device_lost"},
+    {Outcome::worker_killed, "worker_killed"},
+    {Outcome::compile_timeout, "compile_timeout"},
 }};
 
 }  // namespace
@@ -44,6 +46,10 @@ Outcome parse_outcome(std::string_view text) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
   throw Error(ErrorCode::unknown_name, fmt::format("'{}' is not an outcome; an outcome is one of {}", text, names));
+}
+
+bool deserves_another_try(Outcome outcome) noexcept {
+  return outcome == Outcome::worker_killed || outcome == Outcome::compile_timeout;
 }
 
 }  // namespace stencil_tune

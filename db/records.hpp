@@ -9,10 +9,24 @@
 namespace stencil_tune {
 
 /// How a trial ended.
-enum class Outcome { ok, compile_failed, exceeds_limits, wrong_result, launch_failed, timeout, device_lost };
+enum class Outcome {
+  ok,
+  compile_failed,
+  exceeds_limits,
+  wrong_result,
+  launch_failed,
+  timeout,  ///< the kernel did not end
+  device_lost,
+  worker_killed,    ///< its worker died by a signal or disappeared
+  compile_timeout,  ///< its compiler did not end
+};
 
 std::string_view name(Outcome outcome) noexcept;
 Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
+
+/// What the machine may have caused and not the candidate, such as a system short of memory: one failure of this kind
+/// says little.
+bool deserves_another_try(Outcome outcome) noexcept;
 
 /// What was tuned. Two problems with equal keys have the same winner.
 struct ProblemKey {
@@ -53,7 +67,7 @@ struct TrialRecord {
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;    ///< GStencil/s
+  double gstencils = 0;    ///< GStencil/s; with a plan, of all of it: a run's steps that are left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
   double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;
@@ -64,7 +78,24 @@ struct TrialRecord {
   bool raced = false;             ///< re-measured interleaved with the other finalists
   std::string session;            ///< groups the trials of one run
   std::string created_at;         ///< ISO 8601, UTC
+
+  // Since schema 2. What stands here is what is known of older trials.
+  /// Of the cells where exact results differ by more than rounding, the least share in which the check told one step
+  /// too few, zeros, and a shift by one cell apart, 0..1; -1: not known.
+  double sharpness = -1;
+  std::string sharpness_note;       ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
+  std::string plan;                 ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
+  std::string objective = "burst";  ///< what the race ranked by: "time", "burst" or "energy"
+  double sustained_gstencils = 0;   ///< GStencil/s under continuous load; 0 unknown
+  double watts = 0;                 ///< read during the race, as all below; 0 unknown
+  double nanojoules = 0;            ///< energy of one update; 0 unknown
+  int sm_clock_mhz = 0;             ///< 0 unknown
+  int memory_clock_mhz = 0;         ///< 0 unknown
+  std::string throttle;             ///< why clocks were lowered; empty: not at all, or unknown
 };
+
+/// A check that tells fewer cells apart is none: its candidate cannot win.
+inline constexpr double kSharp = 0.95;
 
 /// The best ok trial of a problem on a GPU model, with its evidence.
 struct WinnerRecord {

@@ -1,5 +1,6 @@
 #include "db/schema.hpp"
 
+#include "db/carried_checksums.hpp"
 #include "db/statement.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@
 namespace stencil_tune {
 namespace {
 
-// Number n takes a database from version n to n + 1. A migration that was released never changes again.
+// Number n takes a database from version n to n + 1. A migration that was released never changes again. Columns of
+// `trials` are only ever appended: carry_checksums relies on it.
 // `type`, `outcome` and the boundaries hold the names the enums print; times are ms, rates GStencil/s and GB/s;
 // `checksum` is XXH3 over all other columns but ids.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{
@@ -81,12 +83,28 @@ CREATE TABLE winners (
   PRIMARY KEY (stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps, gpu)
 ) STRICT;
 )sql",
+    R"sql(
+ALTER TABLE trials ADD COLUMN sharpness REAL NOT NULL DEFAULT -1;
+ALTER TABLE trials ADD COLUMN sharpness_note TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN plan TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN objective TEXT NOT NULL DEFAULT 'burst';
+ALTER TABLE trials ADD COLUMN sustained_gstencils REAL NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN watts REAL NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN nanojoules REAL NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN sm_clock_mhz INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN memory_clock_mhz INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE trials ADD COLUMN throttle TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 constexpr std::string_view kMigrating = "bring its schema up to date";
 
 void apply_migrations(sqlite3* connection, int from, int to) {
-  for (int version = from; version < to; ++version) execute(connection, kMigrations[version], kMigrating);
+  for (int version = from; version < to; ++version) {
+    const std::size_t columns_before = count_checksummed_columns(connection);
+    execute(connection, kMigrations[static_cast<std::size_t>(version)], kMigrating);
+    carry_checksums(connection, columns_before);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/kernel/signature.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ std::optional<std::string> objection(const TrialRecord& trial, Judge&& judge) {
     if (!violation) return std::nullopt;
     return fmt::format("{}: {}: {}", trial.code, violation->constraint, violation->message);
   } catch (const Error& error) {
-    return fmt::format("{}: {}", trial.code, error.what());
+    return printable(fmt::format("{}: {}", trial.code, error.what()));
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace stencil_tune {
 
-/// What keeps a stored candidate from running, "CODE: reason"; nothing where it can run. Its row is then passed over,
-/// wherever trials and winners are read, and said so: one such row never makes a command or a lookup fail.
+/// What keeps a stored candidate from running, "CODE: reason" and printable; nothing where it can run. Its row is then
+/// passed over, wherever trials and winners are read, and said so: one such row never makes a command or a lookup fail.
 ///   * The code does not parse: a value was retired since, or a newer version wrote it.
 ///   * It breaks a constraint of the problem on the trial's architecture.
 std::optional<std::string> objection_to(const TrialRecord& trial, const Problem& problem);

@@ -2,6 +2,7 @@
 
 #include "db/checksum.hpp"
 #include "db/fields.hpp"
+#include "db/validate.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +37,15 @@ class FieldReader {
   Statement& row_;
 };
 
+bool is_valid(const TrialRecord& trial) {
+  try {
+    validate(trial);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 ProblemKey normalised(ProblemKey problem) {
@@ -69,7 +79,7 @@ std::optional<TrialRecord> read_trial(Database& database, Statement& row) {
     database.add_damaged_row("trials", trial.id);
     return std::nullopt;
   }
-  if (row.integer() != checksum_of(trial)) {
+  if (row.integer() != checksum_of(trial) || !is_valid(trial)) {
     database.add_damaged_row("trials", trial.id);
     return std::nullopt;
   }

@@ -21,7 +21,8 @@ std::int64_t checksum_of(const TrialRecord& trial);
 /// "id, stencil_key, ..., checksum", each with `table` and a dot before it.
 std::string trial_columns(std::string_view table);
 
-/// Reads trial_columns from the row. Nothing, and a note in the database's damaged rows, when its checksum is wrong.
+/// Reads trial_columns from the row. Nothing, and a note in the database's damaged rows, when its checksum is wrong, or
+/// it is right and validate.hpp rejects the trial: this program did not write it.
 std::optional<TrialRecord> read_trial(Database& database, Statement& row);
 
 /// Inserts into the open transaction and returns the id. `trial` must be normalised and valid.

@@ -47,7 +47,9 @@ std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::strin
   auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = predicted});
   std::erase_if(trials, [](const TrialRecord& trial) { return !is_readable(trial) || is_stale(trial); });
   std::map<std::string, TrialRecord> by_code;
+  std::map<std::string, int> tries_in_vain;
   for (const TrialRecord& trial : trials) {
+    if (deserves_another_try(trial.outcome)) ++tries_in_vain[trial.code];
     const auto [place, is_new] = by_code.try_emplace(trial.code, trial);
     const Outcome present = place->second.outcome;
     const bool is_final = present == Outcome::wrong_result && trial.outcome != Outcome::wrong_result;
@@ -55,7 +57,10 @@ std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::strin
   }
   for (const TrialRecord& speaker : ranked_codes(trials)) by_code[speaker.code] = speaker;
   std::vector<TrialRecord> known;
-  for (auto& [code, trial] : by_code) known.push_back(std::move(trial));
+  for (auto& [code, trial] : by_code) {
+    if (deserves_another_try(trial.outcome) && tries_in_vain[code] < 2) continue;
+    known.push_back(std::move(trial));
+  }
   return known;
 }
 

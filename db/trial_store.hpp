@@ -40,7 +40,8 @@ class TrialStore {
 
   /// What need not be tried again: one trial a code, of this problem and GPU model, neither stale nor of a code that
   /// does not parse (stored_code.hpp). It is the trial that speaks for the code (winner_choice.hpp): wrong_result if
-  /// the code was ever wrong, its latest raced or best ok trial, else its latest failure.
+  /// the code was ever wrong, its latest raced or best ok trial, else its latest failure. A code that failed only once,
+  /// in a way that deserves another try, is not among them.
   std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, bool predicted) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "db/validate.hpp"
 
 #include "db/fields.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -46,9 +47,7 @@ void validate_timing(const TrialRecord& trial) {
   require(trial.gstencils > 0, "gstencils", "of an ok trial must be above 0");
 }
 
-bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
-}
+bool is_objective(std::string_view text) { return text == "time" || text == "burst" || text == "energy"; }
 
 }  // namespace
 
@@ -61,7 +60,8 @@ void validate(const TrialRecord& trial) {
   visit_trial(trial, [](std::string_view field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, double>) {
-      require(std::isfinite(value) && value >= 0, field, "must be finite and not negative");
+      const bool unknown = field == "sharpness" && value == -1;
+      require(unknown || (std::isfinite(value) && value >= 0), field, "must be finite and not negative");
     } else if constexpr (std::is_same_v<Value, std::string>) {
       const std::size_t longest = field == "message" ? kLongestMessage : kLongestText;
       require(value.size() <= longest, field, "is too long");
@@ -70,6 +70,8 @@ void validate(const TrialRecord& trial) {
     }
   });
   require(trial.occupancy <= 1, "occupancy", "must be at most 1");
+  require(trial.sharpness <= 1, "sharpness", "must be at most 1");
+  require(is_objective(trial.objective), "objective", "must be time, burst or energy");
   validate_timing(trial);
 }
 
@@ -81,7 +83,7 @@ void validate_foreign(const TrialRecord& trial) {
   require(std::regex_match(trial.created_at, time), "created_at", "must be a UTC time like 2026-01-31T12:00:00Z");
   visit_trial(trial, [](std::string_view field, const auto& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
-      require(field == "message" || is_printable(value), field, "must not hold control characters");
+      require(field == "message" || printable(value) == value, field, "must not hold control characters");
     }
   });
 }

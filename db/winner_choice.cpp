@@ -26,9 +26,8 @@ bool wins_over(const TrialRecord& a, const TrialRecord& b) {
   return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
 }
 
-}  // namespace
-
-std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
+template <class Counts>
+std::vector<TrialRecord> rank(std::span<const TrialRecord> trials, const Counts& counts) {
   using CodeOfTemplates = std::pair<std::string_view, std::string_view>;
   std::set<CodeOfTemplates> wrong;
   for (const TrialRecord& trial : trials) {
@@ -37,8 +36,8 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
   int best_class = 4;
   std::map<std::string_view, const TrialRecord*> speakers;
   for (const TrialRecord& trial : trials) {
-    if (trial.outcome != Outcome::ok || wrong.contains({trial.code, trial.platform.template_signature})) continue;
-    if (!is_readable(trial)) continue;
+    if (trial.outcome != Outcome::ok || !counts(trial) || !is_readable(trial)) continue;
+    if (wrong.contains({trial.code, trial.platform.template_signature})) continue;
     const int trial_class = evidence_class(trial);
     if (trial_class > best_class) continue;
     if (trial_class < best_class) speakers.clear();
@@ -52,10 +51,18 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
   return ranking;
 }
 
+}  // namespace
+
+bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sharpness >= kSharp; }
+
+bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
+
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) { return rank(trials, is_sharp); }
+
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials) {
-  const auto ranking = ranked_codes(trials);
+  auto ranking = rank(trials, may_win);
   if (ranking.empty()) return std::nullopt;
-  return ranking.front();
+  return std::move(ranking.front());
 }
 
 }  // namespace stencil_tune

@@ -10,17 +10,24 @@
 
 namespace stencil_tune {
 
+/// Whether the trial's check would have noticed a wrong kernel, as far as is known.
+bool is_sharp(const TrialRecord& trial);
+
+/// Whether the trial is evidence for a winner: raced, or predicted where nothing was measured, and checked sharply. A
+/// trial outside a race was timed alone, under other conditions than its rivals.
+bool may_win(const TrialRecord& trial);
+
 /// The trial that speaks for each code, then the best of those. All trials are of one problem on one GPU model.
-///   * a code that does not parse is out (stored_code.hpp);
+///   * a trial that may not win is out, and a code that does not parse (stored_code.hpp);
 ///   * measured before predicted, then fresh before stale ones: a lower class wins only when it is alone;
 ///   * a code whose result was ever wrong (same templates) is out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
-///     a code that was never raced is judged by its best trial;
 ///   * among codes the higher GStencil/s wins, and of equals the trial stored first.
-/// Nothing when no trial is ok.
+/// Nothing when none is left.
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials);
 
-/// The same evidence for every code that has an ok trial of the best class, best first.
+/// Every code that has an ok and sharp trial of the best class, best first, those that were never raced by their best
+/// trial: what a next session starts from.
 std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials);
 
 }  // namespace stencil_tune

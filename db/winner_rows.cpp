@@ -24,16 +24,6 @@ std::int64_t checksum_of(const TrialRecord& trial, const WinnerNotes& notes) {
 
 std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ?"; }
 
-/// "seen.gpu = winners.gpu AND seen.nx = winners.nx ...": rows of the winner's problem and GPU model.
-std::string of_the_winner(std::string_view table) {
-  std::string condition = fmt::format("{}.gpu = winners.gpu", table);
-  const ProblemKey any;
-  visit_problem_identity(any, [&](std::string_view column, const auto&) {
-    condition += fmt::format(" AND {0}.{1} = winners.{1}", table, column);
-  });
-  return condition;
-}
-
 void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
   Statement remove(database.handle(), "DELETE FROM winners WHERE " + key_condition(), "replace a winner");
   bind_problem(remove, problem);
@@ -72,7 +62,7 @@ WinnerNotes merged(WinnerNotes notes, const std::optional<WinnerRecord>& previou
 /// Whether choosing anew could give another winner now that `trial` is there.
 bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
   if (trial.outcome == Outcome::wrong_result) return winner && winner->trial.code == trial.code;
-  if (trial.outcome != Outcome::ok) return false;
+  if (trial.outcome != Outcome::ok || !may_win(trial)) return false;
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;
@@ -80,6 +70,15 @@ bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecor
 }
 
 }  // namespace
+
+std::string of_the_winner(std::string_view table) {
+  std::string condition = fmt::format("{}.gpu = winners.gpu", table);
+  const ProblemKey any;
+  visit_problem_identity(any, [&](std::string_view column, const auto&) {
+    condition += fmt::format(" AND {0}.{1} = winners.{1}", table, column);
+  });
+  return condition;
+}
 
 std::string winner_selection(TrialsSeen seen) {
   return fmt::format(

@@ -34,6 +34,9 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
 /// Chooses anew where the trial, just inserted, can make a difference. True when it became the winner.
 bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils);
 
+/// "trials.gpu = winners.gpu AND trials.nx = winners.nx ...": rows of the table of the winner's problem and GPU model.
+std::string of_the_winner(std::string_view table);
+
 /// SELECT ... FROM winners, up to and without WHERE; read by read_winner.
 std::string winner_selection(TrialsSeen seen);
 std::optional<WinnerRecord> read_winner(Database& database, Statement& row);

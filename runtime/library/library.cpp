@@ -1,7 +1,7 @@
 #include "stencil_tune/library.hpp"
 
-#include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/candidates/run_plan.hpp"
 #include "runtime/cuda/device_facts.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/error.hpp"
@@ -84,13 +84,13 @@ void note_other_sweeps(Kernel::State& state) {
   notes.push_back(fmt::format("single steps run {} (match: {})", single.code, name(single.match)));
 }
 
-/// The candidate for what `fused` leaves of the run: with as many fused steps, for which any tile has room that has it
-/// for more; nothing where less than two steps are left.
+/// For what `fused` leaves of the run.
 std::optional<Choice> choose_remainder(const Problem& run, const Choice& fused, const Limits& limits) {
+  const auto tuning = plan_run(run, fused.tuning, limits).remainder;
+  if (!tuning) return std::nullopt;
   Choice remainder = fused;
-  remainder.tuning.steps = run.steps % fused.tuning.steps;
-  if (!is_legal({run, remainder.tuning}, limits)) return std::nullopt;
-  remainder.evidence.code = code(remainder.tuning);
+  remainder.tuning = *tuning;
+  remainder.evidence.code = code(*tuning);
   return remainder;
 }
 

@@ -28,7 +28,7 @@ class Winners {
     path_ = location.path;
     database_.reset();
     note_ = missing ? fmt::format("nothing was tuned here yet: there is no {}", location.path.string()) : "";
-    if (!missing) database_ = std::make_unique<Database>(open_database(option_, Access::read));
+    if (!missing) database_ = std::make_unique<Database>(open_database(option_, {.access = Access::read}));
   }
 
   std::vector<WinnerRecord> find(const Problem& problem, const std::string& architecture) {

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,7 @@ class SpawnPlan {
     if (block_interrupts) {
       ::sigaddset(&blocked, SIGINT);
       ::sigaddset(&blocked, SIGTERM);
+      ::sigaddset(&blocked, SIGHUP);
     }
     ::posix_spawnattr_setsigmask(&attributes_, &blocked);
     ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -68,6 +70,49 @@ class SpawnPlan {
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };
+
+constexpr int kCannotStart = 127;  // as shells say it
+constexpr int kBySignal = 128;
+
+/// The process between this one and a program with children: the leader of their group. It ends with the program's
+/// status, and kills the whole group when the thread that made it ends. PR_SET_PDEATHSIG alone would reach the program
+/// and not its children. Only what is safe after a fork of several threads is called here; all signals are blocked.
+[[noreturn]] void guard(pid_t parent, char* const* arguments, const SpawnPlan& plan) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(kCannotStart);
+  std::signal(SIGCHLD, SIG_DFL);
+  pid_t program = -1;
+  if (::posix_spawnp(&program, arguments[0], plan.actions(), plan.attributes(), arguments, environ) != 0) {
+    ::_exit(kCannotStart);
+  }
+  ::close_range(0, ~0U, 0);  // locks and lines of the parent
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  ::sigaddset(&awaited, SIGCHLD);
+  ::sigaddset(&awaited, SIGTERM);
+  for (;;) {
+    int signal = 0;
+    int status = 0;
+    if (::sigwait(&awaited, &signal) == 0 && signal == SIGTERM) ::kill(0, SIGKILL);
+    if (::waitpid(program, &status, WNOHANG) != program) continue;
+    ::_exit(WIFSIGNALED(status) ? kBySignal + WTERMSIG(status) : WEXITSTATUS(status));
+  }
+}
+
+pid_t start_guarded(char* const* arguments, const SpawnPlan& plan) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) guard(parent, arguments, plan);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) throw std::system_error(error, std::generic_category(), arguments[0]);
+  ::setpgid(pid, pid);  // whoever comes first: a kill of the group must find it
+  return pid;
+}
 
 }  // namespace
 
@@ -81,6 +126,11 @@ Subprocess::Subprocess(const std::vector<std::string>& command, const Subprocess
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const SpawnPlan plan(options);
+  leads_group_ = options.has_children;
+  if (options.has_children) {
+    pid_ = start_guarded(arguments.data(), plan);
+    return;
+  }
   const int error = ::posix_spawnp(&pid_, arguments[0], plan.actions(), plan.attributes(), arguments.data(), environ);
   if (error != 0) throw std::system_error(error, std::generic_category(), command[0]);
 }
@@ -93,27 +143,29 @@ Subprocess::~Subprocess() {
   }
 }
 
-Subprocess::Subprocess(Subprocess&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+Subprocess::Subprocess(Subprocess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), leads_group_(other.leads_group_) {}
 
 Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
   std::swap(pid_, other.pid_);
+  std::swap(leads_group_, other.leads_group_);
   return *this;
 }
 
 ExitStatus Subprocess::wait() { return reap(0).value(); }
 
-std::optional<ExitStatus> Subprocess::wait_until(Clock::time_point deadline) {
+std::optional<ExitStatus> Subprocess::wait(const Patience& patience) {
   for (std::chrono::microseconds pause{100};; pause = std::min(pause * 2, kLongestPause)) {
     if (const auto status = reap(WNOHANG)) return status;
-    if (Clock::now() >= deadline) return std::nullopt;
+    if (patience.is_over()) return std::nullopt;
     std::this_thread::sleep_for(pause);
   }
 }
 
 std::optional<ExitStatus> Subprocess::stop() {
   if (pid_ < 0) return std::nullopt;
-  ::kill(pid_, SIGKILL);
-  const auto status = wait_until(Clock::now() + kReapPatience);
+  ::kill(leads_group_ ? -pid_ : pid_, SIGKILL);
+  const auto status = wait(Clock::now() + kReapPatience);
   pid_ = -1;
   return status;
 }

@@ -43,7 +43,7 @@ TEST(Database, NewFileIsOursAndSaysSo) {
   }
   const std::string bytes = read_file(folder / "t.db");
   EXPECT_EQ(bytes.substr(68, 4), "\x53\x54\xEC\x11");
-  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\x01", 4));
+  EXPECT_EQ(bytes.substr(60, 4), std::string("\0\0\0\x02", 4));
   EXPECT_FALSE(Database::open(folder / "t.db").report().created);
 }
 
@@ -207,37 +207,83 @@ TEST(Database, UnreadableFileIsAnIoError) {
   EXPECT_EQ(status, 0);
 }
 
+/// A process that keeps the database locked for as long as it is told to.
+class LockingProcess {
+ public:
+  explicit LockingProcess(const std::filesystem::path& path) {
+    int locked[2];
+    int release[2];
+    if (pipe(locked) != 0 || pipe(release) != 0) throw std::runtime_error("no pipes");
+    child_ = start_child([&] {
+      sqlite3* other = nullptr;
+      sqlite3_open(path.c_str(), &other);
+      sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr);
+      char byte = 0;
+      if (write(locked[1], &byte, 1) != 1 || read(release[0], &byte, 1) != 1) return 1;
+      sqlite3_close(other);
+      return 0;
+    });
+    char byte = 0;
+    if (read(locked[0], &byte, 1) != 1) throw std::runtime_error("the child did not lock");
+    release_ = release[1];
+    for (const int end : {locked[0], locked[1], release[0]}) close(end);
+  }
+
+  /// The lock is gone when this returns.
+  int release() const {
+    const char byte = 0;
+    if (write(release_, &byte, 1) != 1) return -1;
+    close(release_);
+    return wait_for_child(child_);
+  }
+
+ private:
+  int child_ = 0;
+  int release_ = -1;
+};
+
 TEST(Database, LockedByAnotherProcessIsSaidAndNothingIsLost) {
   const TemporaryFolder folder;
   Database database = Database::open(folder / "t.db", {.busy_timeout = 50ms});
   TrialStore store(database);
   store.insert(a_trial("a", 1));
-  int locked[2];
-  int release[2];
-  ASSERT_EQ(pipe(locked), 0);
-  ASSERT_EQ(pipe(release), 0);
-  const int child = start_child([&] {
-    sqlite3* other = nullptr;
-    sqlite3_open((folder / "t.db").c_str(), &other);
-    sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr);
-    char byte = 0;
-    if (write(locked[1], &byte, 1) != 1 || read(release[0], &byte, 1) != 1) return 1;
-    sqlite3_close(other);
-    return 0;
-  });
-  char byte = 0;
-  ASSERT_EQ(read(locked[0], &byte, 1), 1);
+  const LockingProcess other(folder / "t.db");
   const Error error = error_of([&] { store.insert(a_trial("b", 2)); });
   const Error opening = error_of([&] { Database::open(folder / "t.db", {.busy_timeout = 50ms}); });
-  ASSERT_EQ(write(release[1], &byte, 1), 1);
-  EXPECT_EQ(wait_for_child(child), 0);
-  for (const int end : {locked[0], locked[1], release[0], release[1]}) close(end);
+  EXPECT_EQ(other.release(), 0);
 
   EXPECT_EQ(error.code(), ErrorCode::database_locked);
   EXPECT_NE(std::string(error.what()).find("another process"), std::string::npos);
   EXPECT_EQ(opening.code(), ErrorCode::database_locked);
   store.insert(a_trial("b", 2));
   EXPECT_EQ(store.find({}).size(), 2U);
+}
+
+TEST(Database, WaitsForALockTellsAndGoesOn) {
+  const TemporaryFolder folder;
+  std::optional<LockingProcess> other;
+  std::vector<int> told;
+  OpenOptions options{.busy_timeout = 10min};
+  options.while_locked = [&](const std::filesystem::path& path, int seconds) {
+    EXPECT_EQ(path, folder / "t.db");
+    told.push_back(seconds);
+    return told.size() < 2 || other->release() == 0;
+  };
+  Database database = Database::open(folder / "t.db", options);
+  other.emplace(folder / "t.db");
+  TrialStore(database).insert(a_trial("a", 1));
+  EXPECT_EQ(TrialStore(database).find({}).size(), 1U);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_LT(told[0], told[1]);
+}
+
+TEST(Database, WaitingForALockEndsWhereItIsToldTo) {
+  const TemporaryFolder folder;
+  Database database =
+      Database::open(folder / "t.db", {.busy_timeout = 10min, .while_locked = [](auto&, int) { return false; }});
+  const LockingProcess other(folder / "t.db");
+  EXPECT_EQ(error_of([&] { TrialStore(database).insert(a_trial("a", 1)); }).code(), ErrorCode::database_locked);
+  EXPECT_EQ(other.release(), 0);
 }
 
 TEST(Database, OpeningAgainKeepsTheLocksOfThisProcess) {

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace stencil_tune {
 namespace {
 
@@ -98,7 +100,7 @@ TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
   EXPECT_EQ(code_of(text_.substr(0, text_.size() / 2)), invalid);
   EXPECT_EQ(code_of(std::string(100000, '[')), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["format"] = "recipes"; }), invalid);
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 2; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 3; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = "1"; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j.erase("winners"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"] = 3; }), invalid);
@@ -124,11 +126,58 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   EXPECT_EQ(code_with("gstencils", nullptr), invalid);
   EXPECT_EQ(code_with("gstencils", -1.0), invalid);
   EXPECT_EQ(code_with("raced", 1), invalid);
+  EXPECT_EQ(code_with("objective", "beauty"), invalid);
+  EXPECT_EQ(code_with("sharpness", -0.5), invalid);
   EXPECT_EQ(code_with("stencil_key", "../../etc/passwd"), invalid);
   EXPECT_EQ(code_with("gpu", "\x1b[31m"), invalid);
   EXPECT_EQ(code_with("extra", 1), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trial"].erase("driver"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_gstencils"] = -1; }), invalid);
+}
+
+TEST_F(ExchangeTest, Version1IsReadAndGetsWhatIsKnownOfOlderTrials) {
+  const auto winners = parse_winners(read_file("tests/db/frozen/schema-1.json"));
+  ASSERT_EQ(winners.size(), 6U);
+  const TrialRecord& trial = winners.front().trial;
+  EXPECT_EQ(trial.sharpness, -1);
+  EXPECT_EQ(trial.objective, "burst");
+  EXPECT_EQ(trial.sustained_gstencils, 0);
+}
+
+TEST_F(ExchangeTest, Version1HasNoFieldsOfVersion2) {
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 1; }), ErrorCode::invalid_argument);
+}
+
+TEST_F(ExchangeTest, EndlessFileIsRefused) {
+  const Error error = error_of([] { read_winners_file("/dev/zero"); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(std::string(error.what()).find("32 MiB"), std::string::npos) << error.what();
+}
+
+TEST_F(ExchangeTest, FileIsReadWholeAndAMissingOneOrAFolderIsAnError) {
+  write_file(folder_ / "winners.json", text_);
+  EXPECT_EQ(read_winners_file(folder_ / "winners.json"), text_);
+  write_file(folder_ / "winners.json", "");
+  EXPECT_EQ(read_winners_file(folder_ / "winners.json"), "");
+  EXPECT_EQ(error_of([&] { read_winners_file(folder_ / "none.json"); }).code(), ErrorCode::file_io);
+  EXPECT_EQ(error_of([&] { read_winners_file(folder_.path()); }).code(), ErrorCode::file_io);
+}
+
+TEST_F(ExchangeTest, NestingIsRefusedWhereItBegins) {
+  for (const char* opening : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += opening;
+    const Error error = error_of([&] { parse_winners(text); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("nested"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(ExchangeTest, TextSpeaksToNoTerminal) {
+  TrialRecord trial = a_trial(kCode, 10);
+  trial.problem.stencil_name = "d\xc3\xa9j\xc3\xa0\xc2\x9b\xe2\x80\xae\x1b";
+  const std::string text = format_winners(std::vector<WinnerRecord>{{trial, 0, 1}});
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
 TEST_F(ExchangeTest, EveryFieldMustBeThere) {
@@ -145,6 +194,15 @@ TEST_F(ExchangeTest, MessageSaysWhichWinnerAndField) {
   json["winners"][1]["trial"]["nx"] = "wide";
   const Error error = error_of([&] { parse_winners(json.dump()); });
   EXPECT_NE(std::string(error.what()).find("winner 2: 'nx'"), std::string::npos) << error.what();
+}
+
+TEST_F(ExchangeTest, MessageIsOnePrintableLine) {
+  for (const char* field : {"outcome", "type", "\n\x1b[2J"}) {
+    Json json = Json::parse(text_);
+    json["winners"][0]["trial"][field] = "x\nall is well\x1b[2J";
+    const std::string message = error_of([&] { parse_winners(json.dump()); }).what();
+    EXPECT_EQ(message.find_first_of("\n\x1b"), std::string::npos) << message;
+  }
 }
 
 TEST_F(ExchangeTest, InfiniteNumbersAreRefused) {

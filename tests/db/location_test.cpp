@@ -52,7 +52,7 @@ TEST(Location, DefaultFoldersAreMade) {
   const TemporaryFolder folder;
   const Variable data("XDG_DATA_HOME", (folder / "a/b").c_str());
   const Variable named("STENCIL_TUNE_DB", nullptr);
-  const Database database = open_database("", Access::write);
+  const Database database = open_database("", {});
   EXPECT_EQ(database.path(), folder / "a/b/stencil-tune/stencil-tune.db");
   EXPECT_TRUE(database.report().created);
 }
@@ -61,14 +61,14 @@ TEST(Location, ReadingTheDefaultMakesNothing) {
   const TemporaryFolder folder;
   const Variable data("XDG_DATA_HOME", (folder / "a").c_str());
   const Variable named("STENCIL_TUNE_DB", nullptr);
-  EXPECT_EQ(error_of([] { open_database("", Access::read); }).code(), ErrorCode::database_io);
+  EXPECT_EQ(error_of([] { open_database("", {.access = Access::read}); }).code(), ErrorCode::database_io);
   EXPECT_TRUE(files_of(folder.path()).empty());
 }
 
 TEST(Location, MissingFolderOfANamedDatabaseIsAnError) {
   const TemporaryFolder folder;
   const auto path = folder / "missing/x.db";
-  const Error error = error_of([&] { open_database(path.string(), Access::write); });
+  const Error error = error_of([&] { open_database(path.string(), {}); });
   EXPECT_EQ(error.code(), ErrorCode::database_io);
   EXPECT_NE(std::string(error.what()).find("missing"), std::string::npos);
   EXPECT_TRUE(files_of(folder.path()).empty());

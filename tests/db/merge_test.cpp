@@ -50,10 +50,10 @@ TEST_F(MergeTest, AgainAddsNothing) {
 }
 
 TEST_F(MergeTest, GivesTheSameWinnerInEitherDirection) {
-  trials_.insert(a_trial("a", 480));
-  TrialRecord race = a_trial("a", 440);
-  race.raced = true;
-  fill_other({race, a_trial("b", 450)});
+  TrialRecord lucky = a_trial("a", 480);
+  lucky.raced = false;
+  trials_.insert(lucky);
+  fill_other({a_trial("a", 440), a_trial("b", 450)});
   Database other = Database::open(other_path_);
   merge_database(database_, other_path_);
   merge_database(other, folder_ / "t.db");
@@ -67,6 +67,23 @@ TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
   const MergeResult result = merge_database(database_, other_path_);
   EXPECT_EQ(result.added, 1);
   EXPECT_EQ(result.damaged, 1);
+}
+
+TEST_F(MergeTest, WhatImportWouldRefuseIsLeftOutAndNamed) {
+  TrialRecord hostile = a_trial("hostile", 900);
+  hostile.platform.gpu = "NVIDIA\x1b[2J";
+  TrialRecord reversed = a_trial("reversed", 900);
+  reversed.problem.stencil_name = "abc\xe2\x80\xae";
+  TrialRecord retired = a_failure("retired", Outcome::timeout);
+  retired.code = "direct.bx32.nonsense";
+  fill_other({a_trial("a", 100), hostile, reversed, retired, retired});
+  const MergeResult result = merge_database(database_, other_path_);
+  EXPECT_EQ(result.added, 1);
+  ASSERT_EQ(result.refused.size(), 3U);
+  EXPECT_TRUE(result.refused.begin()->first.starts_with("direct.bx32.nonsense: ")) << result.refused.begin()->first;
+  EXPECT_EQ(result.refused.begin()->second, 2);
+  EXPECT_EQ(winners_.list().size(), 1U);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, a_code("a"));
 }
 
 TEST_F(MergeTest, OtherIsNotChanged) {

@@ -6,8 +6,9 @@ namespace stencil_tune {
 namespace {
 
 TEST(Outcome, NamesParseBack) {
-  for (const Outcome outcome : {Outcome::ok, Outcome::compile_failed, Outcome::exceeds_limits, Outcome::wrong_result,
-                                Outcome::launch_failed, Outcome::timeout, Outcome::device_lost}) {
+  for (const Outcome outcome :
+       {Outcome::ok, Outcome::compile_failed, Outcome::exceeds_limits, Outcome::wrong_result, Outcome::launch_failed,
+        Outcome::timeout, Outcome::device_lost, Outcome::worker_killed, Outcome::compile_timeout}) {
     EXPECT_EQ(parse_outcome(name(outcome)), outcome) << name(outcome);
   }
 }

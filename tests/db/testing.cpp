@@ -70,6 +70,7 @@ TrialRecord a_trial(const std::string& name_or_code, double gstencils) {
   trial.spill_bytes = 8;
   trial.shared_bytes = 4096;
   trial.occupancy = 0.75;
+  trial.raced = true;
   trial.session = "session-1";
   trial.created_at = "2026-01-31T12:00:00.000Z";
   return trial;

@@ -1,5 +1,6 @@
 #include "db/trial_store.hpp"
 
+#include "db/trial_rows.hpp"
 #include "tests/db/testing.hpp"
 
 #include <limits>
@@ -24,6 +25,16 @@ TEST_F(TrialStoreTest, GivesBackEveryFieldAfterReopening) {
   trial.problem.steps = 3;
   trial.message = "two\nlines, 'quotes' and \xc3\xa4";
   trial.raced = true;
+  trial.sharpness = 0.998;
+  trial.sharpness_note = "15 and 16 steps are equal in 93 % of the cells";
+  trial.plan = "12x8+4x1";
+  trial.objective = "energy";
+  trial.sustained_gstencils = 333.25;
+  trial.watts = 612.5;
+  trial.nanojoules = 1.75;
+  trial.sm_clock_mhz = 1980;
+  trial.memory_clock_mhz = 3201;
+  trial.throttle = "power cap";
   store_.insert(trial);
   TrialRecord failure = a_failure("direct.bx64", Outcome::launch_failed);
   failure.predicted = true;
@@ -129,6 +140,17 @@ TEST_F(TrialStoreTest, KnownHasOneFreshTrialACodeOfThisProblem) {
   EXPECT_EQ(known.at(a_code("wrong")).outcome, Outcome::wrong_result);
 }
 
+TEST_F(TrialStoreTest, KnownLeavesOutWhatDeservesAnotherTry) {
+  const auto known = [&] { return store_.known(a_problem(), kGpu, false).size(); };
+  store_.insert(a_failure("killed", Outcome::worker_killed));
+  store_.insert(a_failure("late", Outcome::compile_timeout));
+  EXPECT_EQ(known(), 0U);
+  store_.insert(a_failure("killed", Outcome::compile_timeout));
+  EXPECT_EQ(known(), 1U);
+  store_.insert(a_trial("late", 400));
+  EXPECT_EQ(known(), 2U);
+}
+
 TEST_F(TrialStoreTest, RowWithAWrongChecksumIsSkippedAndReported) {
   store_.insert(a_trial("a", 400));
   store_.insert(a_trial("b", 410));
@@ -173,9 +195,19 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
                                    "shared_bytes = 1",
                                    "occupancy = 1",
                                    "predicted = 1",
-                                   "raced = 1",
+                                   "raced = 0",
                                    "session = 'x'",
                                    "created_at = 'x'",
+                                   "sharpness = 1",
+                                   "sharpness_note = 'x'",
+                                   "plan = 'x'",
+                                   "objective = 'x'",
+                                   "sustained_gstencils = 1",
+                                   "watts = 1",
+                                   "nanojoules = 1",
+                                   "sm_clock_mhz = 1",
+                                   "memory_clock_mhz = 1",
+                                   "throttle = 'x'",
                                    "checksum = 1",
                                    "outcome = 'nonsense'"}) {
     write_file(folder_ / "copy.db", original);
@@ -184,6 +216,16 @@ TEST_F(TrialStoreTest, EveryColumnIsUnderTheChecksum) {
     EXPECT_TRUE(TrialStore(copy).find({}).empty()) << change;
     EXPECT_EQ(copy.damaged_rows().size(), 1U) << change;
   }
+}
+
+TEST_F(TrialStoreTest, RowsThatNoProgramOfOursWroteAreNotUsed) {
+  TrialRecord senseless = a_trial("senseless", 900);
+  senseless.problem.extents.rank = 77;
+  insert_trial_row(database_, senseless);  // with a checksum that is right
+  store_.insert(a_trial("sane", 100));
+  ASSERT_EQ(store_.find({}).size(), 1U);
+  EXPECT_EQ(store_.find({}).front().code, a_code("sane"));
+  EXPECT_EQ(database_.damaged_rows(), (std::set<DamagedRow>{{"trials", 1}}));
 }
 
 }  // namespace

@@ -9,13 +9,18 @@ namespace stencil_tune {
 namespace {
 
 TrialRecord raced(TrialRecord trial, const std::string& created_at) {
-  trial.raced = true;
   trial.created_at = created_at;
+  return trial;
+}
+
+TrialRecord timed_alone(TrialRecord trial) {
+  trial.raced = false;
   return trial;
 }
 
 TrialRecord predicted(TrialRecord trial) {
   trial.predicted = true;
+  trial.raced = false;
   return trial;
 }
 
@@ -47,6 +52,17 @@ TEST(WinnerChoice, StaleWinsOnlyAlone) {
   EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), a_code("a"));
 }
 
+TEST(WinnerChoice, ACandidateWhoseCheckWouldNotNoticeAWrongKernelNeverWins) {
+  TrialRecord blunt = a_trial("a", 900);
+  blunt.sharpness = 0.94;
+  EXPECT_EQ(winner_of({blunt, a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({blunt, predicted(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({blunt}), "none");
+  EXPECT_TRUE(ranked_codes(std::vector{blunt}).empty());
+  blunt.sharpness = 0.95;
+  EXPECT_EQ(winner_of({blunt, a_trial("b", 10)}), a_code("a"));
+}
+
 TEST(WinnerChoice, ACodeThatDoesNotParseNeverWins) {
   TrialRecord retired = a_trial("retired", 900);
   retired.code = "direct.bx32.nonsense";
@@ -55,10 +71,18 @@ TEST(WinnerChoice, ACodeThatDoesNotParseNeverWins) {
   EXPECT_EQ(winner_of({retired}), "none");
 }
 
+TEST(WinnerChoice, WhatNeverRacedNeverWins) {
+  EXPECT_EQ(winner_of({timed_alone(a_trial("a", 900)), a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({timed_alone(a_trial("a", 900)), stale(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({timed_alone(a_trial("a", 900)), predicted(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({timed_alone(a_trial("a", 900))}), "none");
+}
+
 TEST(WinnerChoice, RaceCorrectsALuckyFirstTiming) {
-  EXPECT_EQ(winner_of({a_trial("a", 480), a_trial("b", 470), raced(a_trial("a", 460), "2026-01-31T13:00:00Z"),
-                       raced(a_trial("b", 465), "2026-01-31T13:00:00Z")}),
-            a_code("b"));
+  EXPECT_EQ(
+      winner_of({timed_alone(a_trial("a", 480)), timed_alone(a_trial("b", 470)),
+                 raced(a_trial("a", 460), "2026-01-31T13:00:00Z"), raced(a_trial("b", 465), "2026-01-31T13:00:00Z")}),
+      a_code("b"));
 }
 
 TEST(WinnerChoice, LatestRaceSpeaksForACode) {
@@ -76,7 +100,7 @@ TEST(WinnerChoice, CodeThatWasEverWrongIsOut) {
 }
 
 TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
-  std::vector<TrialRecord> trials{a_trial("a", 480),
+  std::vector<TrialRecord> trials{timed_alone(a_trial("a", 480)),
                                   raced(a_trial("a", 440), "2026-01-31T13:00:00Z"),
                                   raced(a_trial("a", 445), "2026-01-31T14:00:00Z"),
                                   a_trial("b", 445),
@@ -94,7 +118,8 @@ TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
 }
 
 TEST(WinnerChoice, RankingHasOneTrialACodeBestFirst) {
-  const std::vector<TrialRecord> trials{a_trial("a", 1), a_trial("b", 3), a_trial("a", 2), predicted(a_trial("c", 9))};
+  const std::vector<TrialRecord> trials{timed_alone(a_trial("a", 1)), timed_alone(a_trial("b", 3)),
+                                        timed_alone(a_trial("a", 2)), predicted(a_trial("c", 9))};
   const auto ranking = ranked_codes(trials);
   ASSERT_EQ(ranking.size(), 2U);
   EXPECT_EQ(ranking[0].code, a_code("b"));

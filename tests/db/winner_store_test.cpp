@@ -67,8 +67,10 @@ TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
 }
 
 TEST_F(WinnerStoreTest, SettlingPrefersTheRace) {
-  trials_.insert(a_trial("lucky", 480));
-  trials_.insert(a_trial("steady", 470));
+  for (TrialRecord alone : {a_trial("lucky", 480), a_trial("steady", 470)}) {
+    alone.raced = false;
+    trials_.insert(alone);
+  }
   for (auto [code, rate] : {std::pair{"steady", 468.0}, std::pair{"lucky", 460.0}}) {
     TrialRecord race = a_trial(code, rate);
     race.raced = true;

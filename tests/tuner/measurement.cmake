@@ -24,3 +24,14 @@ stencil_tune_add_test(stencil_tune_measurement_test
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE
   STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>")
+
+# Verification and timing as on a GPU, on a device made of the CPU.
+stencil_tune_add_test(device_bench_test
+  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
+  LIBRARIES stencil_tune::tuner)
+
+# How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.
+add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)
+target_link_libraries(sharpness_table PRIVATE stencil_tune::reference ${STENCIL_TUNE_FMT})
+add_custom_target(check-sharpness COMMAND sharpness_table WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL
+  COMMENT "Measuring whether checks would notice wrong kernels")

@@ -8,6 +8,8 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/session/progress.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/say.hpp"
 #include "tuner/suites/side_by_side.hpp"
 #include "tuner/suites/suite_table.hpp"
 #include "tuner/suites/suites.hpp"
@@ -117,18 +119,18 @@ int run_bench(const Arguments& arguments) {
     json["cases"].push_back(report_json(reports.back()));
     if (values->count("suite") > 0) json["cases"].back()["case"] = item.number;
     if (item.against) json["cases"].back()["compared_with_case"] = *item.against;
-    fmt::print(people, "{}\n", format_report(reports.back()));
+    say(people, format_report(reports.back()) + "\n");
   }
   const Suite done(cases.begin(), cases.begin() + static_cast<std::ptrdiff_t>(reports.size()));
-  if (cases.size() > 1) fmt::print(people, "{}\n", suite_table(done, reports));
+  if (cases.size() > 1) say(people, suite_table(done, reports) + "\n");
   if (done.size() < cases.size()) {
-    fmt::print(stderr, "interrupted after {} of {} cases; the same command times these again and tunes the rest\n",
-               done.size(), cases.size());
+    say(stderr, fmt::format("interrupted after {} of {} cases; the same command times these again and tunes the rest\n",
+                            done.size(), cases.size()));
   }
   const bool tuned =
       std::any_of(reports.begin(), reports.end(), [](const Report& report) { return !report.winner_known; });
   if (tuned && std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
-  if (as_json) fmt::print("{}\n", json.dump(2));
+  if (as_json) fmt::print("{}", json_text(json));
   const bool all =
       done.size() == cases.size() &&
       std::none_of(reports.begin(), reports.end(), [](const Report& report) { return report.rows.empty(); });

@@ -1,9 +1,11 @@
-// stencil-tune db path | check | merge FILE | export [FILE] | import FILE
+// stencil-tune db path | check | prune | merge FILE | export [FILE] | import FILE
 #include "db/check.hpp"
 #include "db/exchange.hpp"
 #include "db/location.hpp"
 #include "db/merge.hpp"
+#include "db/prune.hpp"
 #include "db/winner_store.hpp"
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
@@ -13,31 +15,43 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kUsage = "stencil-tune db path | check | merge FILE | export [FILE] | import FILE";
+constexpr const char* kUsage = "stencil-tune db path | check | prune | merge FILE | export [FILE] | import FILE";
 
 int path(const po::variables_map& values) {
   const DatabaseLocation location = locate_database(values["db"].as<std::string>());
-  fmt::print("{}\n", location.path.string());
+  fmt::print("{}\n", printable(location.path.string()));
   return 0;
 }
 
 int check(const po::variables_map& values) {
   const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path);
-  fmt::print("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", result.path.string(), result.schema_version,
-             bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners, result.stale);
+  fmt::print("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", printable(result.path.string()),
+             result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
+             result.stale);
   for (const std::string& row : result.cannot_run) fmt::print("  {}\n", row);
-  for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
-  fmt::print("{}\n", result.ok() ? "all is well" : "damaged: the next tune moves the file aside and starts a new one");
+  for (const std::string& problem : result.problems) fmt::print("  {}\n", printable_lines(problem));
+  fmt::print("{}\n", result.ok()
+                         ? "all is well"
+                         : "damaged: single rows are not used, and `stencil-tune db prune` takes them out; a file "
+                           "that is damaged beyond them the next tune moves aside");
   return result.ok() ? 0 : 1;
+}
+
+int prune(const po::variables_map& values) {
+  Database database = open_database_for(values, Access::write);
+  const PruneResult result = prune_database(database);
+  if (result.nothing()) {
+    fmt::print("every row is of use; nothing was taken out\n");
+    return 0;
+  }
+  for (const auto& [objection, count] : result.unusable) fmt::print("{} trials taken out: {}\n", count, objection);
+  if (result.damaged > 0) fmt::print("{} trials taken out: damaged\n", result.damaged);
+  fmt::print("{} winners taken out or chosen anew; the database as it was: {}\n", result.winners,
+             printable(result.copy.string()));
+  return 0;
 }
 
 int merge(const po::variables_map& values, const std::string& other) {
@@ -45,6 +59,7 @@ int merge(const po::variables_map& values, const std::string& other) {
   const MergeResult result = merge_database(database, other);
   fmt::print("{} trials added, {} were here already, {} damaged rows left out, {} winners changed\n", result.added,
              result.duplicates, result.damaged, result.winners_changed);
+  for (const auto& [reason, count] : result.refused) fmt::print("left out, {} trials: {}\n", count, printable(reason));
   return 0;
 }
 
@@ -57,14 +72,12 @@ int export_to(const po::variables_map& values, const std::string& file) {
     return 0;
   }
   write_output_file(file, text + '\n');
-  fmt::print("{} winners written to {}\n", winners.size(), file);
+  fmt::print("{} winners written to {}\n", winners.size(), printable(file));
   return 0;
 }
 
 int import_from(const po::variables_map& values, const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = read_winners_file(file);
   Database database = open_database_for(values, Access::write);
   const ImportResult result = import_winners(database, text);
   fmt::print("{} winners added, {} were here already\n", result.merged.added, result.merged.duplicates);
@@ -80,8 +93,10 @@ int import_from(const po::variables_map& values, const std::string& file) {
 int run_db(const Arguments& arguments) {
   CommandLine line(kUsage,
                    "path: where the database is; check: every page, row and checksum, changing nothing;\n"
+                   "prune: take out rows that check calls damaged or unable to run, and keep a copy of the file;\n"
                    "merge: take in another database; export, import: winners as text.\n",
-                   "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db merge other.db\n"
+                   "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db prune\n"
+                   "  stencil-tune db merge other.db\n"
                    "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n");
   line.positional("words", 2);
   add_database_option(line);
@@ -94,11 +109,12 @@ int run_db(const Arguments& arguments) {
   const std::string file = words.size() > 1 ? words[1] : "";
   if (verb == "path" && file.empty()) return path(*values);
   if (verb == "check" && file.empty()) return check(*values);
+  if (verb == "prune" && file.empty()) return prune(*values);
   if (verb == "export") return export_to(*values, file);
   if (verb != "merge" && verb != "import") {
     throw Error(ErrorCode::unknown_name,
                 fmt::format("db {}: not known{}; usage: {}", fmt::join(words, " "),
-                            did_you_mean(verb, {"path", "check", "merge", "export", "import"}), kUsage));
+                            did_you_mean(verb, {"path", "check", "prune", "merge", "export", "import"}), kUsage));
   }
   if (file.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db {}: which file? usage: {}", verb, kUsage));
   return verb == "merge" ? merge(*values, file) : import_from(*values, file);

@@ -87,7 +87,7 @@ int run_devices(const Arguments& arguments) {
   if (!values) return 0;
   const Present present = present_devices();
   if (values->count("json") > 0) {
-    fmt::print("{}\n", devices_json(present).dump(2));
+    fmt::print("{}", json_text(devices_json(present)));
   } else {
     print_devices(present);
   }

@@ -2,6 +2,7 @@
 #include "runtime/export/export.hpp"
 
 #include "db/stored_code.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -9,6 +10,7 @@
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/say.hpp"
 
 #include <fmt/format.h>
 
@@ -79,9 +81,9 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   auto database = read_database(values);
   const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
   if (is_stale(winner.trial)) {
-    fmt::print(
-        stderr, "{} is stale, its template has changed since: tune again to be sure of its rate\n",
-        winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune," : "this winner");
+    say(stderr, fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
+                            winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune,"
+                                                                     : "this winner"));
   }
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
 }
@@ -122,8 +124,8 @@ int run_export(const Arguments& arguments) {
   }
   write_output_file(path, files.source);
   if (options.split_header) write_output_file(std::filesystem::path(path).replace_extension(".h"), files.header);
-  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", path.string(), options.name, describe(problem),
-             code(choice.tuning), options.architecture, options.provenance.front());
+  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", printable(path.string()), options.name, describe(problem),
+             code(choice.tuning), printable(options.architecture), printable(options.provenance.front()));
   return 0;
 }
 

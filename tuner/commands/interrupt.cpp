@@ -1,6 +1,8 @@
 #include "tuner/commands/interrupt.hpp"
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 
 namespace stencil_tune {
 namespace {
@@ -11,13 +13,23 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 void note_interrupt(int) { interrupt_requested = true; }
 
-void handle(void (*handler)(int)) {
-  struct sigaction action = {};
-  action.sa_handler = handler;
+constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, kSignals.size()> before{};
+
+void take_signals() {
+  struct sigaction ours = {};
+  ours.sa_handler = note_interrupt;
   // Once only: whoever asks again means at once. Reads from worker processes go on meanwhile.
-  action.sa_flags = SA_RESTART | (handler == SIG_DFL ? 0 : static_cast<int>(SA_RESETHAND));
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  ours.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before[i]);
+    // nohup(1) ignores hang-ups, and means it.
+    if (kSignals[i] != SIGHUP || before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &ours, nullptr);
+  }
+}
+
+void give_signals_back() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before[i], nullptr);
 }
 
 }  // namespace
@@ -25,11 +37,11 @@ void handle(void (*handler)(int)) {
 InterruptGuard::InterruptGuard() {
   if (guards++ > 0) return;
   interrupt_requested = false;
-  handle(note_interrupt);
+  take_signals();
 }
 
 InterruptGuard::~InterruptGuard() {
-  if (--guards == 0) handle(SIG_DFL);
+  if (--guards == 0) give_signals_back();
 }
 
 const std::atomic<bool>& InterruptGuard::requested() { return interrupt_requested; }

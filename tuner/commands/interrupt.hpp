@@ -1,12 +1,12 @@
-// Ctrl-C as a wish to end in good order.
+// Ctrl-C and its kin as a wish to end in good order.
 #pragma once
 
 #include <atomic>
 
 namespace stencil_tune {
 
-/// While it lives, the first SIGINT or SIGTERM sets `requested`; a second one ends the process at once. One that lives
-/// within another changes nothing. Of one thread.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP sets `requested`; the same again ends the process at once. A
+/// SIGHUP that was ignored stays so. One that lives within another changes nothing. Of one thread.
 class InterruptGuard {
  public:
   InterruptGuard();

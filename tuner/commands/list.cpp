@@ -4,6 +4,7 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/say.hpp"
 #include "tuner/session/text_table.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner) {
 void leave_out_what_cannot_run(std::vector<WinnerRecord>& winners) {
   std::erase_if(winners, [](const WinnerRecord& winner) {
     const auto objection = objection_to(winner.trial);
-    if (objection) fmt::print(stderr, "winner {} is left out, it cannot run: {}\n", winner.trial.id, *objection);
+    if (objection) say(stderr, fmt::format("winner {} is left out, it cannot run: {}\n", winner.trial.id, *objection));
     return objection.has_value();
   });
 }
@@ -82,7 +83,7 @@ int run_list(const Arguments& arguments) {
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
     for (const WinnerRecord& winner : winners) json.push_back(winner_json(winner));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", json_text(json));
     return 0;
   }
   if (winners.empty()) {

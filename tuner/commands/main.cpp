@@ -1,8 +1,11 @@
 // stencil-tune: the command line. The first word is the verb; without one it is `tune`.
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/commit.hpp"
+#include "tuner/commands/inherited_state.hpp"
+#include "tuner/session/say.hpp"
 
 #include <fmt/format.h>
 
@@ -38,11 +41,12 @@ bool wrong_use(ErrorCode code) {
          code == ErrorCode::malformed_definition;
 }
 
+void complain(const std::string& what) { say(stderr, fmt::format("stencil-tune: {}\n", printable_lines(what))); }
+
 /// Standard output may be a full disk: then a file there is not whole.
 void flush_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  throw Error(ErrorCode::file_io,
-              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+  throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
 int run(Arguments arguments) {
@@ -73,18 +77,19 @@ int run(Arguments arguments) {
 
 int main(int argc, char** argv) {
   using namespace stencil_tune;
+  mend_inherited_state();
   try {
     const int status = run(Arguments(argv + 1, argv + argc));
     flush_output();
     return status;
   } catch (const Error& error) {
-    fmt::print(stderr, "stencil-tune: {}\n", error.what());
+    complain(error.what());
     return wrong_use(error.code()) ? kWrongUse : kFailed;
   } catch (const std::system_error& error) {
-    fmt::print(stderr, "stencil-tune: {}\n", error.what());  // fmt's, when a write fails
+    if (error.code() != std::errc::broken_pipe) complain(error.what());  // fmt's, when a write fails
     return kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "stencil-tune: internal error: {}\n", error.what());
+    complain(fmt::format("internal error: {}", error.what()));
     return kFailed;
   }
 }

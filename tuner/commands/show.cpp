@@ -1,8 +1,10 @@
 // stencil-tune show ID | --dims 512
+#include "db/fields.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
+#include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -20,6 +22,13 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kTrialsShown = 15;
+
+WinnerRecord with_printable_texts(WinnerRecord winner) {
+  visit_trial(winner.trial, [](std::string_view, auto& value) {
+    if constexpr (std::is_same_v<decltype(value), std::string&>) value = printable(value);
+  });
+  return winner;
+}
 
 WinnerRecord winner_by_id(Database* database, const std::string& text) {
   std::int64_t id = 0;
@@ -81,14 +90,17 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   fmt::print("\n");
   const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
-    fmt::print("  {:>8.1f}  {}\n", ranking[i].gstencils, ranking[i].code);
+    fmt::print("  {:>8.1f}  {}\n", ranking[i].gstencils, printable(ranking[i].code));
   }
   if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
   std::map<std::string, int> failures;
   for (const TrialRecord& trial : trials) {
-    if (trial.outcome == Outcome::ok) continue;
+    if (trial.outcome == Outcome::ok) {
+      if (!is_sharp(trial)) ++failures["cannot be verified: " + printable(trial.sharpness_note)];
+      continue;
+    }
     const std::string first_line = trial.message.substr(0, trial.message.find('\n'));
-    ++failures[fmt::format("{}: {}", name(trial.outcome), first_line)];
+    ++failures[fmt::format("{}: {}", name(trial.outcome), printable(first_line))];
   }
   for (const auto& [failure, count] : failures) fmt::print("  failed {} x  {}\n", count, failure);
 }
@@ -103,7 +115,7 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
   json["naive_gstencils"] = winner.naive_gstencils;
   json["trials"] = nlohmann::ordered_json::array();
   for (const TrialRecord& each : trials) json["trials"].push_back(trial_json(each));
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", json_text(json));
 }
 
 void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
@@ -152,7 +164,7 @@ int run_show(const Arguments& arguments) {
   if (values->count("json") > 0) {
     print_json(winner, trials);
   } else {
-    print_winner(winner, trials);
+    print_winner(with_printable_texts(winner), trials);
   }
   return 0;
 }

@@ -11,6 +11,7 @@
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/run_plan.hpp"
+#include "tuner/session/say.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
@@ -64,43 +65,30 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
                      agreement.trials, agreement.spearman);
 }
 
-/// The fastest kernel of one sweep among the trials of the run and of its single steps.
-std::optional<TrialRecord> best_single(Problem problem, const PlatformKey& platform, bool predicted,
-                                       Database& database) {
-  std::optional<TrialRecord> best;
-  for (const int steps : {problem.steps, 1}) {
-    problem.steps = steps;
-    TrialQuery query;
-    query.problem = problem_key(problem);
-    query.gpu = platform.gpu;
-    query.predicted = predicted;
-    for (TrialRecord& trial : TrialStore(database).find(query)) {
-      if (trial.outcome != Outcome::ok || objection_to(trial, problem)) continue;
-      if (sweeps_per_launch(parse_code(trial.code)) > 1) continue;
-      if (!best || trial.gstencils > best->gstencils) best = std::move(trial);
-    }
-  }
-  return best;
-}
-
 /// How a run of several steps goes, or what it would gain.
-std::string run_note(const Problem& problem, const TuningOutcome& outcome, const Target& target, Database& database) {
+std::string run_note(const Problem& problem, const TuningOutcome& outcome, const Target& target) {
   if (!outcome.result.winner) return {};
   const TrialRecord& winner = *outcome.result.winner;
   if (problem.steps == 1) return gain_note(problem, target.limits, target.model, winner);
-  return plan_note(problem.steps, winner, best_single(problem, outcome.platform, target.predicted(), database));
+  return plan_note(problem, target.limits, winner);
 }
 
 std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                Database& database) {
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
-  if (std::string run = run_note(problem, outcome, target, database); !run.empty()) lines.push_back(std::move(run));
+  if (std::string run = run_note(problem, outcome, target); !run.empty()) lines.push_back(std::move(run));
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1) {
     lines.push_back(
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
   lines.push_back(search_note(result));
+  if (!result.winner && result.best) {
+    lines.push_back(
+        fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
+                    "a race, which the same command goes on to",
+                    result.best->code, result.best->gstencils));
+  }
   for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
   if (target.predicted()) {
     lines.push_back(outcome.check_note);
@@ -131,7 +119,7 @@ int run_tune(const Arguments& arguments) {
                target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                target.gpu());
   Database database = open_database_for(*values, Access::write);
-  if (!target.note.empty()) fmt::print(stderr, "{}: predicting for {} instead\n", target.note, target.gpu());
+  if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
 
   TuningOutcome outcome;
   {
@@ -141,11 +129,11 @@ int run_tune(const Arguments& arguments) {
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
   report.notes = notes(problem, outcome, target, database);
   if (values->count("json") > 0) {
-    fmt::print("{}\n", report_json(report).dump(2));
+    fmt::print("{}", json_text(report_json(report)));
   } else {
     fmt::print("\n{}", format_report(report));
   }
-  if (!outcome.result.winner) {
+  if (!outcome.result.winner && !outcome.result.best) {
     throw Error(ErrorCode::launch_failed,
                 "no candidate succeeded; the table says what became of the textbook's kernels");
   }

@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/suggest.hpp"
+#include "runtime/files/scratch_folder.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
@@ -132,6 +133,7 @@ PlatformKey platform_of(const Target& target) {
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
                          Database& database, SessionObserver& observer) {
   const InterruptGuard interrupts;
+  ScratchFolder::remove_abandoned();
   const Space space(problem, target.limits);
   const PerformanceModel model(problem, target.limits, target.model);
   const auto strategy = make_strategy(settings, space, model);
@@ -143,15 +145,16 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   if (target.device) workers.device = target.device->uuid;
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
-  const auto compilers = start_compile_workers(problem, workers);
+  const WorkerTies ties{.stop = &InterruptGuard::requested()};
+  const auto compilers = start_compile_workers(problem, workers, ties);
 
   std::unique_ptr<DeviceWorker> device;
   const PredictedDevice* prediction = nullptr;
   if (target.device) {
-    device = start_device_worker(problem, workers);
+    device = start_device_worker(problem, workers, ties);
   } else {
-    const auto checker = [](const Problem& small, std::span<const Tuning> tunings) {
-      return check_on_host(small, tunings);
+    const auto checker = [ties](const Problem& small, std::span<const Tuning> tunings) {
+      return check_on_host(small, tunings, {Patience::Clock::time_point::max(), ties.stop});
     };
     auto predicted = std::make_unique<PredictedDevice>(problem, target.limits, target.model, checker);
     prediction = predicted.get();

@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/session/say.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ WinnerRecord winner_of_problem(Database* database, const Problem& problem, const
                             "`stencil-tune tune` with the same options finds one{}",
                             gpu ? " on '" + *gpu + "'" : "", passed_over));
   }
-  if (!passed_over.empty()) fmt::print(stderr, "{}\n", passed_over.substr(1));
+  if (!passed_over.empty()) say(stderr, passed_over.substr(1) + "\n");
   return *found;
 }
 

@@ -119,6 +119,7 @@ std::optional<HostFault> BlockScheduler::run_grid() {
   if (options_.order == ThreadOrder::descending) std::reverse(clusters.begin(), clusters.end());
   if (options_.order == ThreadOrder::random) std::shuffle(clusters.begin(), clusters.end(), random_);
   for (const std::uint64_t cluster : clusters) {
+    if (options_.patience.is_over()) throw Error(ErrorCode::timeout, "a kernel on the host was not done in time");
     auto fault = run_cluster({static_cast<unsigned>(cluster % clusters_x) * geometry_.cluster,
                               static_cast<unsigned>(cluster / clusters_x % gy),
                               static_cast<unsigned>(cluster / clusters_x / gy)});

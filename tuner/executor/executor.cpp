@@ -1,5 +1,6 @@
 #include "tuner/executor/executor.hpp"
 
+#include "runtime/files/scratch_folder.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/block_scheduler.hpp"
 #include "tuner/executor/embedded.hpp"
@@ -69,9 +70,10 @@ std::string_view name(ThreadOrder order) noexcept {
   return "unknown";
 }
 
-HostLibrary::HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files) {
+HostLibrary::HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files,
+                         const Patience& patience) {
   const ScratchFolder folder;
-  const auto path = compile_for_host(translation_unit(sources), host_files(files), folder.path());
+  const auto path = compile_for_host(translation_unit(sources), host_files(files), folder.path(), patience);
   // Once loaded, the file is no longer needed.
   handle_ = std::shared_ptr<void>(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* library) {
     if (library) ::dlclose(library);

@@ -13,6 +13,7 @@
 
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
+#include "runtime/process/patience.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct HostRunOptions {
   ThreadOrder order = ThreadOrder::ascending;
   AsyncCompletion async = AsyncCompletion::at_issue;
   std::uint64_t seed = 1;  ///< of ThreadOrder::random
+  Patience patience{};     ///< asked for between blocks
 };
 
 /// What a kernel did that ended its launch.
@@ -63,7 +65,8 @@ class HostKernel {
   /// Runs the whole grid. `arguments` is the kernel's one parameter (KernelArguments). Addresses in it are used as they
   /// are: arrays that lie against guard pages (GuardedArray) make the checks sharp. Returns the first fault, nothing
   /// when the kernel ended well. Launches of one process run one after another.
-  /// Throws Error(invalid_argument) when the argument's size or the geometry cannot be right.
+  /// Throws Error(invalid_argument) when the argument's size or the geometry cannot be right, Error(timeout) when
+  /// patience is over before the last block has run.
   std::optional<HostFault> run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
                                const HostRunOptions& options = {}) const;
 
@@ -81,8 +84,10 @@ class HostLibrary {
  public:
   /// Compiles all sources in one translation unit with CXX, c++, g++ or clang++, the first that is there.
   /// `files` are the templates the sources include; "stencil_tune/device.cuh" among them is replaced.
-  /// Throws Error(missing_library) without a compiler, Error(compile_failed) with the compiler's log.
-  explicit HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files = template_files());
+  /// Throws Error(missing_library) without a compiler, Error(compile_failed) with the compiler's log, Error(timeout)
+  /// when patience is over before it is done.
+  explicit HostLibrary(std::span<const KernelSource> sources, std::span<const TemplateFile> files = template_files(),
+                       const Patience& patience = {});
 
   /// Throws Error(unknown_name).
   HostKernel kernel(std::string_view entry) const;

@@ -77,13 +77,15 @@ class HostLaunch {
   }
 
   /// What went wrong; nothing when all is right.
-  std::optional<std::string> run(const HostKernel& kernel) {
+  std::optional<std::string> run(const HostKernel& kernel, const Patience& patience) {
     const KernelArguments arguments(candidate_, box_);
     const auto encode = [this](const TensorMapRequest& map, std::span<std::byte> to) {
       encode_tensor_map(map, size_of(problem_.type), to);
     };
     const auto packed = arguments.pack(addresses(inputs_), addresses(outputs_), data_.coefficients, encode);
-    const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, scene_.run);
+    HostRunOptions options = scene_.run;
+    options.patience = patience;
+    const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, options);
     if (fault) return fmt::format("{}: {}{}", name(fault->kind), fault->message, describe(fault->address));
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (auto wrong = compare(i)) return wrong;
@@ -173,14 +175,14 @@ FieldData any_data(const Problem& problem, int sweeps, HostVerdict& verdict) {
   const SharpNumbers chosen = sharp_numbers(problem, sweeps);
   FieldData data = checked_data(problem, chosen.numbers, 1, sweeps);
   std::optional<std::string> why = unbounded(problem, data.expected);
-  if (!why) why = objection_to(chosen.sharpness, sweeps);
+  if (!why) why = why_not_sharp(chosen.sharpness, sweeps);
   if (!why) return data;
   verdict.right = false;
   verdict.message = *why;
   return data;
 }
 
-void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& verdict) {
+void check_grid(const Problem& problem, const HostKernel& kernel, const Patience& patience, HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const int sweeps = sweeps_per_launch(verdict.tuning);
   const FieldData any = any_data(problem, sweeps, verdict);
@@ -191,7 +193,7 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
     const bool is_exact = scene.numbers == Numbers::exact && exact;
     const FieldData& data = is_exact ? *exact : scene.numbers == Numbers::special ? special : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);
-    const auto wrong = launch.run(kernel);
+    const auto wrong = launch.run(kernel, patience);
     if (wrong) {
       verdict.right = false;
       verdict.message = fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong,
@@ -206,7 +208,8 @@ void check_grid(const Problem& problem, const HostKernel& kernel, HostVerdict& v
 
 }  // namespace
 
-std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files) {
+std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, std::span<const TemplateFile> files,
+                                             const Patience& patience) {
   std::vector<KernelSource> sources;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].problems.empty()) {
@@ -215,22 +218,23 @@ std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, st
     const Problem& problem = cases[i].generated_for ? *cases[i].generated_for : cases[i].problems.front();
     sources.push_back(generate({problem, cases[i].tuning}, fmt::format("candidate_{}", i)));
   }
-  const HostLibrary library(sources, files);
+  const HostLibrary library(sources, files, patience);
   std::vector<HostVerdict> verdicts;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     HostVerdict& verdict = verdicts.emplace_back(HostVerdict{cases[i].tuning, true, {}, 0});
     const HostKernel kernel = library.kernel(sources[i].entry);
     for (const Problem& problem : cases[i].problems) {
-      if (verdict.right) check_grid(problem, kernel, verdict);
+      if (verdict.right) check_grid(problem, kernel, patience, verdict);
     }
   }
   return verdicts;
 }
 
-std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings) {
+std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings,
+                                       const Patience& patience) {
   std::vector<HostCase> cases;
   for (const Tuning& tuning : tunings) cases.push_back({tuning, {problem}, {}});
-  return check_cases_on_host(cases);
+  return check_cases_on_host(cases, template_files(), patience);
 }
 
 }  // namespace stencil_tune

@@ -4,6 +4,7 @@
 #include "generator/candidates/tuning.hpp"
 #include "generator/kernel/source.hpp"
 #include "generator/stencil/problem.hpp"
+#include "runtime/process/patience.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -31,13 +32,15 @@ struct HostVerdict {
 /// guard pages; once it is a part of the updated box only, with NaN and infinities among the cells, and once (where the
 /// stencil has such) on numbers whose result is known to the bit. Several fused steps are checked on numbers that would
 /// show a wrong kernel (tuner/verify/sharpness.hpp); where there are none, the verdict is that they cannot be verified.
-/// Cells outside the box must stay as they were, row padding and inputs too. All kernels
-/// are compiled together. Throws what HostLibrary's constructor throws, and Error(invalid_argument) for a stencil whose
-/// results may be anything in most cells.
+/// Cells outside the box must stay as they were, row padding and inputs too. All kernels are compiled together. Throws
+/// what HostLibrary's constructor throws, Error(timeout) also while they run, and Error(invalid_argument) for a stencil
+/// whose results may be anything in most cells.
 std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases,
-                                             std::span<const TemplateFile> files = template_files());
+                                             std::span<const TemplateFile> files = template_files(),
+                                             const Patience& patience = {});
 
 /// The same for many candidates on one small grid; verdicts in the order of the candidates.
-std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings);
+std::vector<HostVerdict> check_on_host(const Problem& problem, std::span<const Tuning> tunings,
+                                       const Patience& patience = {});
 
 }  // namespace stencil_tune

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -58,7 +57,7 @@ void write_file(const fs::path& path, std::string_view text) {
 
 Subprocess start_compiler(const std::vector<std::string>& command, const CapturedOutput& log) {
   try {
-    return Subprocess(command, {.output = log.descriptor(), .errors = log.descriptor()});
+    return Subprocess(command, {.output = log.descriptor(), .errors = log.descriptor(), .has_children = true});
   } catch (const std::system_error& error) {
     throw Error(ErrorCode::missing_library,
                 fmt::format("cannot start the host compiler {}: {}", command[0], error.code().message()));
@@ -67,20 +66,6 @@ Subprocess start_compiler(const std::vector<std::string>& command, const Capture
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::string pattern = (fs::temp_directory_path() / "stencil-tune-XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) {
-    throw Error(ErrorCode::file_io,
-                fmt::format("cannot make a temporary folder {}: {}", pattern, std::generic_category().message(errno)));
-  }
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 std::optional<std::string> find_host_compiler() {
   const auto words = compiler_command();
   if (words.empty()) return std::nullopt;
@@ -88,7 +73,7 @@ std::optional<std::string> find_host_compiler() {
 }
 
 fs::path compile_for_host(const std::string& translation_unit, std::span<const TemplateFile> files,
-                          const fs::path& folder) {
+                          const fs::path& folder, const Patience& patience) {
   auto command = compiler_command();
   if (command.empty()) {
     throw Error(ErrorCode::missing_library,
@@ -108,10 +93,16 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
     command.emplace_back(option);
   }
   command.insert(command.end(), {"-I", folder.string(), "-o", library.string(), source.string()});
+  const std::string compiler = command[0];
+  // Its own temporary files stay behind when it is killed: they go with the folder.
+  command.insert(command.begin(), {"env", "TMPDIR=" + folder.string()});
   const CapturedOutput log;
-  if (!start_compiler(command, log).wait().succeeded()) {
+  const auto status = start_compiler(command, log).wait(patience);
+  if (!status)
+    throw Error(ErrorCode::timeout, fmt::format("{} was not done in time with a kernel for the host", compiler));
+  if (!status->succeeded()) {
     throw Error(ErrorCode::compile_failed,
-                fmt::format("{} failed on a kernel for the host:\n{}", command[0], log.text()));
+                fmt::format("{} failed on a kernel for the host:\n{}", compiler, log.text()));
   }
   return library;
 }

@@ -74,7 +74,16 @@ class Sampler {
   }
 
   Sample take() const {
-    const double elapsed = watch_.time([&] { candidate_.launch(steps_, count_, stream_); });
+    return take_while([] {});
+  }
+
+  /// `look` runs while the device is at work: an untimed sample, since the look may outlast it.
+  template <class Look>
+  Sample take_while(const Look& look) const {
+    const double elapsed = watch_.time([&] {
+      candidate_.launch(steps_, count_, stream_);
+      look();
+    });
     if (sweeps_ > 1) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(elapsed));
     return {elapsed / count_ / sweeps_, elapsed};
   }
@@ -87,6 +96,17 @@ class Sampler {
   int count_ = 1;
   int sweeps_ = 1;  // of a launch: a sample is the time of one
 };
+
+/// The reading with the lower SM clock; one without a clock is none.
+ClockReading slower(const ClockReading& a, const ClockReading& b) {
+  if (a.sm_clock_mhz == 0) return b;
+  return b.sm_clock_mhz > 0 && b.sm_clock_mhz < a.sm_clock_mhz ? b : a;
+}
+
+bool enough(const std::vector<std::vector<double>>& samples) {
+  return std::all_of(samples.begin(), samples.end(),
+                     [](const auto& of_one) { return std::ssize(of_one) >= kFewestSamples; });
+}
 
 }  // namespace
 
@@ -113,13 +133,6 @@ DeviceSession DeviceBench::measure_session() {
   verification_.fill_for_timing();
   copies_.warm_up(a, b, problem_.field_bytes(), kWarmUpMs);
   session.ceiling_gbs = copies_.measure_best(a, b, problem_.field_bytes());
-  if (const std::optional<Nvml> nvml = Nvml::open(device_.uuid)) {
-    copies_.warm_up(a, b, problem_.field_bytes(), kWarmUpMs);  // returns while the device is still at work
-    const ClockReading clocks = nvml->read();
-    session.sm_clock_mhz = clocks.sm_clock_mhz;
-    session.memory_clock_mhz = clocks.memory_clock_mhz;
-    session.throttle = clocks.throttle;
-  }
   stream_.synchronize();
   return session;
 }
@@ -143,14 +156,12 @@ DeviceResult DeviceBench::judge(Launcher& candidate, const MeasurePlan& plan) {
     return result;
   }
   result.occupancy = candidate.occupancy(problem_, device_.limits);
-  if (plan.verify) {
-    if (std::optional<std::string> wrong = verification_.verify(candidate)) {
-      result.outcome = Outcome::wrong_result;
-      result.message = *wrong;
-      return result;
-    }
-    note_sharpness(candidate, result);
+  if (std::optional<std::string> wrong = verification_.verify(candidate)) {
+    result.outcome = Outcome::wrong_result;
+    result.message = *wrong;
+    return result;
   }
+  note_sharpness(candidate, result);
   const Measurement measured = time_steps(candidate, plan);
   result.timing = measured.timing;
   result.dropped = measured.dropped;
@@ -183,10 +194,14 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
     samplers.emplace_back(driver_, candidates.back(), candidates.back().prepare(problem_, fields_, coefficients_),
                           stream_.get());
   }
+  const std::optional<Nvml> nvml = Nvml::open(device_.uuid);
   std::vector<std::vector<double>> samples(finalists.size());
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < rounds || !enough(samples); ++round) {
     for (std::size_t i = 0; i < samplers.size(); ++i) {
-      samplers[i].take();  // the first after another kernel finds other data in the caches
+      // The first after another kernel finds other data in the caches: it only shows the clocks.
+      samplers[i].take_while([&] {
+        if (nvml) results[i].clocks = slower(results[i].clocks, nvml->read());
+      });
       for (double spent = 0; spent < kRaceSliceMs;) {
         const Sample sample = samplers[i].take();
         samples[i].push_back(sample.launch_ms);
@@ -196,6 +211,7 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i].timing = summarise(samples[i]);
+    results[i].raced = true;
     if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
       results[i].outcome = Outcome::wrong_result;
       results[i].message = *wrong;

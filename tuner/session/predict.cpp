@@ -79,24 +79,28 @@ void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>
     check_note_ = "not checked: no way to run kernels on the CPU";
     return;
   }
-  try {
-    std::size_t checked = 0, wrong = 0;
-    for (std::size_t i = 0; i < finalists.size() && checked < kChecked; ++i) {
-      const Tuning& tuning = finalists[i].first;
-      const Problem small = small_problem(problem_, tuning);
-      if (!is_legal({small, tuning}, limits_)) continue;
-      ++checked;
+  std::size_t checked = 0, wrong = 0;
+  std::string ended_by;
+  for (std::size_t i = 0; i < finalists.size() && checked < kChecked && ended_by.empty(); ++i) {
+    const Tuning& tuning = finalists[i].first;
+    const Problem small = small_problem(problem_, tuning);
+    if (!is_legal({small, tuning}, limits_)) continue;
+    try {
       const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
+      ++checked;
       if (verdict.right) continue;
       ++wrong;
       results[i].outcome = Outcome::wrong_result;
       results[i].message = verdict.message;
+    } catch (const Error& error) {
+      ended_by = error.what();
     }
-    check_note_ = fmt::format("{} of {} finalists ran on the CPU, on a small grid: {}", checked, finalists.size(),
-                              wrong == 0 ? "all right" : fmt::format("{} of them wrong, and out", wrong));
-  } catch (const Error& error) {
-    check_note_ = fmt::format("not checked: {}", error.what());
   }
+  check_note_ = checked == 0
+                    ? "not checked"
+                    : fmt::format("{} of {} finalists ran on the CPU, on a small grid: {}", checked, finalists.size(),
+                                  wrong == 0 ? "all right" : fmt::format("{} of them wrong, and out", wrong));
+  if (!ended_by.empty()) check_note_ += ": " + ended_by;
 }
 
 }  // namespace stencil_tune

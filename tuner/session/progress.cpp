@@ -1,5 +1,7 @@
 #include "tuner/session/progress.hpp"
 
+#include "tuner/session/say.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
@@ -72,7 +74,6 @@ void ConsoleProgress::started(const DeviceSession& device, const Progress& progr
   say(fmt::format("{} {} ({}), copy ceiling {:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
                   device.device.name, device.device.architecture, device.ceiling_gbs,
                   device.fits_in_l2 ? ", grid fits in L2" : ""));
-  if (!device.throttle.empty()) say("the GPU is throttled: " + device.throttle);
   if (progress.known > 0) say(fmt::format("resuming: {} trials of earlier runs are known", progress.known));
 }
 
@@ -98,22 +99,19 @@ void ConsoleProgress::idle(const Progress& progress) {
 
 void ConsoleProgress::redraw(const Progress& progress) {
   const std::string line = progress_line(progress, predicted_, terminal_columns(out_) - 1);
-  fmt::print(out_, "\r\033[K{}", line);
-  std::fflush(out_);
+  stencil_tune::say(out_, "\r\033[K" + line);
   drawn_ = true;
 }
 
 void ConsoleProgress::clear() {
   if (!drawn_) return;
-  fmt::print(out_, "\r\033[K");
-  std::fflush(out_);
+  stencil_tune::say(out_, "\r\033[K");
   drawn_ = false;
 }
 
 void ConsoleProgress::say(const std::string& line) {
   clear();
-  fmt::print(out_, "{}\n", line);
-  std::fflush(out_);
+  stencil_tune::say(out_, line + "\n");
 }
 
 void ConsoleProgress::say_status(const Progress& progress) {

@@ -1,5 +1,6 @@
 #include "tuner/session/report.hpp"
 
+#include "generator/printable.hpp"
 #include "tuner/session/text_table.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +20,15 @@ std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
 }
 
+const TrialRecord* winner_of(const Report& report) {
+  const auto row = std::find_if(report.rows.begin(), report.rows.end(),
+                                [](const ReportRow& r) { return r.name == "winner" && r.trial; });
+  return row == report.rows.end() ? nullptr : &*row->trial;
+}
+
 double winner_rate(const Report& report) {
-  for (const ReportRow& row : report.rows) {
-    if (row.name == "winner" && row.trial) return row.trial->gstencils;
-  }
-  return 0;
+  const TrialRecord* winner = winner_of(report);
+  return winner == nullptr ? 0 : winner->gstencils;
 }
 
 std::vector<std::string> row_cells(const ReportRow& row, double winner, bool predicted) {
@@ -61,10 +66,25 @@ std::string device_line(const Report& report) {
                                  report.platform.architecture,
                                  report.platform.driver.empty() ? "" : ", driver " + report.platform.driver, ceiling,
                                  ceiling_gstencils(*report.problem, ceiling));
-  if (report.device.sm_clock_mhz > 0) line += fmt::format(", SM clock {} MHz", report.device.sm_clock_mhz);
   if (report.device.fits_in_l2) line += ", grid fits in L2";
-  if (!report.device.throttle.empty()) line += ", throttled: " + report.device.throttle;
   return line;
+}
+
+/// What the winner's check could not show; empty where it showed all.
+std::string check_note(const Report& report) {
+  const TrialRecord* winner = winner_of(report);
+  if (winner == nullptr || winner->sharpness_note.empty()) return {};
+  return "of the winner's check: " + winner->sharpness_note;
+}
+
+/// The GPU while the winner raced; empty where it is not known.
+std::string clocks_note(const Report& report) {
+  const TrialRecord* winner = winner_of(report);
+  if (winner == nullptr || winner->sm_clock_mhz == 0) return {};
+  std::string note = fmt::format("the winner raced at {} MHz", winner->sm_clock_mhz);
+  if (winner->watts > 0) note += fmt::format(" and {:.0f} W", winner->watts);
+  if (!winner->throttle.empty()) note += ", slowed down by: " + winner->throttle;
+  return note;
 }
 
 }  // namespace
@@ -113,9 +133,12 @@ std::string format_report(const Report& report) {
   }
   text += "\n" + table(report);
   if (!report.notes.empty()) text += "\n";
+  for (const std::string& note : {clocks_note(report), check_note(report)}) text += note.empty() ? "" : note + "\n";
   for (const std::string& note : report.notes) text += note + "\n";
-  return text;
+  return printable_lines(text);
 }
+
+std::string json_text(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
 
 Json trial_json(const TrialRecord& trial) {
   Json json;
@@ -134,6 +157,15 @@ Json trial_json(const TrialRecord& trial) {
   json["spill_bytes"] = trial.spill_bytes;
   json["shared_bytes"] = trial.shared_bytes;
   json["occupancy"] = trial.occupancy;
+  if (trial.sharpness >= 0) json["sharpness"] = trial.sharpness;
+  if (!trial.sharpness_note.empty()) json["sharpness_note"] = trial.sharpness_note;
+  if (!trial.plan.empty()) json["plan"] = trial.plan;
+  if (trial.sm_clock_mhz > 0) {
+    json["sm_clock_mhz"] = trial.sm_clock_mhz;
+    json["memory_clock_mhz"] = trial.memory_clock_mhz;
+    json["watts"] = trial.watts;
+    json["throttle"] = trial.throttle;
+  }
   if (!trial.created_at.empty()) json["created_at"] = trial.created_at;
   return json;
 }
@@ -154,10 +186,7 @@ Json report_json(const Report& report) {
                     {"architecture", report.platform.architecture},
                     {"driver", report.platform.driver},
                     {"nvrtc", report.platform.nvrtc},
-                    {"uuid", report.device.device.uuid},
-                    {"sm_clock_mhz", report.device.sm_clock_mhz},
-                    {"memory_clock_mhz", report.device.memory_clock_mhz},
-                    {"throttle", report.device.throttle}};
+                    {"uuid", report.device.device.uuid}};
   json["copy_ceiling_gbs"] = report.device.ceiling_gbs;
   json["copy_ceiling_gstencils"] = ceiling_gstencils(problem, report.device.ceiling_gbs);
   json["fits_in_l2"] = report.device.fits_in_l2;

@@ -31,8 +31,11 @@ struct Report {
 /// Winner and baselines of a session.
 Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted);
 
-/// Several lines ending in a newline. Predicted figures carry a "~".
+/// Several printable lines ending in a newline. Predicted figures carry a "~".
 std::string format_report(const Report& report);
+
+/// JSON for standard output: plain ASCII, so that nothing in it speaks to a terminal, ending in a newline.
+std::string json_text(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json report_json(const Report& report);
 nlohmann::ordered_json trial_json(const TrialRecord& trial);

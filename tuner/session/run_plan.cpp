@@ -4,20 +4,56 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace stencil_tune {
-std::string plan_note(int steps, const TrialRecord& winner, const std::optional<TrialRecord>& single) {
-  const int fused = sweeps_per_launch(parse_code(winner.code));
-  if (fused == 1) return fmt::format("{} steps: {} launches; no kernel that fuses steps was faster", steps, steps);
-  const int left = steps % fused;
-  const int launches = steps / fused;
+namespace {
+
+std::string counted(int number, const std::string& what, const char* plural) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : plural);
+}
+
+}  // namespace
+
+std::string plan_text(const RunPlan& plan) {
+  std::string text = fmt::format("{}x{}", plan.fused, plan.launches);
+  if (plan.remainder) text += fmt::format("+{}x1", plan.remainder->steps);
+  if (plan.singles > 0) text += fmt::format("+1x{}", plan.singles);
+  return text;
+}
+
+double run_rate(const RunPlan& plan, const PlanRates& rates) {
+  double steps = 0, time = 0;
+  for (const auto& [count, rate] : {std::pair{plan.fused * plan.launches, rates.fused},
+                                    {plan.remainder ? plan.remainder->steps : 0, rates.remainder},
+                                    {plan.singles, rates.single}}) {
+    if (count == 0) continue;
+    if (rate <= 0) return 0;
+    steps += count;
+    time += count / rate;
+  }
+  return steps / time;
+}
+
+void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& rates) {
+  const double rate = run_rate(plan, rates);
+  if (plan.fused == 1 || rate <= 0) return;
+  fused.plan = plan_text(plan);
+  fused.share *= rate / fused.gstencils;
+  fused.gstencils = rate;
+}
+
+std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner) {
+  const RunPlan plan = plan_run(run, parse_code(winner.code), limits);
+  if (plan.fused == 1) {
+    return fmt::format("{0} steps: {0} launches; no kernel that fuses steps was faster", run.steps);
+  }
   std::string text =
-      fmt::format("{} steps: {} launch{} of {} fused steps", steps, launches, launches == 1 ? "" : "es", fused);
-  if (left == 0) return text + fmt::format(", {:.1f} GStencil/s", winner.gstencils);
-  if (left > 1) return text + fmt::format(", {:.1f} GStencil/s, and 1 of {}", winner.gstencils, left);
-  text += " and 1 single step";
-  if (!single || single->gstencils <= 0) return text + " (single steps were not timed)";
-  const double rate = steps / ((steps - left) / winner.gstencils + left / single->gstencils);
-  return text + fmt::format(", {:.1f} GStencil/s with them counted", rate);
+      fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch", "es"), plan.fused);
+  if (plan.remainder) text += fmt::format(" and 1 of {}", plan.remainder->steps);
+  if (plan.singles > 0) text += fmt::format(" and {}", counted(plan.singles, "single step", "s"));
+  if (!plan.remainder && plan.singles == 0) return text;
+  return text + (winner.plan.empty() ? ", which are not counted" : ", all counted");
 }
 
 std::string gain_note(const Problem& problem, const Limits& limits, const DeviceModel& device,

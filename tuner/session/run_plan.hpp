@@ -1,17 +1,33 @@
-// Two lines of the report: how the n steps of a run divide into launches, and what fused steps would gain.
+// A run of several steps in the report and in what is stored: its launches, its rate, and what fused steps would gain.
 #pragma once
 
 #include "db/records.hpp"
+#include "generator/candidates/run_plan.hpp"
 #include "tuner/model/model.hpp"
 
-#include <optional>
 #include <string>
 
 namespace stencil_tune {
 
-/// "100 steps: 33 launches of 3 fused steps and 1 single step, 700.1 GStencil/s with them counted".
-/// single: the fastest kernel of one sweep; empty where none was timed.
-std::string plan_note(int steps, const TrialRecord& winner, const std::optional<TrialRecord>& single);
+/// As the database keeps it, steps x launches: "12x8+4x1".
+std::string plan_text(const RunPlan& plan);
+
+/// Rates of the kernels of a plan, GStencil/s; 0: not known.
+struct PlanRates {
+  double fused = 0;
+  double remainder = 0;
+  double single = 0;
+};
+
+/// GStencil/s of all steps of the plan together; 0 where a rate that counts is not known.
+double run_rate(const RunPlan& plan, const PlanRates& rates);
+
+/// From the rate of a trial's fused steps to that of the whole run. Left alone where there are none, or where a rate is
+/// not known.
+void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& rates);
+
+/// "100 steps: 33 launches of 3 fused steps and 1 single step, all counted": whether the winner's rate is the run's.
+std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner);
 
 /// What `--steps 100` would gain over a winner of one sweep, by the model: said of a problem of one step whose steps
 /// can be fused, else empty.

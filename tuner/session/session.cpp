@@ -6,6 +6,7 @@
 #include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/contenders.hpp"
+#include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ using std::chrono::milliseconds;
 
 constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
 constexpr double kLongestRaceS = 8;
+constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
+constexpr double kLongestRemaindersS = 5;
 constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr milliseconds kPollInterval{100};
@@ -29,7 +32,7 @@ constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after
 
 /// What a strategy learns of a trial.
 double score(const TrialRecord& trial) {
-  if (trial.outcome != Outcome::ok) return std::numeric_limits<double>::infinity();
+  if (trial.outcome != Outcome::ok || !is_sharp(trial)) return std::numeric_limits<double>::infinity();
   return trial.timing.median_ms;
 }
 
@@ -45,15 +48,12 @@ class Session {
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {
-    find_what_cannot_run();
+    look_through_earlier_trials();
     recall_known_trials();
     queue_warm_starts();
     queue_baselines();
     submit_ahead();  // compiling goes on while the device makes ready
-    result_.device = parts_.device.start();
-    context_.ceiling_gbs = result_.device.ceiling_gbs;
-    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
-    result_.stopped = search();
+    result_.stopped = make_ready() ? search() : StopReason::interrupted;
     if (result_.stopped != StopReason::interrupted) race();
     return conclude();
   }
@@ -61,8 +61,9 @@ class Session {
  private:
   // ---- before the search
 
-  void find_what_cannot_run() {
+  void look_through_earlier_trials() {
     for (const TrialRecord& trial : trials_.find({.problem = context_key(), .gpu = parts_.platform.gpu})) {
+      if (deserves_another_try(trial.outcome)) tried_again_.insert(trial.code);
       if (trial.outcome != Outcome::ok || cannot_run_.contains(trial.code)) continue;
       auto objection = objection_to(trial, parts_.problem);
       if (!objection) continue;
@@ -103,6 +104,17 @@ class Session {
       if (warm_start_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
+  }
+
+  /// False where a stop came first.
+  bool make_ready() try {
+    result_.device = parts_.device.start();
+    context_.ceiling_gbs = result_.device.ceiling_gbs;
+    parts_.observer.started(result_.device, progress(Progress::Phase::searching));
+    return true;
+  } catch (const Error&) {
+    if (!parts_.stop) throw;
+    return false;
   }
 
   // ---- the search
@@ -168,6 +180,11 @@ class Session {
 
   void handle(CompileResult& compiled) {
     const std::string candidate = code(compiled.tuning);
+    if (deserves_another_try(compiled.outcome) && tried_again_.insert(candidate).second) {
+      if (incumbents_.count(candidate) == 0) note_failure(failed_trial(context_, compiled));
+      parts_.compilers.submit(compiled.tuning);
+      return;
+    }
     if (incumbents_.erase(candidate) > 0) {
       if (compiled.outcome == Outcome::ok) {
         contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_[candidate].timing.median_ms);
@@ -179,8 +196,16 @@ class Session {
       return;
     }
     const DeviceResult timed = time(compiled);
-    finish(compiled.tuning, device_trial(context_, compiled.tuning, compiled.kernel, timed), timed.dropped);
-    if (timed.outcome == Outcome::ok && !timed.dropped) {
+    if (was_stopped(timed)) return;
+    TrialRecord trial = device_trial(context_, compiled.tuning, compiled.kernel, timed);
+    if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
+      note_failure(std::move(trial));
+      parts_.compilers.submit(compiled.tuning);
+      return;
+    }
+    const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
+    finish(compiled.tuning, std::move(trial), timed.dropped);
+    if (contends) {
       contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
     }
   }
@@ -198,13 +223,20 @@ class Session {
     return timed;
   }
 
+  /// Of a candidate that is tried again: stored, and no more is concluded from it.
+  void note_failure(TrialRecord trial) {
+    trial.id = trials_.insert(trial, naive_gstencils()).id;
+    ++result_.failures[trial.outcome];
+    seen_[trial.code] = std::move(trial);
+  }
+
   void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
     const bool ok = trial.outcome == Outcome::ok;
     trial.id = trials_.insert(trial, naive_gstencils()).id;
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(tuning, score(trial));
-    if (ok && !dropped && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
+    if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_[trial.code] = trial;
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
     if (lost_in_a_row_ >= kMostLostInARow) {
@@ -217,14 +249,54 @@ class Session {
 
   // ---- the race
 
+  // The finalists' rates are those of whole runs: what their fused steps leave over is timed as well.
+  void time_remainders(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists) {
+    std::set<std::string> wanted;
+    for (const auto& [tuning, kernel] : finalists) {
+      const auto remainder = plan_of(tuning).remainder;
+      if (options_.predicted || !remainder || seen_.contains(code(*remainder))) continue;
+      if (wanted.insert(code(*remainder)).second) parts_.compilers.submit(*remainder);
+    }
+    while (!wanted.empty() && !parts_.stop && elapsed() < options_.budget_s) {
+      if (auto compiled = next_compiled()) {
+        wanted.erase(code(compiled->tuning));
+        handle(*compiled);
+      } else {
+        parts_.observer.idle(progress(Progress::Phase::searching));
+      }
+    }
+  }
+
+  RunPlan plan_of(const Tuning& tuning) const { return plan_run(parts_.problem, tuning, result_.device.device.limits); }
+
+  PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
+    return {fused.gstencils, plan.remainder ? rate_of(*plan.remainder) : 0, best_single_rate()};
+  }
+
+  double rate_of(const Tuning& tuning) const {
+    const auto found = seen_.find(code(tuning));
+    return found == seen_.end() ? 0 : kernel_rate(parts_.problem, found->second.timing);
+  }
+
+  double best_single_rate() const {
+    double best = 0;
+    for (const auto& [candidate, trial] : seen_) {
+      if (sweeps_per_launch(parse_code(candidate)) == 1) best = std::max(best, trial.gstencils);
+    }
+    return best;
+  }
+
   void race() {
     const auto finalists = contenders_.take();
-    if (finalists.size() < 2 || parts_.stop) return;
+    if (finalists.empty()) return;
+    time_remainders(finalists);
+    if (parts_.stop) return;
     parts_.observer.idle(progress(Progress::Phase::racing));
     const double before = parts_.clock.seconds();
     const auto timed = parts_.device.race(finalists, options_.race_rounds);
     result_.device_seconds += parts_.clock.seconds() - before;
     for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
+      if (was_stopped(timed[i])) continue;
       record_raced(finalists[i].first, finalists[i].second, timed[i]);
     }
     std::sort(result_.finalists.begin(), result_.finalists.end(),
@@ -234,12 +306,15 @@ class Session {
   void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
     TrialRecord trial = device_trial(context_, tuning, kernel, timed);
     const bool ok = trial.outcome == Outcome::ok;
-    trial.raced = !options_.predicted;
+    if (trial.raced) {
+      const RunPlan plan = plan_of(tuning);
+      rate_whole_run(trial, plan, rates_beside(plan, trial));
+    }
     if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
-    if (ok) {
-      result_.finalists.push_back(trial);
-    } else {
+    if (!ok) {
       ++result_.failures[trial.outcome];
+    } else if (trial.raced || options_.predicted) {
+      result_.finalists.push_back(trial);
     }
     seen_[trial.code] = trial;
   }
@@ -250,6 +325,7 @@ class Session {
     if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, naive_gstencils(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
+    result_.best = best_;
     for (const Baseline& baseline : parts_.baselines) {
       BaselineResult row{std::string(baseline.name), std::nullopt, baseline.reason};
       if (baseline.tuning) {
@@ -270,15 +346,19 @@ class Session {
 
   // ---- small things
 
+  bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
   ProblemKey context_key() const { return problem_key(parts_.problem); }
   double elapsed() const { return parts_.clock.seconds() - start_; }
-  double search_budget() const { return options_.budget_s - std::min(kRaceShare * options_.budget_s, kLongestRaceS); }
+  double search_budget() const {
+    const double race = std::min(kRaceShare * options_.budget_s, kLongestRaceS);
+    const bool is_run = parts_.problem.steps > 1 && !options_.predicted;
+    return options_.budget_s - race - (is_run ? std::min(kRemainderShare * options_.budget_s, kLongestRemaindersS) : 0);
+  }
 
   double naive_gstencils() const {
     for (const Baseline& baseline : parts_.baselines) {
       if (baseline.name != "naive" || !baseline.tuning) continue;
-      const auto found = seen_.find(code(*baseline.tuning));
-      return found == seen_.end() ? 0 : found->second.gstencils;
+      return rate_of(*baseline.tuning);
     }
     return 0;
   }
@@ -309,6 +389,7 @@ class Session {
   std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
   std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
   std::set<std::string> cannot_run_;         // codes of stored trials
+  std::set<std::string> tried_again_;        // codes that failed in a way that deserves another try, and had it
   std::set<std::string> incumbents_;         // known codes that are being compiled again
   std::set<std::string> warm_start_codes_;
   std::set<std::string> baseline_codes_;

@@ -66,7 +66,8 @@ struct SessionResult {
   int trials = 0;
   int known = 0;
   std::map<Outcome, int> failures;
-  std::optional<TrialRecord> winner;
+  std::optional<TrialRecord> winner;  ///< of a race, this session's or an earlier one's
+  std::optional<TrialRecord> best;    ///< the fastest timed alone; may not win before it has raced
   std::vector<BaselineResult> baselines;
   std::vector<TrialRecord> finalists;    ///< as raced, best first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
@@ -91,9 +92,10 @@ struct SessionParts {
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
 /// Known trials of the same problem and GPU that are not stale are told to the strategy and not repeated; the best of
-/// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. Each finished
-/// trial is on disk before the next one starts. Throws what DeviceWorker::start and the database throw; trials made
-/// until then are kept.
+/// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. One whose
+/// compiler was killed or ran out of time is compiled once more, in this session or the next. Each finished trial is on
+/// disk before the next one starts. A session that is stopped does not race: what it found races in the next one.
+/// Throws what DeviceWorker::start and the database throw; trials made until then are kept.
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options);
 
 }  // namespace stencil_tune

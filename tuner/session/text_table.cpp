@@ -1,5 +1,7 @@
 #include "tuner/session/text_table.hpp"
 
+#include "generator/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +31,9 @@ std::vector<std::size_t> widths_of(const std::vector<TableColumn>& columns, cons
 
 std::string text_table(const std::vector<TableColumn>& columns, const std::vector<Row>& rows,
                        const std::string& indent) {
-  const std::vector<std::size_t> widths = widths_of(columns, rows);
+  std::vector<Row> shown = rows;
+  for (Row& row : shown) std::transform(row.begin(), row.end(), row.begin(), printable);
+  const std::vector<std::size_t> widths = widths_of(columns, shown);
   const auto line = [&](const Row& row) {
     std::string text = indent;
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -43,7 +47,7 @@ std::string text_table(const std::vector<TableColumn>& columns, const std::vecto
   Row titles;
   for (const TableColumn& column : columns) titles.push_back(column.title);
   std::string text = line(titles);
-  for (const Row& row : rows) text += line(row);
+  for (const Row& row : shown) text += line(row);
   return text;
 }
 

@@ -12,7 +12,7 @@ struct TableColumn {
 };
 
 /// A line for the titles and one for each row, each beginning with `indent` and ending with a newline. A row may be
-/// shorter than the table is wide: its last cell is then free text, which widens no column.
+/// shorter than the table is wide: its last cell is then free text, which widens no column. Cells are made printable.
 std::string text_table(const std::vector<TableColumn>& columns, const std::vector<std::vector<std::string>>& rows,
                        const std::string& indent = "");
 

@@ -33,6 +33,11 @@ ProblemKey problem_key(const Problem& problem) {
   return key;
 }
 
+double kernel_rate(const Problem& problem, const Timing& timing) {
+  if (!(timing.median_ms > 0)) return 0;
+  return static_cast<double>(updated_box(problem).cells()) / timing.median_ms / 1e6;
+}
+
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled) {
   TrialRecord record = common(context, compiled.tuning);
   record.outcome = compiled.outcome;
@@ -52,9 +57,16 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.occupancy = result.occupancy;
   if (result.outcome != Outcome::ok) return record;
 
+  record.sharpness = result.sharpness;
+  record.sharpness_note = result.sharpness_note;
+  record.raced = result.raced;
+  record.watts = result.clocks.power_w;
+  record.sm_clock_mhz = result.clocks.sm_clock_mhz;
+  record.memory_clock_mhz = result.clocks.memory_clock_mhz;
+  record.throttle = result.clocks.throttle;
   record.timing = result.timing;
   const double seconds = result.timing.median_ms / 1e3;
-  record.gstencils = static_cast<double>(updated_box(context.problem).cells()) / seconds / 1e9;
+  record.gstencils = kernel_rate(context.problem, result.timing);
   const double rate_gbs = minimal_traffic_bytes(context.problem) / seconds / 1e9;
   record.share = context.ceiling_gbs > 0 ? rate_gbs / context.ceiling_gbs : 0;
   return record;

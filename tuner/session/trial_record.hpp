@@ -20,6 +20,9 @@ struct TrialContext {
   std::string session;
 };
 
+/// GStencil/s of a kernel whose sweep takes that long; 0 for none.
+double kernel_rate(const Problem& problem, const Timing& timing);
+
 /// A candidate that never reached the device.
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled);
 

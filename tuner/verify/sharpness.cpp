@@ -210,7 +210,7 @@ Sharpness Comparisons::sharpness() const {
     result.share = std::min(result.share, share_of(one.told_apart, one.differ));
     const double differ = share_of(one.differ, one.cells);
     if (differ >= kFewDiffer) continue;
-    add_note(fmt::format("{} are equal in {:.0f} % of the cells", one.wrong, 100 * (1 - differ)), result);
+    add_note(fmt::format("{} are equal in {:.0f} % of the cells", one.both, 100 * (1 - differ)), result);
   }
   if (unbounded > 0) {
     add_note(fmt::format("{:.3g} % of the cells may hold anything", 100 * share_of(unbounded, cells)), result);
@@ -218,7 +218,7 @@ Sharpness Comparisons::sharpness() const {
   return result;
 }
 
-std::optional<std::string> objection_to(const Sharpness& sharpness, int sweeps) {
+std::optional<std::string> why_not_sharp(const Sharpness& sharpness, int sweeps) {
   if (sharpness.share >= kSharp) return std::nullopt;
   return fmt::format("cannot be verified: of {} sweeps wrong results would be noticed in {:.0f} % of the cells{}{}",
                      sweeps, 100 * sharpness.share, sharpness.note.empty() ? "" : "; ", sharpness.note);

@@ -1,6 +1,7 @@
 // Would a check notice a wrong kernel? A check that would not is none.
 #pragma once
 
+#include "db/records.hpp"
 #include "tuner/verify/check_numbers.hpp"
 
 #include <cstdint>
@@ -10,29 +11,26 @@
 
 namespace stencil_tune {
 
-/// Of the cells in which a wrong kernel's exact results differ from the right ones by more than rounding, the share
-/// that a check must tell apart. A candidate whose check tells fewer apart has not been verified, and cannot win.
-inline constexpr double kSharp = 0.95;
-
 /// How well a check tells a right kernel from three wrong ones: one that makes a sweep too few, one that stores zeros,
 /// and one whose results stand one cell off, along each axis that the stencil reads along.
+/// A candidate whose check has a smaller share than kSharp has not been verified, and cannot win.
 struct Sharpness {
   double share = -1;  ///< told apart, of the cells that differ by more than rounding: the least of all; -1: not known
   std::string note;   ///< what mathematics makes equal, how many cells may hold anything, what is never decided
 };
 
 /// Why a check of so many sweeps that is so sharp is none; nothing when it is one.
-std::optional<std::string> objection_to(const Sharpness& sharpness, int sweeps);
+std::optional<std::string> why_not_sharp(const Sharpness& sharpness, int sweeps);
 
 /// One of the wrong kernels against the reference, in cells.
 struct Comparison {
-  std::string wrong;        ///< "15 and 16 sweeps", "zeros", "a shift in x"
+  std::string both;         ///< what is compared: "15 and 16 sweeps", "results and zeros", "neighbours in x"
   std::int64_t cells = 0;   ///< compared; those that may hold anything are not
   std::int64_t differ = 0;  ///< by more than rounding
   std::int64_t told_apart = 0;
 };
 
-/// All comparisons of a check with these numbers on the problem's own grid, by the reference alone. With more than one
+/// All comparisons of a check with these numbers on the problem's grid, by the reference alone. With more than one
 /// sweep only for stencils that advance one field.
 struct Comparisons {
   std::vector<Comparison> all;

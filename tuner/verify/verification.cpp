@@ -127,21 +127,19 @@ void Verification::compute_whole() {
   }
 }
 
-/// After many sweeps rounding alone may have changed everything, where neighbours drive each other apart.
-std::optional<std::string> Verification::without_bound(int sweeps) {
-  const std::uint64_t unbounded = fused_references(sweeps).after(sweeps).unbounded();
-  if (!most(unbounded, *whole_)) return std::nullopt;
-  return fmt::format("cannot be verified: after {} fused steps {} of {} cells may be anything: fewer steps can be",
-                     sweeps, unbounded, whole_->capacity());
-}
-
-const Sharpness& Verification::sharpness_of(int sweeps) {
-  case_of(sweeps);
-  return numbers_.at(sweeps).sharpness;
-}
-
 Sharpness Verification::sharpness(const Launcher& candidate) {
-  return sharpness_of(sweeps_per_launch(candidate.tuning()));
+  const int sweeps = sweeps_per_launch(candidate.tuning());
+  case_of(sweeps);
+  Sharpness result = numbers_.at(sweeps).sharpness;
+  if (!whole_) return result;
+  const DeviceReference& reference = sweeps > 1 ? fused_references(sweeps).after(sweeps) : *whole_;
+  const std::uint64_t unbounded = reference.unbounded();
+  if (unbounded == 0) return result;
+  // After many sweeps rounding alone may have changed everything, where neighbours drive each other apart.
+  if (most(unbounded, reference)) result.share = 0;
+  result.note += fmt::format("{}{} of the grid's {} cells may hold anything", result.note.empty() ? "" : "; ",
+                             unbounded, reference.capacity());
+  return result;
 }
 
 /// The device's reference and the CPU's are written independently: where they differ, neither can be trusted.
@@ -305,10 +303,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
 }
 
 std::optional<std::string> Verification::verify(const Launcher& candidate) {
-  const int sweeps = sweeps_per_launch(candidate.tuning());
-  if (auto why = objection_to(sharpness_of(sweeps), sweeps)) return why;
   if (auto wrong = verify_launches(candidate, 1)) return wrong;
-  if (auto unbounded = sweeps > 1 ? without_bound(sweeps) : std::nullopt) return unbounded;
   const std::int64_t line = 128 / static_cast<std::int64_t>(size_of(problem_.type));
   for (const Extents& extents : awkward_extents(problem_, output_tile({problem_, candidate.tuning()}))) {
     const std::int64_t dense = extents.n[0];

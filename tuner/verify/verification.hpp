@@ -31,11 +31,11 @@ class Verification {
                const FieldSet& fields, std::uint64_t seed, CUstream_st* stream);
 
   /// Runs the candidate on the problem, then on awkward small grids, there also (one sweep, stencils that can) with
-  /// integers that must agree to the bit. What is wrong, in a sentence, or why the candidate cannot be verified;
-  /// nothing when all is right. Throws Error when the kernel cannot be launched or breaks the context.
+  /// integers that must agree to the bit. What is wrong, in a sentence; nothing when all is right. Throws Error when
+  /// the kernel cannot be launched or breaks the context.
   std::optional<std::string> verify(const Launcher& candidate);
 
-  /// How sharp the checks of a candidate are, once it has been verified.
+  /// How sharp the candidate's checks are, right after it has been verified: below kSharp it has not been.
   Sharpness sharpness(const Launcher& candidate);
 
   /// Runs it so many times on the problem: threads that race are not wrong every time.
@@ -60,8 +60,6 @@ class Verification {
   void compare_fused(const CheckedLaunch& launch);
   const CheckCase& case_of(int sweeps);
   SweepReferences& fused_references(int sweeps);
-  const Sharpness& sharpness_of(int sweeps);
-  std::optional<std::string> without_bound(int sweeps);
   std::optional<std::string> check(const Launcher& candidate, const CheckedLaunch& launch);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();

@@ -14,17 +14,18 @@
 
 namespace stencil_tune {
 
-CompilePool::CompilePool(Message opening, int width, std::chrono::milliseconds deadline, WorkerCommand command)
+CompilePool::CompilePool(Message opening, int width, std::chrono::milliseconds deadline, WorkerCommand command,
+                         const std::atomic<bool>* stop)
     : opening_(std::move(opening)),
       deadline_(deadline),
       command_(std::move(command)),
       slots_(static_cast<std::size_t>(std::max(width, 1))) {
   Slot& first = slots_.front();
   start(first);
-  const ChildProcess::Received answer = first.child->receive(Clock::now() + deadline_);
+  const ChildProcess::Received answer = first.child->receive({Clock::now() + deadline_, stop});
   if (answer.line == ChildProcess::Line::message) {
     throw_if_error(answer.message);
-  } else {
+  } else if (stop == nullptr || !*stop) {
     throw Error(ErrorCode::internal, "the first compile worker did not become ready: " + first.child->end());
   }
 }
@@ -69,7 +70,7 @@ void CompilePool::hand_out() {
     queue_.pop_front();
     slot.deadline = Clock::now() + deadline_;
     if (!slot.child->send({{"tuning", *slot.job}}, slot.deadline)) {
-      give_up(slot, Outcome::compile_failed, "the compiler process ended before the job: ");
+      give_up(slot, Outcome::worker_killed, "the compiler process ended before the job: ");
     }
   }
 }
@@ -79,11 +80,11 @@ void CompilePool::serve(Slot& slot) {
   while (slot.job) {
     const ChildProcess::Received received = slot.child->receive(Clock::now());
     if (received.line == ChildProcess::Line::closed) {
-      give_up(slot, Outcome::compile_failed, "the compiler process died: ");
+      give_up(slot, Outcome::worker_killed, "the compiler process died: ");
     } else if (received.line == ChildProcess::Line::timeout) {
       if (Clock::now() < slot.deadline) return;
       const auto limit = std::chrono::duration<double>(deadline_).count();
-      give_up(slot, Outcome::timeout, fmt::format("not compiled within {:g} s: ", limit));
+      give_up(slot, Outcome::compile_timeout, fmt::format("not compiled within {:g} s: ", limit));
     } else {
       throw_if_error(received.message);
       if (received.message.contains("ready")) continue;  // a new worker says that it is ready
@@ -117,14 +118,15 @@ int usable_cores() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // more cores than cpu_set_t counts
 }
 
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options) {
+std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+                                                      const WorkerTies& ties) {
   WorkerOptions resolved = options;
   if (resolved.architecture.empty()) resolved.architecture = find_device(options.device).architecture;
   return std::make_unique<CompilePool>(
       Message{{"problem", problem}, {"options", resolved}},
       options.compile_width > 0 ? options.compile_width : usable_cores(),
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_deadline_s * 1000)),
-      own_command("internal-compile-worker"));
+      own_command("internal-compile-worker"), ties.stop);
 }
 
 }  // namespace stencil_tune

@@ -18,8 +18,9 @@ int usable_cores();
 class CompilePool : public CompileWorkers {
  public:
   /// `opening` is each worker's first message (see compile_worker_main). Waits for the first worker to be ready, so
-  /// that what would stop all of them, a missing NVRTC, is thrown here as the worker's own Error.
-  CompilePool(Message opening, int width, std::chrono::milliseconds deadline, WorkerCommand command);
+  /// that what would stop all of them, a missing NVRTC, is thrown here as the worker's own Error; not after a stop.
+  CompilePool(Message opening, int width, std::chrono::milliseconds deadline, WorkerCommand command,
+              const std::atomic<bool>* stop = nullptr);
 
   int width() const override { return static_cast<int>(slots_.size()); }
   void submit(const Tuning& tuning) override;

@@ -15,6 +15,7 @@ constexpr double kOpenDeadlineS = 120;   // a driver without persistence mode in
 constexpr double kStartDeadlineS = 300;  // references of large grids on GPUs with little f64 take their time
 constexpr int kRestarts = 4;             // a killed worker's memory comes back a little later
 constexpr std::chrono::seconds kRestartPause{2};
+constexpr std::chrono::seconds kAfterStop{1};
 
 Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
   return {{"tuning", tuning}, {"kernel", kernel}};
@@ -29,8 +30,11 @@ DeviceResult result_of(Outcome outcome, std::string why) {
 
 }  // namespace
 
-DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command)
-    : opening_(std::move(opening)), run_deadline_s_(run_deadline_s), command_(std::move(command)) {}
+DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties)
+    : opening_(std::move(opening)),
+      run_deadline_s_(run_deadline_s),
+      command_(std::move(command)),
+      ties_(std::move(ties)) {}
 
 DeviceSession DeviceProxy::start() { return begin(true).get<DeviceSession>(); }
 
@@ -61,18 +65,25 @@ void DeviceProxy::restart() {
                   kRestarts, why));
 }
 
+/// What is nearly done at a stop may still come to its end.
+ChildProcess::Received DeviceProxy::await(ChildProcess::Clock::time_point deadline) {
+  ChildProcess::Received received = child_->receive({deadline, ties_.stop});
+  if (received.line != ChildProcess::Line::timeout || !is_stopped()) return received;
+  return child_->receive(std::min(deadline, ChildProcess::Clock::now() + kAfterStop));
+}
+
 /// A worker that does not answer is gone afterwards.
 DeviceProxy::Answer DeviceProxy::ask(const Message& request, double deadline_s) {
   const auto deadline = ChildProcess::Clock::now() +
                         std::chrono::milliseconds(static_cast<std::int64_t>(std::max(deadline_s, 0.0) * 1000));
   ChildProcess::Received received{ChildProcess::Line::closed, {}};
-  if (child_->send(request, deadline)) received = child_->receive(deadline);
+  if (child_->send(request, deadline)) received = await(deadline);
   if (received.line == ChildProcess::Line::message) return {std::move(received.message), Outcome::ok, {}};
   const bool late = ChildProcess::Clock::now() >= deadline;
   const std::string how = child_->end();
   child_.reset();
   if (late) return {std::nullopt, Outcome::timeout, fmt::format("not finished within {:g} s", deadline_s)};
-  return {std::nullopt, Outcome::launch_failed, "the device worker died: " + how};
+  return {std::nullopt, Outcome::worker_killed, "the device worker died: " + how};
 }
 
 Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
@@ -88,6 +99,7 @@ Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
 }
 
 DeviceResult DeviceProxy::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+  if (is_stopped()) return result_of(Outcome::worker_killed, "stopped");
   if (!child_) restart();
   return run_once(tuning, kernel, plan);
 }
@@ -106,29 +118,43 @@ DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& k
 
 std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
                                             int rounds) {
+  if (auto timed = race_once(finalists, rounds)) return *timed;
+  // Some finalist ended the worker: alone, each shows what it does.
+  std::vector<DeviceResult> results;
+  std::vector<std::pair<Tuning, CompiledKernel>> sound;
+  for (const auto& finalist : finalists) {
+    results.push_back(run(finalist.first, finalist.second, {}));
+    if (results.back().outcome == Outcome::ok) sound.push_back(finalist);
+  }
+  if (sound.empty()) return results;
+  if (const auto timed = race_once(sound, rounds)) {
+    auto next = timed->begin();
+    for (DeviceResult& result : results) {
+      if (result.outcome == Outcome::ok) result = *next++;
+    }
+  }
+  return results;
+}
+
+/// Nothing where the race came to no end; its worker is gone then.
+std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
+    const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) {
   if (!child_) restart();
   Message request{{"verb", "race"}, {"rounds", rounds}, {"finalists", Message::array()}};
   for (const auto& [tuning, kernel] : finalists) request["finalists"].push_back(candidate_message(tuning, kernel));
-  std::optional<Message> results;
-  {
-    const GpuLock lock(gpu_lock_path(uuid_));
-    results = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size()))).message;
+  const GpuLock lock(gpu_lock_path(uuid_));
+  const Answer answer = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size())));
+  if (answer.message && answer.message->contains("results")) {
+    return answer.message->at("results").get<std::vector<DeviceResult>>();
   }
-  std::vector<DeviceResult> timed;
-  if (results && results->contains("results")) {
-    return results->at("results").get<std::vector<DeviceResult>>();
-  }
-  // Some finalist ended the worker: alone, each shows what it does.
   child_.reset();
-  MeasurePlan plan;
-  plan.verify = false;
-  for (const auto& [tuning, kernel] : finalists) timed.push_back(run(tuning, kernel, plan));
-  return timed;
+  return std::nullopt;
 }
 
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options) {
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+                                                  const WorkerTies& ties) {
   return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"problem", problem}, {"options", options}},
-                                       options.run_deadline_s, own_command("internal-device-worker"));
+                                       options.run_deadline_s, own_command("internal-device-worker"), ties);
 }
 
 }  // namespace stencil_tune

@@ -16,14 +16,13 @@ namespace stencil_tune {
 class DeviceProxy : public DeviceWorker {
  public:
   /// `opening` is each worker's first message (see device_worker_main).
-  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command);
+  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties = {});
 
   DeviceSession start() override;
 
   /// Throws Error(device_lost) only when no fresh worker can be started any more.
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
 
-  /// When a finalist ends the worker, each is timed alone instead.
   std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override;
 
  private:
@@ -33,15 +32,20 @@ class DeviceProxy : public DeviceWorker {
     std::string why;
   };
 
+  bool is_stopped() const { return ties_.stop != nullptr && *ties_.stop; }
   Message begin(bool measure);
+  ChildProcess::Received await(ChildProcess::Clock::time_point deadline);
   void restart();
   Answer ask(const Message& request, double deadline_s);
   Message ask_or_throw(const Message& request, double deadline_s);
   DeviceResult run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
+  std::optional<std::vector<DeviceResult>> race_once(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                                     int rounds);
 
   Message opening_;
   double run_deadline_s_;
   WorkerCommand command_;
+  WorkerTies ties_;
   std::optional<ChildProcess> child_;
   std::string uuid_;
 };

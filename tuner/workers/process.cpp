@@ -19,18 +19,15 @@ constexpr std::size_t kLastWords = 600;  // bytes of standard error worth quotin
 /// For a child that closed its line, and is about to end by itself.
 constexpr std::chrono::milliseconds kEndPatience{100};
 
-/// Milliseconds for poll(2), rounded up; 0 when the deadline has passed.
-int milliseconds_until(ChildProcess::Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - ChildProcess::Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
-}
+constexpr std::chrono::milliseconds kLongestPoll{20};  // how late a stop is seen
 
-bool wait_for(int descriptor, short events, ChildProcess::Clock::time_point deadline) {
+bool wait_for(int descriptor, short events, const Patience& patience) {
   for (;;) {
+    const bool last = patience.is_over();
     pollfd item{descriptor, events, 0};
-    const int ready = ::poll(&item, 1, milliseconds_until(deadline));
+    const int ready = ::poll(&item, 1, last ? 0 : static_cast<int>(kLongestPoll.count()));
     if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+    if (last || (ready < 0 && errno != EINTR)) return false;
   }
 }
 
@@ -68,7 +65,7 @@ bool ChildProcess::send(const Message& message, Clock::time_point deadline) {
   return true;
 }
 
-ChildProcess::Received ChildProcess::receive(Clock::time_point deadline) {
+ChildProcess::Received ChildProcess::receive(const Patience& patience) {
   std::array<std::uint8_t, 65536> chunk;
   for (;;) {
     try {
@@ -76,7 +73,7 @@ ChildProcess::Received ChildProcess::receive(Clock::time_point deadline) {
     } catch (const Error&) {
       return {Line::closed, {}};
     }
-    if (!wait_for(line_.get(), POLLIN, deadline)) return {Line::timeout, {}};
+    if (!wait_for(line_.get(), POLLIN, patience)) return {Line::timeout, {}};
     const ssize_t got = ::recv(line_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (got <= 0) return {Line::closed, {}};
@@ -93,7 +90,7 @@ std::string ChildProcess::end() {
   if (!process_) return "not running";
   // The status of one that ends by itself says more than our kill.
   std::optional<ExitStatus> status;
-  if (line_is_closed()) status = process_->wait_until(Clock::now() + kEndPatience);
+  if (line_is_closed()) status = process_->wait(Clock::now() + kEndPatience);
   if (!status) status = process_->stop();
   process_.reset();
   const std::string how = status ? to_string(*status) : "killed, but the driver still holds it";

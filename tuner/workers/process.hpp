@@ -25,7 +25,7 @@ class ChildProcess {
 
   enum class Line {
     message,
-    timeout,  ///< nothing whole arrived in time
+    timeout,  ///< nothing whole arrived before patience was over
     closed,   ///< the child ended, closed its side, or wrote garbage
   };
   struct Received {
@@ -39,7 +39,7 @@ class ChildProcess {
   /// False when the child has gone or does not take the message before the deadline.
   bool send(const Message& message, Clock::time_point deadline);
 
-  Received receive(Clock::time_point deadline);
+  Received receive(const Patience& patience);
 
   /// To poll(2) for input on several children at once.
   int descriptor() const noexcept { return line_.get(); }

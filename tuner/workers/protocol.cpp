@@ -15,6 +15,28 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
+constexpr int kDeepest = 32;  // messages nest some six levels
+
+/// Only counts how deep values nest: reading a message takes stack for each level.
+class NestingCheck final : public nlohmann::json_sax<Message> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool start_array(std::size_t) override { return ++depth_ <= kDeepest; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+
+ private:
+  int depth_ = 0;
+};
 
 }  // namespace
 
@@ -44,13 +66,13 @@ std::optional<Message> MessageDecoder::next() {
   if (buffer_.size() < kLengthBytes + length) return std::nullopt;
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(kLengthBytes);
   const auto end = begin + static_cast<std::ptrdiff_t>(length);
-  try {
-    Message message = Message::from_cbor(begin, end);
-    buffer_.erase(buffer_.begin(), end);
-    return message;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::internal, std::string("a worker sent a message that is not CBOR: ") + error.what());
+  NestingCheck nesting;
+  if (!Message::sax_parse(begin, end, &nesting, Message::input_format_t::cbor)) {
+    throw Error(ErrorCode::internal, "a worker sent a message that is not CBOR or nests too deeply");
   }
+  Message message = Message::from_cbor(begin, end);
+  buffer_.erase(buffer_.begin(), end);
+  return message;
 }
 
 ParentLine::ParentLine() : out_(::dup(STDOUT_FILENO)) {

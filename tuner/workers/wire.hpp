@@ -41,16 +41,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms, verify)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, compute_capability, max_threads_per_block, max_registers_per_thread,
                                    registers_per_sm, max_threads_per_sm, max_blocks_per_sm, shared_per_block,
                                    shared_per_sm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, ordinal, name, uuid, architecture, multiprocessors, memory_bytes,
                                    free_bytes, l2_bytes, clock_khz, memory_clock_khz, memory_bus_bits, driver, limits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSession, device, ceiling_gbs, fits_in_l2, sm_clock_mhz, memory_clock_mhz,
-                                   throttle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSession, device, ceiling_gbs, fits_in_l2)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, median_ms, low_ms, high_ms, samples)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, sharpness,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks, sharpness,
                                    sharpness_note)
 
 /// An Error as a message {"error": code, "message": text}, and back: throws it if the message is one.

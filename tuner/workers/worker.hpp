@@ -10,8 +10,11 @@
 #include "generator/stencil/problem.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/device.hpp"
+#include "runtime/cuda/nvml.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +24,7 @@ namespace stencil_tune {
 
 struct CompileResult {
   Tuning tuning;
-  Outcome outcome = Outcome::ok;  ///< ok, compile_failed or timeout
+  Outcome outcome = Outcome::ok;  ///< ok, compile_failed, worker_killed or compile_timeout
   std::string message;
   CompiledKernel kernel;
 };
@@ -45,7 +48,6 @@ struct MeasurePlan {
   double best_ms = 0;                ///< best median so far; 0: none
   double relative_interval = 0.005;  ///< stop when the median's confidence interval is narrower
   double cap_ms = 400;               ///< stop in any case
-  bool verify = true;                ///< finalists that were verified in this session may skip it
 };
 
 struct DeviceResult {
@@ -54,6 +56,8 @@ struct DeviceResult {
   Timing timing;
   double occupancy = 0;
   bool dropped = false;        ///< too slow after the first look: timing is rough
+  bool raced = false;          ///< timed in turns with the other finalists, and verified again afterwards
+  ClockReading clocks;         ///< of a raced one, while it ran: the round with the lowest SM clock
   double sharpness = -1;       ///< of the checks that it passed (tuner/verify/sharpness.hpp); -1: not verified
   std::string sharpness_note;  ///< what mathematics makes equal, cells that may hold anything
 };
@@ -63,9 +67,6 @@ struct DeviceSession {
   DeviceFacts device;
   double ceiling_gbs = 0;   ///< best plain copy with buffers of the problem's size
   bool fits_in_l2 = false;  ///< both buffers together
-  int sm_clock_mhz = 0;     ///< under load, 0 without NVML
-  int memory_clock_mhz = 0;
-  std::string throttle;  ///< reasons while measuring, empty when none or unknown
 };
 
 /// Loads, verifies and times candidates on one GPU.
@@ -76,10 +77,13 @@ class DeviceWorker {
   /// Allocates, fills, computes the reference, measures the copy ceiling. Throws Error(exceeds_device_memory, ...).
   virtual DeviceSession start() = 0;
 
-  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome.
+  /// Never throws for what the candidate did: a crash, hang or lost device is its outcome. After a stop: worker_killed,
+  /// which says nothing of the candidate.
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
-  /// Times all of them in turn, `rounds` times round robin, so that drift hits them alike. Results in the same order.
+  /// Times all of them in turn, `rounds` times round robin and more until each has kFewestSamples, so that drift hits
+  /// them alike, and verifies each again. Results in the same order. A finalist that ends the worker is out, and the
+  /// others race without it; where that fails too, they are verified and timed alone, and not raced.
   virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
                                          int rounds) = 0;
 };
@@ -93,9 +97,17 @@ struct WorkerOptions {
   std::uint64_t seed = 1;  ///< of the random input
 };
 
+/// What ties workers to whom they work for.
+struct WorkerTies {
+  const std::atomic<bool>* stop = nullptr;         ///< once it is set, nothing takes longer than a second
+  std::function<void(const std::string&)> tell{};  ///< hears what is waited for; empty: nobody does
+};
+
 /// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options);
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options);
+std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+                                                      const WorkerTies& ties = {});
+std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+                                                  const WorkerTies& ties = {});
 
 /// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.
 int compile_worker_main();

@@ -2,11 +2,16 @@
 #include "runtime/process/captured_output.hpp"
 #include "tests/runtime/expect_error.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <stdexcept>
 #include <system_error>
+#include <thread>
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 namespace stencil_tune {
 namespace {
@@ -71,7 +76,7 @@ TEST(Subprocess, GivesUpWaitingAtTheDeadlineAndGoesOnAfterwards) {
   const Descriptor theirs(line[0]);
   Descriptor ours(line[1]);
   Subprocess reader({"cat"}, {.input = theirs.get()});
-  EXPECT_FALSE(reader.wait_until(Subprocess::Clock::now() + 20ms));
+  EXPECT_FALSE(reader.wait(Subprocess::Clock::now() + 20ms));
   ours = Descriptor();
   EXPECT_TRUE(reader.wait().succeeded());
 }
@@ -101,8 +106,70 @@ TEST(Subprocess, CanBeStoppedOnce) {
 
 TEST(Subprocess, BlocksInterruptionsWhereAsked) {
   const SubprocessOptions blocking{.blocks_interrupts = true};
-  EXPECT_EQ(Subprocess(shell("kill -INT $$; kill -TERM $$; exit 9"), blocking).wait().code, 9);
+  EXPECT_EQ(Subprocess(shell("kill -INT $$; kill -TERM $$; kill -HUP $$; exit 9"), blocking).wait().code, 9);
   EXPECT_EQ(Subprocess(shell("kill -TERM $$; exit 9")).wait().signal, SIGTERM);
+}
+
+/// A line that reads to its end when all who write to it are gone.
+class Line {
+ public:
+  Line() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    reading_ = Descriptor(ends[0]);
+    writing_ = Descriptor(ends[1]);
+  }
+  int writing() const { return writing_.get(); }
+  void close_writing() { writing_ = Descriptor(); }
+  std::string read() const {
+    std::array<char, 32> text{};
+    const ssize_t got = ::read(reading_.get(), text.data(), text.size());
+    return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+  }
+
+ private:
+  Descriptor reading_, writing_;
+};
+
+const std::vector<std::string> kFamily = shell("sleep 1000 & echo alive; sleep 1000; true");
+
+TEST(Subprocess, OneWithChildrenSaysItsStatusToo) {
+  const SubprocessOptions family{.has_children = true};
+  EXPECT_TRUE(Subprocess({"true"}, family).wait().succeeded());
+  EXPECT_EQ(Subprocess(shell("sleep 0; exit 3"), family).wait().code, 3);
+  EXPECT_EQ(Subprocess(shell("kill -SEGV $$"), family).wait().code, 128 + SIGSEGV);
+  EXPECT_EQ(Subprocess({"no-such-program"}, family).wait().code, 127);
+}
+
+TEST(Subprocess, IsStoppedWithItsChildren) {
+  Line line;
+  Subprocess family(kFamily, {.output = line.writing(), .has_children = true});
+  line.close_writing();
+  EXPECT_EQ(line.read(), "alive\n");
+  family.stop();
+  EXPECT_EQ(line.read(), "");
+}
+
+TEST(Subprocess, ItsChildrenDoNotOutliveThisProcess) {
+  Line line;
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    Subprocess(kFamily, {.output = line.writing(), .has_children = true}).wait();
+    ::_exit(0);
+  }
+  line.close_writing();
+  EXPECT_EQ(line.read(), "alive\n");
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  EXPECT_EQ(line.read(), "");
+}
+
+TEST(Subprocess, IsWaitedForNoLongerThanUntilAStop) {
+  std::atomic<bool> stop{false};
+  Subprocess sleeper({"sleep", "1000"});
+  std::thread asking([&] { stop = true; });
+  EXPECT_FALSE(sleeper.wait({Subprocess::Clock::time_point::max(), &stop}));
+  asking.join();
 }
 
 TEST(Subprocess, DoesNotInheritThatThisProcessIgnoresBrokenPipes) {

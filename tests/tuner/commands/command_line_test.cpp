@@ -155,6 +155,28 @@ TEST_F(CommandLineTest, ADiskWithoutSpaceForTheOutputIsAnError) {
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }
 
+TEST_F(CommandLineTest, AClosedOutputIsAnError) {
+  const std::string command = "'" STENCIL_TUNE_PROGRAM "' stencils >&- 2>'" + (folder.path() / "err").string() + "'";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  EXPECT_NE(read(folder.path() / "err").find("cannot write to standard output"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, AReaderThatHasSeenEnoughHearsNoComplaint) {
+  const std::string command =
+      "( '" STENCIL_TUNE_PROGRAM "' stencils; echo $? >&2 ) 2>'" + (folder.path() / "err").string() + "' | true";
+  // Ends before `true` does now and then: its output is in the pipe already.
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string err = read(folder.path() / "err");
+  EXPECT_TRUE(err == "1\n" || err == "0\n") << err;
+}
+
+TEST_F(CommandLineTest, AnErrorWithoutAWayToSayItStillHasItsStatus) {
+  for (const char* nowhere : {"2>&-", "2>/dev/full"}) {
+    const std::string command = std::string("'" STENCIL_TUNE_PROGRAM "' --dims 2 --arch sm_90 ") + nowhere;
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << nowhere;
+  }
+}
+
 TEST_F(CommandLineTest, ADefinitionsElementTypeIsUsedWhereNoneIsGiven) {
   const auto file = folder.path() / "half.toml";
   std::ofstream(file) << "rank = 1\nelement = \"f16\"\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"u[x+1]\"\n";
@@ -302,6 +324,27 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);
   EXPECT_NE(again["notes"].dump().find("8 more known"), std::string::npos) << again["notes"];
+}
+
+TEST_F(PredictionTest, GoesOnWhereNobodyCanSeeIt) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const std::string command = "STENCIL_TUNE_DB='" + database +
+                              "' '" STENCIL_TUNE_PROGRAM
+                              "' --dims 64 --device-model h200 --max-trials 2 --budget 120s ";
+  const auto run_with = [&](const std::string& streams) {
+    const int status = std::system((command + streams).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const auto trials = [&] {
+    Database stored = Database::open(database, {.access = Access::read});
+    return TrialStore(stored).find({}).size();
+  };
+  const std::size_t before = trials();
+  EXPECT_EQ(run_with(">/dev/null 2>/dev/full"), 0);
+  EXPECT_EQ(run_with("2>&1 >/dev/null | true"), 0);  // the reader's status; what counts is below
+  EXPECT_EQ(run_with(">&- 2>&- <&-"), 1);
+  EXPECT_EQ(trials(), before + 6);
 }
 
 TEST_F(PredictionTest, AnArchitectureThatNvrtcDoesNotKnowIsRefusedAtOnce) {

@@ -18,6 +18,21 @@ TEST(InterruptGuard, NotesASignalAndForgetsThoseOfEarlierGuards) {
   EXPECT_FALSE(InterruptGuard::requested());
 }
 
+TEST(InterruptGuard, NotesAHangUpUnlessItWasIgnored) {
+  {
+    const InterruptGuard guard;
+    std::raise(SIGHUP);
+    EXPECT_TRUE(InterruptGuard::requested());
+  }
+  std::signal(SIGHUP, SIG_IGN);
+  {
+    const InterruptGuard guard;
+    std::raise(SIGHUP);
+    EXPECT_FALSE(InterruptGuard::requested());
+  }
+  EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
+}
+
 TEST(InterruptGuard, OneWithinAnotherKeepsWhatTheOuterOneNoted) {
   const InterruptGuard outer;
   std::raise(SIGINT);

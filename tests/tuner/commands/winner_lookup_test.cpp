@@ -24,6 +24,7 @@ class OneSweep : public ::testing::Test {
     trial.outcome = Outcome::ok;
     trial.timing = {.median_ms = 1, .low_ms = 1, .high_ms = 1, .samples = 10};
     trial.gstencils = 100;
+    trial.raced = true;
     trial.session = "session";
     trial.created_at = "2026-11-21T00:00:00Z";
     TrialStore(database).insert(trial);

@@ -89,6 +89,19 @@ TEST_F(PredictTest, WithoutAHostCompilerItSaysNotChecked) {
   EXPECT_NE(model.check_note().find("not checked: no g++ here"), std::string::npos);
 }
 
+TEST_F(PredictTest, ACheckThatRunsOutOfTimeKeepsWhatItFound) {
+  int calls = 0;
+  auto model = device([&](const Problem&, std::span<const Tuning> tunings) -> std::vector<HostVerdict> {
+    if (++calls > 1) throw Error(ErrorCode::timeout, "not done in time");
+    return {{tunings[0], false, "cell (1, 1, 1)", 10}};
+  });
+  const auto results = model.race(finalists(), 1);
+  EXPECT_EQ(results[0].outcome, Outcome::wrong_result);
+  EXPECT_EQ(results[1].outcome, Outcome::ok);
+  EXPECT_NE(model.check_note().find("1 of 2 finalists"), std::string::npos) << model.check_note();
+  EXPECT_NE(model.check_note().find("not done in time"), std::string::npos) << model.check_note();
+}
+
 TEST_F(PredictTest, TheSmallGridHasRowsThatVectorsFitAndSomethingToUpdate) {
   for (const int order : {1, 4, 8}) {
     const Problem small = small_problem(testing::star(order, 512, ElementType::f16), Tuning{});

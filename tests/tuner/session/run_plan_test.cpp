@@ -19,16 +19,49 @@ const TrialRecord kSingle = trial("direct.bx32.by8", 450);
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-TEST(RunPlan, CountsWhatIsLeftInTheRate) {
-  EXPECT_EQ(plan_note(99, kFused, kSingle), "99 steps: 33 launches of 3 fused steps, 900.0 GStencil/s");
-  EXPECT_EQ(plan_note(4, kFused, kSingle),
-            "4 steps: 1 launch of 3 fused steps and 1 single step, 720.0 GStencil/s with them counted");
-  EXPECT_TRUE(contains(plan_note(4, kFused, std::nullopt), "1 single step (single steps were not timed)"));
-  EXPECT_EQ(plan_note(5, kFused, kSingle), "5 steps: 1 launch of 3 fused steps, 900.0 GStencil/s, and 1 of 2");
+const Limits kLimits = limits_of_architecture("sm_90");
+
+Problem run_of(int steps) {
+  Problem run = testing::star(1, 512);
+  run.steps = steps;
+  return run;
 }
 
-TEST(RunPlan, SaysThatNothingWasWorthFusing) {
-  EXPECT_TRUE(contains(plan_note(100, kSingle, kSingle), "100 launches"));
+RunPlan plan_of(int steps, const TrialRecord& winner) {
+  return plan_run(run_of(steps), parse_code(winner.code), kLimits);
+}
+
+TEST(RunPlan, AllStepsAreMadeOnce) {
+  for (int steps = 3; steps < 20; ++steps) {
+    const RunPlan plan = plan_of(steps, kFused);
+    EXPECT_EQ(plan.fused * plan.launches + (plan.remainder ? plan.remainder->steps : 0) + plan.singles, steps);
+  }
+}
+
+TEST(RunPlan, IsWrittenAsStepsTimesLaunches) {
+  EXPECT_EQ(plan_text(plan_of(99, kFused)), "3x33");
+  EXPECT_EQ(plan_text(plan_of(4, kFused)), "3x1+1x1");
+  EXPECT_EQ(plan_text(plan_of(5, kFused)), "3x1+2x1");
+  EXPECT_EQ(plan_text(plan_of(100, kSingle)), "1x100");
+}
+
+TEST(RunPlan, TheRateCountsAllSteps) {
+  EXPECT_DOUBLE_EQ(run_rate(plan_of(99, kFused), {900, 0, 0}), 900);
+  EXPECT_DOUBLE_EQ(run_rate(plan_of(4, kFused), {900, 0, 450}), 4 / (3 / 900.0 + 1 / 450.0));
+  EXPECT_DOUBLE_EQ(run_rate(plan_of(5, kFused), {900, 600, 1}), 5 / (3 / 900.0 + 2 / 600.0));
+  EXPECT_EQ(run_rate(plan_of(4, kFused), {900, 0, 0}), 0) << "single steps were not timed";
+  EXPECT_EQ(run_rate(plan_of(5, kFused), {900, 0, 450}), 0) << "the remainder was not timed";
+}
+
+TEST(RunPlan, TheNoteSaysWhetherWhatIsLeftIsCounted) {
+  TrialRecord counted = kFused;
+  counted.plan = "3x1+1x1";
+  EXPECT_EQ(plan_note(run_of(99), kLimits, kFused), "99 steps: 33 launches of 3 fused steps");
+  EXPECT_EQ(plan_note(run_of(4), kLimits, counted),
+            "4 steps: 1 launch of 3 fused steps and 1 single step, all counted");
+  EXPECT_EQ(plan_note(run_of(5), kLimits, kFused),
+            "5 steps: 1 launch of 3 fused steps and 1 of 2, which are not counted");
+  EXPECT_TRUE(contains(plan_note(run_of(100), kLimits, kSingle), "100 launches"));
 }
 
 TEST(RunPlan, TellsTheGainOfFusingOnlyWhereStepsCanBeFused) {

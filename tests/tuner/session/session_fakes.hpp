@@ -67,9 +67,11 @@ class FakeDevice : public DeviceWorker {
 
   DeviceSession start() override {
     clock_.now += start_s;
+    if (at_start) at_start();
     DeviceSession session;
     session.device.name = "Fake GPU";
     session.device.architecture = "sm_90";
+    session.device.limits = limits;
     session.ceiling_gbs = 1000;
     return session;
   }
@@ -89,15 +91,19 @@ class FakeDevice : public DeviceWorker {
     for (const auto& [tuning, kernel] : finalists) {
       raced.push_back(code(tuning));
       results.push_back(timed(tuning, race_ms ? race_ms(tuning) : time_ms(tuning)));
+      results.back().raced = races;
     }
     return results;
   }
 
   std::function<double(const Tuning&)> time_ms;
+  Limits limits;
   double start_s = 0;                            ///< that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
+  bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
-  std::function<void()> after_run;
+  std::function<double(const Tuning&)> sharpness = [](const Tuning&) { return 1.0; };
+  std::function<void()> at_start, after_run;
   std::vector<std::string> ran, raced;
   std::map<std::string, MeasurePlan> plans;
 
@@ -111,6 +117,8 @@ class FakeDevice : public DeviceWorker {
     }
     result.timing = {ms, ms, ms, 10};
     result.occupancy = 0.5;
+    result.sharpness = sharpness(tuning);
+    result.sharpness_note = "as faked";
     return result;
   }
 

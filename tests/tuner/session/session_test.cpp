@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace stencil_tune {
 namespace {
@@ -189,6 +190,41 @@ TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
   EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.code, result.winner->code);
 }
 
+class RunSessionTest : public SessionTest {
+ protected:
+  RunSessionTest() {
+    problem = testing::star(1, 256);
+    problem.steps = 11;
+    device.limits = limits;
+  }
+
+  SessionResult run_with(const char* candidate) {
+    const auto strategy = make_listed(space, {parse_code(candidate)});
+    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
+                       trials(100));
+  }
+
+  static constexpr const char* kFused = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4";
+};
+
+TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
+  device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };  // of a sweep
+  const SessionResult result = run_with(kFused);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->plan, "4x2+3x1");
+  const double cells = 254.0 * 254 * 254;
+  EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
+  EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
+}
+
+TEST_F(RunSessionTest, ARateIsTheKernelsAloneWhereTheRestCouldNotBeTimed) {
+  device.time_ms = [](const Tuning&) { return 1.0; };
+  device.outcome = [](const Tuning& tuning) { return tuning.steps == 3 ? Outcome::wrong_result : Outcome::ok; };
+  const SessionResult result = run_with(kFused);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->plan, "");
+}
+
 TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
   compilers.outcome = [](const Tuning& t) { return t.register_x == 2 ? Outcome::compile_failed : Outcome::ok; };
   device.outcome = [](const Tuning& t) { return t.block_x == 64 ? Outcome::timeout : Outcome::ok; };
@@ -203,10 +239,64 @@ TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
   EXPECT_EQ(counted, result.failures);
 }
 
+TEST_F(SessionTest, ACandidateWhoseCompilerWasKilledIsCompiledOnceMore) {
+  for (const Outcome outcome : {Outcome::worker_killed, Outcome::compile_timeout}) {
+    std::set<std::string> met;
+    compilers.outcome = [&](const Tuning& t) { return met.insert(code(t)).second ? outcome : Outcome::ok; };
+    const SessionResult result = run(trials(10));
+    EXPECT_EQ(result.trials, 10);
+    EXPECT_EQ(result.failures.at(outcome), 10);
+    for (const BaselineResult& baseline : result.baselines) EXPECT_TRUE(baseline.trial) << baseline.reason;
+  }
+}
+
+TEST_F(SessionTest, ACandidateWhoseCompilerIsKilledTwiceIsDoneWith) {
+  const std::string naive = code(*baselines.front().tuning);
+  compilers.outcome = [&](const Tuning& t) { return code(t) == naive ? Outcome::worker_killed : Outcome::ok; };
+  for (int session = 0; session < 2; ++session) {
+    run(trials(20));
+    EXPECT_EQ(std::count(compilers.submitted.begin(), compilers.submitted.end(), naive), 2);
+  }
+}
+
+TEST_F(SessionTest, TheSecondTryComesInTheNextSessionWhereThisOneEnds) {
+  const std::string naive = code(*baselines.front().tuning);
+  compilers.outcome = [&](const Tuning& t) {
+    stop = code(t) == naive;
+    return stop ? Outcome::worker_killed : Outcome::ok;
+  };
+  EXPECT_FALSE(run(trials(10)).baselines.front().trial);
+  stop = false;
+  compilers.outcome = [](const Tuning&) { return Outcome::ok; };
+  EXPECT_TRUE(run(trials(10)).baselines.front().trial);
+}
+
+TEST_F(SessionTest, ADeviceWorkerThatWasKilledCostsATryToo) {
+  device.outcome = [&](const Tuning&) { return device.ran.size() == 1 ? Outcome::worker_killed : Outcome::ok; };
+  const SessionResult result = run(trials(10));
+  EXPECT_EQ(result.trials, 10);
+  for (const BaselineResult& baseline : result.baselines) EXPECT_TRUE(baseline.trial) << baseline.reason;
+}
+
 TEST_F(SessionTest, AWrongResultNeverWinsHoweverFast) {
   device.outcome = [](const Tuning& t) { return t.register_x == 4 ? Outcome::wrong_result : Outcome::ok; };
   const SessionResult result = run(trials(80));
   EXPECT_NE(parse_code(result.winner->code).register_x, 4);
+}
+
+TEST_F(SessionTest, ACandidateWhoseCheckWouldNotNoticeAWrongKernelNeverWinsHoweverFast) {
+  device.sharpness = [](const Tuning& t) { return t.register_x == 4 ? 0.9 : 1; };
+  const SessionResult result = run(trials(80));
+  EXPECT_NE(parse_code(result.winner->code).register_x, 4);
+  EXPECT_EQ(result.winner->sharpness, 1);
+  for (const std::string& raced : device.raced) EXPECT_NE(parse_code(raced).register_x, 4) << raced;
+  int blunt = 0;
+  for (const TrialRecord& trial : stored()) {
+    EXPECT_EQ(trial.sharpness, parse_code(trial.code).register_x == 4 ? 0.9 : 1) << trial.code;
+    EXPECT_EQ(trial.sharpness_note, "as faked");
+    blunt += trial.sharpness < kSharp ? 1 : 0;
+  }
+  EXPECT_GT(blunt, 0);
 }
 
 TEST_F(SessionTest, AFinalistThatTurnsOutWrongInTheRaceDoesNotWin) {
@@ -215,14 +305,55 @@ TEST_F(SessionTest, AFinalistThatTurnsOutWrongInTheRaceDoesNotWin) {
   EXPECT_NE(run(trials(5), 2).winner->code, first);
 }
 
-TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBest) {
+TEST_F(SessionTest, AnInterruptKeepsEveryFinishedTrialAndTheBestRacesInTheNextSession) {
   device.after_run = [&] { stop = device.ran.size() == 12; };
   const SessionResult result = run(trials(100));
   EXPECT_EQ(result.stopped, StopReason::interrupted);
   EXPECT_EQ(result.trials, 12);
   EXPECT_EQ(stored().size(), 12u);
   EXPECT_TRUE(device.raced.empty());
+  EXPECT_FALSE(result.winner) << "nothing raced";
+  ASSERT_TRUE(result.best);
+
+  stop = false;
+  device.after_run = {};
+  const SessionResult next = run(trials(1), 2);
+  EXPECT_NE(std::find(device.raced.begin(), device.raced.end(), result.best->code), device.raced.end());
+  ASSERT_TRUE(next.winner);
+  EXPECT_TRUE(next.winner->raced);
+}
+
+TEST_F(SessionTest, ALoneFinalistRacesToo) {
+  const SessionResult result = run(trials(1));
+  EXPECT_EQ(device.raced.size(), 1u);
   ASSERT_TRUE(result.winner);
+  EXPECT_TRUE(result.winner->raced);
+}
+
+TEST_F(SessionTest, FinalistsThatWereTimedAloneDoNotWin) {
+  device.races = false;
+  const SessionResult result = run(trials(30));
+  EXPECT_FALSE(result.winner);
+  EXPECT_TRUE(result.finalists.empty());
+  for (const TrialRecord& trial : stored()) EXPECT_FALSE(trial.raced);
+}
+
+TEST_F(SessionTest, WhatAStopCutShortIsNoTrial) {
+  device.outcome = [&](const Tuning&) {
+    stop = device.ran.size() == 12;
+    return stop ? Outcome::worker_killed : Outcome::ok;
+  };
+  const SessionResult result = run(trials(100));
+  EXPECT_EQ(result.stopped, StopReason::interrupted);
+  EXPECT_EQ(stored().size(), 11u);
+}
+
+TEST_F(SessionTest, AStopWhileTheDeviceMakesReadyIsNoError) {
+  device.at_start = [&] {
+    stop = true;
+    throw Error(ErrorCode::device_lost, "the device worker was stopped");
+  };
+  EXPECT_EQ(run(trials(100)).stopped, StopReason::interrupted);
 }
 
 TEST_F(SessionTest, EachTrialIsStoredBeforeTheNextOneRuns) {
@@ -281,7 +412,6 @@ TEST_F(SessionTest, ADeviceThatIsGoneEndsTheSessionAndLosesNothing) {
     EXPECT_EQ(error.code(), ErrorCode::device_lost);
   }
   EXPECT_EQ(stored().size(), 11u);
-  EXPECT_TRUE(WinnerStore(database).find(problem_key(problem), "Fake GPU"));
 }
 
 TEST_F(SessionTest, OneLostDeviceIsOnlyATrial) {

@@ -110,9 +110,9 @@ TEST(Sharpness, OfLooseBoundsIsLow) {
   const Problem problem = of_expression("u_next = sqrt((u + 2 * abs(u[x+1]) - 2 * abs(u[x+1])) ^ 2)");
   const Sharpness blunt = compare_wrong_kernels(problem, random_numbers(problem), 16).sharpness();
   EXPECT_LT(blunt.share, kSharp);
-  EXPECT_TRUE(objection_to(blunt, 16)->starts_with("cannot be verified")) << *objection_to(blunt, 16);
+  EXPECT_TRUE(why_not_sharp(blunt, 16)->starts_with("cannot be verified")) << *why_not_sharp(blunt, 16);
   const Problem plain = of_expression("u_next = 0.5 * u + 0.25 * u[x+1]");
-  EXPECT_FALSE(objection_to(compare_wrong_kernels(plain, random_numbers(plain), 16).sharpness(), 16));
+  EXPECT_FALSE(why_not_sharp(compare_wrong_kernels(plain, random_numbers(plain), 16).sharpness(), 16));
 }
 
 TEST(Sharpness, NotesWhatMathematicsMakesEqual) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 
 #include <sched.h>
@@ -60,7 +61,7 @@ TEST(CompilePool, RecordsACompilerThatCrashesAndGoesOn) {
   for (int block : {1, 11, 2, 17, 4, 19, 8}) pool.submit(with_block(block));
   const auto results = drain(pool);
   ASSERT_EQ(results.size(), 7u);
-  for (int block : {11, 17, 19}) EXPECT_EQ(results.at(block).outcome, Outcome::compile_failed) << block;
+  for (int block : {11, 17, 19}) EXPECT_EQ(results.at(block).outcome, Outcome::worker_killed) << block;
   EXPECT_NE(results.at(11).message.find("about to crash"), std::string::npos) << results.at(11).message;
   for (int block : {1, 2, 4, 8}) EXPECT_EQ(results.at(block).outcome, Outcome::ok) << block;
 }
@@ -69,7 +70,7 @@ TEST(CompilePool, KillsACompilerAtTheDeadline) {
   CompilePool pool(Message::object(), 1, 2s, kFakeCompiler);
   for (int block : {13, 4}) pool.submit(with_block(block));
   const auto results = drain(pool);
-  EXPECT_EQ(results.at(13).outcome, Outcome::timeout);
+  EXPECT_EQ(results.at(13).outcome, Outcome::compile_timeout);
   EXPECT_EQ(results.at(4).outcome, Outcome::ok);
 }
 
@@ -80,6 +81,12 @@ TEST(CompilePool, ThrowsWhatStopsEveryWorker) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::missing_library);
   }
+}
+
+TEST(CompilePool, DoesNotWaitForAWorkerAfterAStop) {
+  const std::atomic<bool> stop{true};
+  const CompilePool pool(Message::object(), 1, 3600s, {STENCIL_TUNE_FAKE_WORKER, "hang"}, &stop);
+  EXPECT_EQ(pool.pending(), 0);
 }
 
 TEST(CompilePool, SaysWhenAWorkerCannotEvenStart) {

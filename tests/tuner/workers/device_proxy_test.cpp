@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 namespace stencil_tune {
 namespace {
@@ -23,10 +25,11 @@ class DeviceProxyTest : public testing::Test {
   ~DeviceProxyTest() override { ::unsetenv("STENCIL_TUNE_LOCK_DIR"); }
 
   /// A proxy whose worker can be started so many times.
-  DeviceProxy proxy(int starts, double deadline_s = 60) {
+  DeviceProxy proxy(int starts, double deadline_s = 60, const std::atomic<bool>* stop = nullptr) {
     return {{{"verb", "open"}},
             deadline_s,
-            {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)}};
+            {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)},
+            {.stop = stop}};
   }
 
   int starts() const {
@@ -51,7 +54,7 @@ TEST_F(DeviceProxyTest, ACrashCostsOneCandidateAndAWorker) {
   DeviceProxy device = proxy(2);
   device.start();
   const DeviceResult crashed = device.run(with_block(11), {}, {});
-  EXPECT_EQ(crashed.outcome, Outcome::launch_failed);
+  EXPECT_EQ(crashed.outcome, Outcome::worker_killed);
   EXPECT_NE(crashed.message.find("about to crash"), std::string::npos) << crashed.message;
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
   EXPECT_EQ(starts(), 2);
@@ -64,6 +67,17 @@ TEST_F(DeviceProxyTest, AHangEndsAtTheDeadline) {
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
 }
 
+TEST_F(DeviceProxyTest, AStopEndsACandidateAndStartsNoOther) {
+  std::atomic<bool> stop{false};
+  DeviceProxy device = proxy(2, 600, &stop);
+  device.start();
+  std::thread asking([&] { stop = true; });
+  EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::worker_killed);  // it would hang for ever
+  asking.join();
+  EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::worker_killed);
+  EXPECT_EQ(starts(), 1);
+}
+
 TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
   DeviceProxy device = proxy(2);
   device.start();
@@ -72,20 +86,33 @@ TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
   EXPECT_EQ(starts(), 2);
 }
 
-TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceLeavesTheOthersTimed) {
+TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceIsOutAndTheOthersRaceWithoutIt) {
   DeviceProxy device = proxy(10);
   device.start();
   const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0].timing.median_ms, 4);
-  EXPECT_EQ(results[1].outcome, Outcome::launch_failed);
+  EXPECT_TRUE(results[0].raced);
+  EXPECT_EQ(results[1].outcome, Outcome::worker_killed);
   EXPECT_EQ(results[2].timing.median_ms, 8);
+  EXPECT_TRUE(results[2].raced);
+}
+
+TEST_F(DeviceProxyTest, FinalistsThatOnlyTheirRaceEndsAreTimedAloneAndNotRaced) {
+  DeviceProxy device = proxy(10);
+  device.start();
+  const auto results = device.race({{with_block(4), {}}, {with_block(29), {}}}, 3);
+  ASSERT_EQ(results.size(), 2u);
+  for (const DeviceResult& result : results) {
+    EXPECT_EQ(result.outcome, Outcome::ok);
+    EXPECT_FALSE(result.raced);
+  }
 }
 
 TEST_F(DeviceProxyTest, ADeviceThatDoesNotComeBackIsLost) {
   DeviceProxy device = proxy(1);
   device.start();
-  EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::launch_failed);
+  EXPECT_EQ(device.run(with_block(17), {}, {}).outcome, Outcome::worker_killed);
   try {
     device.run(with_block(8), {}, {});
     FAIL() << "no error";

@@ -64,6 +64,13 @@ Message judge(const Message& request) {
   return {{"result", result}, {"usable", tuning.block_x != 23}};
 }
 
+Message judge_raced(const Message& finalist) {
+  if (finalist.at("tuning").get<Tuning>().block_x == 29) std::_Exit(3);  // right alone
+  Message result = judge(finalist).at("result");
+  result["raced"] = true;
+  return result;
+}
+
 /// Counts its starts in the file it is told, and fails to open from start number `last` on.
 int device(const std::string& count_file, int last) {
   int starts = 0;
@@ -86,7 +93,7 @@ int device(const std::string& count_file, int last) {
     if (verb == "run") parent.send(judge(*request));
     if (verb == "race") {
       Message results = Message::array();
-      for (const Message& one : request->at("finalists")) results.push_back(judge(one).at("result"));
+      for (const Message& one : request->at("finalists")) results.push_back(judge_raced(one));
       parent.send({{"results", results}});
     }
   }

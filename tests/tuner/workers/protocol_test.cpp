@@ -62,5 +62,14 @@ TEST(Protocol, RefusesBytesThatAreNotCbor) {
   EXPECT_THROW(decoder.next(), Error);
 }
 
+TEST(Protocol, RefusesNestingThatReadingWouldTakeAllStackFor) {
+  constexpr std::size_t kDepth = 4'000'000;
+  std::vector<std::uint8_t> bytes(8 + kDepth, 0x81);  // a list of one, of one, of one ...
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::uint8_t>(kDepth >> (8 * i));
+  MessageDecoder decoder;
+  decoder.feed(bytes);
+  EXPECT_THROW(decoder.next(), Error);
+}
+
 }  // namespace
 }  // namespace stencil_tune

@@ -43,31 +43,37 @@ TEST(Wire, ADeviceSessionArrivesWithAllFacts) {
   sent.device.limits.shared_per_block = 99;
   sent.ceiling_gbs = 4240;
   sent.fits_in_l2 = true;
-  sent.throttle = "power cap";
   const auto received = Message(sent).get<DeviceSession>();
   EXPECT_EQ(received.device, sent.device);
   EXPECT_EQ(received.ceiling_gbs, sent.ceiling_gbs);
   EXPECT_EQ(received.fits_in_l2, sent.fits_in_l2);
-  EXPECT_EQ(received.throttle, sent.throttle);
 }
 
 // Bindings name every member, so that one more does not compile before it is looked at here.
 TEST(Wire, PlansArriveWhole) {
-  const MeasurePlan sent{1, 2, 3, 4, 5, false};
-  const auto [first_look_ms, drop_factor, best_ms, relative_interval, cap_ms, verify] =
-      Message(sent).get<MeasurePlan>();
+  const MeasurePlan sent{1, 2, 3, 4, 5};
+  const auto [first_look_ms, drop_factor, best_ms, relative_interval, cap_ms] = Message(sent).get<MeasurePlan>();
   EXPECT_EQ(first_look_ms, 1);
   EXPECT_EQ(drop_factor, 2);
   EXPECT_EQ(best_ms, 3);
   EXPECT_EQ(relative_interval, 4);
   EXPECT_EQ(cap_ms, 5);
-  EXPECT_FALSE(verify);
 }
 
 TEST(Wire, ResultsArriveWhole) {
-  const DeviceResult sent{Outcome::wrong_result, "one cell", {1, 0.9, 1.1, 11}, 0.5, true, 0.99, "equal"};
-  const auto [outcome, message, timing, occupancy, dropped, sharpness, note] = Message(sent).get<DeviceResult>();
+  const DeviceResult sent{Outcome::wrong_result,
+                          "one cell",
+                          {1, 0.9, 1.1, 11},
+                          0.5,
+                          true,
+                          true,
+                          {1980, 3201, 61, 580, "power cap"},
+                          0.99,
+                          "equal"};
+  const auto [outcome, message, timing, occupancy, dropped, raced, clocks, sharpness, note] =
+      Message(sent).get<DeviceResult>();
   const auto [median_ms, low_ms, high_ms, samples] = timing;
+  const auto [sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle] = clocks;
   EXPECT_EQ(outcome, Outcome::wrong_result);
   EXPECT_EQ(message, "one cell");
   EXPECT_EQ(median_ms, 1);
@@ -76,6 +82,12 @@ TEST(Wire, ResultsArriveWhole) {
   EXPECT_EQ(samples, 11);
   EXPECT_EQ(occupancy, 0.5);
   EXPECT_TRUE(dropped);
+  EXPECT_TRUE(raced);
+  EXPECT_EQ(sm_clock_mhz, 1980);
+  EXPECT_EQ(memory_clock_mhz, 3201);
+  EXPECT_EQ(temperature_c, 61);
+  EXPECT_EQ(power_w, 580);
+  EXPECT_EQ(throttle, "power cap");
   EXPECT_EQ(sharpness, 0.99);
   EXPECT_EQ(note, "equal");
 }

@@ -1,0 +1,22 @@
+#include "generator/candidates/run_plan.hpp"
+
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
+
+namespace stencil_tune {
+
+RunPlan plan_run(const Problem& problem, const Tuning& tuning, const Limits& limits) {
+  const int fused = sweeps_per_launch(tuning);
+  RunPlan plan{.fused = fused, .launches = problem.steps / fused};
+  const int left = problem.steps % fused;
+  Tuning remainder = tuning;
+  remainder.steps = left;
+  if (left > 1 && is_legal({problem, remainder}, limits)) {
+    plan.remainder = remainder;
+  } else {
+    plan.singles = left;
+  }
+  return plan;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""G14: the same keys, sources and winners from the same input, whatever the machine.
+
+    reproduce.py --program stencil-tune [--count N]
+
+Prints a digest of the stencil keys of corpus/, of the exports of up to N shipped winners, and of N predicted tunes with
+a fixed number of trials and one compiler at a time. Everything is made twice here, in fresh folders; two machines
+agree where they print the same digest. The program's own version and NVRTC's are no part of it, the winners are.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TUNES = [["--dims", "256"], ["--dims", "2048x2048", "--type", "f64"], ["--dims", "192", "--steps", "10"],
+         ["--stencil", str(ROOT / "corpus/hotspot2d.toml"), "--dims", "1024x1024"], ["--dims", "1000003", "--rank", "1"]]
+
+
+def run(program, folder, *arguments):
+    environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"),
+                   "XDG_CACHE_HOME": str(folder / "cache"), "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "120"}
+    done = subprocess.run([program, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def keys(program, folder):
+    files = sorted((ROOT / "corpus").glob("*.toml"))
+    return [re.search(r"key ([0-9a-f]{32})", run(program, folder, "stencils", "show", str(file)))[1] for file in files]
+
+
+def export_of(program, folder, trial):
+    definition = ROOT / "corpus" / (trial["stencil_name"] + ".toml")
+    extents = [trial["nx"], trial["ny"], trial["nz"]][: trial["rank"]]
+    boundary = ",".join(f"{axis}={trial['boundary_' + axis]}" for axis in "xyz"[: trial["rank"]])
+    text = run(program, folder, "export", "--stencil", str(definition) if definition.exists() else trial["stencil_name"],
+               "--type", trial["type"], "--dims", "x".join(map(str, extents)), "--boundary", boundary, "--pitch",
+               str(trial["pitch"]), "--steps", str(trial["steps"]), "--stage", str(trial["stage"]), "--name", "update_cells")
+    return re.sub(r"stencil-tune [0-9][^\s,;)]*", "stencil-tune", text)
+
+
+def exports(program, folder, count):
+    winners = json.loads((ROOT / "db/pretuned/h200.json").read_text())["winners"]
+    named = [winner["trial"] for winner in winners if "-" not in winner["trial"]["stencil_name"]]
+    return [export_of(program, folder, trial) for trial in named[:count]]
+
+
+def predicted_winner(program, folder, tune):
+    report = json.loads(run(program, folder, "tune", *tune, "--device-model", "h200", "--jobs", "1", "--max-trials", "12",
+                            "--budget", "600s", "--json"))
+    return next(f"{kernel['code']} {kernel['gstencils']:.6g}" for kernel in report["kernels"]
+                if kernel["kernel"] == "winner")
+
+
+def digest(program, count):
+    parts = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        parts += keys(program, folder)
+        parts += exports(program, folder, count)
+        parts += [predicted_winner(program, folder, tune) for tune in TUNES[:count]]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16], len(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--count", type=int, default=112)
+    arguments = parser.parse_args()
+    program = str(pathlib.Path(arguments.program).resolve())
+    (first, made), (second, _) = digest(program, arguments.count), digest(program, arguments.count)
+    differ = int(first != second)
+    print(f"G14 reproduction: {made} keys, exports and predicted winners, made twice, {differ} different, digest {first}")
+    return differ
+
+
+if __name__ == "__main__":
+    sys.exit(main())

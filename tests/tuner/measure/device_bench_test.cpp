@@ -1,0 +1,78 @@
+// How candidates are verified, timed and raced, on a device made of the CPU.
+#include "tuner/measure/device_bench.hpp"
+
+#include "generator/kernel/source.hpp"
+#include "runtime/cuda/device_facts.hpp"
+#include "tests/tuner/measure/host_device.hpp"
+#include "tuner/measure/measurement.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+constexpr Boundaries kClamp{Boundary::clamp, Boundary::clamp, Boundary::clamp};
+
+/// A run of the 2D star on a grid that one warp's tile covers in some pieces.
+Problem a_run() {
+  Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, kClamp, {2, {160, 40, 1}});
+  problem.steps = 8;
+  return problem;
+}
+
+Tuning fusing(int steps) {
+  Tuning tuning = parse_code("temporal.bx32.by4.rx2.v2.pf3.t4");
+  tuning.steps = steps;
+  return tuning;
+}
+
+class DeviceBenchTest : public ::testing::Test {
+ protected:
+  CompiledKernel right(const Tuning& tuning) { return device.load({problem, tuning}, generate({problem, tuning})); }
+
+  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel) { return bench.run(tuning, kernel, kPlan); }
+
+  static constexpr MeasurePlan kPlan{};
+
+  Problem problem = a_run();
+  testing::HostDevice device;
+  DeviceBench bench{device, read_device(device, 0), problem, {.architecture = "sm_90"}};
+};
+
+TEST_F(DeviceBenchTest, ALaunchOfFusedStepsIsTimedByTheStep) {
+  const DeviceResult result = run(fusing(4), right(fusing(4)));
+  EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
+  EXPECT_DOUBLE_EQ(result.timing.median_ms, device.launch_ms / 4);
+  EXPECT_FALSE(result.raced);
+}
+
+TEST_F(DeviceBenchTest, AKernelThatMakesOneStepTooFewOrTooManyIsWrong) {
+  for (const int steps : {3, 5}) {
+    const CompiledKernel other = device.load({problem, fusing(4)}, generate({problem, fusing(steps)}));
+    const DeviceResult result = run(fusing(4), other);
+    EXPECT_EQ(result.outcome, Outcome::wrong_result) << steps;
+  }
+}
+
+TEST_F(DeviceBenchTest, FinalistsAreTimedInTurnsAndVerifiedAfterwards) {
+  const Tuning single = parse_code("direct.bx32.by4");
+  const auto results = bench.race({{fusing(4), right(fusing(4))}, {single, right(single)}}, 2);
+  ASSERT_EQ(results.size(), 2u);
+  for (const DeviceResult& result : results) {
+    EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
+    EXPECT_TRUE(result.raced);
+    EXPECT_GE(result.timing.samples, kFewestSamples) << "however few rounds were asked for";
+  }
+  EXPECT_DOUBLE_EQ(results[0].timing.median_ms, device.launch_ms / 4);
+  EXPECT_DOUBLE_EQ(results[1].timing.median_ms, device.launch_ms);
+}
+
+TEST_F(DeviceBenchTest, AFinalistThatGoesWrongDuringTheRaceIsFoundThere) {
+  const CompiledKernel kernel = right(fusing(4));
+  ASSERT_EQ(run(fusing(4), kernel).outcome, Outcome::ok);
+  device.idle_from = device.launches + kFewestSamples;
+  EXPECT_EQ(bench.race({{fusing(4), kernel}}, 1).front().outcome, Outcome::wrong_result);
+}
+
+}  // namespace
+}  // namespace stencil_tune
