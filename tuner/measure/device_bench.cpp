@@ -163,10 +163,17 @@ DeviceResult DeviceBench::judge(Launcher& candidate, const MeasurePlan& plan) {
     result.message = *wrong;
     return result;
   }
+  note_sharpness(candidate, result);
   const Measurement measured = time_steps(candidate, plan);
   result.timing = measured.timing;
   result.dropped = measured.dropped;
   return result;
+}
+
+void DeviceBench::note_sharpness(const Launcher& candidate, DeviceResult& result) {
+  Sharpness sharpness = verification_.sharpness(candidate);
+  result.sharpness = sharpness.share;
+  result.sharpness_note = std::move(sharpness.note);
 }
 
 Measurement DeviceBench::time_steps(const Launcher& candidate, const MeasurePlan& plan) {
@@ -210,6 +217,8 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
     if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
       results[i].outcome = Outcome::wrong_result;
       results[i].message = *wrong;
+    } else {
+      note_sharpness(candidates[i], results[i]);
     }
   }
   return results;

@@ -40,6 +40,7 @@ class DeviceBench {
 
  private:
   DeviceResult judge(Launcher& candidate, const MeasurePlan& plan);
+  void note_sharpness(const Launcher& candidate, DeviceResult& result);
   Measurement time_steps(const Launcher& candidate, const MeasurePlan& plan);
 
   Driver& driver_;

@@ -34,7 +34,7 @@ constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after
 
 /// What a strategy learns of a trial.
 double score(const TrialRecord& trial) {
-  if (trial.outcome != Outcome::ok) return std::numeric_limits<double>::infinity();
+  if (trial.outcome != Outcome::ok || !is_sharp(trial)) return std::numeric_limits<double>::infinity();
   return trial.timing.median_ms;
 }
 
@@ -210,8 +210,9 @@ class Session {
       parts_.compilers.submit(compiled.tuning);
       return;
     }
+    const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
     finish(compiled.tuning, std::move(trial), timed.dropped);
-    if (timed.outcome == Outcome::ok && !timed.dropped) {
+    if (contends) {
       contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
     }
   }
@@ -242,7 +243,7 @@ class Session {
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(tuning, score(trial));
-    if (ok && !dropped && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
+    if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_[trial.code] = trial;
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
     if (lost_in_a_row_ >= kMostLostInARow) {

@@ -51,6 +51,17 @@ TEST_F(ReportTest, TheTableHoldsWhatAPersonAsks) {
   EXPECT_EQ(text.find("PREDICTED"), std::string::npos);
 }
 
+TEST_F(ReportTest, SaysWhatTheWinnersCheckCouldNotShow) {
+  Report r = report(false);
+  EXPECT_EQ(format_report(r).find("check"), std::string::npos);
+  r.rows[0].trial->sharpness = 1;
+  r.rows[0].trial->sharpness_note = "512 of the grid's 4096 cells may hold anything";
+  EXPECT_NE(format_report(r).find("of the winner's check: 512 of the grid's 4096 cells may hold anything\n"),
+            std::string::npos)
+      << format_report(r);
+  EXPECT_EQ(report_json(r).dump().find("sharpness") != std::string::npos, true);
+}
+
 TEST_F(ReportTest, RunsSayHowManySteps) {
   EXPECT_EQ(format_report(report(false)).find("steps"), std::string::npos);
   problem.steps = 100;

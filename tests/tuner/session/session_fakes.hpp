@@ -103,6 +103,7 @@ class FakeDevice : public DeviceWorker {
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
+  std::function<double(const Tuning&)> sharpness = [](const Tuning&) { return 1.0; };
   std::function<void()> at_start, after_run;
   std::vector<std::string> ran, raced;
   std::map<std::string, MeasurePlan> plans;
@@ -117,6 +118,8 @@ class FakeDevice : public DeviceWorker {
     }
     result.timing = {ms, ms, ms, 10};
     result.occupancy = 0.5;
+    result.sharpness = sharpness(tuning);
+    result.sharpness_note = "as faked";
     return result;
   }
 
