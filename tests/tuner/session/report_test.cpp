@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace stencil_tune {
@@ -100,6 +101,18 @@ TEST_F(ReportTest, JsonSaysTheSame) {
   EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
   EXPECT_DOUBLE_EQ(json["kernels"][1]["winner_speed_up"], 1.9);
   EXPECT_EQ(json["kernels"][2]["not_available"], "threads_per_block: too many");
+}
+
+TEST_F(ReportTest, NoTextSpeaksToTheTerminal) {
+  Report hostile = report(true);
+  hostile.platform.gpu = "NVIDIA\x1b[2J";
+  hostile.notes.push_back("passed over \xe2\x80\xae");
+  hostile.rows.front().trial->code = "direct.\n\x9b";
+  const auto is_plain = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  };
+  EXPECT_TRUE(is_plain(format_report(hostile))) << format_report(hostile);
+  EXPECT_TRUE(is_plain(json_text(report_json(hostile)))) << json_text(report_json(hostile));
 }
 
 TEST_F(ReportTest, TheCeilingInGStencilsIsThatOfTheMinimalTraffic) {
