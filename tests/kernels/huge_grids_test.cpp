@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <memory>
 #include <ostream>
 
 namespace stencil_tune {

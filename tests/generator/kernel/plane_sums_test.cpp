@@ -127,6 +127,8 @@ TEST(PlaneSums, FinishWithLateTermsOfTheirOwnSignAndWeight) {
   const Stencil stencil = parse_expression_stencil("v = u[z-1] + u[z+1] - a*p + b*q; a = 0.1; b = 0.2", 3);
   EXPECT_THAT(plane_sums_text(on_cube(stencil), kSameAxes),
               HasSubstr("out[0] = ((sum[0] + c[1] * u(2, 0, 0, 0)) - c[0] * u(1, 0, 0, 0));"));
+  const Stencil weighted = parse_expression_stencil("v = a * (u[z-1] + u[z+1] - p); a = 0.1", 3);
+  EXPECT_THAT(plane_sums_text(on_cube(weighted), kSameAxes), HasSubstr("out[0] = (sum[0] - c[0] * u(1, 0, 0, 0));"));
 }
 
 /// Four neighbours of equal weight in each of three planes, and no sums that outputs of one plane have in common.
