@@ -1,11 +1,13 @@
-# Install tree: the program, the libraries that applications link, their public headers and a package configuration, so
-# that find_package(stencil_tune) gives stencil_tune::runtime.
+# Install tree: the program with its manual page and completions, the libraries that applications link, their public
+# headers, a package configuration for find_package(stencil_tune) and one for pkg-config, the docs with all they link to.
 include(CMakePackageConfigHelpers)
 
+set(libraries "") # each before those that it uses
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/stencil_tune)
 
 foreach(library IN ITEMS generator db process files runtime)
   if(TARGET stencil_tune_${library})
+    list(PREPEND libraries -lstencil_tune_${library})
     set_target_properties(stencil_tune_${library} PROPERTIES EXPORT_NAME ${library})
     install(TARGETS stencil_tune_${library} EXPORT stencil_tune ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
@@ -24,4 +26,33 @@ configure_package_config_file(cmake/stencil_tune-config.cmake.in stencil_tune-co
 write_basic_package_version_file(stencil_tune-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/stencil_tune-config.cmake ${PROJECT_BINARY_DIR}/stencil_tune-config-version.cmake
   DESTINATION ${package_folder})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# For pkg-config. Programs link archives, and so all that these use.
+list(JOIN libraries " " libraries)
+string(APPEND libraries " -lstdc++ -lm -pthread ${CMAKE_DL_LIBS}")
+string(REPLACE " dl" " -ldl" libraries "${libraries}")
+set(requirements "libxxhash sqlite3")
+if(STENCIL_TUNE_COMPILED_FMT)
+  string(APPEND requirements " fmt")
+endif()
+file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+configure_file(cmake/stencil_tune.pc.in stencil_tune.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/stencil_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(TARGET manual)
+    install(FILES ${PROJECT_BINARY_DIR}/docs/stencil-tune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+  install(FILES completions/stencil-tune.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME stencil-tune)
+  install(FILES completions/_stencil-tune DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES completions/stencil-tune.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+  install(FILES LICENSE README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY docs corpus examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+    FILES_MATCHING REGEX "/(CMakeLists\\.txt|[^/]+\\.(md|svg|toml|c|cpp|hpp|cu|f90))$")
+  install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench
+    FILES_MATCHING REGEX "/(README\\.md|rivals\\.json|results/.*\\.(txt|json|md))$")
+endif()

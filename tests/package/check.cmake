@@ -35,6 +35,48 @@ if(EXISTS ${consumer_build}/fortran_consumer)
   step(${consumer_build}/fortran_consumer)
 endif()
 
+# Everything that an installation has beyond that, and what its pages link to.
+foreach(file IN ITEMS README.md docs/tutorial.md corpus/heat3d.toml examples/tutorial/tutorial.cpp)
+  if(NOT EXISTS ${prefix}/share/doc/stencil_tune/${file})
+    message(FATAL_ERROR "${file} is not installed")
+  endif()
+endforeach()
+foreach(file IN ITEMS man/man1/stencil-tune.1 bash-completion/completions/stencil-tune
+        zsh/site-functions/_stencil-tune fish/vendor_completions.d/stencil-tune.fish)
+  if(NOT EXISTS ${prefix}/share/${file})
+    message(FATAL_ERROR "share/${file} is not installed")
+  endif()
+endforeach()
+step(${PYTHON} -B ${SOURCE}/tests/docs/check_links.py ${prefix}/share/doc/stencil_tune)
+
+# The examples that were installed, on their own.
+set(examples ${prefix}/share/doc/stencil_tune/examples)
+file(REMOVE_RECURSE ${SCRATCH}/examples)
+step(${CMAKE_COMMAND} -S ${examples} -B ${SCRATCH}/examples -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
+  -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags} -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix})
+step(${CMAKE_COMMAND} --build ${SCRATCH}/examples --target example_tutorial example_c_heat)
+
+# As docs/recipes.md says, by pkg-config alone. 77: there is no GPU.
+find_program(pkg_config pkg-config REQUIRED)
+file(GLOB_RECURSE package_file ${prefix}/stencil_tune.pc)
+get_filename_component(package_folder ${package_file} DIRECTORY)
+function(by_pkg_config name compile)
+  set(command "${compile} ${flags} $(pkg-config --libs stencil_tune) -o ${SCRATCH}/${name}")
+  step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${package_folder} sh -c "cd ${SCRATCH} && ${command}")
+  execute_process(COMMAND ${SCRATCH}/${name} ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE status)
+  if(NOT status EQUAL 0 AND NOT status EQUAL 77)
+    message(FATAL_ERROR "${name}, built by pkg-config, ended with ${status}")
+  endif()
+endfunction()
+by_pkg_config(tutorial "${COMPILER} -std=c++20 $(pkg-config --cflags stencil_tune) ${examples}/tutorial/tutorial.cpp"
+  ${examples}/tutorial/heat.toml 32 10)
+by_pkg_config(c_heat "cc -std=c99 $(pkg-config --cflags stencil_tune) ${examples}/c/heat.c" 32 10)
+find_program(fortran gfortran)
+if(fortran)
+  by_pkg_config(fortran_heat
+    "gfortran $(pkg-config --variable=fortran_module stencil_tune) ${examples}/fortran/heat.f90" 32 10)
+endif()
+
 # A project in C alone cannot link the libraries, and is told why.
 file(WRITE ${SCRATCH}/c_alone/CMakeLists.txt
   "cmake_minimum_required(VERSION 3.24)\nproject(c_alone LANGUAGES C)\nfind_package(stencil_tune REQUIRED)\n")

@@ -39,9 +39,10 @@ std::string_view name(ErrorCode code) noexcept;
 /// The message says what was asked, what was found, and what to do.
 class Error : public std::runtime_error {
  public:
+  /// `message` is for people.
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  ErrorCode code() const noexcept { return code_; }
+  ErrorCode code() const noexcept { return code_; }  ///< for programs
 
  private:
   ErrorCode code_;

@@ -9,17 +9,17 @@
 
 namespace stencil_tune {
 
-inline constexpr int kMaxRank = 3;
+inline constexpr int kMaxRank = 3;  ///< axes of a grid at most
 
 /// What a cell holds in memory. 16-bit types compute in f32 and round when stored.
 enum class ElementType { f64, f32, f16, bf16 };
 
 /// How reads beyond an edge are answered, axis by axis.
-///   hold     cells within the stencil's reach of the edge are never written (Dirichlet layers kept by the caller)
-///   zero     cells outside are 0
-///   clamp    the edge cell
-///   periodic wraps, as often as needed
-///   reflect  mirrored without repeating the edge cell (numpy's "reflect")
+///  - hold     cells within the stencil's reach of the edge are never written (Dirichlet layers kept by the caller)
+///  - zero     cells outside are 0
+///  - clamp    the edge cell
+///  - periodic wraps, as often as needed
+///  - reflect  mirrored without repeating the edge cell (numpy's "reflect")
 enum class Boundary { hold, zero, clamp, periodic, reflect };
 
 /// One boundary an axis: x, y, z.
@@ -27,17 +27,17 @@ using Boundaries = std::array<Boundary, kMaxRank>;
 
 /// Cells along each axis; x is fastest in memory. Axes beyond the rank have extent 1.
 struct Extents {
-  int rank = 3;
-  std::array<std::int64_t, kMaxRank> n{1, 1, 1};
+  int rank = 3;                                   ///< axes: 1 to 3
+  std::array<std::int64_t, kMaxRank> n{1, 1, 1};  ///< x, y, z
 
-  std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }
+  std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }  ///< of the whole grid
   bool operator==(const Extents&) const = default;
 };
 
 /// Cells of a grid: low[a] <= i < high[a] along each axis.
 struct Box {
-  std::array<std::int64_t, kMaxRank> low{0, 0, 0};
-  std::array<std::int64_t, kMaxRank> high{1, 1, 1};
+  std::array<std::int64_t, kMaxRank> low{0, 0, 0};   ///< the first cell on each axis
+  std::array<std::int64_t, kMaxRank> high{1, 1, 1};  ///< one beyond the last
 
   std::int64_t cells() const noexcept;  ///< 0 when empty
   bool operator==(const Box&) const = default;
@@ -46,15 +46,15 @@ struct Box {
 std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory
 bool is_half(ElementType type) noexcept;         ///< f16 or bf16
 
-std::string_view name(ElementType type) noexcept;
-std::string_view name(Boundary boundary) noexcept;
+std::string_view name(ElementType type) noexcept;      ///< "f32"
+std::string_view name(Boundary boundary) noexcept;     ///< "hold"
 std::string to_string(const Extents& extents);         ///< "512x512x512"
 std::string to_string(const Boundaries& b, int rank);  ///< "hold" or "x=periodic,y=hold,z=zero"
 
 /// Parse what the functions above print. Throw Error: unknown_name (with the nearest name) or invalid_argument.
 ElementType parse_element_type(std::string_view text);
-Boundary parse_boundary(std::string_view text);
-Boundaries parse_boundaries(std::string_view text, int rank);
+Boundary parse_boundary(std::string_view text);                ///< the same for a boundary
+Boundaries parse_boundaries(std::string_view text, int rank);  ///< and for those of all axes
 
 /// "NX", "NXxNY" or "NXxNYxNZ". One number with rank_if_single > 1 means that number on each axis.
 /// Throws Error(invalid_argument) for zero, negative, non-numeric, or more than three numbers.

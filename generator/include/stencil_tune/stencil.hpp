@@ -21,6 +21,7 @@ namespace stencil_tune {
 /// A constant displacement, in cells: x, y, z. Axes beyond the rank are 0.
 using Offset = std::array<int, kMaxRank>;
 
+/// What a node of an expression does.
 enum class Operation {
   number,       ///< a literal
   coefficient,  ///< a named coefficient: a run-time kernel argument
@@ -43,50 +44,53 @@ enum class Operation {
 
 /// How many operands an operation takes (0 to 3).
 int operand_count(Operation op) noexcept;
-std::string_view name(Operation op) noexcept;
+std::string_view name(Operation op) noexcept;  ///< of the enumerator
 
-using NodeId = int;
+using NodeId = int;  ///< index into Stencil::nodes
 
+/// One operation of an expression.
 struct Node {
-  Operation op = Operation::number;
-  double value = 0;        ///< number
-  int index = 0;           ///< coefficient or field
-  Offset offset{0, 0, 0};  ///< read
-  std::array<NodeId, 3> operands{-1, -1, -1};
+  Operation op = Operation::number;            ///< what it does
+  double value = 0;                            ///< number
+  int index = 0;                               ///< coefficient or field
+  Offset offset{0, 0, 0};                      ///< read
+  std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   bool operator==(const Node&) const = default;
 };
 
+/// A named number of an update, the same in all cells.
 struct Coefficient {
-  std::string name;
+  std::string name;  ///< for people
   double value = 0;  ///< default; callers pass their own at launch
 };
 
 /// field(output) at the cell = expression
 struct Update {
-  int output = 0;  ///< index into fields
-  NodeId expression = 0;
+  int output = 0;         ///< index into fields
+  NodeId expression = 0;  ///< its value at the cell
 };
 
 /// One sweep over the grid that writes all its outputs. A stage does not read what it writes.
 struct Stage {
-  std::vector<Update> updates;
+  std::vector<Update> updates;  ///< one for each field that it writes
 };
 
 /// After a step the buffer of field `from` becomes field `to` (u_next -> u; for two-level schemes also u -> u_prev).
 struct Rotation {
-  int from = 0;
-  int to = 0;
+  int from = 0;  ///< index into fields
+  int to = 0;    ///< index into fields
 };
 
+/// An update rule: fields, coefficients, and what each stage of a step writes.
 struct Stencil {
-  std::string name;  ///< for people; never part of the key
-  int rank = 3;
-  std::vector<std::string> fields;
-  std::vector<Coefficient> coefficients;
-  std::vector<Node> nodes;
-  std::vector<Stage> stages;  ///< run in order; built-ins have one
-  std::vector<Rotation> rotations;
+  std::string name;                       ///< for people; never part of the key
+  int rank = 3;                           ///< axes: 1 to 3
+  std::vector<std::string> fields;        ///< names; a kernel takes the fields' addresses in this order
+  std::vector<Coefficient> coefficients;  ///< a kernel takes their values in this order
+  std::vector<Node> nodes;                ///< all expressions
+  std::vector<Stage> stages;              ///< run in order; built-ins have one
+  std::vector<Rotation> rotations;        ///< of buffers, after a step
   std::optional<ElementType>
       element;  ///< what its definition asks for where the user does not say; never part of the key
 };
@@ -94,15 +98,15 @@ struct Stencil {
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
 class StencilBuilder {
  public:
-  StencilBuilder(std::string name, int rank);
-  explicit StencilBuilder(Stencil stencil);  ///< goes on from a stencil that a builder made: ids stay as they are
+  StencilBuilder(std::string name, int rank);  ///< an empty one
+  explicit StencilBuilder(Stencil stencil);    ///< goes on from a stencil that a builder made: ids stay as they are
 
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
 
-  NodeId number(double value);
-  NodeId coefficient_value(int coefficient);
-  NodeId read(int field, Offset offset);
+  NodeId number(double value);                ///< a literal
+  NodeId coefficient_value(int coefficient);  ///< by its index
+  NodeId read(int field, Offset offset);      ///< a field's cell at that distance
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
@@ -111,8 +115,8 @@ class StencilBuilder {
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
 
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
-  void update(int output_field, NodeId expression);
-  void rotate(int from_field, int to_field);
+  void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
+  void rotate(int from_field, int to_field);         ///< after a step
 
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
 
@@ -137,7 +141,9 @@ class StencilBuilder {
 
 // ---- built-ins ------------------------------------------------------------------------------------------------------
 
+/// star: points on the axes; box: the full cube.
 enum class Shape { star, box };
+/// How many coefficients a built-in has.
 enum class Sharing {
   distinct,   ///< one coefficient a tap: the textbook's c0..c6
   symmetric,  ///< one coefficient a distance (star: |d|; box: the multiset of |dx|,|dy|,|dz|)
@@ -151,28 +157,29 @@ Stencil make_builtin(Shape shape, int rank, int order, Sharing sharing = Sharing
 /// A built-in by name: "star3d1r", "box2d1r", "heat3d", "heat2d", ... ; `names` lists all.
 /// Throws Error(unknown_name) with the nearest name.
 Stencil find_builtin(std::string_view name);
-std::vector<std::string> builtin_names();
+std::vector<std::string> builtin_names();  ///< all, but for those with symmetric coefficients
 
 // ---- facts ----------------------------------------------------------------------------------------------------------
 
 /// How far a field is read on one axis: offsets low..high (low <= 0 <= high).
 struct Reach {
-  int low = 0;
-  int high = 0;
+  int low = 0;   ///< 0 or negative
+  int high = 0;  ///< 0 or positive
   bool operator==(const Reach&) const = default;
 };
 
+/// A cell that an update reads.
 struct Tap {
-  int field = 0;
-  Offset offset{0, 0, 0};
+  int field = 0;           ///< index into Stencil::fields
+  Offset offset{0, 0, 0};  ///< from the cell that is updated
   auto operator<=>(const Tap&) const = default;
 };
 
 /// One weighted tap of a linear update; `weight` is the node that multiplies it (no read in it), -1 for 1.
 struct LinearTap {
-  Tap tap;
-  NodeId weight = -1;
-  bool negative = false;
+  Tap tap;                ///< what is read
+  NodeId weight = -1;     ///< -1: one
+  bool negative = false;  ///< whether it is subtracted
 };
 
 /// What the expression graph of one stage says, derived once.
@@ -188,6 +195,7 @@ struct StageFacts {
   bool star = false;   ///< every tap lies on an axis
 };
 
+/// Derives the facts of one stage.
 StageFacts analyse(const Stencil& stencil, int stage);
 
 /// Bytes a sweep must move per updated cell: each input read once, each output written once.

@@ -42,13 +42,14 @@ class DeviceField {
   DeviceField& operator=(DeviceField&&) noexcept;
   ~DeviceField();
 
-  void* data() const noexcept;
+  void* data() const noexcept;          ///< device address of cell (0, 0, 0), aligned to 256 bytes
   std::int64_t pitch() const noexcept;  ///< cells
-  std::size_t bytes() const noexcept;
+  std::size_t bytes() const noexcept;   ///< of the array, with its padding
 
   /// All cells in dense order, x fastest, as raw bytes of the element type. Both wait for the stream.
   /// Throw Error(invalid_argument) unless the span has cells * size bytes.
   void copy_from(std::span<const std::byte> cells, CUstream_st* stream = nullptr);
+  /// The way back.
   void copy_to(std::span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
  private:

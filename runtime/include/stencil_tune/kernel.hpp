@@ -32,17 +32,17 @@ std::string_view name(Match match) noexcept;
 
 /// Why this kernel, for one stage of the stencil. Where nothing was tuned, all but code, match and notes is empty.
 struct Evidence {
-  Match match = Match::default_candidate;
-  std::string code{};        ///< the candidate that runs, e.g. "streaming.bx32.by4.rx4.ry1.v4.cz4.regs"
-  std::string tuned_code{};  ///< the winner it comes from; differs when the grid here needs narrower vectors
-  Extents tuned_extents{};   ///< where the winner won
-  std::int64_t tuned_pitch = 0;
-  std::string gpu{};
-  std::string driver{};    ///< then
-  std::string nvrtc{};     ///< then
-  std::string tuned_at{};  ///< ISO 8601, UTC
-  double gstencils = 0;    ///< GStencil/s then
-  double share = 0;        ///< of the copy ceiling then, 0..1
+  Match match = Match::default_candidate;  ///< how well it fits
+  std::string code{};                      ///< the candidate that runs, e.g. "streaming.bx32.by4.rx4.ry1.v4.cz4.regs"
+  std::string tuned_code{};      ///< the winner it comes from; differs when the grid here needs narrower vectors
+  Extents tuned_extents{};       ///< where the winner won
+  std::int64_t tuned_pitch = 0;  ///< cells from one row to the next, then
+  std::string gpu{};             ///< model name, then
+  std::string driver{};          ///< then
+  std::string nvrtc{};           ///< then
+  std::string tuned_at{};        ///< ISO 8601, UTC
+  double gstencils = 0;          ///< GStencil/s then
+  double share = 0;              ///< of the copy ceiling then, 0..1
   /// What a careful reader would want to know: another driver, other templates, winners passed over and why.
   std::vector<std::string> notes{};
 
@@ -63,11 +63,12 @@ struct Evidence {
 class Kernel {
  public:
   struct State;
+  /// Library::lookup() makes kernels.
   explicit Kernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  Match match() const noexcept;  ///< of the stage that matches worst
-  int stages() const noexcept;
-  const Evidence& evidence(int stage = 0) const;
+  Match match() const noexcept;                   ///< of the stage that matches worst
+  int stages() const noexcept;                    ///< of the stencil
+  const Evidence& evidence(int stage = 0) const;  ///< why this kernel
 
   /// Steps that one launch of advance() makes where the request was for several; 1 where none are fused. match() and
   /// evidence() are then of the kernel that fuses them, with a note on the one for single steps.

@@ -11,18 +11,20 @@
 
 namespace stencil_tune {
 
+/// What a kernel is wanted for.
 struct Request {
   Stencil stencil{};  ///< make_builtin(), find_builtin(), a StencilBuilder's, or load_stencil()
   ElementType type =
       ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
-  Extents extents{};
-  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
+  Extents extents{};     ///< cells on each axis
+  Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};  ///< of x, y, z
   std::int64_t pitch = 0;       ///< cells from one row to the next; 0: rows are dense. See padded_pitch()
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
   int steps = 1;                ///< of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
 };
 
+/// Where winners are from, and what happens when something is missing.
 struct LibraryOptions {
   /// Where winners are read from. Empty: STENCIL_TUNE_DB, else the user's data folder, where no file is no error: there
   /// is then nothing known. A file that was named must be there.
@@ -69,7 +71,7 @@ class Library {
   void reload();
 
   struct Impl;
-  explicit Library(std::unique_ptr<Impl> impl);
+  explicit Library(std::unique_ptr<Impl> impl);  ///< of parts that a test made
 
  private:
   std::unique_ptr<Impl> impl_;

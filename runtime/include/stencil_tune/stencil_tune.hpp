@@ -8,6 +8,9 @@
 //     puts(kernel.evidence().sentence().c_str());
 #pragma once
 
+/// @namespace stencil_tune
+/// All of the library.
+
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/grid.hpp"
