@@ -307,5 +307,14 @@ TEST(ReferenceOfNaN, AcceptsAnythingWhereInfinitiesMayOrMayNotMeet) {
   EXPECT_FALSE(field.accepts(0, kNaN));
 }
 
+TEST(ReferenceOfNaN, AcceptsAnythingWhereAnEarlierSweepMayHoldAnything) {
+  const auto fields = sweeps_of("u_next = a * u - a * u[x-1]; a = 1", {1, kInfinity, kInfinity, 1, 1}, 2);
+  for (const double result : {kNaN, kInfinity, 0.0}) {
+    EXPECT_TRUE(fields[0].accepts(2, result));
+    EXPECT_TRUE(fields[1].accepts(2, result));
+    EXPECT_TRUE(fields[1].accepts(3, result));
+  }
+}
+
 }  // namespace
 }  // namespace stencil_tune

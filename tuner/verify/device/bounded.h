@@ -77,6 +77,7 @@ STENCIL_TUNE_BOTH double scaled(double bound, double factor) {
 
 /// How far a kernel's result may lie from a.value before it is stored.
 STENCIL_TUNE_BOTH double total_error(const Bounded& a, const Rounding& rounding) {
+  if (a.error == infinity()) return infinity();
   const int roundings = a.additions + a.factors;
   if (roundings == 0 || rounding.unit == 0) return a.error;
   return a.error + 1.01 * roundings * (rounding.unit * (a.magnitude + a.error) + rounding.tiny);
@@ -129,8 +130,7 @@ STENCIL_TUNE_BOTH Bounded subtract(const Bounded& a, const Bounded& b) { return 
 /// Inherited errors are those of numbers that a kernel has once, wherever it uses them: unlike roundings they cancel
 /// where the numbers do, as in the square of a difference.
 STENCIL_TUNE_BOTH Bounded multiply(const Bounded& a, const Bounded& b) {
-  const double error =
-      scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error);
+  const double error = scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error);
   return unless_made_nan({a.value * b.value, scaled(a.magnitude, b.magnitude), error, a.additions + b.additions,
                           a.factors + b.factors + 1},
                          a, b);
@@ -144,9 +144,8 @@ STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Round
   if (!(least > 0)) return opaque(a.value / b.value, infinity(), 0);
   const double relative = error / least;
   const double magnitude = a.magnitude / least;
-  return unless_made_nan({a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions,
-                          a.factors + 4},
-                         a, b);
+  return unless_made_nan(
+      {a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions, a.factors + 4}, a, b);
 }
 
 STENCIL_TUNE_BOTH Bounded absolute(const Bounded& a, const Rounding& rounding) {
