@@ -1,5 +1,7 @@
 #include "generator/stencil/problem.hpp"
 
+#include "generator/stencil/sum_parts.hpp"
+
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -50,6 +52,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.pitch = pitch == 0 ? extents.n[0] : pitch;
   problem.steps = steps;
   check(problem);
+  problem.sums = count_sums(problem);
   return problem;
 }
 
