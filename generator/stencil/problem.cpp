@@ -1,6 +1,7 @@
 #include "generator/stencil/problem.hpp"
 
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -78,6 +79,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.steps = steps;
   check(problem);
   check_constants(problem);
+  problem.sums = count_sums(problem);
   return problem;
 }
 

@@ -14,6 +14,7 @@ struct Problem {
   Stencil stencil;
   int stage = 0;
   StageFacts facts;
+  int sums = 0;  ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
   ElementType type = ElementType::f32;
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;

@@ -35,7 +35,8 @@ bool is_late(const StageFacts& facts, std::size_t input);
 /// Inputs that are not late: those whose planes are needed with their halo.
 int early_inputs(const StageFacts& facts);
 
-/// How many sums an output cell needs; 0: every input is late, there is nothing to sum up.
+/// How many sums an output cell needs; 0: every input is late, there is nothing to sum up. It takes the whole
+/// expression apart: Problem::sums has it for every candidate.
 int count_sums(const Problem& problem);
 
 }  // namespace stencil_tune

@@ -3,7 +3,8 @@
 
 A trial is acknowledged when the program's progress has counted it as finished ("12 tried"): from then on it must be in
 the database, whatever happens. So must all that were stored before the session began. Sessions die by SIGKILL,
-SIGTERM, SIGINT, SIGHUP or with their terminal: some while they search, some while they check their finalists on the CPU.
+SIGTERM, SIGINT, SIGHUP or with their terminal: some while they search, some while they check their finalists on the CPU,
+with a compiler that never ends.
 Afterwards no process, temporary file or lock may be left. What a SIGKILL leaves of temporary folders goes when the next
 session starts; the last one is not killed.
 """
@@ -68,12 +69,22 @@ def words_of(random_number):
     return ['tune', '--dims', '64', *PREDICTION, '--budget', '1h', '--max-trials', trials]
 
 
+def write_endless_compiler(path):
+    """With a child of its own, as compilers have."""
+    with open(path, 'w', encoding='ascii') as script:
+        script.write('#!/bin/sh\nsleep 100000 & wait\n')
+    os.chmod(path, 0o700)
+
+
 def main():
     options = arguments(__doc__, 1000)
     dice = random.Random(options.seed)
     killed = lost = processes = stuck = 0
     with Sandbox(options.program) as sandbox:
         sandbox.require_predictions()
+        compiler = os.path.join(sandbox.root, 'endless')
+        write_endless_compiler(compiler)
+        sandbox.environment['CXX'] = compiler
         while killed < options.count:
             before = sandbox.trials()
             way = WAYS[killed % len(WAYS)]
@@ -90,6 +101,7 @@ def main():
             killed += counted
             processes += left
             lost += missing
+        del sandbox.environment['CXX']
         locks = sandbox.locks_left()
         last = sandbox.run('tune', '--dims', '64', *PREDICTION, '--max-trials', '1', '--budget', '120s')
         check = sandbox.run('db', 'check')

@@ -47,11 +47,7 @@ class Sandbox:
         return self
 
     def __exit__(self, *_):
-        for process in self.processes():
-            try:
-                os.kill(process, 9)
-            except ProcessLookupError:
-                pass
+        self.kill_processes()
         shutil.rmtree(self.root, ignore_errors=True)
 
     def command(self, *words):
@@ -86,12 +82,20 @@ class Sandbox:
                 pass  # it ended meanwhile, or is another user's
         return found
 
+    def kill_processes(self):
+        for process in self.processes():
+            try:
+                os.kill(process, 9)
+            except ProcessLookupError:
+                pass
+
     def processes_left(self):
-        """How many still run when patience is over."""
+        """How many still run when patience is over; afterwards they do no more."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             left = self.processes()
             if not left or time.monotonic() > deadline:
+                self.kill_processes()
                 return len(left)
             time.sleep(0.02)
 

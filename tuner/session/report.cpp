@@ -82,7 +82,6 @@ std::string clocks_note(const Report& report) {
   const TrialRecord* winner = winner_of(report);
   if (winner == nullptr || winner->sm_clock_mhz == 0) return {};
   std::string note = fmt::format("the winner raced at {} MHz", winner->sm_clock_mhz);
-  if (winner->watts > 0) note += fmt::format(" and {:.0f} W", winner->watts);
   if (!winner->throttle.empty()) note += ", slowed down by: " + winner->throttle;
   return note;
 }
@@ -163,7 +162,6 @@ Json trial_json(const TrialRecord& trial) {
   if (trial.sm_clock_mhz > 0) {
     json["sm_clock_mhz"] = trial.sm_clock_mhz;
     json["memory_clock_mhz"] = trial.memory_clock_mhz;
-    json["watts"] = trial.watts;
     json["throttle"] = trial.throttle;
   }
   if (!trial.created_at.empty()) json["created_at"] = trial.created_at;

@@ -60,7 +60,6 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.sharpness = result.sharpness;
   record.sharpness_note = result.sharpness_note;
   record.raced = result.raced;
-  record.watts = result.clocks.power_w;
   record.sm_clock_mhz = result.clocks.sm_clock_mhz;
   record.memory_clock_mhz = result.clocks.memory_clock_mhz;
   record.throttle = result.clocks.throttle;

@@ -208,7 +208,7 @@ void estimate_sums(const Problem& problem, const Tuning& tuning, KernelShape& sh
   const std::int64_t early = early_inputs(problem.facts);
   const std::int64_t late = static_cast<std::int64_t>(problem.facts.inputs.size()) - early;
   const std::int64_t pending =
-      saturating_product({count_sums(problem), axes.reach_width(2), tuning.register_x, tuning.register_y});
+      saturating_product({problem.sums, axes.reach_width(2), tuning.register_x, tuning.register_y});
   const std::int64_t rows = saturating_product({2, early, tuning.register_x + axes.reach_width(0)});
   const std::int64_t late_cells = saturating_product({late, tuning.register_x, tuning.register_y});
   const std::int64_t steps_of_loop = tuning.sums_loop == SumsLoop::step ? 1 : axes.reach_width(2) + 1;

@@ -347,6 +347,48 @@ TEST_F(PredictionTest, GoesOnWhereNobodyCanSeeIt) {
   EXPECT_EQ(trials(), before + 6);
 }
 
+TEST_F(PredictionTest, AMissingTmpdirAndAnIgnoredSigchldLoseNothing) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const std::string err = (folder.path() / "err").string();
+  const std::string command = "trap '' CHLD; TMPDIR=/no/such/folder STENCIL_TUNE_DB='" + database +
+                              "' '" STENCIL_TUNE_PROGRAM
+                              "' --dims 64 --device-model h200 --max-trials 2 --budget 120s >'" +
+                              (folder.path() / "out").string() + "' 2>'" + err + "'";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 0) << read(err);
+  EXPECT_NE(read(err).find("TMPDIR is /no/such/folder"), std::string::npos) << read(err);
+  EXPECT_NE(read(folder.path() / "out").find("ran on the CPU, on a small grid: all right"), std::string::npos);
+}
+
+TEST_F(PredictionTest, AStopEndsTheCompilerOfTheChecksOnTheCpu) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const auto compiler = folder.path() / "endless", started = folder.path() / "started";
+  std::ofstream(compiler) << "#!/bin/sh\n(sleep 1000; true) & echo $! $$ > " << started.string() << "; wait\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setenv("CXX", compiler.c_str(), 1);
+    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(99);
+    execl(STENCIL_TUNE_PROGRAM, "stencil-tune", "--dims", "64", "--device-model", "h200", "--budget", "1h",
+          "--max-trials", "2", "--db", database.c_str(), static_cast<char*>(nullptr));
+    _exit(98);
+  }
+  while (!read(started).ends_with("\n")) usleep(20000);
+  ASSERT_EQ(kill(child, SIGTERM), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);  // far later than this test may take, if nothing heard
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  pid_t parts[2]{};
+  std::ifstream(started) >> parts[0] >> parts[1];
+  for (const pid_t part : parts) {
+    const auto command_of_part = "/proc/" + std::to_string(part) + "/cmdline";  // empty, or missing, once it is dead
+    for (int wait = 0; !read(command_of_part).empty() && wait < 500; ++wait) usleep(20000);
+    EXPECT_EQ(read(command_of_part), "");
+  }
+}
+
 TEST_F(PredictionTest, AnArchitectureThatNvrtcDoesNotKnowIsRefusedAtOnce) {
   predict("");
   if (!missing_.empty()) GTEST_SKIP() << missing_;
