@@ -53,6 +53,6 @@ if(PROJECT_IS_TOP_LEVEL)
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY docs corpus DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX "\\.(md|svg|toml)$")
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench
-    FILES_MATCHING REGEX "/(README\\.md|rivals\\.json|results/.*\\.(txt|json|md))$")
+  install(FILES bench/README.md bench/rivals.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+  install(DIRECTORY bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench FILES_MATCHING REGEX "\\.(txt|json|md)$")
 endif()
