@@ -33,11 +33,7 @@ bool LockWait::wait(int calls_before) {
   }
   const auto waited = std::chrono::duration_cast<milliseconds>(now - began_);
   if (waited >= timeout_) return false;
-  const auto seconds = static_cast<int>(waited.count() / 1000);
-  if (seconds > told_s_ && while_locked_) {
-    told_s_ = seconds;
-    if (!while_locked_(path_, seconds)) return false;
-  }
+  if (waited.count() / 1000 > told_s_ && while_locked_ && !while_locked_(path_, ++told_s_)) return false;
   std::this_thread::sleep_for(std::min(pause_after(calls_before), timeout_ - waited));
   return true;
 }

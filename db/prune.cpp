@@ -4,6 +4,7 @@
 #include "db/statement.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_rows.hpp"
+#include "db/winner_choice.hpp"
 #include "db/winner_rows.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +60,7 @@ void choose_missing_winners(Database& database) {
       database, fmt::format("outcome = 'ok' AND NOT EXISTS (SELECT 1 FROM winners WHERE {})", of_the_winner("trials")),
       [](Statement&) {});
   for (const TrialRecord& trial : trials) {
+    if (!may_win(trial)) continue;
     const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu, TrialsSeen::as_stored);
     if (!winner) choose_winner_row(database, trial.problem, trial.platform.gpu, {});
   }

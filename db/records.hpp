@@ -94,6 +94,9 @@ struct TrialRecord {
   std::string throttle;             ///< why clocks were lowered; empty: not at all, or unknown
 };
 
+/// A check that tells fewer cells apart is none: its candidate cannot win.
+inline constexpr double kSharp = 0.95;
+
 /// The best ok trial of a problem on a GPU model, with its evidence.
 struct WinnerRecord {
   TrialRecord trial;

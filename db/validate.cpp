@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <regex>
 
 namespace stencil_tune {
 namespace {
@@ -49,6 +48,24 @@ void validate_timing(const TrialRecord& trial) {
 
 bool is_objective(std::string_view text) { return text == "time" || text == "burst" || text == "energy"; }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_key(std::string_view text) {
+  return text.size() == 32 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+/// "2026-01-31T12:00:00Z", with up to nine digits of a second after a dot.
+bool is_utc_time(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
+  if (text.size() <= kShape.size() || text.back() != 'Z') return false;
+  const auto fits = [](char shape, char c) { return shape == '0' ? is_digit(c) : shape == c; };
+  if (!std::equal(kShape.begin(), kShape.end(), text.begin(), fits)) return false;
+  const std::string_view fraction = text.substr(kShape.size(), text.size() - kShape.size() - 1);
+  return fraction.empty() || (fraction[0] == '.' && fraction.size() >= 2 && fraction.size() <= 10 &&
+                              std::all_of(fraction.begin() + 1, fraction.end(), is_digit));
+}
+
 }  // namespace
 
 void validate(const TrialRecord& trial) {
@@ -76,11 +93,9 @@ void validate(const TrialRecord& trial) {
 }
 
 void validate_foreign(const TrialRecord& trial) {
-  static const std::regex key("[0-9a-f]{32}");
-  static const std::regex time(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z)");
   validate(trial);
-  require(std::regex_match(trial.problem.stencil_key, key), "stencil_key", "must be 32 hexadecimal digits");
-  require(std::regex_match(trial.created_at, time), "created_at", "must be a UTC time like 2026-01-31T12:00:00Z");
+  require(is_key(trial.problem.stencil_key), "stencil_key", "must be 32 hexadecimal digits");
+  require(is_utc_time(trial.created_at), "created_at", "must be a UTC time like 2026-01-31T12:00:00Z");
   visit_trial(trial, [](std::string_view field, const auto& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::string>) {
       require(field == "message" || printable(value) == value, field, "must not hold control characters");

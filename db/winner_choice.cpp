@@ -53,11 +53,11 @@ std::vector<TrialRecord> rank(std::span<const TrialRecord> trials, const Counts&
 
 }  // namespace
 
-bool may_win(const TrialRecord& trial) { return trial.raced || trial.predicted; }
+bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sharpness >= kSharp; }
 
-std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
-  return rank(trials, [](const TrialRecord&) { return true; });
-}
+bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
+
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) { return rank(trials, is_sharp); }
 
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials) {
   auto ranking = rank(trials, may_win);

@@ -10,8 +10,11 @@
 
 namespace stencil_tune {
 
-/// Whether the trial is evidence for a winner: raced, or predicted where nothing was measured. A trial outside a race
-/// was timed alone, under other conditions than its rivals.
+/// Whether the trial's check would have noticed a wrong kernel, as far as is known.
+bool is_sharp(const TrialRecord& trial);
+
+/// Whether the trial is evidence for a winner: raced, or predicted where nothing was measured, and checked sharply. A
+/// trial outside a race was timed alone, under other conditions than its rivals.
 bool may_win(const TrialRecord& trial);
 
 /// The trial that speaks for each code, then the best of those. All trials are of one problem on one GPU model.
@@ -23,8 +26,8 @@ bool may_win(const TrialRecord& trial);
 /// Nothing when none is left.
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials);
 
-/// Every code that has an ok trial of the best class, best first, those that were never raced by their best trial: what
-/// a next session starts from.
+/// Every code that has an ok and sharp trial of the best class, best first, those that were never raced by their best
+/// trial: what a next session starts from.
 std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials);
 
 }  // namespace stencil_tune

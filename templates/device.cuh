@@ -276,6 +276,11 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
   return static_cast<unsigned short>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+/// Of NaN and a number they are the number.
+STENCIL_DEVICE float minimum(float a, float b) { return fminf(a, b); }
+STENCIL_DEVICE double minimum(double a, double b) { return fmin(a, b); }
+STENCIL_DEVICE float maximum(float a, float b) { return fmaxf(a, b); }
+STENCIL_DEVICE double maximum(double a, double b) { return fmax(a, b); }
 STENCIL_DEVICE float square_root(float x) { return sqrtf(x); }
 STENCIL_DEVICE double square_root(double x) { return sqrt(x); }
 // Within the rounding of a root and a division: 2 units in the last place, 1 in f64.

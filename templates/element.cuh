@@ -57,14 +57,6 @@ STENCIL_DEVICE void send_cells(PeerAddress to, const Value* from, PeerAddress ba
 }
 
 template <class Value>
-STENCIL_DEVICE Value minimum(Value a, Value b) {
-  return a < b ? a : b;
-}
-template <class Value>
-STENCIL_DEVICE Value maximum(Value a, Value b) {
-  return a < b ? b : a;
-}
-template <class Value>
 STENCIL_DEVICE Value absolute(Value a) {
   return a < Value(0) ? -a : a;
 }

@@ -133,11 +133,13 @@ Verdict argument_bytes(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   const auto fields = static_cast<std::int64_t>(problem.facts.inputs.size() + problem.facts.outputs.size());
   const auto coefficients = static_cast<std::int64_t>(problem.stencil.coefficients.size());
-  const std::int64_t bytes =
-      kArgumentsBeyondCoefficients + 8 * fields + std::max<std::int64_t>(storage_bytes(problem), 4) * coefficients;
+  const std::size_t maps = candidate.shape().uses_tensor_maps ? problem.facts.inputs.size() * kTensorMapBytes : 0;
+  const std::int64_t bytes = kArgumentsBeyondCoefficients + 8 * fields + static_cast<std::int64_t>(maps) +
+                             std::max<std::int64_t>(storage_bytes(problem), 4) * coefficients;
   if (bytes <= kMostArgumentBytes) return {};
-  return fmt::format("{} coefficients and {} fields need {} bytes of kernel arguments; there are {}", coefficients,
-                     fields, bytes, kMostArgumentBytes);
+  return fmt::format(
+      "{} coefficients, {} fields and {} bytes of tensor maps need {} bytes of kernel arguments; there are {}",
+      coefficients, fields, maps, bytes, kMostArgumentBytes);
 }
 
 Verdict clusters(const Candidate& candidate, const Limits& limits) {
@@ -164,6 +166,19 @@ Verdict grid_blocks(const Candidate& candidate, const Limits&) {
   if (blocks[0] <= kMostBlocksX && blocks[1] <= kMostBlocksYz && blocks[2] <= kMostBlocksYz) return {};
   return fmt::format("{} x {} x {} blocks; a launch may have {} x {} x {}", blocks[0], blocks[1], blocks[2],
                      kMostBlocksX, kMostBlocksYz, kMostBlocksYz);
+}
+
+/// Blocks of such launches unfold their number; of rasterization, within a strip of tile rows.
+Verdict tile_numbers(const Candidate& candidate, const Limits&) {
+  constexpr std::int64_t kMostNumbers = (std::int64_t{1} << 32) - 1;
+  const KernelShape& shape = candidate.shape();
+  const Tuning& tuning = candidate.tuning();
+  if (!shape.has_tile() || numbers_blocks_by_axis(tuning)) return {};
+  const std::int64_t strip = tuning.order == BlockOrder::raster ? 8 : tuning.order == BlockOrder::raster32 ? 32 : 1;
+  const std::int64_t numbers = saturating_product({shape.tiles[0], std::max(shape.tiles[1], strip), shape.tiles[2]});
+  if (numbers <= kMostNumbers) return {};
+  return fmt::format("{} x {} x {} tiles{} are not numbered in 32 bits", shape.tiles[0], shape.tiles[1], shape.tiles[2],
+                     strip > 1 ? fmt::format(", in strips of {} rows,", strip) : "");
 }
 
 Verdict min_blocks_fit(const Candidate& candidate, const Limits& limits) {
@@ -213,6 +228,7 @@ constexpr std::array kAfterTheFamilys{
     Constraint{"shared_memory", "The tile fits in a block's shared memory.", shared_memory},
     Constraint{"min_blocks_fit", "The blocks per SM promised to the compiler fit in an SM.", min_blocks_fit},
     Constraint{"grid_blocks", "The launch has no more blocks than the hardware counts.", grid_blocks},
+    Constraint{"tile_numbers", "Tiles that follow each other in one row are numbered in 32 bits.", tile_numbers},
     Constraint{"argument_bytes", "Coefficients and fields fit in the kernel's arguments.", argument_bytes},
 };
 

@@ -1,7 +1,8 @@
-// What an architecture allows; plain numbers, no GPU needed.
+// What an architecture allows, and a tuner where it cannot verify more; plain numbers, no GPU needed.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 namespace stencil_tune {
@@ -18,6 +19,7 @@ struct Limits {
   int max_blocks_per_sm = 32;
   std::size_t shared_per_block = 232448;  ///< with opt-in, bytes
   std::size_t shared_per_sm = 233472;
+  int most_fused_steps = std::numeric_limits<int>::max();  ///< that can be verified, where candidates are tuned
 
   bool has_clusters() const noexcept { return compute_capability >= kFirstWithTensorCopies; }  ///< of blocks
   bool operator==(const Limits&) const = default;

@@ -48,7 +48,20 @@ void count_tiles(KernelShape& shape) {
   }
 }
 
+bool needs_wide_index(const KernelShape& shape) {
+  const KernelAxes& axes = shape.axes;
+  const long long extents[]{axes.extents[0], axes.extents[1], axes.extents[2]};
+  return !fits_32_bits(extents, axes.strides[1], axes.strides[2], beyond_grid(shape));
+}
+
 }  // namespace
+
+/// Tiles that end beyond the grid have rows of their own there; fused steps also reach beyond it before and after it.
+BeyondGrid beyond_grid(const KernelShape& shape) {
+  const std::int64_t reach = shape.axes.reach_width(1);
+  if (shape.placement == Placement::aligned) return {saturating_sum(shape.cluster_tile[1], reach), 0};
+  return {saturating_sum(shape.fused.height, reach), std::int64_t{shape.fused.delay} + shape.fused.lag};
+}
 
 Reach stage_reach(const Problem& problem, int grid_axis) {
   Reach all;
@@ -67,6 +80,7 @@ KernelAxes kernel_axes(const Problem& problem, const Family& family) {
     const int grid_axis = axes.grid_axis[axis];
     if (grid_axis < 0) continue;
     axes.extents[axis] = problem.extents.n[static_cast<std::size_t>(grid_axis)];
+    axes.strides[axis] = grid_axis == 0 ? 1 : grid_axis == 1 ? problem.pitch : problem.pitch * problem.extents.n[1];
     axes.reach[axis] = stage_reach(problem, grid_axis);
     axes.boundaries[axis] = problem.boundaries[static_cast<std::size_t>(grid_axis)];
   }
@@ -81,6 +95,7 @@ const KernelShape& Candidate::shape() const {
     family().shape(*problem_, tuning_, shape);
     place_clusters(*problem_, tuning_, shape);
     count_tiles(shape);
+    shape.wide_index = needs_wide_index(shape);
   }
   return *shape_;
 }

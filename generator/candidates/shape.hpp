@@ -10,6 +10,7 @@
 
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
+#include "templates/index_width.cuh"
 
 #include <array>
 #include <cstddef>
@@ -24,6 +25,7 @@ using Lengths = std::array<std::int64_t, kMaxRank>;  ///< along the kernel's axe
 struct KernelAxes {
   std::array<int, kMaxRank> grid_axis{-1, -1, -1};  ///< grid axis of each kernel axis; -1: the grid has none
   Lengths extents{1, 1, 1};                         ///< of the grid, 1 without an axis
+  Lengths strides{0, 0, 0};                         ///< cells from one index to the next, 0 without an axis
   std::array<Reach, kMaxRank> reach{};              ///< over all inputs, 0..0 without an axis
   std::array<Boundary, kMaxRank> boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
 
@@ -55,6 +57,8 @@ struct SharedTile {
 
   bool operator==(const SharedTile&) const = default;
 };
+
+inline constexpr std::size_t kTensorMapBytes = 128;  ///< of the kernel's argument, an input that TMA copies
 
 /// What a kernel asks TMA for at once: a plane of the tile with its halo; temporal: a warp's rows of it.
 struct CopiedBox {
@@ -104,6 +108,7 @@ struct KernelShape {
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
   FusedLevels fused;           ///< of a launch that makes several sweeps
+  bool wide_index = false;     ///< indices take 64 bits: templates/index_width.cuh
 
   /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper
   /// bound where the compiler reorders, hence only good for legality.
@@ -131,6 +136,9 @@ class Candidate {
   Tuning tuning_;
   mutable std::optional<KernelShape> shape_;
 };
+
+/// How far beyond the grid the kernel's indices go.
+BeyondGrid beyond_grid(const KernelShape& shape);
 
 /// Threads of a block; saturates.
 std::int64_t threads_per_block(const Tuning& tuning);

@@ -1,6 +1,7 @@
 #include "generator/candidates/tuning.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 std::string describe(std::string_view code) { return fmt::format("candidate code '{}'", code.substr(0, 120)); }
 
 [[noreturn]] void malformed(std::string_view code, const std::string& what) {
-  throw Error(ErrorCode::malformed_code, fmt::format("{}: {}", describe(code), what));
+  throw Error(ErrorCode::malformed_code, printable(fmt::format("{}: {}", describe(code), what)));
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

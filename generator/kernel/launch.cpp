@@ -41,12 +41,6 @@ TileGrid tile_grid(const Candidate& candidate, const Box& box) {
   return grid;
 }
 
-/// Cells from one index to the next along a kernel axis.
-std::int64_t stride(const Problem& problem, int grid_axis) {
-  if (grid_axis < 0) return 0;
-  return grid_axis == 1 ? problem.pitch : problem.pitch * problem.extents.n[1];
-}
-
 /// Members of a structure, one after the other, each on its own boundary.
 class Packer {
  public:
@@ -141,8 +135,8 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   packer.put_all(std::span<const std::int64_t>(grid.high));
   packer.put_all(std::span<const std::int64_t>(grid.origin));
   packer.put_all(std::span<const std::int64_t>(axes.extents));
-  packer.put(stride(problem, axes.grid_axis[1]));
-  packer.put(stride(problem, axes.grid_axis[2]));
+  packer.put(axes.strides[1]);
+  packer.put(axes.strides[2]);
   for (const std::int64_t tiles : grid.tiles) packer.put(static_cast<std::uint32_t>(tiles));
   packer.put(std::uint32_t{0});
   std::vector<double> values;
@@ -166,9 +160,8 @@ void KernelArguments::add_tensor_maps(const Candidate& candidate) {
   TensorMapRequest request;
   for (std::size_t a = 0; a < kMaxRank; ++a) request.extents[a] = static_cast<std::uint64_t>(axes.extents[a]);
   // A 2D grid has no kernel y: one row a plane, any legal stride.
-  const std::int64_t row = axes.has(1) ? stride(problem, axes.grid_axis[1]) : problem.pitch;
-  request.strides = {static_cast<std::uint64_t>(row * size),
-                     static_cast<std::uint64_t>(stride(problem, axes.grid_axis[2]) * size)};
+  const std::int64_t row = axes.has(1) ? axes.strides[1] : problem.pitch;
+  request.strides = {static_cast<std::uint64_t>(row * size), static_cast<std::uint64_t>(axes.strides[2] * size)};
   request.box = {static_cast<std::uint32_t>(box.cells), static_cast<std::uint32_t>(box.rows), 1};
   for (std::size_t i = 0; i < inputs_; ++i) {
     request.offset = i * kTensorMapBytes;

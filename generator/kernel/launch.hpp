@@ -36,8 +36,6 @@ struct TensorMapRequest {
   std::array<std::uint32_t, 3> box{};      ///< cells of one copy
 };
 
-inline constexpr std::size_t kTensorMapBytes = 128;
-
 /// The kernel's parameter for one box of cells, packed but for what changes from launch to launch: addresses and
 /// coefficients. Does not change after it was made, and needs its candidate no more.
 class KernelArguments {

@@ -86,7 +86,10 @@ std::string late_text(const Problem& problem, const Tuning& tuning) {
   return condition.empty() ? "false" : condition;
 }
 
-std::string stencil_text(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+std::string stencil_text(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const Tuning& tuning = candidate.tuning();
+  const KernelAxes& axes = candidate.shape().axes;
   const StageFacts& facts = problem.facts;
   const auto& reach = axes.reach;
   AxisMap axis_map{0, 1, 2};
@@ -130,7 +133,7 @@ std::string stencil_text(const Problem& problem, const Tuning& tuning, const Ker
 )",
       fmt::arg("storage", storage_type(problem.type)),
       fmt::arg("value", problem.type == ElementType::f64 ? "double" : "float"),
-      fmt::arg("index", problem.wide_index() ? "long long" : "int"), fmt::arg("inputs", facts.inputs.size()),
+      fmt::arg("index", candidate.shape().wide_index ? "long long" : "int"), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", problem.stencil.coefficients.size()),
       fmt::arg("lx", -reach[0].low), fmt::arg("hx", reach[0].high), fmt::arg("ly", -reach[1].low),
       fmt::arg("hy", reach[1].high), fmt::arg("lz", -reach[2].low), fmt::arg("hz", reach[2].high),
@@ -172,7 +175,6 @@ KernelSource generate(const Candidate& candidate, std::string_view entry) {
   if (!identifier) {
     throw Error(ErrorCode::invalid_argument, fmt::format("kernel name '{}' is not a C identifier", entry));
   }
-  const Problem& problem = candidate.problem();
   const Tuning& tuning = candidate.tuning();
   const KernelTemplate kernel = candidate.family().kernel_template(tuning);
   KernelSource source;
@@ -191,8 +193,7 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
 }}
 )",
-      fmt::arg("file", kernel.file), fmt::arg("entry", entry),
-      fmt::arg("stencil", stencil_text(problem, tuning, candidate.shape().axes)),
+      fmt::arg("file", kernel.file), fmt::arg("entry", entry), fmt::arg("stencil", stencil_text(candidate)),
       fmt::arg("tuning", tuning_text(candidate)),
       fmt::arg("arguments", candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),

@@ -1,12 +1,15 @@
 #include "generator/stencil/problem.hpp"
 
+#include "generator/stencil/linear.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -36,6 +39,30 @@ void check(const Problem& problem) {
   if (problem.steps < 1) reject(fmt::format("steps {}: at least one step is needed", problem.steps));
 }
 
+/// A constant that the compute type rounds to 0 or infinity, or keeps few digits of, is another one.
+void check_constants(const Problem& problem) {
+  const bool wide = problem.type == ElementType::f64;
+  const double least = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const double most = wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  std::vector<NodeId> roots;
+  for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
+    roots.push_back(update.expression);
+  }
+  for (const LinearTap& tap : problem.facts.linear_taps) {
+    if (tap.weight >= 0) roots.push_back(tap.weight);
+  }
+  const std::vector<bool> used = reachable(problem.stencil, roots);
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    const Node& node = problem.stencil.nodes[id];
+    if (!used[id] || node.op != Operation::number || node.value == 0) continue;
+    if (std::fabs(node.value) >= least && std::fabs(node.value) <= most) continue;
+    reject(fmt::format(
+        "stencil '{}' computes with the constant {:.6g}, as written or made of others; {} computes in {}, whose normal "
+        "numbers lie between {:.3g} and {:.3g}: use f64 or scale the fields",
+        problem.stencil.name, node.value, name(problem.type), wide ? "f64" : "f32", least, most));
+  }
+}
+
 }  // namespace
 
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
@@ -50,6 +77,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.pitch = pitch == 0 ? extents.n[0] : pitch;
   problem.steps = steps;
   check(problem);
+  check_constants(problem);
   return problem;
 }
 

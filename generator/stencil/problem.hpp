@@ -22,12 +22,11 @@ struct Problem {
 
   std::int64_t allocated_cells() const noexcept { return pitch * extents.n[1] * extents.n[2]; }
   std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }
-  /// Offsets need 64 bits.
-  bool wide_index() const noexcept { return allocated_cells() >= (std::int64_t{1} << 31); }
 };
 
 /// Derives the facts and fills pitch (0: dense rows). Throws Error(invalid_argument) when rank, pitch or steps do not
-/// fit. A grid with nothing to update is legal here; updated_box() is then empty.
+/// fit, or a constant of the stage is no normal number of the type that it is computed in. A grid with nothing to
+/// update is legal here; updated_box() is then empty.
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch = 0, int steps = 1, int stage = 0);
 

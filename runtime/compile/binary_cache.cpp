@@ -1,9 +1,11 @@
 #include "runtime/compile/binary_cache.hpp"
 
+#include "runtime/files/trust.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -25,6 +27,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x314c4e5258545354;  // "TSTXRNL1" in memory
 constexpr std::uint32_t kFormat = 1;
 constexpr const char* kSuffix = ".kernel";
+constexpr const char* kTemporary = ".tmp";
 constexpr std::uintmax_t kLargestEntry = std::uintmax_t{256} << 20;
 constexpr unsigned kStoresBetweenTrims = 64;
 
@@ -103,29 +106,47 @@ std::optional<CompiledKernel> decode(const std::string& digest, const std::vecto
   return kernel;
 }
 
-/// The whole file, when it is a plain file of this user's and of a sane size.
-std::optional<std::vector<std::byte>> read_own_file(const fs::path& path) {
-  const File file(path, O_RDONLY | O_NOFOLLOW);
-  struct stat status {};
-  if (!file.is_open() || fstat(file.get(), &status) != 0) return std::nullopt;
-  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) return std::nullopt;
-  if (static_cast<std::uintmax_t>(status.st_size) > kLargestEntry) return std::nullopt;
+/// What was found under an entry's name.
+struct Found {
+  enum class State { absent, unreadable, foreign, read } state = State::absent;
+  std::vector<std::byte> bytes{};  ///< the whole file, when it was read
+};
 
-  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+/// Reads a plain file of this user's and of a sane size. Others are foreign. What cannot be opened or read just now (no
+/// descriptor is left, a disk fails) may be sound.
+Found read_own_file(const fs::path& path) {
+  const File file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file.is_open()) {
+    const bool is_link = errno == ELOOP;
+    return {is_link ? Found::State::foreign : errno == ENOENT ? Found::State::absent : Found::State::unreadable};
+  }
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return {Found::State::unreadable};
+  if (!S_ISREG(status.st_mode) || status.st_uid != geteuid()) return {Found::State::foreign};
+  if (static_cast<std::uintmax_t>(status.st_size) > kLargestEntry) return {Found::State::foreign};
+
+  Found found{Found::State::read, std::vector<std::byte>(static_cast<std::size_t>(status.st_size))};
   std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+  while (done < found.bytes.size()) {
+    const ssize_t got = ::read(file.get(), found.bytes.data() + done, found.bytes.size() - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return std::nullopt;
+    if (got <= 0) return {Found::State::unreadable};
     done += static_cast<std::size_t>(got);
   }
   futimens(file.get(), nullptr);  // used now: trim() removes by age
-  return bytes;
+  return found;
+}
+
+/// Whether whoever writes this temporary file is gone.
+bool is_abandoned(const fs::path& temporary) {
+  const File file(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  return file.is_open() && flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 bool write_new_file(const fs::path& path, const std::vector<std::byte>& bytes) {
   File file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (!file.is_open()) return false;
+  flock(file.get(), LOCK_EX | LOCK_NB);  // held while it is written: see is_abandoned()
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
@@ -143,14 +164,8 @@ void require_own_folder(const fs::path& folder) {
     throw Error(ErrorCode::file_io, fmt::format("cannot use {} as cache for compiled kernels: {}; {}", folder.string(),
                                                 std::strerror(errno), kAdvice));
   }
-  std::string fault;
-  if (!S_ISDIR(status.st_mode)) {
-    fault = "it is not a folder";
-  } else if (status.st_uid != geteuid()) {
-    fault = fmt::format("it belongs to user {}", status.st_uid);
-  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    fault = "others may write to it (chmod 700 would mend that)";
-  }
+  const std::string fault =
+      S_ISDIR(status.st_mode) ? why_unsafe(folder, Owner::user) : std::string("it is not a folder");
   if (!fault.empty()) {
     throw Error(ErrorCode::file_io,
                 fmt::format("{} is refused as cache for compiled kernels: {}; {}", folder.string(), fault, kAdvice));
@@ -190,21 +205,19 @@ fs::path BinaryCache::path_of(const BinaryKey& key) const { return folder_ / (ke
 
 std::optional<CompiledKernel> BinaryCache::load(const BinaryKey& key) const {
   const fs::path path = path_of(key);
+  const Found found = read_own_file(path);
+  if (found.state == Found::State::absent || found.state == Found::State::unreadable) return std::nullopt;
+  auto kernel = found.state == Found::State::read ? decode(key.digest(), found.bytes) : std::nullopt;
+  if (kernel && kernel->entry == key.entry) return kernel;
   std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(path, ignored))) return std::nullopt;
-  const auto bytes = read_own_file(path);
-  auto kernel = bytes ? decode(key.digest(), *bytes) : std::nullopt;
-  if (!kernel || kernel->entry != key.entry) {
-    fs::remove(path, ignored);
-    return std::nullopt;
-  }
-  return kernel;
+  fs::remove(path, ignored);
+  return std::nullopt;
 }
 
 void BinaryCache::store(const BinaryKey& key, const CompiledKernel& kernel) const noexcept try {
   static std::atomic<unsigned> stores{0};
   const unsigned number = stores.fetch_add(1);
-  const fs::path temporary = folder_ / fmt::format("{}.{}.{}.tmp", key.digest(), getpid(), number);
+  const fs::path temporary = folder_ / fmt::format("{}.{}.{}{}", key.digest(), getpid(), number, kTemporary);
   std::error_code failed;
   if (write_new_file(temporary, encode(key.digest(), kernel))) fs::rename(temporary, path_of(key), failed);
   fs::remove(temporary, failed);
@@ -223,6 +236,7 @@ void BinaryCache::trim() const noexcept try {
   std::uintmax_t total = 0;
   std::error_code failed;
   for (const fs::directory_entry& file : fs::directory_iterator(folder_)) {
+    if (file.path().extension() == kTemporary && is_abandoned(file.path())) fs::remove(file.path(), failed);
     if (file.path().extension() != kSuffix) continue;
     Entry entry{file.path(), file.last_write_time(failed), file.file_size(failed)};
     if (failed) continue;  // another process removed it

@@ -30,13 +30,14 @@ class BinaryCache {
   /// belongs to someone else or others may write to it: what lies there would be run on the user's GPU.
   explicit BinaryCache(std::filesystem::path folder, std::uintmax_t limit_bytes = std::uintmax_t{1} << 30);
 
-  /// Nothing when there is no entry or it fails its checks; a damaged entry is removed.
+  /// Nothing when there is no entry, it cannot be read now, or it fails its checks; a damaged entry is removed.
   std::optional<CompiledKernel> load(const BinaryKey& key) const;
 
   /// A full disk or a folder that became read-only is no error: the cache then just does not grow.
   void store(const BinaryKey& key, const CompiledKernel& kernel) const noexcept;
 
-  /// Removes the entries that were not used for longest until the folder is within its limit.
+  /// Removes what writers that are gone left half-written, and the entries that were not used for longest until the
+  /// folder is within its limit.
   void trim() const noexcept;
 
   const std::filesystem::path& folder() const noexcept { return folder_; }

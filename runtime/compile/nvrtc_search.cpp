@@ -1,5 +1,7 @@
 #include "runtime/compile/nvrtc_search.hpp"
 
+#include "runtime/files/trust.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -37,14 +39,24 @@ void add_libraries_in(const fs::path& folder, std::vector<std::string>& candidat
   }
 }
 
+/// Why the file, or a folder on the way from the environment to it, is not to be trusted; empty where all are.
+std::string objection_to(const fs::path& file, const fs::path& environment) {
+  for (fs::path path = file;; path = path.parent_path()) {
+    if (const std::string why = why_unsafe(path, Owner::user_or_root); !why.empty()) return path.string() + ": " + why;
+    if (path == environment || path == path.parent_path()) return {};
+  }
+}
+
 /// NVIDIA's wheels put the library into nvidia/cu13/lib (since CUDA 13) or nvidia/cuda_nvrtc/lib.
-void add_wheels_in(const fs::path& python_environment, std::vector<std::string>& candidates) {
+std::vector<std::string> wheels_in(const fs::path& python_environment) {
+  std::vector<std::string> candidates;
   for (const fs::path& python : entries(python_environment / "lib")) {
     if (!python.filename().string().starts_with("python")) continue;
     for (const char* folder : {"cu13", "cuda_nvrtc"}) {
       add_libraries_in(python / "site-packages" / "nvidia" / folder / "lib", candidates);
     }
   }
+  return candidates;
 }
 
 }  // namespace
@@ -59,15 +71,21 @@ NvrtcSearch NvrtcSearch::from_environment() {
 
   if (const std::string value = environment("VIRTUAL_ENV"); !value.empty())
     search.python_environments.emplace_back(value);
-  // scripts/setup makes .venv at the root of the checkout, and builds are below it. The working folder is not looked
-  // at: loading code from wherever a program happens to be started is not ours to do.
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (failed) return search;
-  for (fs::path folder = program.parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
-    if (fs::is_directory(folder / ".venv", failed)) search.python_environments.push_back(folder / ".venv");
-  }
+  if (const fs::path own = project_environment(program); !own.empty()) search.python_environments.push_back(own);
   return search;
+}
+
+// Builds are below the root of the checkout. The working folder is not looked at: loading code from wherever a program
+// happens to be started is not ours to do.
+fs::path project_environment(const fs::path& program) {
+  std::error_code ignored;
+  for (fs::path folder = program.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
+    if (!fs::exists(folder / "scripts" / "setup", ignored)) continue;
+    return fs::is_directory(folder / ".venv", ignored) ? folder / ".venv" : fs::path();
+  }
+  return {};
 }
 
 std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search) {
@@ -85,7 +103,11 @@ std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search) {
     for (const char* folder : {"lib64", "lib"}) add_libraries_in(toolkit / folder, candidates);
   }
   candidates.insert(candidates.end(), kSonames.begin(), kSonames.end());
-  for (const fs::path& environment : search.python_environments) add_wheels_in(environment, candidates);
+  for (const fs::path& environment : search.python_environments) {
+    for (const std::string& wheel : wheels_in(environment)) {
+      if (objection_to(wheel, environment).empty()) candidates.push_back(wheel);
+    }
+  }
   return candidates;
 }
 
@@ -114,7 +136,12 @@ std::string describe(const NvrtcSearch& search) {
   std::string text;
   for (const fs::path& toolkit : search.toolkits) text += "  " + (toolkit / "lib64").string() + "\n";
   text += "  the dynamic linker's path\n";
-  for (const fs::path& environment : search.python_environments) text += "  " + environment.string() + "\n";
+  for (const fs::path& environment : search.python_environments) {
+    text += "  " + environment.string() + "\n";
+    for (const std::string& wheel : wheels_in(environment)) {
+      if (const std::string why = objection_to(wheel, environment); !why.empty()) text += "    refused: " + why + "\n";
+    }
+  }
   text.pop_back();
   return text;
 }

@@ -11,12 +11,18 @@ namespace stencil_tune {
 struct NvrtcSearch {
   std::string override_path{};                    ///< STENCIL_TUNE_NVRTC: a library or its folder; nothing else then
   std::vector<std::filesystem::path> toolkits{};  ///< $CUDA_HOME, $CUDA_PATH, /usr/local/cuda
-  std::vector<std::filesystem::path> python_environments{};  ///< $VIRTUAL_ENV, .venv beside or above the program
+  std::vector<std::filesystem::path> python_environments{};  ///< $VIRTUAL_ENV, and that of the project
 
   static NvrtcSearch from_environment();
 };
 
+/// The environment that scripts/setup makes, .venv at the root of the checkout that the program lies in; empty where it
+/// lies in none.
+std::filesystem::path project_environment(const std::filesystem::path& program);
+
 /// What to try to open, in order: full paths of files that are there, and plain sonames for the dynamic linker.
+/// Python environments lie in places that others may have written: a library there counts only where it and all folders
+/// down to it belong to this user or root, and nobody else may write to them.
 std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search);
 
 /// The version of the NVRTC that NvrtcApi::open() would choose, told by the files' names alone: "13.0". Empty where

@@ -86,7 +86,8 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
     files.header = header_text(candidate, options, signature);
     files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
   }
-  files.source += write_out_templates(generate(candidate, kernel).text, detail);
+  files.source +=
+      write_out_templates("#include \"stencil_tune/index_width.cuh\"\n" + generate(candidate, kernel).text, detail);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(candidate, signature);
   files.source += launcher_text(candidate, signature, detail, kernel);

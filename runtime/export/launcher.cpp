@@ -46,11 +46,6 @@ std::string stride_checks(const Problem& problem) {
   }
 }
 
-std::string last_stride(const Problem& problem) {
-  constexpr std::array<const char*, kMaxRank> kCells{"nx", "stride_y * ny", "stride_z * nz"};
-  return kCells[static_cast<std::size_t>(problem.extents.rank - 1)];
-}
-
 std::string row_check(std::int64_t multiple) {
   return multiple == 1 ? "" : fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", multiple);
 }
@@ -153,6 +148,15 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
       fmt::join(all, ", "), misaligned);
 }
 
+/// Refuses grids whose indices would not fit the kernel's.
+std::string index_check(const Candidate& candidate, std::string_view detail) {
+  const KernelShape& shape = candidate.shape();
+  if (shape.wide_index) return "";
+  const BeyondGrid beyond = beyond_grid(shape);
+  return fmt::format("  if (!{}::fits_32_bits(n, stride[1], stride[2], {{{}, {}}})) return cudaErrorInvalidValue;\n",
+                     detail, beyond.rows, beyond.planes);
+}
+
 /// Tiles along axis a of a grid of n[a] cells, low[a] to high[a] of which are updated.
 std::string tile_lines(const Candidate& candidate, std::string_view detail, std::string_view plain) {
   if (candidate.shape().placement == Placement::aligned) {
@@ -227,8 +231,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
   const long long stride[3] = {{{stride}}};
   const long long held[3] = {{{held}}};  // layers on each side that boundary hold keeps
 {tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
-{stride_checks}  if (sizeof(S::Index) == 4 && {cells} > 0x7fffffff) return cudaErrorInvalidValue;
-{stride_alignment_checks}
+{stride_checks}{index_check}{stride_alignment_checks}
   {detail}::{arguments}<S> arguments = {{}};
 {addresses}  unsigned tiles[3];
   for (int a = 0; a < 3; ++a) {{
@@ -252,7 +255,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
       fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
-      fmt::arg("cells", last_stride(problem)),
+      fmt::arg("index_check", index_check(candidate, detail)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
       fmt::arg("arguments", shape.uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),

@@ -18,6 +18,7 @@ constexpr int kMostInputs = 8;
 constexpr std::array<int, 2> kCapacities{64, 1024};
 constexpr std::int64_t kBlockX = 32;
 constexpr std::int64_t kBlockY = 8;
+constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;  // of a launch, along x
 
 /// templates/taps.cuh has the same structure, member by member.
 template <class Value, int kCapacity>
@@ -37,6 +38,12 @@ struct Arguments {
   std::array<Value, kCapacity> weight{};
   std::array<std::array<std::int8_t, 4>, kCapacity> offset{};
 };
+
+/// Blocks of a launch that updates the box; saturates.
+std::int64_t blocks_of(const Box& box) {
+  return saturating_product({(box.high[0] - box.low[0] + kBlockX - 1) / kBlockX,
+                             (box.high[1] - box.low[1] + kBlockY - 1) / kBlockY, box.high[2] - box.low[2]});
+}
 
 int capacity_for(std::size_t taps) {
   const auto found = std::find_if(kCapacities.begin(), kCapacities.end(),
@@ -106,6 +113,7 @@ double value_of(const Node& node, std::span<const double> values, std::span<cons
 
 bool has_tap_table(const Problem& problem) {
   const StageFacts& facts = problem.facts;
+  if (blocks_of(updated_box(problem)) > kMostBlocks) return false;
   return facts.linear && facts.outputs.size() == 1 && !facts.linear_taps.empty() &&
          facts.inputs.size() <= static_cast<std::size_t>(kMostInputs) && capacity_for(facts.linear_taps.size()) > 0;
 }
@@ -134,9 +142,7 @@ TapLaunch::TapLaunch(const Problem& problem)
 
 LaunchGeometry TapLaunch::geometry(const Box& box) {
   if (box.cells() == 0) return {.grid = {0, 0, 0}};
-  const std::int64_t tiles_x = (box.high[0] - box.low[0] + kBlockX - 1) / kBlockX;
-  const std::int64_t tiles_y = (box.high[1] - box.low[1] + kBlockY - 1) / kBlockY;
-  return {.grid = {static_cast<unsigned>(tiles_x * tiles_y * (box.high[2] - box.low[2])), 1, 1},
+  return {.grid = {static_cast<unsigned>(blocks_of(box)), 1, 1},
           .block = {static_cast<unsigned>(kBlockX), static_cast<unsigned>(kBlockY), 1}};
 }
 

@@ -12,7 +12,8 @@
 
 namespace stencil_tune {
 
-/// Can the tap-table kernel serve the problem? It wants one output, linear in at most 8 inputs, and a table that fits.
+/// Can the tap-table kernel serve the problem? It wants one output, linear in at most 8 inputs, a table that fits, and
+/// a grid that a launch has blocks for.
 bool has_tap_table(const Problem& problem);
 
 /// The kernel for the problem: one source for all stencils, boundaries and grids of an element type (and of up to 64

@@ -1,5 +1,6 @@
 #include "runtime/library/tuning_job.hpp"
 
+#include "runtime/files/scratch_folder.hpp"
 #include "runtime/library/definition_writer.hpp"
 #include "runtime/process/captured_output.hpp"
 #include "runtime/process/subprocess.hpp"
@@ -10,11 +11,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
-#include <system_error>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace stencil_tune {
 
@@ -24,47 +22,23 @@ namespace {
 
 constexpr std::size_t kLastWords = 600;  // bytes worth quoting
 
-/// A file of its own in the folder for temporary files, removed with this object.
-class TemporaryFile {
- public:
-  TemporaryFile(const std::string& suffix, std::string_view text)
-      : path_((fs::temp_directory_path() / "stencil-tune-XXXXXX").string() + suffix),
-        file_(::mkostemps(path_.data(), static_cast<int>(suffix.size()), O_CLOEXEC)) {
-    if (file_.get() < 0) {
-      throw Error(ErrorCode::file_io, fmt::format("cannot make the file {}: {}", path_, std::strerror(errno)));
-    }
-    write(text);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
+constexpr int kCannotStart = 127;
 
-  const std::string& path() const noexcept { return path_; }
+void write_file(const fs::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush())
+    throw Error(ErrorCode::file_io, fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
+}
 
- private:
-  void write(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t put = ::write(file_.get(), text.data(), text.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) throw Error(ErrorCode::file_io, fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
-      text.remove_prefix(static_cast<std::size_t>(put));
-    }
-  }
-
-  std::string path_;
-  Descriptor file_;
-};
-
-Subprocess start_tuner(const std::string& program, std::vector<std::string> arguments, const CapturedOutput& output) {
-  arguments.insert(arguments.begin(), program);
-  try {
-    return Subprocess(arguments, {.output = output.descriptor(), .errors = output.descriptor()});
-  } catch (const std::system_error& error) {
-    throw Error(ErrorCode::file_io,
-                fmt::format("cannot start '{}' to tune on a miss: {}; install it on the PATH, or set "
-                            "STENCIL_TUNE_PROGRAM to it",
-                            program, error.code().message()));
-  }
+ExitStatus run_and_wait(std::vector<std::string> command, const CapturedOutput& output) {
+  const SubprocessOptions options{.output = output.descriptor(), .errors = output.descriptor(), .has_children = true};
+  const ExitStatus status = Subprocess(command, options).wait();
+  if (status.code != kCannotStart) return status;
+  throw Error(
+      ErrorCode::file_io,
+      fmt::format("cannot start '{}' to tune on a miss; install it on the PATH, or set STENCIL_TUNE_PROGRAM to it",
+                  command[0]));
 }
 
 }  // namespace
@@ -101,10 +75,13 @@ std::vector<std::string> tuner_arguments(const TunerOptions& options, const Tuni
 
 void run_tuner(const TunerOptions& options, const TuningJob& job) {
   for (const Problem& problem : job.problems) {
-    const TemporaryFile definition(".toml", write_definition(problem.stencil));  // what --stencil takes for a file
+    const ScratchFolder folder;
+    const fs::path definition = folder.path() / "stencil.toml";  // what --stencil takes for a file
+    write_file(definition, write_definition(problem.stencil));
+    std::vector<std::string> command = tuner_arguments(options, job, problem, definition);
+    command.insert(command.begin(), options.program);
     const CapturedOutput output;
-    const ExitStatus status =
-        start_tuner(options.program, tuner_arguments(options, job, problem, definition.path()), output).wait();
+    const ExitStatus status = run_and_wait(command, output);
     if (status.succeeded()) continue;
     throw Error(ErrorCode::launch_failed,
                 fmt::format("'{}' could not tune {} on a grid of {} ({}): {}", options.program, problem.stencil.name,

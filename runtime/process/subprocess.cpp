@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,12 +101,16 @@ constexpr int kBySignal = 128;
   }
 }
 
+/// As fork(2), without the application's own handlers, and with no SIGCHLD when it ends: the application may ignore
+/// that signal, or reap all children that it hears of, and still the status is there to be waited for.
+pid_t fork_unheard() { return static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr)); }
+
 pid_t start_guarded(char* const* arguments, const SpawnPlan& plan) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
+  const pid_t pid = fork_unheard();
   if (pid == 0) guard(parent, arguments, plan);
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -174,7 +179,7 @@ std::optional<ExitStatus> Subprocess::reap(int options) {
   int status = 0;
   pid_t ended = -1;
   errno = ECHILD;  // for one that was reaped before
-  while (pid_ > 0 && (ended = ::waitpid(pid_, &status, options)) < 0 && errno == EINTR) {
+  while (pid_ > 0 && (ended = ::waitpid(pid_, &status, options | __WALL)) < 0 && errno == EINTR) {
   }
   if (ended == 0) return std::nullopt;
   pid_ = -1;

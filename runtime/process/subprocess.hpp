@@ -32,7 +32,8 @@ struct SubprocessOptions {
 };
 
 /// Owns the process: it is killed and reaped when this goes. One that has children is killed with all of them, also
-/// when the thread that started it ends, however that ends. Not thread-safe.
+/// when the thread that started it ends, however that ends; and it is waited for even in an application that ignores
+/// SIGCHLD or reaps all children. Not thread-safe.
 class Subprocess {
  public:
   using Clock = Patience::Clock;

@@ -57,7 +57,15 @@ TEST(Validate, ForeignTrialsMustAlsoHaveAKeyATimeAndPrintableTexts) {
   EXPECT_NO_THROW(validate_foreign(retired)) << "what cannot run is judged elsewhere";
   EXPECT_EQ(code_of([](TrialRecord& t) { t.code = "direct\x1b[2J"; }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([](TrialRecord& t) { t.problem.stencil_key = "short"; }), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of([](TrialRecord& t) { t.created_at = "yesterday"; }), ErrorCode::invalid_argument);
+  for (const char* time : {"yesterday", "", "Z", "2026-01-31T12:00:00", "2026-01-31T12:00:00.Z", "2026-01-31 12:00:00Z",
+                           "2026-01-31T12:00:00.0123456789Z", "2026-01-31T12:00:00.1x3Z"}) {
+    EXPECT_EQ(code_of([&](TrialRecord& t) { t.created_at = time; }), ErrorCode::invalid_argument) << time;
+  }
+  for (const char* time : {"2026-01-31T12:00:00Z", "2026-01-31T12:00:00.012345678Z"}) {
+    TrialRecord timed = a_trial(kCode, 400);
+    timed.created_at = time;
+    EXPECT_NO_THROW(validate_foreign(timed)) << time;
+  }
   EXPECT_EQ(code_of([](TrialRecord& t) { t.platform.gpu = "GPU\x1b[2J"; }), ErrorCode::invalid_argument);
 }
 

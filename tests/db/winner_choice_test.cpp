@@ -52,6 +52,17 @@ TEST(WinnerChoice, StaleWinsOnlyAlone) {
   EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), a_code("a"));
 }
 
+TEST(WinnerChoice, ACandidateWhoseCheckWouldNotNoticeAWrongKernelNeverWins) {
+  TrialRecord blunt = a_trial("a", 900);
+  blunt.sharpness = 0.94;
+  EXPECT_EQ(winner_of({blunt, a_trial("b", 10)}), a_code("b"));
+  EXPECT_EQ(winner_of({blunt, predicted(a_trial("b", 10))}), a_code("b"));
+  EXPECT_EQ(winner_of({blunt}), "none");
+  EXPECT_TRUE(ranked_codes(std::vector{blunt}).empty());
+  blunt.sharpness = 0.95;
+  EXPECT_EQ(winner_of({blunt, a_trial("b", 10)}), a_code("a"));
+}
+
 TEST(WinnerChoice, ACodeThatDoesNotParseNeverWins) {
   TrialRecord retired = a_trial("retired", 900);
   retired.code = "direct.bx32.nonsense";

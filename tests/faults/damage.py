@@ -47,6 +47,8 @@ def damaged(whole, chance):
         return bytes(data[: chance.randrange(len(data))])
     for _ in range(chance.choice((1, 1, 1, 2, 8, 64))):
         at = chance.randrange(100) if chance.random() < 0.1 else chance.randrange(len(data))
+        while data[at] == 0 and chance.random() < 0.9:  # mostly where something is stored
+            at = chance.randrange(len(data))
         data[at] ^= 1 << chance.randrange(8)
     return bytes(data)
 

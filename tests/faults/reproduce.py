@@ -74,6 +74,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--count", type=int, default=112)
+    parser.add_argument("--seed", type=int, help="not used: there is nothing random here")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
     (first, made), (second, _) = digest(program, arguments.count), digest(program, arguments.count)

@@ -6,6 +6,7 @@
 #include "runtime/library/packed_launch.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/measure/launcher.hpp"
+#include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -169,7 +170,8 @@ class DeviceLaunch {
 void check_grid(Driver& driver, const Problem& problem, const Launcher& launcher, DeviceVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const int sweeps = sweeps_per_launch(launcher.tuning());
-  const FieldData any = random_data(problem, 1, sweeps);
+  const FieldData any =
+      sweeps > 1 ? checked_data(problem, sharp_numbers(problem, sweeps).numbers, 1, sweeps) : random_data(problem, 1);
   const std::optional<FieldData> exact = sweeps > 1 ? std::nullopt : exact_data(problem, 2);
   for (const Scene& scene : kScenes) {
     DeviceLaunch launch(driver, problem, launcher.tuning(), scene.exact && exact ? *exact : any, scene);

@@ -66,6 +66,7 @@ STENCIL_KERNEL void store_vector(const Pointers p) {
   store_word<StoreHint::streaming>(reinterpret_cast<Word<8>::Type*>(p.out + p.n), Word<8>::Type{});
 }
 STENCIL_KERNEL void divide(const Pointers p) { p.out[0] = 7 / p.n; }
+STENCIL_KERNEL void twice(const Pointers p) { p.out[0] = static_cast<float>(2 * p.n); }
 STENCIL_KERNEL void index_own_array(const Pointers p) {
   float own[4] = {1, 2, 3, 4};
   p.out[0] = own[p.n];
@@ -172,6 +173,7 @@ constexpr std::string_view kEntries[]{"reduce_right",
                                       "load_vector",
                                       "store_vector",
                                       "divide",
+                                      "twice",
                                       "index_own_array",
                                       "read_uninitialised",
                                       "lane_misses_the_barrier",
@@ -316,6 +318,8 @@ TEST_F(ExecutorTest, MisalignedVectorsAreCaught) {
 TEST_F(ExecutorTest, BadArithmeticAndIndicesOfOwnArraysAreCaught) {
   EXPECT_FALSE(run("divide", {nullptr, out_.data(), 2}, 1));
   EXPECT_TRUE(run("divide", {nullptr, out_.data(), 0}, 1));
+  EXPECT_FALSE(run("twice", {nullptr, out_.data(), (1 << 30) - 1}, 1));
+  EXPECT_TRUE(run("twice", {nullptr, out_.data(), 1 << 30}, 1));
   EXPECT_FALSE(run("index_own_array", {nullptr, out_.data(), 3}, 1));
   EXPECT_TRUE(run("index_own_array", {nullptr, out_.data(), 4}, 1));
 }

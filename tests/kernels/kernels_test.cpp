@@ -2,12 +2,15 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/candidates/textbook.hpp"
+#include "generator/definition/definition.hpp"
+#include "stencil_tune/error.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <tuple>
 
 namespace stencil_tune {
@@ -147,6 +150,30 @@ TEST_P(SampledKernels, OfTheSearchSpaceAgreeWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seed, SampledKernels, testing::Range(1, 5));
+
+TEST(Kernels, TakeMinimaAndMaximaOfNaNAsTheNumber) {
+  const Stencil stencil = parse_expression_stencil("max(min(u[x-1,y], u[x+1,y]), min(0.25, u[x,y+1]))", 2);
+  const Boundaries boundaries{Boundary::periodic, Boundary::zero, Boundary::hold};
+  std::vector<HostCase> cases;
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    const Problem problem = make_problem(stencil, type, boundaries, Extents{2, {67, 19, 1}});
+    for (const char* code : {"direct.bx32.by4", "tiled.bx16.by4"}) cases.push_back({parse_code(code), {problem}, {}});
+  }
+  expect_right(cases);
+}
+
+TEST(Kernels, AreNotCalledRightWhereMostResultsMayBeAnything) {
+  const Stencil stencil = parse_expression_stencil("u / (u[x-1] - u[x-1])", 1);
+  const Boundaries zero{Boundary::zero, Boundary::zero, Boundary::zero};
+  const Problem problem = make_problem(stencil, ElementType::f32, zero, Extents{1, {64, 1, 1}});
+  try {
+    check_on_host(problem, std::vector{Tuning{}});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be verified: for 64 of 64 cells"), std::string::npos)
+        << error.what();
+  }
+}
 
 TEST(Kernels, UpdateNothingWhereHoldLeavesNothing) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32,

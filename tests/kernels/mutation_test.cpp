@@ -83,6 +83,10 @@ constexpr Mutation kMutations[]{
 
     {"WriteBeyondTheArray", "output.cuh", "store_cells<T::kStore, kVector>(row + first, cells + i);",
      "store_cells<T::kStore, kVector>(row + first + 1, cells + i);", "direct.bx32.by4", kZero, kFault},
+    {"WriteBeforeTheArray", "window.cuh", "store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);",
+     "{ store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);"
+     " if (offset + x == 0) arguments.out[o][-1] = arguments.in[0][0]; }",
+     "direct.bx32.by4", kZero, "the bytes around output 0 were written"},
     {"WriteOneColumnTooMany", "output.cuh", "first + kVector <= box.high_x)", "first + kVector <= box.high_x + 1)",
      "tiled.bx16.by4", kHold, kStrayWrite},
     {"WriteOneRowTooMany", "output.cuh", "y < high_y", "y <= high_y", "tiled.bx16.by4", kHold, kStrayWrite},

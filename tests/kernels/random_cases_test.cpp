@@ -58,7 +58,7 @@ TEST(RandomCases, LeaveOutNoFamilyTypeBoundaryOrRank) {
     types.insert(each.planned.type);
     ranks.insert(each.planned.extents.rank);
     linear.insert(each.planned.facts.linear);
-    wide.insert(each.planned.wide_index());
+    wide.insert(Candidate(each.planned, each.host_case.tuning).shape().wide_index);
     for (int axis = 0; axis < each.planned.extents.rank; ++axis) {
       boundaries.insert(each.planned.boundaries[static_cast<std::size_t>(axis)]);
     }

@@ -3,6 +3,7 @@
 //   random_kernels [SEED [CASES]]     else from STENCIL_TUNE_SEED, STENCIL_TUNE_CASES; else any seed, 200 cases
 //
 // Case i has the seed SEED + i and depends on it alone, so that each can be run by itself.
+#include "generator/candidates/family.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/kernels/random_cases.hpp"
 #include "tests/kernels/random_run.hpp"

@@ -7,7 +7,7 @@
 #include "templates/temporal/temporal_geometry.cuh"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/executor.hpp"
-#include "tuner/executor/field_data.hpp"
+#include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -64,10 +64,8 @@ TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
   const std::vector<HostCase> cases = defined_temporal_cases();
   expect_right(cases);
   for (const HostCase& each : cases) {
-    const Problem& problem = each.problems.back();
-    const auto expected = stencil_tune::random_data(problem, 1, each.tuning.steps).expected.front();
-    const double widest = *std::max_element(expected.tolerance.begin(), expected.tolerance.end());
-    EXPECT_LT(widest, 0.1) << describe(each) << ": bounds that no value breaks";
+    const Sharpness sharpness = sharp_numbers(each.problems.back(), each.tuning.steps).sharpness;
+    EXPECT_GE(sharpness.share, kSharp) << describe(each) << ": bounds that no value breaks";
   }
 }
 

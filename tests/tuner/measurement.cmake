@@ -6,6 +6,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
   SOURCES
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
+    verify/check_numbers_test.cpp
     workers/compile_pool_test.cpp
     workers/device_proxy_test.cpp
     verify/field_set_test.cpp
@@ -15,6 +16,8 @@ stencil_tune_add_test(stencil_tune_measurement_test
     workers/protocol_test.cpp
     verify/reference_program_test.cpp
     verify/reference_test.cpp
+    verify/sharpness_cases.cpp
+    verify/sharpness_test.cpp
     session/storage_test.cpp
     workers/wire_test.cpp
   LIBRARIES stencil_tune::tuner)
@@ -26,3 +29,9 @@ target_compile_definitions(stencil_tune_measurement_test PRIVATE
 stencil_tune_add_test(device_bench_test
   SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
   LIBRARIES stencil_tune::tuner)
+
+# How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.
+add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)
+target_link_libraries(sharpness_table PRIVATE stencil_tune::reference ${STENCIL_TUNE_FMT})
+add_custom_target(check-sharpness COMMAND sharpness_table WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL
+  COMMENT "Measuring whether checks would notice wrong kernels")

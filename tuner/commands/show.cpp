@@ -95,7 +95,10 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
   std::map<std::string, int> failures;
   for (const TrialRecord& trial : trials) {
-    if (trial.outcome == Outcome::ok) continue;
+    if (trial.outcome == Outcome::ok) {
+      if (!is_sharp(trial)) ++failures["cannot be verified: " + printable(trial.sharpness_note)];
+      continue;
+    }
     const std::string first_line = trial.message.substr(0, trial.message.find('\n'));
     ++failures[fmt::format("{}: {}", name(trial.outcome), printable(first_line))];
   }

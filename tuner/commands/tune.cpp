@@ -2,6 +2,7 @@
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "generator/candidates/family.hpp"
+#include "runtime/files/scratch_folder.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 
@@ -82,6 +84,7 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
     lines.push_back(
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
+  if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
   if (!result.winner && result.best) {
     lines.push_back(
@@ -119,6 +122,10 @@ int run_tune(const Arguments& arguments) {
                target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                target.gpu());
   Database database = open_database_for(*values, Access::write);
+  if (const char* named = std::getenv("TMPDIR"); named != nullptr && temporary_root() != named) {
+    say(stderr,
+        fmt::format("TMPDIR is {}, which is no folder: temporary files go to {}\n", named, temporary_root().string()));
+  }
   if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
 
   TuningOutcome outcome;

@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/suggest.hpp"
+#include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -10,10 +11,13 @@
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/warm_starts.hpp"
+#include "tuner/verify/field_set.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -24,6 +28,8 @@ namespace {
 constexpr double kQuickS = 15;
 constexpr double kStandardS = 60;
 constexpr double kPredictionS = 30;  // two cores compile some 200 candidates in that time
+constexpr double kChecksBeyondBudgetS = 20;
+constexpr std::chrono::seconds kLongestCheck{60};  // of one kernel on the CPU
 constexpr int kQuickPredictions = 40;
 constexpr int kPredictions = 120;
 
@@ -91,6 +97,30 @@ void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::stri
   }
 }
 
+/// Of sessions that were killed.
+void remove_leftovers() {
+  ScratchFolder::remove_abandoned();
+  try {
+    if (const auto folder = default_cache_folder(); !folder.empty()) BinaryCache(folder).trim();
+  } catch (const Error&) {
+    // There is no cache to tidy up.
+  }
+}
+
+/// When checks on the CPU end at the latest, in a session that begins now.
+Patience::Clock::time_point last_moment(double budget_s) {
+  if (!std::isfinite(budget_s)) return Patience::Clock::time_point::max();
+  const std::chrono::duration<double> left{budget_s + deadline_within(budget_s, kChecksBeyondBudgetS)};
+  return Patience::Clock::now() + std::chrono::duration_cast<Patience::Clock::duration>(left);
+}
+
+/// No candidate is proposed that this device could not verify.
+Limits limits_of(const Problem& problem, const Target& target) {
+  Limits limits = target.limits;
+  if (obstacle_to_fusing(problem, target)) limits.most_fused_steps = 1;
+  return limits;
+}
+
 }  // namespace
 
 void add_tuning_options(CommandLine& line) {
@@ -130,22 +160,31 @@ PlatformKey platform_of(const Target& target) {
   return platform;
 }
 
+std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
+  if (problem.steps == 1 || !target.device || !advances_one_field(problem)) return std::nullopt;
+  return obstacle_to_fused_checks(problem, target.device->memory_bytes);
+}
+
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
                          Database& database, SessionObserver& observer) {
   const InterruptGuard interrupts;
-  ScratchFolder::remove_abandoned();
-  const Space space(problem, target.limits);
-  const PerformanceModel model(problem, target.limits, target.model);
+  remove_leftovers();
+  const Limits limits = limits_of(problem, target);
+  const Space space(problem, limits);
+  const PerformanceModel model(problem, limits, target.model);
   const auto strategy = make_strategy(settings, space, model);
 
   WorkerOptions workers;
   workers.architecture = target.architecture;
   workers.seed = settings.seed;
   workers.compile_width = settings.jobs;
+  workers.compile_deadline_s = deadline_within(settings.session.budget_s, workers.compile_deadline_s);
+  workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
   if (target.device) workers.device = target.device->uuid;
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
-  const WorkerTies ties{.stop = &InterruptGuard::requested()};
+  const WorkerTies ties{.stop = &InterruptGuard::requested(),
+                        .tell = [&observer](const std::string& what) { observer.waiting(what); }};
   const auto compilers = start_compile_workers(problem, workers, ties);
 
   std::unique_ptr<DeviceWorker> device;
@@ -153,8 +192,10 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   if (target.device) {
     device = start_device_worker(problem, workers, ties);
   } else {
-    const auto checker = [ties](const Problem& small, std::span<const Tuning> tunings) {
-      return check_on_host(small, tunings, {Patience::Clock::time_point::max(), ties.stop});
+    const auto checker = [last = last_moment(settings.session.budget_s)](const Problem& small,
+                                                                         std::span<const Tuning> tunings) {
+      const auto deadline = std::min(last, Patience::Clock::now() + kLongestCheck);
+      return check_on_host(small, tunings, {deadline, &InterruptGuard::requested()});
     };
     auto predicted = std::make_unique<PredictedDevice>(problem, target.limits, target.model, checker);
     prediction = predicted.get();
@@ -165,7 +206,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   const SteadyClock clock;
   outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
                                 InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                                warm_starts(problem, target.limits, target.gpu(), winners, model)},
+                                warm_starts(problem, limits, target.gpu(), winners, model)},
                                settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note();

@@ -6,6 +6,7 @@
 #include "tuner/session/session.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace stencil_tune {
@@ -33,6 +34,10 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 
 /// Where the trials of this target belong. Opens NVRTC: throws Error(missing_library).
 PlatformKey platform_of(const Target& target);
+
+/// Why the target's GPU cannot verify kernels of several steps on this problem, so that none is proposed; nothing where
+/// it can, or where none is asked for.
+std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target);
 
 /// Tunes or predicts until the settings say stop or Ctrl-C does.
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,

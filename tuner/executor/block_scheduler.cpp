@@ -374,7 +374,8 @@ void BlockScheduler::report_trap(const Thread& thread) {
     report(HostFault::Kind::arithmetic, "integer division by zero or overflow");
   } else {
     report(HostFault::Kind::arithmetic,
-           "an index beyond an array of its own, a shift too far, or an integer division by zero");
+           "an index beyond an array of its own, an integer that does not fit its type, a shift too far, or an integer "
+           "division by zero");
   }
 }
 

@@ -272,6 +272,10 @@ STENCIL_DEVICE unsigned short bf16_from_float(float value) {
   return static_cast<unsigned short>((bits + 0x7fffu + tie_to_even) >> 16);
 }
 
+STENCIL_DEVICE float minimum(float a, float b) { return std::fmin(a, b); }
+STENCIL_DEVICE double minimum(double a, double b) { return std::fmin(a, b); }
+STENCIL_DEVICE float maximum(float a, float b) { return std::fmax(a, b); }
+STENCIL_DEVICE double maximum(double a, double b) { return std::fmax(a, b); }
 STENCIL_DEVICE float square_root(float x) { return std::sqrt(x); }
 STENCIL_DEVICE double square_root(double x) { return std::sqrt(x); }
 STENCIL_DEVICE float inverse_root(float x) { return 1 / std::sqrt(x); }

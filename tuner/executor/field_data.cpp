@@ -1,11 +1,12 @@
 #include "tuner/executor/field_data.hpp"
 
 #include "tuner/verify/device/storage.h"
-#include "tuner/verify/reference_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -27,7 +28,7 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
 
 }  // namespace
 
-FieldData random_data(const Problem& problem, std::uint64_t seed, int sweeps) {
+FieldData random_data(const Problem& problem, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const bool positive = has_operation(problem.stencil, {Operation::square_root, Operation::divide});
   std::uniform_real_distribution<double> cells(positive ? 0.5 : -1.0, 1.0);
@@ -41,25 +42,34 @@ FieldData random_data(const Problem& problem, std::uint64_t seed, int sweeps) {
     const double weight = weights(random);
     return positive || random() % 2 == 0 ? weight : -weight;
   });
-  if (sweeps > 1) {
-    for (double& weight : data.coefficients) weight /= static_cast<double>(data.coefficients.size());
-  }
-  data.expected = evaluate_reference(problem, data.inputs, data.coefficients, /*exact=*/false, sweeps);
+  data.expected = evaluate_reference(problem, data.inputs, data.coefficients);
+  return data;
+}
+
+FieldData checked_data(const Problem& problem, const CheckNumbers& numbers, std::uint64_t seed, int sweeps) {
+  FieldData data{host_inputs(problem, seed, numbers.input), numbers.coefficients, {}, numbers.exact};
+  data.expected = evaluate_reference(problem, data.inputs, data.coefficients, numbers.exact, sweeps);
   return data;
 }
 
 std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed) {
-  std::optional<std::vector<double>> coefficients = exact_coefficients(problem);
-  if (!coefficients) return std::nullopt;
-  FieldData data;
-  data.coefficients = std::move(*coefficients);
-  const check::Input kind = exact_input(problem);
-  for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
-    unsigned long long place = 0;
-    data.inputs.push_back(draw_values(static_cast<std::size_t>(problem.allocated_cells()),
-                                      [&] { return check::input_value(seed + i, place++, kind); }));
+  const std::optional<CheckNumbers> numbers = exact_numbers(problem);
+  if (!numbers) return std::nullopt;
+  return checked_data(problem, *numbers, seed, 1);
+}
+
+FieldData with_special_values(const Problem& problem, FieldData data, int sweeps) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::array<double, 3> kSpecial{std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+  const auto cells = static_cast<std::size_t>(problem.allocated_cells());
+  const std::size_t apart = sweeps > 1 ? cells / kSpecial.size() + 1 : 211;
+  for (std::size_t field = 0; field < data.inputs.size(); ++field) {
+    std::size_t next = field;  // of kSpecial
+    for (std::size_t i = std::min(cells / 2, 17 + 5 * field) % apart; i < cells; i += apart) {
+      data.inputs[field][i] = kSpecial[next++ % kSpecial.size()];
+    }
   }
-  data.expected = evaluate_reference(problem, data.inputs, data.coefficients, /*exact=*/true);
+  data.expected = evaluate_reference(problem, data.inputs, data.coefficients, data.exact, sweeps);
   return data;
 }
 

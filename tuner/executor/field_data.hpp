@@ -3,6 +3,7 @@
 
 #include "generator/stencil/problem.hpp"
 #include "tuner/executor/guarded_array.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <cstdint>
@@ -17,14 +18,20 @@ struct FieldData {
   std::vector<std::vector<double>> inputs;  ///< rounded to the element type
   std::vector<double> coefficients;
   std::vector<ReferenceField> expected;
+  bool exact = false;  ///< known to the bit
 };
 
-/// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions). Of several sweeps
-/// the last one is expected, and coefficients are small enough for values to stay as they are.
-FieldData random_data(const Problem& problem, std::uint64_t seed, int sweeps = 1);
+/// Values between -1 and 1; positive where `stencil` could not take others (square roots, divisions).
+FieldData random_data(const Problem& problem, std::uint64_t seed);
+
+/// What the numbers say; of several sweeps the last one is expected.
+FieldData checked_data(const Problem& problem, const CheckNumbers& numbers, std::uint64_t seed, int sweeps);
 
 /// Small integers and dyadic coefficients, whose result is known to the bit; nothing for stencils that round.
 std::optional<FieldData> exact_data(const Problem& problem, std::uint64_t seed);
+
+/// The same with NaN and infinities among the cells: few, as they spread from sweep to sweep.
+FieldData with_special_values(const Problem& problem, FieldData data, int sweeps);
 
 /// The cells in their element type, padding between rows left poisoned.
 void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array);

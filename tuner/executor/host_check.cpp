@@ -6,6 +6,7 @@
 #include "tuner/executor/executor.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/executor/guarded_array.hpp"
+#include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -14,18 +15,30 @@
 namespace stencil_tune {
 namespace {
 
+enum class Numbers {
+  random,
+  exact,    ///< where the stencil has such
+  special,  ///< random, with NaN and infinities
+};
+
 /// How one launch of a case runs; together they cover every order, placement and completion.
 struct Scene {
   HostRunOptions run;
   GuardedArray::Placement placement;
   bool part_of_box;
-  bool exact;
+  Numbers numbers;
 };
 
 constexpr Scene kScenes[]{
-    {{ThreadOrder::ascending, AsyncCompletion::at_issue, 1}, GuardedArray::Placement::against_end, false, false},
-    {{ThreadOrder::descending, AsyncCompletion::at_wait, 1}, GuardedArray::Placement::against_start, false, true},
-    {{ThreadOrder::random, AsyncCompletion::at_wait, 2}, GuardedArray::Placement::against_end, true, false},
+    {{ThreadOrder::ascending, AsyncCompletion::at_issue, 1},
+     GuardedArray::Placement::against_end,
+     false,
+     Numbers::random},
+    {{ThreadOrder::descending, AsyncCompletion::at_wait, 1},
+     GuardedArray::Placement::against_start,
+     false,
+     Numbers::exact},
+    {{ThreadOrder::random, AsyncCompletion::at_wait, 2}, GuardedArray::Placement::against_end, true, Numbers::special},
 };
 
 /// A box within the box, off its corners by amounts that no tile divides.
@@ -113,8 +126,8 @@ class HostLaunch {
       const auto index = static_cast<std::size_t>(i);
       const std::byte* found = outputs_[output].data() + index * cell_bytes;
       const bool in_box = holds(box_, cell);
-      const bool right =
-          in_box ? expected.accepts(index, load_cell(problem_.type, found)) : is_poison(found, cell_bytes);
+      const bool written = !is_poison(found, cell_bytes);
+      const bool right = in_box ? written && expected.accepts(index, load_cell(problem_.type, found)) : !written;
       if (right || wrong++ > 0) continue;
       first = fmt::format("cell ({},{},{}) of output {} ", cell[0], cell[1], cell[2], output);
       *first += in_box ? fmt::format("is {:.9g}, should be {:.9g} within {:.3g}", load_cell(problem_.type, found),
@@ -139,22 +152,54 @@ class HostLaunch {
   std::vector<GuardedArray> outputs_;
 };
 
-void check_grid(const Problem& problem, const HostKernel& kernel, const Patience& patience, HostVerdict& verdict) {
+/// Cells of all grids of a case, and those of them whose results may be anything.
+struct Bounds {
+  std::int64_t cells = 0;
+  std::int64_t unbounded = 0;
+};
+
+/// The same rule as on the device: what may be anything in most cells has not been checked.
+void require_bounds(const Stencil& stencil, const Bounds& bounds) {
+  if (2 * bounds.unbounded <= bounds.cells) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("stencil '{}' cannot be verified: for {} of {} cells the result may be anything (a division by what "
+                  "may be 0, a root of what may be negative, or an overflow)",
+                  stencil.name, bounds.unbounded, bounds.cells));
+}
+
+/// Random numbers for one sweep; for several, those that would show a wrong kernel.
+FieldData any_data(const Problem& problem, int sweeps, HostVerdict& verdict) {
+  if (sweeps == 1) return random_data(problem, 1);
+  const SharpNumbers chosen = sharp_numbers(problem, sweeps);
+  if (const auto why = why_not_sharp(chosen.sharpness, sweeps)) {
+    verdict.right = false;
+    verdict.message = *why;
+  }
+  return checked_data(problem, chosen.numbers, 1, sweeps);
+}
+
+void check_grid(const Problem& problem, const HostKernel& kernel, const Patience& patience, Bounds& bounds,
+                HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const int sweeps = sweeps_per_launch(verdict.tuning);
-  const FieldData any = random_data(problem, 1, sweeps);
+  const FieldData any = any_data(problem, sweeps, verdict);
+  if (!verdict.right) return;
+  bounds.cells += updated_box(problem).cells();
+  bounds.unbounded += any.expected.front().unbounded_cells();
   const std::optional<FieldData> exact = sweeps > 1 ? std::nullopt : exact_data(problem, 2);
+  const FieldData special = with_special_values(problem, any, sweeps);
   for (const Scene& scene : kScenes) {
-    const FieldData& data = scene.exact && exact ? *exact : any;
+    const bool is_exact = scene.numbers == Numbers::exact && exact;
+    const FieldData& data = is_exact ? *exact : scene.numbers == Numbers::special ? special : any;
     HostLaunch launch(problem, verdict.tuning, data, scene);
     const auto wrong = launch.run(kernel, patience);
     if (wrong) {
       verdict.right = false;
-      verdict.message =
-          fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong, to_string(problem.extents),
-                      problem.pitch, problem.stencil.name, name(problem.type),
-                      to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
-                      scene.part_of_box ? ", part of the box" : "", scene.exact && exact ? ", exact numbers" : "");
+      verdict.message = fmt::format("{} (grid {}, pitch {}, {} {} boundary {}, threads {}{}{})", *wrong,
+                                    to_string(problem.extents), problem.pitch, problem.stencil.name, name(problem.type),
+                                    to_string(problem.boundaries, problem.extents.rank), name(scene.run.order),
+                                    scene.part_of_box ? ", part of the box" : "", is_exact ? ", exact numbers" : "");
       return;
     }
     verdict.cells_checked += launch.cells();
@@ -178,9 +223,11 @@ std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases, st
   for (std::size_t i = 0; i < cases.size(); ++i) {
     HostVerdict& verdict = verdicts.emplace_back(HostVerdict{cases[i].tuning, true, {}, 0});
     const HostKernel kernel = library.kernel(sources[i].entry);
+    Bounds bounds;
     for (const Problem& problem : cases[i].problems) {
-      if (verdict.right) check_grid(problem, kernel, patience, verdict);
+      if (verdict.right) check_grid(problem, kernel, patience, bounds, verdict);
     }
+    if (verdict.right) require_bounds(cases[i].problems.front().stencil, bounds);
   }
   return verdicts;
 }

@@ -29,9 +29,12 @@ struct HostVerdict {
 };
 
 /// Each grid is updated three times, with threads in ascending, descending and random order, on arrays that lie against
-/// guard pages; once it is a part of the updated box only, and once (where the stencil has such) on numbers whose
-/// result is known to the bit. Cells outside the box must stay as they were, row padding and inputs too. All kernels
-/// are compiled together. Throws what HostLibrary's constructor throws, Error(timeout) also while they run.
+/// guard pages; once it is a part of the updated box only, with NaN and infinities among the cells, and once (where the
+/// stencil has such) on numbers whose result is known to the bit. Several fused steps are checked on numbers that would
+/// show a wrong kernel (tuner/verify/sharpness.hpp); where there are none, the verdict is that they cannot be verified.
+/// Cells outside the box must stay as they were, row padding and inputs too. All kernels are compiled together. Throws
+/// what HostLibrary's constructor throws, Error(timeout) also while they run, and Error(invalid_argument) for a stencil
+/// whose results may be anything in most cells.
 std::vector<HostVerdict> check_cases_on_host(std::span<const HostCase> cases,
                                              std::span<const TemplateFile> files = template_files(),
                                              const Patience& patience = {});

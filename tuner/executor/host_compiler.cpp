@@ -85,11 +85,13 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
   fs::path library = folder / "kernels.so";
   write_file(source, translation_unit);
 
-  // Sanitizer checks that trap need no run-time library: an index beyond a thread's own array becomes a fault.
+  // Sanitizer checks that trap need no run-time library: an index beyond a thread's own array, or one that does not fit
+  // its type, becomes a fault.
   // Hidden symbols keep libraries apart that instantiate the same templates from different text.
-  for (const char* option : {"-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
-                             "-fno-strict-aliasing", "-fsanitize=bounds,shift,integer-divide-by-zero",
-                             "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern"}) {
+  for (const char* option :
+       {"-std=c++17", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing",
+        "-fsanitize=bounds,shift,integer-divide-by-zero,signed-integer-overflow", "-fsanitize-undefined-trap-on-error",
+        "-ftrivial-auto-var-init=pattern"}) {
     command.emplace_back(option);
   }
   command.insert(command.end(), {"-I", folder.string(), "-o", library.string(), source.string()});

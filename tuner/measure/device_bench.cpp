@@ -35,18 +35,6 @@ std::vector<double> default_coefficients(const Stencil& stencil) {
   return values;
 }
 
-Outcome outcome_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::device_lost:
-    case ErrorCode::no_device:
-      return Outcome::device_lost;
-    case ErrorCode::timeout:
-      return Outcome::timeout;
-    default:
-      return Outcome::launch_failed;
-  }
-}
-
 DeviceResult failed(const Error& error) {
   DeviceResult result;
   result.outcome = outcome_of(error.code());
@@ -110,6 +98,20 @@ bool enough(const std::vector<std::vector<double>>& samples) {
 
 }  // namespace
 
+Outcome outcome_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::no_device:
+      return Outcome::device_lost;
+    case ErrorCode::timeout:
+      return Outcome::timeout;
+    case ErrorCode::exceeds_device_memory:
+      return Outcome::exceeds_limits;
+    default:
+      return Outcome::launch_failed;
+  }
+}
+
 DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem,
                          const WorkerOptions& options)
     : driver_(driver),
@@ -161,10 +163,17 @@ DeviceResult DeviceBench::judge(Launcher& candidate, const MeasurePlan& plan) {
     result.message = *wrong;
     return result;
   }
+  note_sharpness(candidate, result);
   const Measurement measured = time_steps(candidate, plan);
   result.timing = measured.timing;
   result.dropped = measured.dropped;
   return result;
+}
+
+void DeviceBench::note_sharpness(const Launcher& candidate, DeviceResult& result) {
+  Sharpness sharpness = verification_.sharpness(candidate);
+  result.sharpness = sharpness.share;
+  result.sharpness_note = std::move(sharpness.note);
 }
 
 Measurement DeviceBench::time_steps(const Launcher& candidate, const MeasurePlan& plan) {
@@ -208,6 +217,8 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
     if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
       results[i].outcome = Outcome::wrong_result;
       results[i].message = *wrong;
+    } else {
+      note_sharpness(candidates[i], results[i]);
     }
   }
   return results;

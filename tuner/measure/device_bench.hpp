@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/module.hpp"
+#include "stencil_tune/error.hpp"
 #include "tuner/measure/copy_ceiling.hpp"
 #include "tuner/measure/launcher.hpp"
 #include "tuner/measure/measurement.hpp"
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace stencil_tune {
+
+/// Of a candidate that an error stopped.
+Outcome outcome_of(ErrorCode code);
 
 /// Holds the GPU's primary context, current on the constructing thread.
 class DeviceBench {
@@ -36,6 +40,7 @@ class DeviceBench {
 
  private:
   DeviceResult judge(Launcher& candidate, const MeasurePlan& plan);
+  void note_sharpness(const Launcher& candidate, DeviceResult& result);
   Measurement time_steps(const Launcher& candidate, const MeasurePlan& plan);
 
   Driver& driver_;

@@ -169,7 +169,8 @@ void count_arithmetic(const Layout& s, double warps, const SweepConstants& c, Wo
   const double results = s.tuning.register_x * s.tuning.register_y * s.register_z;
   const double warp_steps = work.blocks * warps * s.steps;
   const double stores = results / s.tuning.vector * outputs;
-  const double addresses = (c.step_instructions + 2 * s.tuning.register_y) * (s.problem.wide_index() ? 1.3 : 1.0);
+  const double addresses =
+      (c.step_instructions + 2 * s.tuning.register_y) * (s.candidate.shape().wide_index ? 1.3 : 1.0);
 
   work.arithmetic = warp_steps * results * operations;
   work.instructions += work.arithmetic + work.blocks * warps * c.thread_instructions +

@@ -21,6 +21,7 @@ class ConsoleProgress : public SessionObserver {
   void started(const DeviceSession& device, const Progress& progress) override;
   void finished_trial(const TrialRecord& trial, const Progress& progress) override;
   void idle(const Progress& progress) override;
+  void waiting(const std::string& what) override { say(what); }
 
  private:
   void redraw(const Progress& progress);
@@ -43,6 +44,7 @@ class SilentProgress : public SessionObserver {
   void started(const DeviceSession&, const Progress&) override {}
   void finished_trial(const TrialRecord&, const Progress&) override {}
   void idle(const Progress&) override {}
+  void waiting(const std::string&) override {}
 };
 
 }  // namespace stencil_tune

@@ -70,6 +70,13 @@ std::string device_line(const Report& report) {
   return line;
 }
 
+/// What the winner's check could not show; empty where it showed all.
+std::string check_note(const Report& report) {
+  const TrialRecord* winner = winner_of(report);
+  if (winner == nullptr || winner->sharpness_note.empty()) return {};
+  return "of the winner's check: " + winner->sharpness_note;
+}
+
 /// The GPU while the winner raced; empty where it is not known.
 std::string clocks_note(const Report& report) {
   const TrialRecord* winner = winner_of(report);
@@ -126,7 +133,7 @@ std::string format_report(const Report& report) {
   }
   text += "\n" + table(report);
   if (!report.notes.empty()) text += "\n";
-  if (const std::string clocks = clocks_note(report); !clocks.empty()) text += clocks + "\n";
+  for (const std::string& note : {clocks_note(report), check_note(report)}) text += note.empty() ? "" : note + "\n";
   for (const std::string& note : report.notes) text += note + "\n";
   return printable_lines(text);
 }
@@ -150,6 +157,8 @@ Json trial_json(const TrialRecord& trial) {
   json["spill_bytes"] = trial.spill_bytes;
   json["shared_bytes"] = trial.shared_bytes;
   json["occupancy"] = trial.occupancy;
+  if (trial.sharpness >= 0) json["sharpness"] = trial.sharpness;
+  if (!trial.sharpness_note.empty()) json["sharpness_note"] = trial.sharpness_note;
   if (!trial.plan.empty()) json["plan"] = trial.plan;
   if (trial.sm_clock_mhz > 0) {
     json["sm_clock_mhz"] = trial.sm_clock_mhz;

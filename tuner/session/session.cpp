@@ -25,6 +25,8 @@ constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the ker
 constexpr double kLongestRemaindersS = 5;
 constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
+constexpr double kLongestBeyondBudgetS = 20;
+constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
 constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
@@ -32,7 +34,7 @@ constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after
 
 /// What a strategy learns of a trial.
 double score(const TrialRecord& trial) {
-  if (trial.outcome != Outcome::ok) return std::numeric_limits<double>::infinity();
+  if (trial.outcome != Outcome::ok || !is_sharp(trial)) return std::numeric_limits<double>::infinity();
   return trial.timing.median_ms;
 }
 
@@ -109,6 +111,7 @@ class Session {
   /// False where a stop came first.
   bool make_ready() try {
     result_.device = parts_.device.start();
+    ready_s_ = elapsed();
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     return true;
@@ -136,8 +139,12 @@ class Session {
   }
 
   // Making the device ready can outlast a short budget. The search then goes on until some candidate is right, but not
-  // beyond kMostBeyondBudget trials.
-  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget; }
+  // beyond kMostBeyondBudget trials, nor for long.
+  bool nothing_yet() const {
+    const double begun_late = std::max(search_budget(), ready_s_);
+    return !best_ && result_.trials < kMostBeyondBudget &&
+           elapsed() < begun_late + deadline_within(options_.budget_s, kLongestBeyondBudgetS);
+  }
 
   // Keeps every compile process busy and a little work ready for the device, but no more: a candidate that is submitted
   // now was chosen without the results of those that wait.
@@ -203,8 +210,9 @@ class Session {
       parts_.compilers.submit(compiled.tuning);
       return;
     }
+    const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
     finish(compiled.tuning, std::move(trial), timed.dropped);
-    if (timed.outcome == Outcome::ok && !timed.dropped) {
+    if (contends) {
       contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
     }
   }
@@ -235,7 +243,7 @@ class Session {
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(tuning, score(trial));
-    if (ok && !dropped && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
+    if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_[trial.code] = trial;
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
     if (lost_in_a_row_ >= kMostLostInARow) {
@@ -383,6 +391,7 @@ class Session {
   TrialContext context_;
   Contenders contenders_;
   double start_;
+  double ready_s_ = 0;  // when the device was ready
   SessionResult result_;
   std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
   std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
@@ -399,6 +408,10 @@ class Session {
 };
 
 }  // namespace
+
+double deadline_within(double budget_s, double usual_s) {
+  return std::min(usual_s, std::max(budget_s, kShortestDeadlineS));
+}
 
 std::string_view name(StopReason reason) noexcept {
   switch (reason) {

@@ -26,6 +26,10 @@ struct SessionOptions {
   bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
 };
 
+/// Seconds that one step of a session may take: what it usually may, but no longer than the budget, and 5 s at the
+/// least. A session ends within its budget and the longest of these.
+double deadline_within(double budget_s, double usual_s);
+
 enum class StopReason { budget, max_trials, exhausted, interrupted };
 
 std::string_view name(StopReason reason) noexcept;
@@ -50,7 +54,8 @@ class SessionObserver {
   virtual ~SessionObserver() = default;
   virtual void started(const DeviceSession& device, const Progress& progress) = 0;
   virtual void finished_trial(const TrialRecord& trial, const Progress& progress) = 0;
-  virtual void idle(const Progress& progress) = 0;  ///< several times a second while nothing happens
+  virtual void idle(const Progress& progress) = 0;    ///< several times a second while nothing happens
+  virtual void waiting(const std::string& what) = 0;  ///< for something that may take long
 };
 
 /// A kernel to compare the winner with.

@@ -57,6 +57,8 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.occupancy = result.occupancy;
   if (result.outcome != Outcome::ok) return record;
 
+  record.sharpness = result.sharpness;
+  record.sharpness_note = result.sharpness_note;
   record.raced = result.raced;
   record.watts = result.clocks.power_w;
   record.sm_clock_mhz = result.clocks.sm_clock_mhz;

@@ -2,35 +2,22 @@
 #pragma once
 
 #include "runtime/cuda/module.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference_program.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace stencil_tune {
 
 struct CheckCase {
-  check::Input input = check::Input::signed_unit;
-  bool exact = false;  ///< results must agree to the bit
-  std::vector<double> coefficients;
+  CheckNumbers numbers;
   std::vector<ReferenceProgram> programs;  ///< one per output
   std::vector<DeviceBuffer> instructions;  ///< the same on the device
+  std::optional<DeviceBuffer> weights;     ///< error_weights() on the device, where there are any
+  int weight_count = 0;
 };
 
-/// Random input and coefficients; results are right within their bounds.
-CheckCase random_case(Driver& driver, const Problem& problem);
-
-/// Small integers and dyadic coefficients; nothing where the stencil does not compute exactly on any.
-std::optional<CheckCase> exact_case(Driver& driver, const Problem& problem);
-
-/// The seed of a field's input: each has its own.
-std::uint64_t input_seed(std::uint64_t session_seed, int field);
-
-/// The input that the device's fill kernel makes, on the host: laid out as the field, 0 in the padding.
-std::vector<double> host_input(const Problem& problem, std::uint64_t session_seed, int field, check::Input input);
-
-/// The updates that the problem's stage makes.
-const std::vector<Update>& updates_of(const Problem& problem);
+CheckCase make_case(Driver& driver, const Problem& problem, CheckNumbers numbers);
 
 }  // namespace stencil_tune

@@ -19,7 +19,8 @@ struct Slab {
 std::int64_t row_cells(const Problem& problem);
 std::int64_t row_count(const Problem& problem);
 
-/// Values and tolerances of as many cells as it has room for. Works on the kernels' stream.
+/// Values before they are stored, and bounds of their errors, of as many cells as it has room for. Works on the
+/// kernels' stream.
 class DeviceReference {
  public:
   static constexpr std::size_t kBytesPerCell = sizeof(double) + sizeof(float);
@@ -34,22 +35,22 @@ class DeviceReference {
   void compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
                const Slab& slab, std::int64_t at = 0, const DeviceReference* earlier = nullptr);
 
-  /// The slab stored from cell `at` on against the output field; counts into the report.
-  void compare(const Problem& problem, DevicePointer output, const Slab& slab, std::int64_t at,
+  /// The slab stored from cell `at` on against the output field, as a sweep that stores; counts into the report.
+  void compare(const Problem& problem, const CheckCase& how, DevicePointer output, const Slab& slab, std::int64_t at,
                DevicePointer report) const;
 
-  /// Cells computed so far that have no finite tolerance. Waits for the device.
-  std::uint64_t unchecked() const;
+  /// Cells computed so far that may hold anything. Waits for the device.
+  std::uint64_t unbounded() const;
 
-  /// Value and tolerance of a stored cell. Waits for the device.
+  /// Value and error of a stored cell. Waits for the device.
   std::pair<double, double> read(std::int64_t at) const;
 
  private:
   const CheckKernels& kernels_;
   std::int64_t capacity_;
   DeviceBuffer values_;
-  DeviceBuffer tolerances_;
-  DeviceBuffer unchecked_;
+  DeviceBuffer errors_;
+  DeviceBuffer unbounded_;
 };
 
 /// An address as the device code's pointers.

@@ -1,6 +1,7 @@
 #include "tuner/verify/field_set.hpp"
 
 #include "stencil_tune/error.hpp"
+#include "tuner/verify/device_reference.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,12 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kGiB = std::size_t{1} << 30;
+
+/// Of the grid, at one time: after one sweep, and the two that each lead from a number of sweeps to the next.
+constexpr std::size_t kReferencesOfFusedChecks = 3;
+constexpr double kShareOfMemory = 0.9;  // the context, the modules and the small grids need some
+
+double gib(std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(kGiB); }
 
 /// A two-level scheme of many fields returns after as many steps as its longest rotation; beyond this, timing any
 /// phases is as good as timing all.
@@ -58,12 +65,22 @@ std::size_t field_set_bytes(const Problem& problem) {
 void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t total_bytes) {
   const std::size_t needed = field_set_bytes(problem);
   if (needed <= free_bytes) return;
-  const auto gib = [](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(kGiB); };
   throw Error(ErrorCode::exceeds_device_memory,
               fmt::format("{} {} needs {:.2f} GiB of device memory for {} fields; {:.2f} of the GPU's {:.2f} GiB are "
                           "free. Use a smaller grid, a smaller element type, or a GPU with more memory",
                           to_string(problem.extents), name(problem.type), gib(needed), fields_in_use(problem).size(),
                           gib(free_bytes), gib(total_bytes)));
+}
+
+std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes) {
+  const auto cells = static_cast<std::size_t>(updated_box(problem).cells());
+  const std::size_t references = kReferencesOfFusedChecks * cells * DeviceReference::kBytesPerCell;
+  const std::size_t needed = field_set_bytes(problem) + references;
+  if (static_cast<double>(needed) <= kShareOfMemory * static_cast<double>(memory_bytes)) return std::nullopt;
+  return fmt::format(
+      "kernels of several steps were left out: verifying them on {} needs {:.0f} GiB of device memory, the "
+      "GPU has {:.0f}",
+      to_string(problem.extents), gib(needed), gib(memory_bytes));
 }
 
 FieldSet::FieldSet(Driver& driver, const Problem& problem, std::int64_t cells)

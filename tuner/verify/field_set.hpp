@@ -6,6 +6,8 @@
 #include "runtime/cuda/module.hpp"
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace stencil_tune {
@@ -21,6 +23,9 @@ std::size_t field_set_bytes(const Problem& problem);
 
 /// Throws Error(exceeds_device_memory) with what is needed and what there is.
 void require_memory(const Problem& problem, std::size_t free_bytes, std::size_t total_bytes);
+
+/// Why a device of so much memory cannot verify fused steps on the whole grid; nothing when it can.
+std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std::size_t memory_bytes);
 
 /// Buffers of one problem. Each is guard | field | guard.
 class FieldSet {

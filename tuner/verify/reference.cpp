@@ -1,5 +1,6 @@
 #include "tuner/verify/reference.hpp"
 
+#include "generator/stencil/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/device/storage.h"
 
@@ -8,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -29,35 +31,41 @@ std::optional<std::size_t> place_read(const Problem& problem, const Offset& offs
   return place(problem, cell);
 }
 
+/// One output field after a sweep, in the compute type.
+struct ComputedField {
+  std::vector<double> value;
+  std::vector<double> error;   ///< may be NaN where the value is
+  std::vector<bool> computed;  ///< by the sweep
+};
+
 /// Evaluates the nodes an expression needs, each once, operands first: the arena's own order.
 class CellEvaluator {
  public:
   CellEvaluator(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
                 std::span<const double> coefficients, const check::Rounding& rounding,
-                const ReferenceField* earlier = nullptr)
+                const ComputedField* earlier = nullptr)
       : problem_(problem),
         inputs_(inputs),
         earlier_(earlier),
         advanced_(advanced_input(problem)),
         rounding_(rounding),
         results_(problem.stencil.nodes.size()) {
-    std::vector<bool> needed(problem.stencil.nodes.size(), false);
-    needed[static_cast<std::size_t>(expression)] = true;
-    for (NodeId id = expression; id >= 0; --id) {
-      if (!needed[static_cast<std::size_t>(id)]) continue;
-      for (NodeId operand : node(id).operands) {
-        if (operand >= 0) needed[static_cast<std::size_t>(operand)] = true;
-      }
-    }
+    const std::vector<bool> needed = reachable(problem.stencil, {expression});
     for (NodeId id = 0; id <= expression; ++id) {
       if (needed[static_cast<std::size_t>(id)]) order_.push_back(id);
     }
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
+    if (earlier != nullptr) weights_ = error_weights(problem, coefficients);
   }
 
   check::Bounded operator()(const std::array<std::int64_t, kMaxRank>& cell) {
     for (NodeId id : order_) results_[static_cast<std::size_t>(id)] = evaluate(node(id), cell);
-    return results_[static_cast<std::size_t>(order_.back())];
+    check::Bounded result = results_[static_cast<std::size_t>(order_.back())];
+    for (const check::ErrorWeight& tap : weights_) {
+      const std::optional<std::size_t> at = place_read(problem_, {tap.offset[0], tap.offset[1], tap.offset[2]}, cell);
+      if (at && earlier_->computed[*at]) result.error += check::scaled(earlier_->error[*at], tap.weight);
+    }
+    return result;
   }
 
  private:
@@ -72,9 +80,11 @@ class CellEvaluator {
     if (!at) return check::exactly(0);
     const auto& fields = problem_.facts.inputs;
     const auto input = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), field) - fields.begin());
-    const bool updated = input == advanced_ && earlier_ != nullptr && earlier_->tolerance[*at] >= 0;
-    if (updated) return check::opaque(earlier_->value[*at], earlier_->tolerance[*at], 0);
-    return check::exactly(inputs_[input][*at]);
+    if (input != advanced_ || earlier_ == nullptr || !earlier_->computed[*at]) {
+      return check::exactly(inputs_[input][*at]);
+    }
+    const auto [value, error] = std::pair(earlier_->value[*at], earlier_->error[*at]);
+    return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
   check::Bounded literal(double value) const {
@@ -129,11 +139,12 @@ class CellEvaluator {
 
   const Problem& problem_;
   std::span<const std::vector<double>> inputs_;
-  const ReferenceField* earlier_;
+  const ComputedField* earlier_;
   std::optional<std::size_t> advanced_;  ///< input that earlier_ stands for
   check::Rounding rounding_;
   std::vector<NodeId> order_;
   std::vector<double> coefficients_;
+  std::vector<check::ErrorWeight> weights_;  ///< of the errors of earlier_; empty: they travel with the values
   std::vector<check::Bounded> results_;
 };
 
@@ -159,6 +170,8 @@ check::Rounding rounding_of(ElementType type, bool exact) {
   // f64: the reference is computed in f64 itself, so its own rounding counts too.
   rounding.unit = type == ElementType::f64 ? 0x1p-52 : 0x1p-24;
   rounding.tiny = type == ElementType::f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  rounding.largest_computed =
+      type == ElementType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   switch (type) {
     case ElementType::f64:
       rounding.largest = std::numeric_limits<double>::max();
@@ -200,9 +213,11 @@ double round_to_storage(double value, ElementType type) {
 }
 
 bool ReferenceField::accepts(std::size_t index, double result) const {
-  if (tolerance[index] < 0 || std::isinf(tolerance[index])) return true;
-  if (std::isnan(value[index])) return std::isnan(result);
-  return std::fabs(result - value[index]) <= tolerance[index] || result == value[index];
+  return tolerance[index] < 0 || check::accepts(value[index], tolerance[index], result);
+}
+
+std::int64_t ReferenceField::unbounded_cells() const {
+  return std::count_if(tolerance.begin(), tolerance.end(), [](double t) { return std::isinf(t); });
 }
 
 check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
@@ -214,38 +229,81 @@ check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::spa
 
 namespace {
 
-ReferenceField sweep(const Problem& problem, const Update& update, std::span<const std::vector<double>> inputs,
-                     std::span<const double> coefficients, bool exact, const ReferenceField* earlier) {
-  const check::Rounding rounding = rounding_of(problem.type, exact);
+ComputedField sweep(const Problem& problem, const Update& update, std::span<const std::vector<double>> inputs,
+                    std::span<const double> coefficients, const check::Rounding& rounding,
+                    const ComputedField* earlier) {
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const Box box = updated_box(problem);
-  ReferenceField field{update.output, std::vector<double>(cells, 0.0), std::vector<double>(cells, -1.0)};
+  ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
   CellEvaluator evaluate(problem, update.expression, inputs, coefficients, rounding, earlier);
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
       for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
         const check::Bounded result = evaluate({x, y, z});
         const std::size_t index = place(problem, {x, y, z});
-        field.value[index] = exact ? round_to_storage(result.value, problem.type) : result.value;
-        field.tolerance[index] = check::tolerance(result, rounding);
+        field.value[index] = result.value;
+        field.error[index] = check::kept_error(result, rounding);
+        field.computed[index] = true;
       }
     }
   }
   return field;
 }
 
+ReferenceField stored(const Problem& problem, int output, const ComputedField& computed, bool exact) {
+  const check::Rounding rounding = rounding_of(problem.type, exact);
+  ReferenceField field{output, computed.value, std::vector<double>(computed.value.size(), -1.0)};
+  for (std::size_t i = 0; i < computed.value.size(); ++i) {
+    if (!computed.computed[i]) continue;
+    if (exact) field.value[i] = round_to_storage(computed.value[i], problem.type);
+    field.tolerance[i] = check::stored_error(computed.value[i], computed.error[i], rounding);
+  }
+  return field;
+}
+
 }  // namespace
+
+std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<const double> coefficients) {
+  std::vector<check::ErrorWeight> weights;
+  const std::optional<std::size_t> advanced = advanced_input(problem);
+  if (!problem.facts.linear || !advanced) return weights;
+  const check::Rounding rounding = rounding_of(problem.type);
+  for (const LinearTap& tap : problem.facts.linear_taps) {
+    if (tap.tap.field != problem.facts.inputs[*advanced]) continue;
+    check::Bounded weight = check::exactly(1);
+    if (tap.weight >= 0) weight = CellEvaluator(problem, tap.weight, {}, coefficients, rounding)({0, 0, 0});
+    const Offset& offset = tap.tap.offset;
+    weights.push_back({{offset[0], offset[1], offset[2]},
+                       0,
+                       1.01 * (std::fabs(weight.value) + check::total_error(weight, rounding))});
+  }
+  return weights;
+}
 
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
                                                std::span<const double> coefficients, bool exact, int sweeps) {
+  if (sweeps > 1) return {evaluate_sweeps(problem, inputs, coefficients, exact, sweeps).back()};
   check_sizes(problem, inputs, coefficients);
   std::vector<ReferenceField> fields;
   for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
-    ReferenceField field = sweep(problem, update, inputs, coefficients, exact, nullptr);
-    for (int done = 1; done < sweeps; ++done) field = sweep(problem, update, inputs, coefficients, exact, &field);
-    fields.push_back(std::move(field));
+    const ComputedField field = sweep(problem, update, inputs, coefficients, rounding_of(problem.type, exact), nullptr);
+    fields.push_back(stored(problem, update.output, field, exact));
   }
   return fields;
+}
+
+std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<const std::vector<double>> inputs,
+                                            std::span<const double> coefficients, bool exact, int sweeps) {
+  check_sizes(problem, inputs, coefficients);
+  const Update& update = problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates.front();
+  const check::Rounding rounding = rounding_of(problem.type, exact);
+  std::vector<ReferenceField> fields;
+  ComputedField now = sweep(problem, update, inputs, coefficients, rounding, nullptr);
+  for (;;) {
+    fields.push_back(stored(problem, update.output, now, exact));
+    if (static_cast<int>(fields.size()) == sweeps) return fields;
+    now = sweep(problem, update, inputs, coefficients, rounding, &now);
+  }
 }
 
 }  // namespace stencil_tune

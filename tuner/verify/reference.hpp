@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/stencil/problem.hpp"
-#include "tuner/verify/device/bounded.h"
+#include "tuner/verify/device/program.h"
 
 #include <array>
 #include <cstdint>
@@ -21,19 +21,32 @@ struct ReferenceField {
   std::vector<double> value;      ///< 0 where the step writes nothing
   std::vector<double> tolerance;  ///< |kernel's result - value| may not exceed it; -1 where the step writes nothing
 
-  /// Is `result`, found at this index, right? An infinite tolerance (a division by what may be 0) accepts anything.
+  /// Is `result`, found at this index, right? An infinite tolerance (a division by what may be 0) accepts anything, a
+  /// NaN only NaN.
   bool accepts(std::size_t index, double result) const;
+
+  std::int64_t unbounded_cells() const;  ///< whose tolerance is infinite
 };
 
 /// inputs: one array per entry of facts.inputs, laid out as the fields and already rounded to the element type;
 /// coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments does).
 /// One ReferenceField per entry of facts.outputs. With several sweeps, for stencils that advance one field: each reads
-/// what the one before wrote, in place of the input that this becomes; others stay as they are.
-/// With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers, dyadic
-/// coefficients): values are then rounded to the element type and tolerances are 0.
+/// what the one before computed, in place of the input that this becomes; others stay as they are. Between sweeps
+/// values stay in the compute type, as fused steps keep them: of several sweeps only the last one is rounded to the
+/// element type. With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers,
+/// dyadic coefficients): values are then rounded to the element type and tolerances are 0.
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
                                                std::span<const double> coefficients, bool exact = false,
                                                int sweeps = 1);
+
+/// The same after each of 1 to `sweeps` sweeps, for a stencil that advances one field.
+std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<const std::vector<double>> inputs,
+                                            std::span<const double> coefficients, bool exact, int sweeps);
+
+/// How much of an error that a cell has enters the cells of the next sweep that read it there. A linear update carries
+/// errors by its taps' whole weights, however its terms are summed; nothing for other updates, which carry them through
+/// each operation. At least the weight's magnitude, whichever way its own constants are rounded.
+std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<const double> coefficients);
 
 /// One cell of one output: value and bounds before storing.
 check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace stencil_tune {
 namespace {
@@ -125,85 +124,6 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
   return now;
 }
 
-/// The largest magnitude a value takes and its unit in the last place: all values are multiples of 2^unit.
-struct Digits {
-  double most = 0;
-  int unit = 0;
-};
-
-/// Of a dyadic number with few digits; nothing for others.
-std::optional<Digits> digits_of(double value) {
-  if (value == 0) return Digits{0, 0};
-  int exponent = 0;
-  const double fraction = std::frexp(std::fabs(value), &exponent) * 0x1p12;
-  if (fraction != std::floor(fraction)) return std::nullopt;
-  int unit = exponent - 12;
-  while (std::fmod(std::fabs(value), std::exp2(unit + 1)) == 0) ++unit;
-  return Digits{std::fabs(value), unit};
-}
-
-std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b, const Digits& c) {
-  switch (node.op) {
-    case Operation::negate:
-    case Operation::absolute:
-      return a;
-    case Operation::add:
-    case Operation::subtract:
-      return Digits{a.most + b.most, std::min(a.unit, b.unit)};
-    case Operation::multiply:
-      return Digits{a.most * b.most, a.unit + b.unit};
-    case Operation::minimum:
-    case Operation::maximum:
-      return Digits{std::max(a.most, b.most), std::min(a.unit, b.unit)};
-    case Operation::less:
-    case Operation::less_equal:
-    case Operation::equal:
-      return Digits{1, 0};
-    case Operation::select:
-      return Digits{std::max(b.most, c.most), std::min(b.unit, c.unit)};
-    default:
-      return std::nullopt;
-  }
-}
-
-/// With these coefficients and inputs of -8..8, does every value fit the compute type's digits and the storage's range?
-bool computes_exactly(const Problem& problem, NodeId expression, std::span<const double> coefficients) {
-  const double most_digits = problem.type == ElementType::f64 ? 0x1p52 : 0x1p23;
-  std::vector<Digits> digits(problem.stencil.nodes.size());
-  for (NodeId id : evaluation_order(problem, expression)) {
-    const Node& node = node_of(problem, id);
-    std::optional<Digits> result;
-    if (node.op == Operation::number) {
-      result = digits_of(node.value);
-    } else if (node.op == Operation::coefficient) {
-      result = digits_of(coefficients[static_cast<std::size_t>(node.index)]);
-    } else if (node.op == Operation::read) {
-      result = Digits{8, 0};
-    } else {
-      const auto at = [&](std::size_t i) {
-        return node.operands[i] < 0 ? Digits{} : digits[static_cast<std::size_t>(node.operands[i])];
-      };
-      result = combine(node, at(0), at(1), at(2));
-    }
-    if (!result || result->most > std::ldexp(most_digits, result->unit)) return false;
-    digits[static_cast<std::size_t>(id)] = *result;
-  }
-  return digits[static_cast<std::size_t>(expression)].most <= rounding_of(problem.type).largest;
-}
-
-const std::vector<Update>& updates_of(const Problem& problem) {
-  return problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates;
-}
-
-bool uses(const Problem& problem, std::initializer_list<Operation> operations) {
-  for (const Update& update : updates_of(problem)) {
-    for (NodeId id : evaluation_order(problem, update.expression)) {
-      if (std::find(operations.begin(), operations.end(), node_of(problem, id).op) != operations.end()) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 ReferenceProgram compile_reference(const Problem& problem, NodeId expression, std::span<const double> coefficients) {
@@ -234,38 +154,6 @@ ReferenceProgram compile_reference(const Problem& problem, NodeId expression, st
                             program.slots, kMostSlots));
   }
   return program;
-}
-
-std::optional<std::vector<double>> exact_coefficients(const Problem& problem) {
-  // Sixteen values of alternating sign, all of them eighths.
-  std::vector<double> coefficients;
-  for (std::size_t i = 0; i < problem.stencil.coefficients.size(); ++i) {
-    const auto eighths = static_cast<double>(i * 5 % 16 + 1);
-    coefficients.push_back((i % 2 == 0 ? 1 : -1) * eighths / 8);
-  }
-  const auto exact = [&](const Update& update) { return computes_exactly(problem, update.expression, coefficients); };
-  const auto& updates = updates_of(problem);
-  if (!std::all_of(updates.begin(), updates.end(), exact)) return std::nullopt;
-  return coefficients;
-}
-
-std::vector<double> distinct_coefficients(const Stencil& stencil) {
-  std::vector<double> coefficients;
-  for (std::size_t i = 0; i < stencil.coefficients.size(); ++i) {
-    const double place = static_cast<double>(i * 7 % 16) / 16;  // 0 .. 15/16
-    const double value = stencil.coefficients[i].value;
-    coefficients.push_back(value == 0 ? 0.01 * (1 + place) : value * (1 - 0.25 * place));
-  }
-  return coefficients;
-}
-
-check::Input suitable_input(const Problem& problem) {
-  return uses(problem, {Operation::divide, Operation::square_root}) ? check::Input::positive
-                                                                    : check::Input::signed_unit;
-}
-
-check::Input exact_input(const Problem& problem) {
-  return uses(problem, {Operation::equal}) ? check::Input::bits : check::Input::integers;
 }
 
 check::Layout layout_of(const Problem& problem) {

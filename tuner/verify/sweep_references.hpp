@@ -1,4 +1,4 @@
-// The problem's reference after one sweep and after several, for kernels that fuse steps.
+// The problem's reference after several sweeps, for kernels that fuse steps.
 #pragma once
 
 #include "tuner/verify/device_reference.hpp"
@@ -10,9 +10,11 @@ namespace stencil_tune {
 /// Keeps as many of them as memory allows: each is computed from the one a sweep before it.
 class SweepReferences {
  public:
-  /// `first`: all outputs after one sweep, output after output from cell 0 on; must outlive this.
+  /// `cells`: of the problem's updated box.
   SweepReferences(const CheckKernels& kernels, const Problem& problem, const FieldSet& fields, const CheckCase& how,
-                  const DeviceReference& first);
+                  std::int64_t cells);
+
+  const CheckCase& how() const noexcept { return how_; }
 
   /// The only output after that many sweeps. The fields' inputs must be as the case says.
   /// Throws Error(exceeds_device_memory).
@@ -25,8 +27,8 @@ class SweepReferences {
   const Problem& problem_;
   const FieldSet& fields_;
   const CheckCase& how_;
-  const DeviceReference& first_;
-  std::map<int, DeviceReference> later_;  ///< by sweeps, from 2 on
+  std::int64_t cells_;
+  std::map<int, DeviceReference> known_;  ///< by sweeps
 };
 
 }  // namespace stencil_tune

@@ -6,8 +6,10 @@
 #include "tuner/verify/check_kernels.hpp"
 #include "tuner/verify/device_reference.hpp"
 #include "tuner/verify/field_set.hpp"
+#include "tuner/verify/sharpness.hpp"
 #include "tuner/verify/sweep_references.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -15,8 +17,9 @@ namespace stencil_tune {
 
 /// Everything verification needs for one session, on one stream and its thread's context.
 ///
-/// A check fills the inputs, poisons everything else (outputs, guard bands, the padding of rows), runs one step and
-/// looks at every cell: updated ones against the reference, all others against what they held.
+/// A check fills the inputs, poisons everything else (outputs, guard bands, the padding of rows), runs one launch and
+/// looks at every cell: updated ones against the reference, all others against what they held. The numbers that go in
+/// are such that the check would notice a wrong kernel (tuner/verify/sharpness.hpp).
 class Verification {
  public:
   /// Compiles the checking kernels, allocates, has the device's reference agree with the CPU's on a small grid, and
@@ -27,12 +30,15 @@ class Verification {
   Verification(Driver& driver, const std::string& architecture, const Limits& limits, const Problem& problem,
                const FieldSet& fields, std::uint64_t seed, CUstream_st* stream);
 
-  /// Runs the candidate on the problem with random input, then on awkward small grids with random input and, for
-  /// stencils that can, with integers that must agree to the bit. What is wrong, in a sentence; nothing when all is
-  /// right. Throws Error when the kernel cannot be launched or breaks the context.
+  /// Runs the candidate on the problem, then on awkward small grids, there also (one sweep, stencils that can) with
+  /// integers that must agree to the bit. What is wrong, in a sentence; nothing when all is right. Throws Error when
+  /// the kernel cannot be launched or breaks the context.
   std::optional<std::string> verify(const Launcher& candidate);
 
-  /// Runs it so many times on the problem with random input: threads that race are not wrong every time.
+  /// How sharp the candidate's checks are, right after it has been verified: below kSharp it has not been.
+  Sharpness sharpness(const Launcher& candidate);
+
+  /// Runs it so many times on the problem: threads that race are not wrong every time.
   std::optional<std::string> verify_launches(const Launcher& candidate, int launches);
 
   /// Fills all fields for timing: random, with the same held layers in all buffers that rotate.
@@ -52,7 +58,8 @@ class Verification {
   void compute_whole();
   void compare_output(const CheckedLaunch& launch, std::size_t output);
   void compare_fused(const CheckedLaunch& launch);
-  std::optional<std::string> without_bound(int sweeps);
+  const CheckCase& case_of(int sweeps);
+  SweepReferences& fused_references(int sweeps);
   std::optional<std::string> check(const Launcher& candidate, const CheckedLaunch& launch);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();
@@ -64,15 +71,17 @@ class Verification {
   const FieldSet& fields_;
   Limits limits_;
   std::uint64_t seed_;
-  CheckCase random_;
-  std::optional<CheckCase> exact_;
+  std::map<int, SharpNumbers> numbers_;  ///< by sweeps
+  CheckCase single_;                     ///< of one sweep
+  std::optional<CheckCase> exact_;       ///< of one sweep, on small grids
+  std::optional<CheckCase> fused_case_;  ///< of the sweeps that were checked last
   CheckKernels kernels_;
   FieldSet small_fields_;
   DeviceBuffer report_;
   std::optional<DeviceReference> whole_;    ///< the problem's reference, output after output, where it fits
   std::optional<DeviceReference> scratch_;  ///< everything else's, computed when needed
   std::optional<DeviceReference> earlier_;  ///< small grids': a sweep before the one that scratch_ is computed for
-  std::optional<SweepReferences> fused_;    ///< the problem's reference after several sweeps
+  std::optional<SweepReferences> fused_;    ///< the problem's reference after several sweeps of fused_case_
 };
 
 }  // namespace stencil_tune

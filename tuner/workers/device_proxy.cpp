@@ -42,8 +42,13 @@ DeviceSession DeviceProxy::start() { return begin(true).get<DeviceSession>(); }
 Message DeviceProxy::begin(bool measure) {
   child_.emplace(command_);
   uuid_ = ask_or_throw(opening_, kOpenDeadlineS).get<DeviceFacts>().uuid;
-  const GpuLock lock(gpu_lock_path(uuid_));
+  const auto lock = lock_gpu();
+  if (!lock) throw Error(ErrorCode::device_lost, "stopped while another process held the GPU");
   return ask_or_throw({{"verb", "start"}, {"measure", measure}}, kStartDeadlineS);
+}
+
+std::optional<GpuLock> DeviceProxy::lock_gpu() const {
+  return GpuLock::acquire(gpu_lock_path(uuid_), {Patience::Clock::time_point::max(), ties_.stop}, ties_.tell);
 }
 
 void DeviceProxy::restart() {
@@ -108,7 +113,8 @@ DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& k
   Message request = candidate_message(tuning, kernel);
   request["verb"] = "run";
   request["plan"] = plan;
-  const GpuLock lock(gpu_lock_path(uuid_));
+  const auto lock = lock_gpu();
+  if (!lock) return result_of(Outcome::worker_killed, "stopped");
   const Answer answer = ask(request, run_deadline_s_);
   if (!answer.message) return result_of(answer.outcome, answer.why);
   if (answer.message->contains("error")) return result_of(Outcome::launch_failed, answer.message->at("message"));
@@ -142,7 +148,8 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
   if (!child_) restart();
   Message request{{"verb", "race"}, {"rounds", rounds}, {"finalists", Message::array()}};
   for (const auto& [tuning, kernel] : finalists) request["finalists"].push_back(candidate_message(tuning, kernel));
-  const GpuLock lock(gpu_lock_path(uuid_));
+  const auto lock = lock_gpu();
+  if (!lock) return std::nullopt;
   const Answer answer = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size())));
   if (answer.message && answer.message->contains("results")) {
     return answer.message->at("results").get<std::vector<DeviceResult>>();

@@ -33,6 +33,7 @@ class DeviceProxy : public DeviceWorker {
   };
 
   bool is_stopped() const { return ties_.stop != nullptr && *ties_.stop; }
+  std::optional<GpuLock> lock_gpu() const;  ///< nothing after a stop
   Message begin(bool measure);
   ChildProcess::Received await(ChildProcess::Clock::time_point deadline);
   void restart();

@@ -50,7 +50,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, ordinal, name, uuid, architectur
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSession, device, ceiling_gbs, fits_in_l2)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, median_ms, low_ms, high_ms, samples)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks, sharpness,
+                                   sharpness_note)
 
 /// An Error as a message {"error": code, "message": text}, and back: throws it if the message is one.
 Message to_message(const Error& error);

@@ -55,9 +55,11 @@ struct DeviceResult {
   std::string message;
   Timing timing;
   double occupancy = 0;
-  bool dropped = false;  ///< too slow after the first look: timing is rough
-  bool raced = false;    ///< timed in turns with the other finalists, and verified again afterwards
-  ClockReading clocks;   ///< of a raced one, while it ran: the round with the lowest SM clock
+  bool dropped = false;        ///< too slow after the first look: timing is rough
+  bool raced = false;          ///< timed in turns with the other finalists, and verified again afterwards
+  ClockReading clocks;         ///< of a raced one, while it ran: the round with the lowest SM clock
+  double sharpness = -1;       ///< of the checks that it passed (tuner/verify/sharpness.hpp); -1: not verified
+  std::string sharpness_note;  ///< what mathematics makes equal, cells that may hold anything
 };
 
 /// What the device worker measured before the first candidate.

@@ -114,6 +114,22 @@ Verdict tensor_box(const Candidate& candidate, const Limits&) {
                      kMostBoxCells);
 }
 
+/// Boxes are asked for by 32-bit coordinates, those of tiles that end beyond the grid too.
+Verdict tensor_grid(const Candidate& candidate, const Limits&) {
+  constexpr std::int64_t kMostCells = (std::int64_t{1} << 31) - (1 << 20);
+  constexpr std::int64_t kMostPlaneBytes = (std::int64_t{1} << 40) - 1;
+  const KernelShape& shape = candidate.shape();
+  if (!shape.uses_tensor_maps) return {};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (shape.axes.extents[axis] <= kMostCells) continue;
+    return fmt::format("{} cells along {}; tensor copies reach {}", shape.axes.extents[axis], kAxisNames[axis],
+                       kMostCells);
+  }
+  const std::int64_t bytes = saturating_product({shape.axes.strides[2], storage_bytes(candidate.problem())});
+  if (bytes <= kMostPlaneBytes) return {};
+  return fmt::format("planes are {} bytes apart; tensor copies reach {}", bytes, kMostPlaneBytes);
+}
+
 }  // namespace
 
 std::vector<Constraint> tensor_map_constraints() {
@@ -121,6 +137,8 @@ std::vector<Constraint> tensor_map_constraints() {
       {"tensor_architecture", "Tensor copies, which TMA makes, came with sm_90.", tensor_architecture},
       {"tensor_rows", "Rows that tensor copies bring are a multiple of 16 bytes apart.", tensor_rows},
       {"tensor_box", "What a tensor copy brings at once has at most 256 cells along an axis.", tensor_box},
+      {"tensor_grid", "Grids that tensor copies read have fewer than 2^31 cells an axis and 2^40 bytes a plane.",
+       tensor_grid},
   };
 }
 

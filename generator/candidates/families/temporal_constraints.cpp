@@ -16,6 +16,12 @@ Verdict steps_of_run(const Candidate& candidate, const Limits&) {
   return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
 }
 
+Verdict verifiable(const Candidate& candidate, const Limits& limits) {
+  const int steps = candidate.tuning().steps;
+  if (steps <= limits.most_fused_steps) return {};
+  return fmt::format("{} fused steps; on this grid the device has memory to verify {}", steps, limits.most_fused_steps);
+}
+
 Verdict architecture(const Candidate&, const Limits& limits) {
   if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
   return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
@@ -192,6 +198,8 @@ Verdict tile_not_empty(const Candidate& candidate, const Limits&) {
 std::vector<Constraint> temporal_constraints() {
   std::vector<Constraint> rows{
       {"temporal_steps", "Fused steps are 2 at least and no more than the run has.", steps_of_run},
+      {"temporal_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
+       verifiable},
       {"temporal_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
        architecture},
       {"temporal_warps", "Whole warps span a temporal tile in x; on a line, one.", warps},

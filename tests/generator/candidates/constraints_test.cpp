@@ -93,6 +93,7 @@ TEST(Constraints, VectorsHave16Bytes) {
 
 TEST(Constraints, RowsAreAlignedForVectors) {
   EXPECT_EQ(broken(star(3, 1, ElementType::f32, 509), "direct.bx32.by4.rx4.v4"), Names{"rows_aligned"});
+  EXPECT_EQ(broken(star(3, 1, ElementType::f32, 510), "direct.bx32.by4.rx4.v4"), Names{"rows_aligned"});
   EXPECT_EQ(broken(star(3, 1, ElementType::f32, 509), "direct.bx32.by4.rx4"), kNone);
   const Problem padded =
       make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, testing::cube(3, 509), 512);
@@ -227,7 +228,25 @@ TEST(Constraints, BlocksAreCountable) {
   EXPECT_EQ(broken(tall, "direct.bx32.by16"), Names{"grid_blocks"}) << "65536 is one too many";
   EXPECT_EQ(broken(tall, "direct.bx32.by32"), kNone);
   const Problem huge = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, testing::cube(3, 1 << 14));
-  EXPECT_EQ(broken(huge, "direct.bx32.by1.zfirst"), Names{"grid_blocks"});
+  EXPECT_EQ(broken(huge, "direct.bx32.by1.zfirst"), (Names{"grid_blocks", "tile_numbers"}));
+}
+
+TEST(Constraints, TilesAreNumberedIn32Bits) {
+  const Problem line = star(1, 1, ElementType::f32, (1LL << 32) - 32);
+  EXPECT_EQ(broken(line, "direct.bx32.by1.raster32"), kNone);
+  EXPECT_EQ(broken(star(1, 1, ElementType::f32, 1LL << 32), "direct.bx32.by1.raster32"), Names{"tile_numbers"})
+      << "2^27 tiles times a strip of 32 rows";
+  EXPECT_EQ(broken(star(1, 1, ElementType::f32, 1LL << 32), "direct.bx32.by1.raster"), kNone);
+}
+
+TEST(Constraints, TensorCopiesReachGridsOf32BitCoordinates) {
+  const char* ring = "streaming.bx32.by1.cz64.ring.pf1.zfirst";
+  const Problem wide = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {1LL << 31, 16, 1}});
+  EXPECT_EQ(broken(wide, ring), Names{"tensor_grid"});
+  const Problem narrow = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {1LL << 30, 16, 1}});
+  EXPECT_EQ(broken(narrow, ring), kNone);
+  const Problem thick = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {1 << 20, 1 << 18, 4}});
+  EXPECT_EQ(broken(thick, "streaming.bx32.by4.cz4.ring.pf1.zfirst").count("tensor_grid"), 1U) << "2^40 bytes a plane";
 }
 
 TEST(Constraints, ClustersCameWithSm90AndHaveEightBlocksAtMost) {
@@ -272,6 +291,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(star(3, 2), "direct.bx32.by4.shfl");
   add(star(3, 8), "tiled.bx512.by1.rx8.ry8.rz4.mb16");
   add(box(3, 8, ElementType::f64, 1 << 16), "direct.bx32.by1.ry1");
+  add(star(1, 1, ElementType::f32, 1LL << 33), "direct.bx32.by1.raster32");
+  add(make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {1LL << 31, 8, 1}}),
+      "streaming.bx32.by1.cz64.ring.pf1");
   Problem periodic = star(3, 1, ElementType::f32, 510);
   periodic.boundaries[0] = Boundary::periodic;
   add(periodic, "streaming.bx64.by4.rx4.cz16.ring.pf1", limits_of_architecture("sm_80"));
@@ -288,6 +310,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx48.by4.rx1.ry4.t2");
   add(run, "temporal.bx32.by1.rx2.ry4.v2.pf3.t2.cl16");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits_of_architecture("sm_75"));
+  Limits of_little_memory;
+  of_little_memory.most_fused_steps = 1;
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sp3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
@@ -314,6 +339,16 @@ TEST(Constraints, EveryOneForbidsSomething) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });
   }
+}
+
+TEST(Constraints, FusedStepsAreNoMoreThanCanBeVerified) {
+  Problem run = star(3, 1);
+  run.steps = 8;
+  Limits limits;
+  EXPECT_EQ(broken(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits), kNone);
+  limits.most_fused_steps = 1;
+  EXPECT_EQ(broken(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", limits), Names{"temporal_verifiable"});
+  EXPECT_EQ(broken(run, "direct.bx32.by4", limits), kNone);
 }
 
 TEST(Constraints, CopiedRowsOfFusedStepsStartOn16Bytes) {

@@ -169,6 +169,12 @@ TEST(ParseCode, RejectsAParameterThatTheFamilyDoesNotUse) {
   EXPECT_THAT(rejection("tiled.shfl"), HasSubstr("'shfl'"));
 }
 
+TEST(ParseCode, QuotesWhatATerminalWouldObeyInEscapedForm) {
+  const std::string message = rejection("direct.\x1b[2J\n\xc2\x9b");
+  EXPECT_EQ(message.find_first_of("\x1b\n\x9b"), std::string::npos) << message;
+  EXPECT_NE(message.find("\\x1b[2J\\x0a"), std::string::npos) << message;
+}
+
 TEST(ParseCode, SurvivesBytesThatAreNoText) {
   EXPECT_NE(rejection(std::string_view("\xff\x00.\n", 4)), "");
   EXPECT_NE(rejection(std::string("direct.") + std::string(100000, 'b')), "");

@@ -86,6 +86,8 @@ TEST(Expression, PrecedenceIsThatOfMathematics) {
   EXPECT_EQ(key_of("u > v"), key_of("v < u"));
   EXPECT_EQ(key_of("2^3^2 * u"), key_of("512 * u"));
   EXPECT_EQ(key_of("u^-1"), key_of("1/u"));
+  EXPECT_EQ(key_of("u^-4"), key_of("1/((u*u)*(u*u))"));
+  EXPECT_EQ(key_of("u^-5"), key_of("1/((u*u)*(u*u)*u)"));
   EXPECT_NE(key_of("u - (v - w)"), key_of("u - v - w"));
 }
 
@@ -98,7 +100,14 @@ TEST(Expression, ConditionsAreNumbers) {
 
 TEST(Expression, MinAndMaxTakeAnyNumberOfArguments) { EXPECT_EQ(key_of("max(u, v, w)"), key_of("max(max(u, v), w)")); }
 
+TEST(Expression, ShiftsMoveAllThatIsReadOnEveryAxis) {
+  EXPECT_EQ(key_of("d_x_forward(u*v[z+1])", 3), key_of("u[x+1]*v[x+1, z+1] - u*v[z+1]", 3));
+  EXPECT_EQ(key_of("d_y_forward(u*v[x-1])", 3), key_of("u[y+1]*v[x-1, y+1] - u*v[x-1]", 3));
+  EXPECT_EQ(key_of("d_z_forward(u*v[z+1])", 3), key_of("u[z+1]*v[z+2] - u*v[z+1]", 3));
+}
+
 TEST(Expression, OperatorsApplyToExpressions) {
+  EXPECT_EQ(key_of("d_x(u)", 1), key_of("0.5*(u[x+1] - u[x-1])", 1));
   EXPECT_EQ(key_of("d_x_backward(d_x_forward(u))", 1), key_of("u[x+1] - u - (u - u[x-1])", 1));
   EXPECT_EQ(key_of("d_x_forward(u*v)", 1), key_of("u[x+1]*v[x+1] - u*v", 1));
 }
@@ -139,6 +148,35 @@ TEST(DifferenceWeights, AreExactForPolynomials) {
       between += staggered[k] * (power(1 + distance) - power(1 - distance)) / h;
     }
     EXPECT_NEAR(between, accuracy, 1e-10) << accuracy;
+  }
+}
+
+/// The conditions that the weights of a difference fulfil, and they alone: every power of the distance adds up to 0 but
+/// the derivative's own. `distance` of the kth weight; `own`: the power whose sum is `value`.
+void expect_moments(const std::vector<double>& weights, double first_distance, int first_power, int own, double value) {
+  for (int i = 0; i < static_cast<int>(weights.size()); ++i) {
+    const int power = first_power + 2 * i;
+    double sum = 0, magnitude = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const double distance = first_distance + static_cast<double>(k);
+      if (distance == 0 && power > 0) continue;
+      const double term = (distance == 0 ? 1 : 2) * weights[k] * std::pow(distance, power);
+      sum += term;
+      magnitude += std::fabs(term);
+    }
+    EXPECT_NEAR(sum, power == own ? value : 0, 1e-13 * magnitude) << weights.size() << " weights, power " << power;
+  }
+}
+
+TEST(DifferenceWeights, FulfilTheConditionsOfEveryAccuracy) {
+  for (int accuracy = 2; accuracy <= kDefinitionLimits.accuracy; accuracy += 2) {
+    expect_moments(difference_weights(Difference::Kind::second, accuracy), 0, 0, 2, 2);
+    const std::vector<double> first = difference_weights(Difference::Kind::first, accuracy);
+    EXPECT_EQ(first[0], 0);
+    expect_moments({first.begin() + 1, first.end()}, 1, 1, 1, 1);
+    expect_moments(difference_weights(Difference::Kind::forward, accuracy), 0.5, 1, 1, 1);
+    EXPECT_EQ(difference_weights(Difference::Kind::forward, accuracy),
+              difference_weights(Difference::Kind::backward, accuracy));
   }
 }
 
@@ -238,6 +276,16 @@ u_next = "u"
   EXPECT_EQ(analyse(stencil, 0).reach[0][0], (Reach{0, 1}));
   EXPECT_EQ(analyse(stencil, 1).inputs.size(), 2u);
   EXPECT_EQ(stencil.rotations.size(), 1u);
+}
+
+TEST(Definition, ALetIsReadShiftedOnEveryAxis) {
+  const auto key = [](const std::string& update) {
+    return stencil_key(parse_definition(
+        "rank = 3\nfields = ['u', 'v']\n[let]\np = 'u*u[x+1]'\n[update]\nv = '" + update + "'\n", "t"));
+  };
+  EXPECT_EQ(key("p[x-1]"), key_of("u[x-1]*u", 3));
+  EXPECT_EQ(key("p[y+2]"), key_of("u[y+2]*u[x+1, y+2]", 3));
+  EXPECT_EQ(key("p[z+1]"), key_of("u[z+1]*u[x+1, z+1]", 3));
 }
 
 TEST(Definition, IsNamedAfterItsFileWhereItGivesNoName) {

@@ -111,6 +111,26 @@ TEST(PlaneSums, AddOneCellAfterTheOtherWhereNothingIsShared) {
                                                              "      sum[0] += c[2] * u(0, -2, 0, 0);\n"));
 }
 
+TEST(PlaneSums, SubtractWhatIsNegative) {
+  const Stencil stencil =
+      parse_expression_stencil("v = a*u[x-1] - b*u[x+1] - a*u[z+1] - b*u[y+1, z+1]; a = 0.1; b = 0.2", 3);
+  const std::string text = plane_sums_text(on_cube(stencil), kSameAxes);
+  EXPECT_THAT(text, HasSubstr("if constexpr (kDz == 0) {\n"
+                              "      sum[0] = c[0] * u(0, -1, 0, 0);\n"
+                              "      sum[0] -= c[1] * u(0, 1, 0, 0);\n"));
+  EXPECT_THAT(text, HasSubstr("if constexpr (kDz == 1) {\n"
+                              "      sum[0] -= c[0] * u(0, 0, 0, 1);\n"
+                              "      sum[0] -= c[1] * u(0, 0, 1, 1);\n"));
+}
+
+TEST(PlaneSums, FinishWithLateTermsOfTheirOwnSignAndWeight) {
+  const Stencil stencil = parse_expression_stencil("v = u[z-1] + u[z+1] - a*p + b*q; a = 0.1; b = 0.2", 3);
+  EXPECT_THAT(plane_sums_text(on_cube(stencil), kSameAxes),
+              HasSubstr("out[0] = ((sum[0] + c[1] * u(2, 0, 0, 0)) - c[0] * u(1, 0, 0, 0));"));
+  const Stencil weighted = parse_expression_stencil("v = a * (u[z-1] + u[z+1] - p); a = 0.1", 3);
+  EXPECT_THAT(plane_sums_text(on_cube(weighted), kSameAxes), HasSubstr("out[0] = (sum[0] - c[0] * u(1, 0, 0, 0));"));
+}
+
 /// Four neighbours of equal weight in each of three planes, and no sums that outputs of one plane have in common.
 TEST(PlaneSums, AddCellsOfEqualWeightFirstWherePlanesThenShareSums) {
   using enum Operation;

@@ -41,6 +41,23 @@ Stencil antisymmetric() {
   return std::move(b).build();
 }
 
+/// -c * (a column) - d * (another), cell by cell.
+Stencil negative() {
+  using enum Operation;
+  StencilBuilder b("negative", 2);
+  const int in = b.field("in");
+  NodeId sum = -1;
+  for (const int x : {-1, 1}) {
+    const NodeId weight = b.coefficient_value(b.coefficient(x < 0 ? "c" : "d", 0.5));
+    for (const int y : {-1, 0, 1}) {
+      const NodeId term = b.apply(multiply, weight, b.read(in, {x, y, 0}));
+      sum = sum < 0 ? b.apply(negate, term) : b.apply(subtract, sum, term);
+    }
+  }
+  b.update(b.field("out"), sum);
+  return std::move(b).build();
+}
+
 TEST(OperationsInTile, CountTranslationsOnce) {
   using enum Operation;
   StencilBuilder b("s", 3);
@@ -72,10 +89,11 @@ TEST(Regroup, TakesDifferencesOfEqualWeights) {
   const Outcome outcome = regrouped(antisymmetric());
   EXPECT_EQ(outcome.after(), 4) << "a column of three cells, a difference of two, a weight";
   EXPECT_LT(outcome.after(), outcome.before());
+  EXPECT_LT(regrouped(negative()).after(), regrouped(negative()).before());
 }
 
 TEST(Regroup, KeepsEveryTapAndItsWeight) {
-  std::vector<Stencil> stencils{antisymmetric()};
+  std::vector<Stencil> stencils{antisymmetric(), negative()};
   for (const Shape shape : {Shape::star, Shape::box}) {
     for (int rank = 1; rank <= 3; ++rank) {
       for (int order = 1; order <= 3; ++order) {

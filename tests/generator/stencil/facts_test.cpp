@@ -144,6 +144,21 @@ TEST(LinearWeights, OppositeWeightsOfOneTapCancel) {
   EXPECT_EQ(weights.at({-1, 0, 0}), 1);
 }
 
+TEST(LinearWeights, WeightsOfBothSignsAddUp) {
+  OneField f;
+  const NodeId by_a = f.apply(Operation::multiply, f.a, f.left);
+  const NodeId by_b = f.apply(Operation::multiply, f.b, f.left);
+  const auto weight_of_left = [&](Operation first, Operation second) {
+    OneField copy = f;
+    const NodeId sum = copy.apply(second, copy.apply(first, copy.right, by_a), by_b);
+    return weights_of(copy.with(sum)).at({-1, 0, 0});
+  };
+  EXPECT_EQ(weight_of_left(Operation::add, Operation::add), 3 + 5);
+  EXPECT_EQ(weight_of_left(Operation::add, Operation::subtract), 3 - 5);
+  EXPECT_EQ(weight_of_left(Operation::subtract, Operation::add), -3 + 5);
+  EXPECT_EQ(weight_of_left(Operation::subtract, Operation::subtract), -3 - 5);
+}
+
 TEST(LinearWeights, SharedSumsAreFollowedOncePerNode) {
   OneField f;  // doubling 60 times is 2^60 paths
   NodeId sum = f.apply(Operation::add, f.left, f.right);

@@ -64,6 +64,41 @@ TEST(StencilKey, SeesLiteralsOffsetsAndOperations) {
   EXPECT_EQ(keys.size(), 4u);
 }
 
+TEST(StencilKey, SeesEveryOffset) {
+  std::set<std::string> keys;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    for (const int distance : {-2, -1, 1, 2}) {
+      StencilBuilder builder("t", 3);
+      Offset offset{0, 0, 0};
+      offset[axis] = distance;
+      const NodeId u = builder.read(builder.field("u"), offset);
+      builder.update(builder.field("v"), builder.apply(Operation::multiply, builder.number(2), u));
+      keys.insert(stencil_key(std::move(builder).build()));
+    }
+  }
+  EXPECT_EQ(keys.size(), 12u);
+}
+
+/// p = |u|, q = u, one after the other or in one stage, over a grid of that rank.
+std::string key_of_two_updates(int rank, bool two_stages, bool other_field, bool rotates) {
+  StencilBuilder builder("t", rank);
+  const int u = builder.field("u"), v = builder.field("v"), p = builder.field("p"), q = builder.field("q");
+  const NodeId read = builder.read(u, {0, 0, 0});
+  builder.update(p, builder.apply(Operation::absolute, read));
+  if (two_stages) builder.begin_stage();
+  builder.update(q, other_field ? builder.read(v, {0, 0, 0}) : read);
+  if (rotates) builder.rotate(q, u);
+  return stencil_key(std::move(builder).build());
+}
+
+TEST(StencilKey, SeesRankStagesFieldsAndRotations) {
+  const std::set<std::string> keys{key_of_two_updates(2, false, false, false),
+                                   key_of_two_updates(1, false, false, false),
+                                   key_of_two_updates(2, true, false, false), key_of_two_updates(2, false, true, false),
+                                   key_of_two_updates(2, false, false, true)};
+  EXPECT_EQ(keys.size(), 5u);
+}
+
 TEST(StencilKey, OperandsOfASumOrProductMayBeWrittenEitherWay) {
   const auto key = [](bool swapped) {
     StencilBuilder builder("t", 1);

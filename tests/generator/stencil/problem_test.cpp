@@ -1,7 +1,12 @@
 #include "generator/stencil/problem.hpp"
+
+#include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -40,12 +45,6 @@ TEST(Problem, MinimalTrafficReadsAllCellsAndWritesUpdatedOnes) {
   EXPECT_EQ(minimal_traffic_bytes(make_problem(star, ElementType::f64, kZero, {2, {10, 10, 1}}, 32)), 8.0 * 200);
 }
 
-TEST(Problem, WideIndexFromTwoToThe31Cells) {
-  const Stencil star = make_builtin(Shape::star, 1, 1);
-  EXPECT_FALSE(make_problem(star, ElementType::f32, kHold, {1, {(1LL << 31) - 1, 1, 1}}).wide_index());
-  EXPECT_TRUE(make_problem(star, ElementType::f32, kHold, {1, {1LL << 31, 1, 1}}).wide_index());
-}
-
 TEST(Problem, RejectsWhatDoesNotFit) {
   const Stencil star = make_builtin(Shape::star, 2, 1);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {3, {8, 8, 8}}), Error);
@@ -54,6 +53,32 @@ TEST(Problem, RejectsWhatDoesNotFit) {
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, 0, 0), Error);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, 0, 1, 1), Error);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, std::int64_t{1} << 60), Error);
+}
+
+/// The message for a one-liner on a line of that type; empty when it is accepted.
+std::string objection(const std::string& expression, ElementType type) {
+  try {
+    make_problem(parse_expression_stencil(expression, 1), type, kZero, {1, {9, 1, 1}});
+    return {};
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+}
+
+TEST(Problem, RefusesConstantsThatTheComputeTypeCannotHold) {
+  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (const auto& [expression, constant] :
+         {std::pair{"u[x-1]/1e-39", "1e+39"}, std::pair{"1e-40 * u", "1e-40"}, std::pair{"u + 1e-60", "1e-60"},
+          std::pair{"select(u < 1e-39, 1, u)", "1e-39"}, std::pair{"1e-30 * (1e-30 * u + u[x+1])", "1e-60"}}) {
+      const std::string message = objection(expression, type);
+      EXPECT_NE(message.find("constant " + std::string(constant)), std::string::npos) << expression << ": " << message;
+      EXPECT_NE(message.find(name(type)), std::string::npos) << message;
+    }
+    EXPECT_EQ(objection("u * 2e-38 + 0 * u[x+1]", type), "");
+  }
+  EXPECT_EQ(objection("u[x-1]/1e-37 + 1e-60*u", ElementType::f64), "");
+  EXPECT_NE(objection("u * 1e-310", ElementType::f64), "");
 }
 
 }  // namespace

@@ -37,6 +37,24 @@ TEST(StencilBuilder, CarriesOutOperationsOnNumbers) {
   EXPECT_EQ(b.apply(Operation::select, b.number(0), b.number(1), b.number(2)), b.number(2));
 }
 
+TEST(StencilBuilder, CarriesOutOperationsOnNumbersInTheirOrder) {
+  StencilBuilder b("t", 1);
+  const auto of = [&](Operation op, double x, double y) { return b.apply(op, b.number(x), b.number(y)); };
+  EXPECT_EQ(of(Operation::subtract, 2, 5), b.number(-3));
+  EXPECT_EQ(of(Operation::divide, 1, 4), b.number(0.25));
+  for (const auto& [x, y] : {std::pair{2.0, 5.0}, {5.0, 2.0}, {2.0, 2.0}}) {
+    EXPECT_EQ(of(Operation::minimum, x, y), b.number(x < y ? x : y));
+    EXPECT_EQ(of(Operation::maximum, x, y), b.number(x < y ? y : x));
+    EXPECT_EQ(of(Operation::less, x, y), b.number(x < y ? 1 : 0));
+    EXPECT_EQ(of(Operation::less_equal, x, y), b.number(x <= y ? 1 : 0));
+    EXPECT_EQ(of(Operation::equal, x, y), b.number(x == y ? 1 : 0));
+  }
+  EXPECT_EQ(b.apply(Operation::negate, b.number(2)), b.number(-2));
+  EXPECT_EQ(b.apply(Operation::absolute, b.number(-2)), b.number(2));
+  EXPECT_EQ(b.apply(Operation::exponential, b.number(0)), b.number(1));
+  EXPECT_EQ(b.apply(Operation::select, b.number(3), b.number(1), b.number(2)), b.number(1));
+}
+
 TEST(StencilBuilder, LeavesOperationsWithoutAFiniteResult) {
   StencilBuilder b("t", 1);
   const NodeId quotient = b.apply(Operation::divide, b.number(1), b.number(0));
@@ -47,9 +65,20 @@ TEST(StencilBuilder, NeutralOperandsVanish) {
   StencilBuilder b("t", 1);
   const NodeId u = b.read(b.field("u"), {0, 0, 0});
   EXPECT_EQ(b.apply(Operation::multiply, b.number(1), u), u);
+  EXPECT_EQ(b.apply(Operation::multiply, u, b.number(1)), u);
+  EXPECT_EQ(b.apply(Operation::add, b.number(0), u), u);
   EXPECT_EQ(b.apply(Operation::divide, u, b.number(1)), u);
   EXPECT_EQ(b.apply(Operation::add, u, b.number(0)), u);
+  EXPECT_EQ(b.apply(Operation::subtract, u, b.number(0)), u);
   EXPECT_EQ(b.apply(Operation::negate, b.apply(Operation::negate, u)), u);
+}
+
+TEST(StencilBuilder, ADifferenceFromZeroIsTheNegative) {
+  StencilBuilder b("t", 1);
+  const NodeId u = b.read(b.field("u"), {0, 0, 0});
+  const NodeId negative = b.apply(Operation::negate, u);
+  EXPECT_NE(negative, u);
+  EXPECT_EQ(b.apply(Operation::subtract, b.number(0), u), negative);
 }
 
 TEST(StencilBuilder, DivisionByAUniformValueLeavesTheCell) {

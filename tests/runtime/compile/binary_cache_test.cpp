@@ -3,7 +3,11 @@
 #include "tests/runtime/expect_error.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -113,6 +117,41 @@ TEST(BinaryCache, DoesNotFollowASymbolicLinkInThePlaceOfAnEntry) {
   fs::rename(entry, folder.path() / "elsewhere");
   fs::create_symlink(folder.path() / "elsewhere", entry);
   EXPECT_FALSE(cache.load(kKey));
+}
+
+TEST(BinaryCache, AnEntryThatCannotBeOpenedNowStays) {
+  const TemporaryFolder folder;
+  const BinaryCache cache(folder.path() / "cache");
+  cache.store(kKey, some_kernel());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const bool found = cache.load(kKey).has_value();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(found);
+  EXPECT_TRUE(cache.load(kKey));
+}
+
+TEST(BinaryCache, APipeInThePlaceOfAnEntryIsRemoved) {
+  const TemporaryFolder folder;
+  const BinaryCache cache(folder.path() / "cache");
+  ASSERT_EQ(mkfifo((cache.folder() / (kKey.digest() + ".kernel")).c_str(), 0600), 0);
+  EXPECT_FALSE(cache.load(kKey));  // and does not wait for a writer
+  EXPECT_TRUE(fs::is_empty(cache.folder()));
+}
+
+TEST(BinaryCache, TrimRemovesWhatDeadWritersLeft) {
+  const TemporaryFolder folder;
+  const BinaryCache cache(folder.path() / "cache");
+  const fs::path dead = cache.folder() / "0.1.0.tmp", alive = cache.folder() / "1.1.0.tmp";
+  for (const fs::path& file : {dead, alive}) std::ofstream(file) << "half";
+  const int writer = open(alive.c_str(), O_WRONLY);
+  ASSERT_EQ(flock(writer, LOCK_EX), 0);
+  cache.trim();
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(alive));
+  close(writer);
 }
 
 TEST(BinaryCache, TrimsWhatWasNotUsedForLongest) {

@@ -21,6 +21,34 @@ TEST(NvrtcSearch, TriesToolkitsThenTheLinkersPathThenPythonEnvironments) {
                                                                 "libnvrtc.so.11.2", wheel13, wheel12}));
 }
 
+TEST(NvrtcSearch, RefusesAPythonEnvironmentThatOthersMayWrite) {
+  const TemporaryFolder folder;
+  const std::filesystem::path wheel = folder.touch("venv/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  const NvrtcSearch search{.python_environments = {folder.path() / "venv"}};
+  const auto offers_wheel = [&] {
+    const auto candidates = nvrtc_candidates(search);
+    return std::find(candidates.begin(), candidates.end(), wheel) != candidates.end();
+  };
+  EXPECT_TRUE(offers_wheel());
+  for (const auto& writable : {folder.path() / "venv", wheel.parent_path(), wheel}) {
+    std::filesystem::permissions(writable, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+    EXPECT_FALSE(offers_wheel()) << writable;
+    EXPECT_NE(describe(search).find("refused: " + writable.string()), std::string::npos) << describe(search);
+    std::filesystem::permissions(writable, std::filesystem::perms::others_write, std::filesystem::perm_options::remove);
+  }
+}
+
+TEST(NvrtcSearch, TheProjectsEnvironmentIsThatOfItsCheckoutAlone) {
+  const TemporaryFolder folder;
+  folder.touch(".venv/pyvenv.cfg");  // of whoever owns a folder above
+  folder.touch("checkout/scripts/setup");
+  const auto program = folder.touch("checkout/build/default/bin/stencil-tune");
+  EXPECT_EQ(project_environment(program), "");
+  folder.touch("checkout/.venv/pyvenv.cfg");
+  EXPECT_EQ(project_environment(program), folder.path() / "checkout" / ".venv");
+  EXPECT_EQ(project_environment(folder.touch("bin/stencil-tune")), "");
+}
+
 TEST(NvrtcSearch, LooksNowhereElseWhenToldWhere) {
   const TemporaryFolder folder;
   const std::string library = folder.touch("own/libnvrtc.so.13");

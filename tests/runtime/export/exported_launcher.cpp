@@ -112,6 +112,7 @@ std::string different_bytes(const std::vector<std::byte>& found, const std::vect
 
 ExportedLauncher::ExportedLauncher(const Problem& problem, const Tuning& tuning)
     : tuning_(tuning),
+      wide_index_(Candidate(problem, tuning).shape().wide_index),
       library_(compile_and_load(export_kernel(problem, tuning, {.name = "launcher"}).source + caller_text(problem))) {}
 
 std::string ExportedLauncher::complaint(const Problem& grid) const {
@@ -135,6 +136,9 @@ std::string ExportedLauncher::complaint(const Problem& grid) const {
   if (box.cells() == 0) return record.launches == 0 ? "" : "launches where there is nothing to update";
   if (!is_legal({grid, tuning_}, limits_of_architecture("sm_90"))) {
     return error != 0 && record.launches == 0 ? "" : "takes a grid that the candidate is not legal on";
+  }
+  if (Candidate(grid, tuning_).shape().wide_index != wide_index_) {
+    return error != 0 && record.launches == 0 ? "" : "takes a grid whose indices need more bits";
   }
   if (error != 0) return fmt::format("refuses the grid with error {}", error);
   if (record.launches != 1) return fmt::format("{} launches", record.launches);

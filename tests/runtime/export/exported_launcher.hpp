@@ -17,11 +17,12 @@ class ExportedLauncher {
 
   /// What is wrong with its answer for that grid, empty when all is right: one launch, with geometry, shared memory,
   /// arguments and tensor maps to the byte; none on a grid with nothing to update; an error and none where the
-  /// candidate is not legal.
+  /// candidate is not legal, or needs wider indices than it was exported with.
   std::string complaint(const Problem& grid) const;
 
  private:
   Tuning tuning_;
+  bool wide_index_;
   std::shared_ptr<void> library_;
 };
 

@@ -53,7 +53,8 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
     for (const auto& [x, y, z, pitch] :
          {std::array{1, 1, 1, 4}, std::array{3, 18, 7, 8}, std::array{64, 8, 4, 64}, std::array{64, 9, 5, 64},
           std::array{63, 8, 9, 64}, std::array{65, 33, 17, 80}, std::array{129, 40, 2, 131},
-          std::array{200, 5, 70, 200}, std::array{160, 24, 12, 160}}) {
+          std::array{200, 5, 70, 200}, std::array{160, 24, 12, 160}, std::array{2048, 2048, 500, 2048},
+          std::array{2048, 2048, 520, 2048}}) {
       const Problem grid = on_grid(each, {each.stencil.rank, {x, y, flat ? 1 : z}}, pitch);
       EXPECT_EQ(launcher.complaint(grid), "") << each.code << " on " << to_string(grid.extents) << ", pitch " << pitch;
     }

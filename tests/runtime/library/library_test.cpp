@@ -427,14 +427,18 @@ TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
   Request renamed = heat();
   renamed.stencil.name = "another";
   EXPECT_EQ(request_digest(renamed, 0), digest) << "names say nothing";
-  std::vector<Request> others(6, heat());
+  std::vector<Request> others(12, heat());
   others[0].pitch = 72;
-  others[1].boundaries[2] = Boundary::zero;
-  others[2].alignment = 16;
-  others[3].stencil.coefficients.front().value += 1;
-  others[4].stencil.nodes.back().operands[0] ^= 1;
-  others[5].type = ElementType::f64;
-  for (const Request& other : others) EXPECT_NE(request_digest(other, 0), digest);
+  others[1].alignment = 16;
+  others[2].stencil.coefficients.front().value += 1;
+  others[3].stencil.nodes.back().operands[0] ^= 1;
+  others[4].type = ElementType::f64;
+  others[5].steps = 2;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    others[6 + axis].boundaries[axis] = Boundary::zero;
+    others[9 + axis].extents.n[axis] += 1;
+  }
+  for (std::size_t i = 0; i < others.size(); ++i) EXPECT_NE(request_digest(others[i], 0), digest) << i;
   EXPECT_NE(request_digest(heat(), 1), digest);
 }
 

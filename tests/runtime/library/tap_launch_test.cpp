@@ -99,6 +99,14 @@ TEST(TapLaunch, TakesHundredsOfTapsAndWeightsMadeOfCoefficients) {
   expect_right<float>(make_problem(find_builtin("heat3d"), ElementType::f32, {}, {3, {11, 10, 9}}));
 }
 
+TEST(TapLaunch, ServesNoGridOfMoreBlocksThanALaunchHas) {
+  const auto serves = [](std::int64_t nz) {
+    return has_tap_table(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {34, 10, nz}}));
+  };
+  EXPECT_TRUE(serves((1LL << 31) + 1));
+  EXPECT_FALSE(serves((1LL << 31) + 2));
+}
+
 TEST(TapLaunch, ServesNoStencilThatIsNotOneWeightedSum) {
   const auto serves = [](const char* file) {
     const Stencil stencil = load_definition(file);

@@ -164,6 +164,13 @@ TEST(Subprocess, ItsChildrenDoNotOutliveThisProcess) {
   EXPECT_EQ(line.read(), "");
 }
 
+TEST(Subprocess, OneWithChildrenNeedsNoSigchld) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);
+  const int status = Subprocess(shell("true; exit 3"), {.has_children = true}).wait().code;
+  ::signal(SIGCHLD, before);
+  EXPECT_EQ(status, 3);
+}
+
 TEST(Subprocess, IsWaitedForNoLongerThanUntilAStop) {
   std::atomic<bool> stop{false};
   Subprocess sleeper({"sleep", "1000"});

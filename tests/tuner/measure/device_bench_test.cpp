@@ -74,5 +74,12 @@ TEST_F(DeviceBenchTest, AFinalistThatGoesWrongDuringTheRaceIsFoundThere) {
   EXPECT_EQ(bench.race({{fusing(4), kernel}}, 1).front().outcome, Outcome::wrong_result);
 }
 
+TEST(OutcomeOfErrors, TellsMemoryFromFailedLaunches) {
+  EXPECT_EQ(outcome_of(ErrorCode::exceeds_device_memory), Outcome::exceeds_limits);
+  EXPECT_EQ(outcome_of(ErrorCode::launch_failed), Outcome::launch_failed);
+  EXPECT_EQ(outcome_of(ErrorCode::timeout), Outcome::timeout);
+  EXPECT_EQ(outcome_of(ErrorCode::device_lost), Outcome::device_lost);
+}
+
 }  // namespace
 }  // namespace stencil_tune

@@ -132,6 +132,23 @@ TEST(Measure, KeepsOneJustWithinTheDropFactor) {
   EXPECT_FALSE(measure(plan, std::ref(kernel)).dropped);
 }
 
+TEST(Measure, TheMedianDecidesWhetherAKernelIsDroppedNotAnEndOfTheInterval) {
+  MeasurePlan plan;
+  plan.best_ms = 1;
+  plan.drop_factor = 1.5;
+  plan.first_look_ms = 4;
+  const auto dropped = [&](std::vector<double> first) {
+    std::size_t next = 0;
+    const auto take = [&] {
+      const double ms = first[next++ % first.size()];
+      return Sample{ms, ms};
+    };
+    return measure(plan, take).dropped;
+  };
+  EXPECT_FALSE(dropped({1.4, 1.7, 1.4}));
+  EXPECT_TRUE(dropped({1.6, 1.3, 1.6}));
+}
+
 TEST(Measure, WithoutABestNothingIsDropped) {
   Synthetic kernel(1000, 1e-4);
   EXPECT_FALSE(measure({}, std::ref(kernel)).dropped);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace stencil_tune {
@@ -51,6 +52,17 @@ TEST_F(ReportTest, TheTableHoldsWhatAPersonAsks) {
   EXPECT_EQ(text.find("PREDICTED"), std::string::npos);
 }
 
+TEST_F(ReportTest, SaysWhatTheWinnersCheckCouldNotShow) {
+  Report r = report(false);
+  EXPECT_EQ(format_report(r).find("check"), std::string::npos);
+  r.rows[0].trial->sharpness = 1;
+  r.rows[0].trial->sharpness_note = "512 of the grid's 4096 cells may hold anything";
+  EXPECT_NE(format_report(r).find("of the winner's check: 512 of the grid's 4096 cells may hold anything\n"),
+            std::string::npos)
+      << format_report(r);
+  EXPECT_EQ(report_json(r).dump().find("sharpness") != std::string::npos, true);
+}
+
 TEST_F(ReportTest, RunsSayHowManySteps) {
   EXPECT_EQ(format_report(report(false)).find("steps"), std::string::npos);
   problem.steps = 100;
@@ -89,6 +101,18 @@ TEST_F(ReportTest, JsonSaysTheSame) {
   EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
   EXPECT_DOUBLE_EQ(json["kernels"][1]["winner_speed_up"], 1.9);
   EXPECT_EQ(json["kernels"][2]["not_available"], "threads_per_block: too many");
+}
+
+TEST_F(ReportTest, NoTextSpeaksToTheTerminal) {
+  Report hostile = report(true);
+  hostile.platform.gpu = "NVIDIA\x1b[2J";
+  hostile.notes.push_back("passed over \xe2\x80\xae");
+  hostile.rows.front().trial->code = "direct.\n\x9b";
+  const auto is_plain = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  };
+  EXPECT_TRUE(is_plain(format_report(hostile))) << format_report(hostile);
+  EXPECT_TRUE(is_plain(json_text(report_json(hostile)))) << json_text(report_json(hostile));
 }
 
 TEST_F(ReportTest, TheCeilingInGStencilsIsThatOfTheMinimalTraffic) {

@@ -35,7 +35,7 @@ class FakeCompilers : public CompileWorkers {
   }
   int pending() const override { return static_cast<int>(queue_.size()); }
   std::optional<CompileResult> poll(std::chrono::milliseconds wait) override {
-    if (queue_.empty()) {
+    if (queue_.empty() || stuck) {
       clock_.now += static_cast<double>(wait.count()) / 1e3;
       return std::nullopt;
     }
@@ -51,6 +51,7 @@ class FakeCompilers : public CompileWorkers {
 
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
   std::vector<std::string> submitted;
+  bool stuck = false;          ///< nothing ever comes to its end
   bool one_at_a_time = false;  ///< never more than one finished at a time: the queue stays visible as pending
 
  private:
@@ -102,6 +103,7 @@ class FakeDevice : public DeviceWorker {
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
   bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
+  std::function<double(const Tuning&)> sharpness = [](const Tuning&) { return 1.0; };
   std::function<void()> at_start, after_run;
   std::vector<std::string> ran, raced;
   std::map<std::string, MeasurePlan> plans;
@@ -116,6 +118,8 @@ class FakeDevice : public DeviceWorker {
     }
     result.timing = {ms, ms, ms, 10};
     result.occupancy = 0.5;
+    result.sharpness = sharpness(tuning);
+    result.sharpness_note = "as faked";
     return result;
   }
 

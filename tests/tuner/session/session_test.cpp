@@ -284,6 +284,21 @@ TEST_F(SessionTest, AWrongResultNeverWinsHoweverFast) {
   EXPECT_NE(parse_code(result.winner->code).register_x, 4);
 }
 
+TEST_F(SessionTest, ACandidateWhoseCheckWouldNotNoticeAWrongKernelNeverWinsHoweverFast) {
+  device.sharpness = [](const Tuning& t) { return t.register_x == 4 ? 0.9 : 1; };
+  const SessionResult result = run(trials(80));
+  EXPECT_NE(parse_code(result.winner->code).register_x, 4);
+  EXPECT_EQ(result.winner->sharpness, 1);
+  for (const std::string& raced : device.raced) EXPECT_NE(parse_code(raced).register_x, 4) << raced;
+  int blunt = 0;
+  for (const TrialRecord& trial : stored()) {
+    EXPECT_EQ(trial.sharpness, parse_code(trial.code).register_x == 4 ? 0.9 : 1) << trial.code;
+    EXPECT_EQ(trial.sharpness_note, "as faked");
+    blunt += trial.sharpness < kSharp ? 1 : 0;
+  }
+  EXPECT_GT(blunt, 0);
+}
+
 TEST_F(SessionTest, AFinalistThatTurnsOutWrongInTheRaceDoesNotWin) {
   const std::string first = run(trials(40)).winner->code;
   device.outcome = [&](const Tuning& t) { return code(t) == first ? Outcome::wrong_result : Outcome::ok; };
@@ -376,6 +391,22 @@ TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
   EXPECT_EQ(result.stopped, StopReason::budget);
   EXPECT_LT(result.trials, 30);
   EXPECT_FALSE(result.winner);
+}
+
+TEST_F(SessionTest, ASpentBudgetEndsASessionThatCompilesForEver) {
+  SessionOptions options;
+  options.budget_s = 10;
+  compilers.stuck = true;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_LT(result.seconds, 21);
+}
+
+TEST(DeadlineWithin, IsAsUsualUnlessTheBudgetIsShorter) {
+  EXPECT_EQ(deadline_within(60, 20), 20);
+  EXPECT_EQ(deadline_within(10, 20), 10);
+  EXPECT_EQ(deadline_within(1, 20), 5);
+  EXPECT_EQ(deadline_within(std::numeric_limits<double>::infinity(), 60), 60);
 }
 
 TEST_F(SessionTest, CompilingRunsAheadOfTheDevice) {

@@ -25,5 +25,12 @@ TEST(TextTable, LinesHaveNoBlanksAtTheirEnd) {
   EXPECT_EQ(text_table(kColumns, {{"winner", "1", ""}}), "kernel  rate  code\nwinner     1\n");
 }
 
+TEST(TextTable, NoCellSpeaksToTheTerminalOrMakesALine) {
+  EXPECT_EQ(text_table(kColumns, {{"a\x1b[2J", "1", "b\nwinner"}, {"naive", "n/a: \xc2\x9b"}}),
+            "kernel    rate  code\n"
+            "a\\x1b[2J     1  b\\x0awinner\n"
+            "naive     n/a: \\u{9b}\n");
+}
+
 }  // namespace
 }  // namespace stencil_tune

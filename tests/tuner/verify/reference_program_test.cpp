@@ -1,6 +1,6 @@
 #include "tuner/verify/reference_program.hpp"
 
-#include "tuner/verify/check_case.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -30,10 +30,9 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
 }
 
 void expect_agreement(const Problem& problem) {
-  const std::vector<double> coefficients = distinct_coefficients(problem.stencil);
+  const auto [input, exactly, coefficients] = random_numbers(problem);
   const check::Rounding rounding = rounding_of(problem.type);
-  std::vector<std::vector<double>> inputs;
-  for (int field : problem.facts.inputs) inputs.push_back(host_input(problem, 1, field, suitable_input(problem)));
+  const std::vector<std::vector<double>> inputs = host_inputs(problem, 1, input);
   const auto expected = evaluate_reference(problem, inputs, coefficients);
   const Box box = updated_box(problem);
   for (std::size_t output = 0; output < expected.size(); ++output) {
@@ -101,89 +100,6 @@ TEST(ReferenceProgram, ALongSumNeedsFewSlotsWhicheverWayItLeans) {
     const Problem problem = make_problem(std::move(b).build(), ElementType::f32,
                                          {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}});
     EXPECT_LE(compile_reference(problem, updates_of(problem)[0].expression, {}).slots, 3);
-  }
-}
-
-TEST(ExactCase, SumsOfABoxAreTheSameToTheBitInAnyOrderOfF32) {
-  const Problem problem = make_problem(make_builtin(Shape::box, 3, 4), ElementType::f32,
-                                       {Boundary::periodic, Boundary::periodic, Boundary::periodic}, {3, {9, 9, 9}});
-  const auto coefficients = exact_coefficients(problem);
-  ASSERT_TRUE(coefficients);
-  const std::vector<double> input = host_input(problem, 1, 0, check::Input::integers);
-  // The first 729 cells are the box around the centre; all weights differ from their neighbours.
-  float forward = 0;
-  float backward = 0;
-  const std::size_t n = 729;
-  ASSERT_EQ(coefficients->size(), n);
-  for (std::size_t i = 0; i < n; ++i) {
-    forward += static_cast<float>((*coefficients)[i]) * static_cast<float>(input[i]);
-    backward += static_cast<float>((*coefficients)[n - 1 - i]) * static_cast<float>(input[n - 1 - i]);
-  }
-  EXPECT_EQ(forward, backward);
-  EXPECT_NE(forward, 0);
-}
-
-TEST(ExactCase, IsRefusedWhereResultsRound) {
-  const auto of = [](Operation op, double number) {
-    StencilBuilder b("s", 1);
-    const NodeId read = b.read(b.field("in"), {0, 0, 0});
-    b.update(b.field("out"), b.apply(op, read, operand_count(op) > 1 ? b.number(number) : -1));
-    return exact_coefficients(make_problem(std::move(b).build(), ElementType::f32,
-                                           {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}}));
-  };
-  EXPECT_TRUE(of(Operation::multiply, 0.25));
-  EXPECT_TRUE(of(Operation::minimum, 3));
-  EXPECT_FALSE(of(Operation::multiply, 0.1));
-  EXPECT_FALSE(of(Operation::multiply, 1e30));
-  EXPECT_FALSE(of(Operation::square_root, 0));
-}
-
-TEST(ExactCase, IsRefusedForQuotients) {
-  StencilBuilder b("s", 1);
-  const int in = b.field("in");
-  b.update(b.field("out"), b.apply(Operation::divide, b.read(in, {0, 0, 0}), b.read(in, {1, 0, 0})));
-  EXPECT_FALSE(exact_coefficients(make_problem(std::move(b).build(), ElementType::f32,
-                                               {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}})));
-}
-
-TEST(ExactCase, AsksTheGameOfLifeAboutLivingCells) {
-  StencilBuilder b("s", 1);
-  const int in = b.field("in");
-  const NodeId sum = b.apply(Operation::add, b.read(in, {-1, 0, 0}), b.read(in, {1, 0, 0}));
-  b.update(b.field("out"), b.apply(Operation::equal, sum, b.number(1)));
-  const Problem problem = make_problem(std::move(b).build(), ElementType::f32,
-                                       {Boundary::periodic, Boundary::periodic, Boundary::periodic}, {1, {400, 1, 1}});
-  ASSERT_TRUE(exact_coefficients(problem));
-  const std::vector<std::vector<double>> input{host_input(problem, 1, 0, exact_input(problem))};
-  const auto expected = evaluate_reference(problem, input, {}, /*exact=*/true);
-  const auto ones = std::count(expected[0].value.begin(), expected[0].value.end(), 1);
-  EXPECT_GT(ones, 100);
-  EXPECT_LT(ones, 300);
-}
-
-TEST(HostInput, StaysInItsRangeAndDiffersFromCellToCell) {
-  const Problem problem = make_problem(make_builtin(Shape::star, 1, 1), ElementType::f64,
-                                       {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {4000, 1, 1}});
-  const auto in_range = [](const std::vector<double>& cells, double low, double high) {
-    return std::all_of(cells.begin(), cells.end(), [&](double x) { return x >= low && x <= high; });
-  };
-  const auto signed_unit = host_input(problem, 1, 0, check::Input::signed_unit);
-  EXPECT_TRUE(in_range(signed_unit, -1, 1));
-  EXPECT_TRUE(in_range(host_input(problem, 1, 0, check::Input::positive), 0.25, 1));
-  EXPECT_TRUE(in_range(host_input(problem, 1, 0, check::Input::integers), -8, 8));
-  auto sorted = signed_unit;
-  std::sort(sorted.begin(), sorted.end());
-  EXPECT_GT(std::unique(sorted.begin(), sorted.end()) - sorted.begin(), 3990);
-  EXPECT_LT(sorted.front(), -0.99);
-  EXPECT_NE(signed_unit, host_input(problem, 2, 0, check::Input::signed_unit));
-  EXPECT_NE(signed_unit, host_input(problem, 1, 1, check::Input::signed_unit));
-}
-
-TEST(DistinctCoefficients, TellTapsApartThatHaveEqualDefaults) {
-  const Stencil star = make_builtin(Shape::star, 3, 1);
-  const auto values = distinct_coefficients(star);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(values[i], values[j]);
   }
 }
 

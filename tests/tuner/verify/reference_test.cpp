@@ -1,11 +1,13 @@
 #include "tuner/verify/reference.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -141,6 +143,28 @@ TEST(Reference, SixteenBitResultsMayRoundOnce) {
   }
 }
 
+/// Results from 0.5 to 1, where neighbouring numbers of the type are `spacing` apart.
+void expect_sharp(ElementType type, double spacing, int refused) {
+  const Problem problem = make_problem(shifted_pair(), type, all(Boundary::periodic), line(4));
+  const std::vector<std::vector<double>> inputs{{0.5, 0.5625, 0.625, 0.6875}};
+  const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{0.25}).front();
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_GE(out.value[i], 0.5);
+    ASSERT_LT(out.value[i], 1);
+    EXPECT_TRUE(out.accepts(i, out.value[i] + 0.5 * spacing)) << name(type);
+    EXPECT_FALSE(out.accepts(i, out.value[i] + refused * spacing)) << name(type);
+    EXPECT_FALSE(out.accepts(i, out.value[i] - refused * spacing)) << name(type);
+  }
+}
+
+TEST(Reference, AllowsAFewRoundingsOfTheElementTypeAndNoMore) {
+  // A product, a sum and, in f64, the reference's own roundings: 2 * 1.01 * 2^-52 of a result below 1.
+  expect_sharp(ElementType::f64, 0x1p-53, 5);
+  expect_sharp(ElementType::f32, 0x1p-24, 3);
+  expect_sharp(ElementType::f16, 0x1p-11, 2);
+  expect_sharp(ElementType::bf16, 0x1p-8, 2);
+}
+
 /// out = in < 0.5 ? 1 : 2 at one cell
 ReferenceField stepped(double input, double coefficient) {
   StencilBuilder builder("step", 1);
@@ -219,6 +243,77 @@ TEST(Reference, ExactResultsLeaveNoRoom) {
   const ReferenceField out = evaluate_reference(problem, inputs, std::vector<double>{0.5}, true).front();
   EXPECT_TRUE(out.accepts(0, out.value[0]));
   EXPECT_FALSE(out.accepts(0, std::nextafter(out.value[0], 9.0)));
+}
+
+// ---- NaN ------------------------------------------------------------------------------------------------------------
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The field after each of some sweeps over a line, both coefficients 0.5.
+std::vector<ReferenceField> sweeps_of(const std::string& expression, const std::vector<double>& cells, int sweeps) {
+  const Stencil stencil = parse_expression_stencil(expression, 1);
+  const Problem problem =
+      make_problem(stencil, ElementType::f32, all(Boundary::zero), line(static_cast<std::int64_t>(cells.size())));
+  const std::vector<std::vector<double>> inputs{cells};
+  return evaluate_sweeps(problem, inputs, std::vector<double>(stencil.coefficients.size(), 0.5), false, sweeps);
+}
+
+TEST(ReferenceOfNaN, SpreadsItFromSweepToSweepAndAcceptsNothingElseThere) {
+  for (const std::string expression : {"u_next = a * u[x-1] + a * u; a = 1", "u_next = a * u[x-1] * u + a; a = 1",
+                                       "u_next = u[x-1] / (u + 2)", "u_next = sqrt(abs(u[x-1]) + abs(u) + 1)"}) {
+    const auto fields = sweeps_of(expression, {1, kNaN, 1, 1, 1, 1, 1}, 4);
+    for (std::size_t sweep = 0; sweep < fields.size(); ++sweep) {
+      for (std::size_t cell = 0; cell < 7; ++cell) {
+        const bool reached = cell >= 1 && cell <= sweep + 2;
+        EXPECT_EQ(std::isnan(fields[sweep].value[cell]), reached) << expression << ", " << sweep << ", " << cell;
+        EXPECT_EQ(fields[sweep].accepts(cell, kNaN), reached);
+        EXPECT_EQ(fields[sweep].accepts(cell, 0.0), !reached && fields[sweep].value[cell] == 0);
+      }
+    }
+  }
+}
+
+TEST(ReferenceOfNaN, LosesItInMinimaAndMaximaWhicheverOperandItIs) {
+  for (const std::string expression : {"u_next = min(u, 2)", "u_next = min(2, u)", "u_next = max(u, 2)",
+                                       "u_next = max(2, u)", "u_next = max(u, u[x-1], 2)"}) {
+    for (const ReferenceField& field : sweeps_of(expression, {2, kNaN, 2, kNaN}, 2)) {
+      for (std::size_t cell = 1; cell < 4; ++cell) {
+        EXPECT_TRUE(field.accepts(cell, 2)) << expression << ", " << cell;
+        EXPECT_FALSE(field.accepts(cell, kNaN)) << expression << ", " << cell;
+      }
+    }
+  }
+  EXPECT_TRUE(std::isnan(sweeps_of("u_next = min(u, u[x-1])", {kNaN, kNaN, kNaN}, 1)[0].value[1]));
+}
+
+TEST(ReferenceOfNaN, ComparesAsFalseAndIsNotZero) {
+  const std::vector<double> cells{kNaN, 1};
+  const auto first = [&](const std::string& expression) { return sweeps_of(expression, cells, 1)[0]; };
+  for (const std::string comparison : {"u < 2", "u <= 2", "u == u", "u > 2"}) {
+    const ReferenceField field = first("u_next = select(" + comparison + ", 3, 4)");
+    EXPECT_TRUE(field.accepts(0, 4)) << comparison;
+    EXPECT_FALSE(field.accepts(0, 3)) << comparison;
+  }
+  EXPECT_FALSE(first("u_next = select(u, 3, 4)").accepts(0, 4));
+  EXPECT_TRUE(first("u_next = select(u, 3, 4)").accepts(0, 3));
+}
+
+TEST(ReferenceOfNaN, AcceptsAnythingWhereInfinitiesMayOrMayNotMeet) {
+  // Written as u - a u + ..., a kernel may add up the weights of u first: 0.5 * infinity is no NaN.
+  const ReferenceField field = sweeps_of("u_next = u - a * u + u[x-1]; a = 1", {1, kInfinity, 1}, 1)[0];
+  EXPECT_TRUE(field.accepts(1, kNaN));
+  EXPECT_TRUE(field.accepts(1, kInfinity));
+  EXPECT_FALSE(field.accepts(0, kNaN));
+}
+
+TEST(ReferenceOfNaN, AcceptsAnythingWhereAnEarlierSweepMayHoldAnything) {
+  const auto fields = sweeps_of("u_next = a * u - a * u[x-1]; a = 1", {1, kInfinity, kInfinity, 1, 1}, 2);
+  for (const double result : {kNaN, kInfinity, 0.0}) {
+    EXPECT_TRUE(fields[0].accepts(2, result));
+    EXPECT_TRUE(fields[1].accepts(2, result));
+    EXPECT_TRUE(fields[1].accepts(3, result));
+  }
 }
 
 }  // namespace

@@ -61,9 +61,17 @@ TEST(Wire, PlansArriveWhole) {
 }
 
 TEST(Wire, ResultsArriveWhole) {
-  const DeviceResult sent{
-      Outcome::wrong_result, "one cell", {1, 0.9, 1.1, 11}, 0.5, true, true, {1980, 3201, 61, 580, "power cap"}};
-  const auto [outcome, message, timing, occupancy, dropped, raced, clocks] = Message(sent).get<DeviceResult>();
+  const DeviceResult sent{Outcome::wrong_result,
+                          "one cell",
+                          {1, 0.9, 1.1, 11},
+                          0.5,
+                          true,
+                          true,
+                          {1980, 3201, 61, 580, "power cap"},
+                          0.99,
+                          "equal"};
+  const auto [outcome, message, timing, occupancy, dropped, raced, clocks, sharpness, note] =
+      Message(sent).get<DeviceResult>();
   const auto [median_ms, low_ms, high_ms, samples] = timing;
   const auto [sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle] = clocks;
   EXPECT_EQ(outcome, Outcome::wrong_result);
@@ -80,6 +88,8 @@ TEST(Wire, ResultsArriveWhole) {
   EXPECT_EQ(temperature_c, 61);
   EXPECT_EQ(power_w, 580);
   EXPECT_EQ(throttle, "power cap");
+  EXPECT_EQ(sharpness, 0.99);
+  EXPECT_EQ(note, "equal");
 }
 
 TEST(Wire, AnErrorIsThrownOnTheOtherSide) {

@@ -18,30 +18,51 @@ struct Layout {
   int reserved;
 };
 
-/// Which numbers the inputs hold; all are exact in f32.
-enum class Input : int {
+/// Which numbers the inputs hold.
+enum class Pattern : int {
   signed_unit,  ///< [-1, 1)
   positive,     ///< [1/4, 1]: for divisions and square roots
   integers,     ///< -8 .. 8: sums and products stay exact
   bits,         ///< 0 or 1: for stencils that ask whether values are equal, which others hardly ever are
+  slopes,       ///< positive, doubled or halved every few cells: for averages, which leave nothing of noise
 };
 
-/// The input's value at a cell: a hash of seed and place, so that any cell can be made anywhere at any time.
-STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long place, Input kind) {
+struct Input {
+  Pattern pattern;
+  int reserved;
+  double scale;  ///< a power of two, of the first two patterns: to both sides of what a stencil compares with
+};
+
+/// How often slopes are halved at a cell: along each axis they fall for 32 cells and rise for as many, by 2 every 4.
+STENCIL_TUNE_BOTH int halvings(const long long (&cell)[3]) {
+  int fallen = 0;
+  for (long long along : cell) {
+    const int place = static_cast<int>(along % 64);
+    fallen += place < 32 ? place : 64 - place;
+  }
+  return fallen / 4;
+}
+
+/// The input's value at a cell, before it is stored: a hash of the seed and the cell's number, so that any cell can be
+/// made anywhere at any time. Patterns with fractions use all 53 bits of f64.
+STENCIL_TUNE_BOTH double input_value(unsigned long long seed, unsigned long long place, const long long (&cell)[3],
+                                     const Input& input) {
   unsigned long long h = seed * 0x9e3779b97f4a7c15ull + place;  // splitmix64
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
   h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
   h ^= h >> 31;
-  const int bits = static_cast<int>(h >> 41);  // 23 bits: sums with a power of two stay exact
-  switch (kind) {
-    case Input::positive:
-      return 0.25 + 0.75 * (bits >> 1) / (1 << 22);
-    case Input::integers:
+  const double unit = static_cast<double>(static_cast<long long>(h >> 11)) / 9007199254740992.0;  // [0, 1) by 2^-53
+  switch (input.pattern) {
+    case Pattern::positive:
+      return input.scale * (0.25 + 0.75 * unit);
+    case Pattern::integers:
       return static_cast<double>(static_cast<int>(h % 17u) - 8);
-    case Input::bits:
+    case Pattern::bits:
       return static_cast<double>(h & 1u);
+    case Pattern::slopes:
+      return ldexp(0.25 + 0.75 * unit, -halvings(cell));
     default:
-      return static_cast<double>(bits) / (1 << 22) - 1;
+      return input.scale * (2 * unit - 1);
   }
 }
 
@@ -49,8 +70,7 @@ struct FillArguments {
   void* cells;
   Layout layout;
   unsigned long long seed;
-  Input kind;
-  int reserved;
+  Input input;
 };
 
 struct PoisonArguments {
@@ -64,17 +84,19 @@ struct ReferenceArguments {
   const void* inputs[kMaxInputs];
   /// Sweep after sweep: what the one before computed of the whole box, read instead of input `advanced` there; or null.
   const double* earlier_values;
-  const float* earlier_tolerances;
-  double* values;  ///< of cells first_row * row length ...
-  float* tolerances;
-  unsigned long long* unchecked;  ///< counts cells with no finite tolerance
+  const float* earlier_errors;
+  const ErrorWeight* weights;  ///< of the earlier errors; none: they travel with the values
+  double* values;              ///< of cells first_row * row length ..., before they are stored
+  float* errors;
+  unsigned long long* unbounded;  ///< counts cells that may hold anything once they are stored
   Layout layout;
   Rounding rounding;
   long long first_row;
   long long rows;
   int advanced;
   int instructions;
-  int exact;  ///< values are rounded to the element type
+  int weight_count;
+  int reserved;
 };
 
 /// What a check found. Places are cells from the field's beginning; before it they are negative.
@@ -90,11 +112,14 @@ struct Report {
 struct CompareArguments {
   const void* output;
   const double* values;
-  const float* tolerances;
+  const float* errors;
   Report* report;
   Layout layout;
+  Rounding rounding;
   long long first_row;
   long long rows;
+  int exact;  ///< the result is the value as it is stored, to the bit
+  int reserved;
 };
 
 /// Everything but the box still holds the poison.
@@ -112,8 +137,7 @@ struct UnchangedArguments {
   Layout layout;
   long long guard;
   unsigned long long seed;
-  Input kind;
-  int reserved;
+  Input input;
 };
 
 struct CopyArguments {

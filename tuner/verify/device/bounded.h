@@ -6,6 +6,9 @@
 // terms taken absolute) and the two counts, and the rounding bound k * u * magnitude is drawn only at the end or where
 // an operation that is not a sum of products (divide, sqrt, min, a comparison ...) ends the expansion; from there on
 // it travels on as `error`.
+//
+// NaN is a value like others: where the operands decide that a result is NaN, a kernel's must be NaN too. A result that
+// may be NaN and need not be may be anything.
 #ifndef STENCIL_TUNE_TUNER_DEVICE_BOUNDED_H
 #define STENCIL_TUNE_TUNER_DEVICE_BOUNDED_H
 
@@ -24,6 +27,7 @@ using std::expm1;
 using std::fabs;
 using std::fmax;
 using std::fmin;
+using std::ldexp;
 using std::sqrt;
 #endif
 
@@ -33,13 +37,14 @@ struct Rounding {
   double tiny = 0;          ///< absolute error of an operation that underflows
   double storage_unit = 0;  ///< unit roundoff of storing; 0 when stored as computed
   double storage_tiny = 0;
-  double largest = 0;  ///< largest finite stored value
+  double largest = 0;           ///< largest finite stored value
+  double largest_computed = 0;  ///< the same of the compute type
 };
 
 struct Bounded {
   double value;
   double magnitude;  ///< >= |value|
-  double error;      ///< inherited from operations that ended an expansion
+  double error;      ///< inherited from operations that ended an expansion; infinite: the result may be anything
   int additions;
   int factors;
 };
@@ -56,6 +61,15 @@ STENCIL_TUNE_BOTH Bounded opaque(double value, double error, int roundings) {
   return {value, fabs(value) + error, error, 0, roundings};
 }
 
+/// A value that a kernel has once, known to within `error`, as the operand of a sum of products that accounts for the
+/// error apart.
+STENCIL_TUNE_BOTH Bounded enclosed(double value, double error) { return {value, fabs(value) + error, 0, 0, 0}; }
+
+STENCIL_TUNE_BOTH bool is_nan(double value) { return value != value; }
+
+/// A kernel's result here is NaN, whichever way it computes.
+STENCIL_TUNE_BOTH bool is_nan(const Bounded& a) { return is_nan(a.value) && a.error != infinity(); }
+
 /// bound * factor; what may be anything stays so, also times 0.
 STENCIL_TUNE_BOTH double scaled(double bound, double factor) {
   return bound == 0 || bound == infinity() ? bound : bound * factor;
@@ -63,17 +77,35 @@ STENCIL_TUNE_BOTH double scaled(double bound, double factor) {
 
 /// How far a kernel's result may lie from a.value before it is stored.
 STENCIL_TUNE_BOTH double total_error(const Bounded& a, const Rounding& rounding) {
+  if (a.error == infinity()) return infinity();
   const int roundings = a.additions + a.factors;
   if (roundings == 0 || rounding.unit == 0) return a.error;
   return a.error + 1.01 * roundings * (rounding.unit * (a.magnitude + a.error) + rounding.tiny);
 }
 
-/// The same after storing; infinite where the result may overflow.
+/// The same for a value that a kernel keeps in the compute type for its next sweep; infinite where it may overflow.
+STENCIL_TUNE_BOTH double kept_error(const Bounded& a, const Rounding& rounding) {
+  const double error = total_error(a, rounding);
+  return fabs(a.value) + error > rounding.largest_computed ? infinity() : error;
+}
+
+/// How far a kernel's stored result may lie from a value known to within `error`; infinite where it may overflow.
+STENCIL_TUNE_BOTH double stored_error(double value, double error, const Rounding& rounding) {
+  const double reach = fabs(value) + error;
+  if (error == infinity() || reach > rounding.largest) return infinity();
+  return rounding.storage_unit == 0 ? error : error + reach * rounding.storage_unit + rounding.storage_tiny;
+}
+
+/// Both in one: of a result that is stored.
 STENCIL_TUNE_BOTH double tolerance(const Bounded& a, const Rounding& rounding) {
-  const double computed = total_error(a, rounding);
-  const double reach = fabs(a.value) + computed;
-  if (reach > rounding.largest) return infinity();
-  return rounding.storage_unit == 0 ? computed : computed + reach * rounding.storage_unit + rounding.storage_tiny;
+  return stored_error(a.value, total_error(a, rounding), rounding);
+}
+
+/// Is a kernel's `result` right where `expected` may be off by `allowed`?
+STENCIL_TUNE_BOTH bool accepts(double expected, double allowed, double result) {
+  if (allowed == infinity()) return true;
+  if (is_nan(expected)) return is_nan(result);
+  return fabs(result - expected) <= allowed || result == expected;
 }
 
 STENCIL_TUNE_BOTH Bounded negate(Bounded a) {
@@ -81,9 +113,16 @@ STENCIL_TUNE_BOTH Bounded negate(Bounded a) {
   return a;
 }
 
+/// A NaN that a sum or product of numbers makes, as Inf - Inf does: summed in another order it may be Inf.
+STENCIL_TUNE_BOTH Bounded unless_made_nan(Bounded result, const Bounded& a, const Bounded& b) {
+  if (is_nan(result.value) && !is_nan(a.value) && !is_nan(b.value)) result.error = infinity();
+  return result;
+}
+
 STENCIL_TUNE_BOTH Bounded add(const Bounded& a, const Bounded& b) {
-  return {a.value + b.value, a.magnitude + b.magnitude, a.error + b.error, a.additions + b.additions + 1,
-          a.factors > b.factors ? a.factors : b.factors};
+  return unless_made_nan({a.value + b.value, a.magnitude + b.magnitude, a.error + b.error,
+                          a.additions + b.additions + 1, a.factors > b.factors ? a.factors : b.factors},
+                         a, b);
 }
 
 STENCIL_TUNE_BOTH Bounded subtract(const Bounded& a, const Bounded& b) { return add(a, negate(b)); }
@@ -91,19 +130,22 @@ STENCIL_TUNE_BOTH Bounded subtract(const Bounded& a, const Bounded& b) { return 
 /// Inherited errors are those of numbers that a kernel has once, wherever it uses them: unlike roundings they cancel
 /// where the numbers do, as in the square of a difference.
 STENCIL_TUNE_BOTH Bounded multiply(const Bounded& a, const Bounded& b) {
-  return {a.value * b.value, scaled(a.magnitude, b.magnitude),
-          scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error),
-          a.additions + b.additions, a.factors + b.factors + 1};
+  const double error = scaled(b.error, fabs(a.value)) + scaled(a.error, fabs(b.value)) + scaled(a.error, b.error);
+  return unless_made_nan({a.value * b.value, scaled(a.magnitude, b.magnitude), error, a.additions + b.additions,
+                          a.factors + b.factors + 1},
+                         a, b);
 }
 
 /// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0.
 STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  if (is_nan(a) || is_nan(b)) return opaque(a.value / b.value, 0, 0);
   const double error = total_error(b, rounding);
   const double least = fabs(b.value) - error;
   if (!(least > 0)) return opaque(a.value / b.value, infinity(), 0);
   const double relative = error / least;
   const double magnitude = a.magnitude / least;
-  return {a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions, a.factors + 4};
+  return unless_made_nan(
+      {a.value / b.value, magnitude, a.error / least + scaled(relative, magnitude), a.additions, a.factors + 4}, a, b);
 }
 
 STENCIL_TUNE_BOTH Bounded absolute(const Bounded& a, const Rounding& rounding) {
@@ -112,9 +154,11 @@ STENCIL_TUNE_BOTH Bounded absolute(const Bounded& a, const Rounding& rounding) {
 
 /// Infinite error where the operand may be negative and need not be: the kernel may see a NaN there.
 STENCIL_TUNE_BOTH Bounded square_root(const Bounded& a, const Rounding& rounding) {
+  if (is_nan(a)) return a;
   const double error = total_error(a, rounding);
   if (error == 0) return opaque(sqrt(a.value), 0, 2);
   const double least = a.value - error;
+  if (a.value + error < 0) return opaque(sqrt(a.value), 0, 0);
   if (least < 0) return opaque(sqrt(fabs(a.value)), infinity(), 0);
   return opaque(sqrt(a.value), error / (sqrt(a.value) + sqrt(least)), 2);
 }
@@ -124,28 +168,36 @@ STENCIL_TUNE_BOTH Bounded exponential(const Bounded& a, const Rounding& rounding
   return opaque(value, value * expm1(total_error(a, rounding)), 8);
 }
 
+/// min and max are fmin and fmax: of NaN and a number they are the number.
 STENCIL_TUNE_BOTH Bounded minimum(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  if (is_nan(a)) return b;
+  if (is_nan(b)) return a;
   return opaque(fmin(a.value, b.value), fmax(total_error(a, rounding), total_error(b, rounding)), 0);
 }
 
 STENCIL_TUNE_BOTH Bounded maximum(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  if (is_nan(a)) return b;
+  if (is_nan(b)) return a;
   return opaque(fmax(a.value, b.value), fmax(total_error(a, rounding), total_error(b, rounding)), 0);
 }
 
-/// The truth value of a comparison; uncertain (error 1) where rounding could turn it round.
+/// The truth value of a comparison; uncertain (error 1) where rounding could turn it round. NaN compares as false.
 STENCIL_TUNE_BOTH Bounded compared(bool truth, const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  if (is_nan(a) || is_nan(b)) return exactly(0);
   const double error = total_error(a, rounding) + total_error(b, rounding);
   const bool certain = error == 0 || fabs(a.value - b.value) > error;
   return opaque(truth ? 1 : 0, certain ? 0 : 1, 0);
 }
 
-/// Near a tie of the condition either branch is right, so the error covers the way to the other one.
+/// Near a tie of the condition either branch is right, so the error covers the way to the other one. NaN is not 0.
 STENCIL_TUNE_BOTH Bounded select(const Bounded& condition, const Bounded& yes, const Bounded& no,
                                  const Rounding& rounding) {
   const Bounded& chosen = condition.value != 0 ? yes : no;
   const double error = total_error(condition, rounding);
-  if (error == 0 || fabs(condition.value) > error) return chosen;
+  if (is_nan(condition) || error == 0 || fabs(condition.value) > error) return chosen;
   const Bounded& other = condition.value != 0 ? no : yes;
+  if (is_nan(chosen) && is_nan(other)) return chosen;
+  if (is_nan(chosen.value) || is_nan(other.value)) return opaque(chosen.value, infinity(), 0);
   const double reach = fabs(yes.value - no.value) + total_error(other, rounding);
   return opaque(chosen.value, fmax(total_error(chosen, rounding), reach), 0);
 }

@@ -37,6 +37,13 @@ struct Instruction {
   double value;     ///< number, coefficient: as the kernel has it
 };
 
+/// What part of the error of the advanced input's cell at that offset enters a linear update.
+struct ErrorWeight {
+  int offset[3];
+  int reserved;
+  double weight;
+};
+
 /// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
 template <class Read>
 STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bounded* slots, const Rounding& rounding,

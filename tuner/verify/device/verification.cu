@@ -96,7 +96,7 @@ extern "C" __global__ void fill(FillArguments arguments) {
   const long long low[3] = {0, 0, 0};
   for_cells(low, layout.n, 0, layout.n[1] * layout.n[2], [&](long long x, long long y, long long z) {
     cells[place_of(layout, x, y, z)] =
-        stored(input_value(arguments.seed, number_of(layout, x, y, z), arguments.kind));
+        stored(input_value(arguments.seed, number_of(layout, x, y, z), {x, y, z}, arguments.input));
   });
 }
 
@@ -112,25 +112,50 @@ struct ReadCell {
   __device__ Bounded operator()(int input, const int (&offset)[3]) const {
     const Layout& layout = arguments.layout;
     long long at[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      at[axis] = mapped_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
-      if (at[axis] < 0) return exactly(0);
-    }
+    if (!find(offset, at)) return exactly(0);
     if (input == arguments.advanced && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
-      const long long width = layout.high[0] - layout.low[0];
-      const long long height = layout.high[1] - layout.low[1];
-      const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
-      const long long number = row * width + (at[0] - layout.low[0]);
-      return opaque(arguments.earlier_values[number], arguments.earlier_tolerances[number], 0);
+      const long long number = number_in_box(at);
+      const double value = arguments.earlier_values[number];
+      const double error = arguments.earlier_errors[number];
+      return arguments.weight_count > 0 ? enclosed(value, error) : opaque(value, error, 0);
     }
     return exactly(loaded(static_cast<const Bits*>(arguments.inputs[input])[place_of(layout, at[0], at[1], at[2])]));
   }
+
+  /// What the errors of the sweep before add to a linear update's.
+  __device__ double inherited_error() const {
+    double error = 0;
+    for (int i = 0; arguments.earlier_values != nullptr && i < arguments.weight_count; ++i) {
+      const ErrorWeight tap = arguments.weights[i];
+      long long at[3];
+      if (!find(tap.offset, at) || !in_box(arguments.layout, at[0], at[1], at[2])) continue;
+      error += scaled(arguments.earlier_errors[number_in_box(at)], tap.weight);
+    }
+    return error;
+  }
+
+ private:
+  /// Where the read finds its value; false for the 0 outside.
+  __device__ bool find(const int (&offset)[3], long long (&at)[3]) const {
+    const Layout& layout = arguments.layout;
+    for (int axis = 0; axis < 3; ++axis) {
+      at[axis] = mapped_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
+      if (at[axis] < 0) return false;
+    }
+    return true;
+  }
+
+  __device__ long long number_in_box(const long long (&at)[3]) const {
+    const Layout& layout = arguments.layout;
+    const long long width = layout.high[0] - layout.low[0];
+    const long long height = layout.high[1] - layout.low[1];
+    const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
+    return row * width + (at[0] - layout.low[0]);
+  }
 };
 
-/// To f32 so that no tolerance becomes smaller; 0 stays 0.
-__device__ float rounded_up(double tolerance) {
-  return tolerance == 0 ? 0.0f : __double2float_ru(tolerance) + 1.4e-45f;
-}
+/// To f32 so that no error becomes smaller; 0 stays 0.
+__device__ float rounded_up(double error) { return error == 0 ? 0.0f : __double2float_ru(error) + 1.4e-45f; }
 
 extern "C" __global__ void reference(ReferenceArguments arguments) {
   const Layout& layout = arguments.layout;
@@ -139,14 +164,14 @@ extern "C" __global__ void reference(ReferenceArguments arguments) {
   Bounded slots[STENCIL_TUNE_SLOTS];
   for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
     const ReadCell read{arguments, {x, y, z}};
-    const Bounded result =
-        run_program(arguments.program, arguments.instructions, slots, arguments.rounding, read);
-    const double allowed = tolerance(result, arguments.rounding);
-    if (allowed > 1e300) atomicAdd(arguments.unchecked, 1ull);
+    Bounded result = run_program(arguments.program, arguments.instructions, slots, arguments.rounding, read);
+    result.error += read.inherited_error();
+    const double error = kept_error(result, arguments.rounding);
+    if (stored_error(result.value, error, arguments.rounding) == infinity()) atomicAdd(arguments.unbounded, 1ull);
     const long long row = (z - layout.low[2]) * height + (y - layout.low[1]) - arguments.first_row;
     const long long at = row * width + (x - layout.low[0]);
-    arguments.values[at] = arguments.exact ? loaded(stored(result.value)) : result.value;
-    arguments.tolerances[at] = rounded_up(allowed);
+    arguments.values[at] = result.value;
+    arguments.errors[at] = rounded_up(error);
   });
 }
 
@@ -160,13 +185,10 @@ extern "C" __global__ void compare(CompareArguments arguments) {
     const long long at = row * width + (x - layout.low[0]);
     const long long place = place_of(layout, x, y, z);
     const Bits bits = output[place];
-    const double result = loaded(bits);
-    const double expected = arguments.values[at];
-    const double allowed = arguments.tolerances[at];
-    const bool close = fabs(result - expected) <= allowed || result == expected;
-    const bool both_nan = result != result && expected != expected;
-    const bool unchecked = allowed > 1e38 && bits != kPoison;
-    if (!(close || both_nan || unchecked)) {
+    const double value = arguments.values[at];
+    const double allowed = stored_error(value, arguments.errors[at], arguments.rounding);
+    const double expected = arguments.exact ? loaded(stored(value)) : value;
+    if (bits == kPoison || !accepts(expected, allowed, loaded(bits))) {
       count(&arguments.report->mismatches, &arguments.report->first_mismatch, place);
     }
   });
@@ -193,7 +215,7 @@ extern "C" __global__ void unchanged(UnchangedArguments arguments) {
   for_allocated(layout, [&](long long x, long long y, long long z) {
     const unsigned long long number = number_of(layout, x, y, z);
     expect(place_of(layout, x, y, z),
-           x < layout.n[0] ? stored(input_value(arguments.seed, number, arguments.kind)) : kPoison);
+           x < layout.n[0] ? stored(input_value(arguments.seed, number, {x, y, z}, arguments.input)) : kPoison);
   });
   for_guards(layout, arguments.guard, [&](long long place) { expect(place, kPoison); });
 }
