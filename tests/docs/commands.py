@@ -18,6 +18,9 @@ SHORTER = [
     (r"^(example_blur) --input photo.png", r"\1 --dims 45x33"),
 ]
 
+# With a GPU winners are tuned on it, whichever it is.
+ON_A_GPU = [(r"-arch=sm_90\b", "-arch=native")]
+
 # What does not run here, and what checks it instead.
 ELSEWHERE = [
     (r"^scripts/test$", "this test is a part of it"),
@@ -43,7 +46,7 @@ def elsewhere(command):
     return next((why for pattern, why in ELSEWHERE if re.search(pattern, command)), None)
 
 
-def as_run(command):
-    for pattern, replacement in PLACES + SHORTER:
+def as_run(command, has_gpu):
+    for pattern, replacement in PLACES + SHORTER + (ON_A_GPU if has_gpu else []):
         command = re.sub(pattern, replacement, command)
     return command
