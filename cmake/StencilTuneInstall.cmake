@@ -51,8 +51,8 @@ if(PROJECT_IS_TOP_LEVEL)
 
   install(FILES LICENSE README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  install(DIRECTORY docs corpus examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-    FILES_MATCHING REGEX "/(CMakeLists\\.txt|[^/]+\\.(md|svg|toml|c|cpp|hpp|cu|f90))$")
-  install(DIRECTORY bench/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench
-    FILES_MATCHING REGEX "/(README\\.md|rivals\\.json|results/.*\\.(txt|json|md))$")
+  install(DIRECTORY docs corpus DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX "\\.(md|svg|toml)$")
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(FILES bench/README.md bench/rivals.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+  install(DIRECTORY bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench FILES_MATCHING REGEX "\\.(txt|json|md)$")
 endif()

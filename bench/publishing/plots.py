@@ -86,6 +86,7 @@ def runs_plot(record, rivals):
 
 GAINS = ("star3d1r", "f32", "512x512x512")
 OURS, OTHERS = "#4292c6", "#bdbdbd"
+HALO = 'paint-order="stroke" stroke="white" stroke-width="4"'  # keeps a figure readable upon a line
 
 
 def gains(single, temporal, rivals):
@@ -106,6 +107,12 @@ def gains(single, temporal, rivals):
             ("fused steps, runs of 100 steps", [bar for bar in runs if bar[1]])]
 
 
+def ceiling_line(value, scale, top, bottom):
+    x = LEFT + value * scale
+    return [f'<line x1="{x:.1f}" y1="{top - 4}" x2="{x:.1f}" y2="{bottom}" stroke="#d95f02" stroke-dasharray="4 3"/>',
+            text_at(x + 6, top + BAR - 3, f"speed of a plain copy: {number(value)}", more='style="fill:#d95f02"')]
+
+
 def gains_plot(single, temporal, rivals):
     groups = gains(single, temporal, rivals)
     if not groups:
@@ -119,17 +126,13 @@ def gains_plot(single, temporal, rivals):
     for heading, bars in groups:
         marks.append(text_at(20, y + 14, heading, more='font-style="italic"'))
         y += 24
-        top = y
+        if heading == groups[0][0]:
+            marks += ceiling_line(case["copy_ceiling_gstencils"], scale, y, y + (ROW - 4) * len(bars))
         for words, value, colour in bars:
             marks.append(text_at(LEFT - 8, y + BAR - 3, words, "end"))
             marks.append(f'<rect x="{LEFT}" y="{y}" width="{value * scale:.1f}" height="{BAR}" fill="{colour}"/>')
             marks.append(text_at(LEFT + value * scale + 6, y + BAR - 3, number(value),
-                                 more='font-weight="bold"' if colour == OURS else ""))
+                                 more=HALO + (' font-weight="bold"' if colour == OURS else "")))
             y += ROW - 4
-        if heading == groups[0][0]:
-            x = LEFT + case["copy_ceiling_gstencils"] * scale
-            marks.append(f'<line x1="{x:.1f}" y1="{top - 4}" x2="{x:.1f}" y2="{y}" stroke="#d95f02" stroke-dasharray="4 3"/>')
-            marks.append(text_at(x + 6, top + BAR - 3, f"speed of a plain copy: {number(case['copy_ceiling_gstencils'])}",
-                                 more='style="fill:#d95f02"'))
         y += 10
     return drawing(LEFT + WIDTH + 60, y, marks)

@@ -74,7 +74,7 @@ class Checker:
                 print(f"  not run: {command}: {why}")
                 self.count("not run here")
                 continue
-            run = as_run(command)
+            run = as_run(command, self.has_gpu)
             print(f"  run: {command}" + (f"  as: {run}" if run != command else ""), flush=True)
             self.expect(["bash", "-c", run], succeeds=self.has_gpu or not NEEDS_GPU.match(run))
             self.count("run")
