@@ -172,6 +172,8 @@ STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, val
 /// All lanes of the warp have come this far.
 STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 
+// What one instruction loads or stores.
+
 /// A machine word of that many bytes: what one load or store instruction moves.
 template <int kBytes>
 struct Word;

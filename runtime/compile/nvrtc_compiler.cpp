@@ -1,5 +1,6 @@
 #include "runtime/compile/nvrtc_compiler.hpp"
 
+#include "generator/trim/trim.hpp"
 #include "runtime/compile/nvrtc_api.hpp"
 #include "runtime/compile/ptxas_log.hpp"
 #include "runtime/cuda/driver.hpp"
@@ -80,17 +81,20 @@ class NvrtcCompiler final : public Compiler {
     }
     for (const std::string& name : names_) name_pointers_.push_back(name.c_str());
     for (const std::string& text : texts_) text_pointers_.push_back(text.c_str());
+    for (std::size_t i = 0; i < names_.size(); ++i) headers_.push_back({names_[i], texts_[i]});
   }
 
   CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
     require_well_formed(arch);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> options = nvrtc_options(arch);
-    Compiled compiled = compile(source, arch, options);
+    // What is compiled here is what an export of the kernel holds.
+    const KernelSource written{.text = write_out(source.text, headers_), .entry = source.entry};
+    Compiled compiled = compile(written, arch, options);
     if (!ptxas_log_describes(compiled.log, source.entry)) {
       // NVRTC 13 may answer from a cache of its own, which keeps the binary and forgets what the assembler said.
       options.emplace_back("--no-cache");
-      compiled = compile(source, arch, options);
+      compiled = compile(written, arch, options);
     }
     CompiledKernel kernel{.cubin = std::move(compiled.cubin),
                           .entry = source.entry,
@@ -152,6 +156,7 @@ class NvrtcCompiler final : public Compiler {
   std::vector<std::string> texts_;
   std::vector<const char*> name_pointers_;
   std::vector<const char*> text_pointers_;
+  std::vector<TemplateFile> headers_;  ///< the same
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
+#include <iterator>
 
 namespace stencil_tune {
 
@@ -31,6 +32,24 @@ void require_legal(const Candidate& candidate, const std::string& architecture) 
                           architecture, violation->constraint, violation->message));
 }
 
+/// The oldest that the kernel runs on, its instructions and its shared memory.
+std::string oldest_architecture(const Candidate& candidate, const std::string& tuned_for) {
+  for (const char* each : {"sm_70", "sm_80"}) {
+    if (is_legal(candidate, limits_of_architecture(each))) return each;
+  }
+  return tuned_for;
+}
+
+/// Stops nvcc where it compiles for an older one, instead of errors in the middle of the kernel.
+std::string architecture_guard(const std::string& oldest, const ExportOptions& options) {
+  std::string number;
+  std::copy_if(oldest.begin(), oldest.end(), std::back_inserter(number), [](char c) { return c >= '0' && c <= '9'; });
+  return fmt::format(
+      "\n#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {}0\n"
+      "#error \"{} needs {} or newer: compile it with -arch={}\"\n#endif\n",
+      number, options.name, oldest, comment_text(options.architecture));
+}
+
 std::string provenance(const Candidate& candidate, const ExportOptions& options) {
   const Problem& problem = candidate.problem();
   const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
@@ -42,8 +61,9 @@ std::string provenance(const Candidate& candidate, const ExportOptions& options)
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
-      "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu\n",
-      template_signature(candidate.tuning()), comment_text(options.architecture), options.name);
+      "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu (runs on {} and newer)\n",
+      template_signature(candidate.tuning()), comment_text(options.architecture), options.name,
+      oldest_architecture(candidate, options.architecture));
   return text;
 }
 
@@ -80,17 +100,19 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
 
   ExportedFiles files;
   files.source = provenance(candidate, options);
+  files.source += architecture_guard(oldest_architecture(candidate, options.architecture), options);
   files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n#include <cstring>\n";
   if (options.with_main) files.source += "#include <algorithm>\n";
   if (options.split_header) {
     files.header = header_text(candidate, options, signature);
     files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
   }
-  files.source +=
-      write_out_templates("#include \"stencil_tune/index_width.cuh\"\n" + generate(candidate, kernel).text, detail);
+  const std::string launcher = launcher_text(candidate, signature, detail, kernel);
+  files.source += write_out_templates("#include \"stencil_tune/index_width.cuh\"\n" + generate(candidate, kernel).text,
+                                      detail, launcher);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(candidate, signature);
-  files.source += launcher_text(candidate, signature, detail, kernel);
+  files.source += launcher;
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
     files.source += main_text(candidate, signature);

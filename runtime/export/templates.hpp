@@ -1,4 +1,4 @@
-// Template files written out in one text.
+// A kernel's text as a file of its own has it.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace stencil_tune {
 
-/// `source` with its #include "stencil_tune/..." lines replaced by the files' texts, each once and after what it
-/// includes itself, and the namespace stencil_tune renamed, so that several exported files link into one program.
-/// Throws Error(internal) for a file that is not among template_files().
-std::string write_out_templates(std::string_view source, std::string_view renamed_namespace);
+/// write_out() of generator/trim/trim.hpp with the namespace stencil_tune renamed, so that several exported files link
+/// into one program.
+std::string write_out_templates(std::string_view source, std::string_view renamed_namespace,
+                                std::string_view also_using);
 
 }  // namespace stencil_tune

@@ -7,7 +7,13 @@ stencil_tune_add_test(model_test
   LIBRARIES stencil_tune_fitter)
 target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(report_test SOURCES session/report_test.cpp session/run_plan_test.cpp session/text_table_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(report_test
+  SOURCES
+    report/report_page_test.cpp
+    session/report_test.cpp
+    session/run_plan_test.cpp
+    session/text_table_test.cpp
+  LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test

@@ -21,6 +21,7 @@ std::span<const Command> commands();
 int run_tune(const Arguments& arguments);
 int run_list(const Arguments& arguments);
 int run_show(const Arguments& arguments);
+int run_report(const Arguments& arguments);
 int run_devices(const Arguments& arguments);
 int run_stencils(const Arguments& arguments);
 int run_explain(const Arguments& arguments);

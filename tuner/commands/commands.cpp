@@ -7,10 +7,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<Command, 11> kCommands{{
+constexpr std::array<Command, 12> kCommands{{
     {"tune", "find the fastest kernel for a stencil and a grid (what runs when no verb is given)", run_tune},
     {"list", "winners found so far, a line each", run_list},
     {"show", "one winner in depth: parameters, evidence, its trials", run_show},
+    {"report", "one winner as a page: how it was found, what limits it, its source", run_report},
     {"export", "the winner as a plain CUDA source file", run_export},
     {"bench", "copy ceiling, naive, textbook kernels and the winner side by side", run_bench},
     {"explain", "why a candidate is legal or not, and what it costs", run_explain},

@@ -1,4 +1,5 @@
 // Generated kernels through NVRTC, whose C++ is neither the host compiler's nor nvcc's: what those take it may refuse.
+#include "bench/kernel_code/code_hash.hpp"
 #include "generator/candidates/constraints.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
@@ -6,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
@@ -16,6 +19,34 @@ std::unique_ptr<Compiler> compiler_if_there() {
   } catch (const Error& error) {
     if (error.code() == ErrorCode::missing_library) return nullptr;
     throw;
+  }
+}
+
+/// The source with its templates as they are: the compiler reads these by itself where the line is written like this.
+KernelSource untrimmed(KernelSource source) {
+  const std::string_view include = "#include \"stencil_tune/";
+  for (std::size_t at = source.text.find(include); at != std::string::npos; at = source.text.find(include, at + 1)) {
+    source.text.insert(at + 1, " ");
+  }
+  return source;
+}
+
+TEST(NvrtcKernels, WhatIsLeftOutOfTheTextIsNotCompiled) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Boundaries boundaries{Boundary::periodic, Boundary::hold, Boundary::reflect};
+  for (const ElementType type : {ElementType::f32, ElementType::bf16}) {
+    const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), type, boundaries, {3, {512, 512, 512}}, 0, 8);
+    for (const char* code : {"direct.bx32.by4.rx2.shfl.cl2", "tiled.bx32.by8", "streaming.bx32.by4.cz8.mixed",
+                             "streaming.bx32.by4.cz8.ring.sums.pf2", "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2"}) {
+      const Tuning tuning = parse_code(code);
+      ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
+      const KernelSource source = generate({problem, tuning});
+      const auto code_of = [&](const KernelSource& text) {
+        return bench::code_hash(compiler->compile(text, "sm_90").cubin, bench::Tables::counted);
+      };
+      EXPECT_EQ(code_of(source), code_of(untrimmed(source))) << code << " " << name(type);
+    }
   }
 }
 

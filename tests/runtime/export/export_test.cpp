@@ -51,6 +51,34 @@ TEST(Export, SaysWhereItComesFrom) {
   EXPECT_NE(files.source.find("nvcc"), std::string::npos);
 }
 
+TEST(Export, SaysWhichArchitecturesItRunsOn) {
+  const auto source = [](const char* code) {
+    return export_kernel(cube(), parse_code(code), {.name = "heat", .architecture = "sm_90"}).source;
+  };
+  EXPECT_NE(source("direct.bx32.by4").find("-arch=sm_90 heat.cu (runs on sm_70 and newer)\n"), std::string::npos);
+  EXPECT_NE(source("streaming.bx32.by8.cz8.ring.sums.cpasync").find("(runs on sm_80 and newer)"), std::string::npos);
+  const std::string tensor_copies = source("streaming.bx32.by8.cz8.ring.pf1");
+  EXPECT_NE(tensor_copies.find("(runs on sm_90 and newer)"), std::string::npos);
+  EXPECT_NE(
+      tensor_copies.find("__CUDA_ARCH__ < 900\n#error \"heat needs sm_90 or newer: compile it with -arch=sm_90\"\n"),
+      std::string::npos);
+}
+
+TEST(Export, HoldsOnlyWhatTheCandidateUses) {
+  const std::string plain = export_kernel(cube(), kPlain, {.name = "heat"}).source;
+  for (const char* unused : {"mbarrier", "TensorMap", "cluster_rank", "F16", "BF16", "shuffle_up", "cp.async",
+                             "Boundary::periodic", "shared_memory"}) {
+    EXPECT_EQ(plain.find(unused), std::string::npos) << unused;
+  }
+  const std::string half = export_kernel(cube(make_builtin(Shape::star, 3, 1), ElementType::f16),
+                                         parse_code("streaming.bx32.by8.cz8.ring.pf1"), {.name = "heat"})
+                               .source;
+  for (const char* used : {"mbarrier", "TensorMap", "f16_from_float"}) {
+    EXPECT_NE(half.find(used), std::string::npos) << used;
+  }
+  EXPECT_EQ(half.find("bf16_from_float"), std::string::npos);
+}
+
 TEST(Export, TheHeaderHoldsTheDeclarationWhenSplit) {
   const ExportedFiles files = export_kernel(cube(), kPlain, {.name = "heat", .split_header = true});
   EXPECT_NE(files.source.find("#include \"heat.h\""), std::string::npos);
@@ -122,7 +150,7 @@ TEST(Export, CommentsAndNamesCannotBreakOut) {
   stencil.coefficients[0].name = "c\n#error broke out";
   const ExportedFiles files = export_kernel(
       cube(std::move(stencil)), kPlain, {.name = "heat", .provenance = {"a\r\n#error broke out\\"}, .with_main = true});
-  EXPECT_EQ(count(files.source, "\n#error"), 0U);
+  EXPECT_EQ(count(files.source, "\n#error broke out"), 0U);
   EXPECT_EQ(count(files.source, "\\\n"), 0U) << "no comment continues on the next line";
   EXPECT_NE(files.source.find("const float* in_int_evil, float* in_int_evil_2"), std::string::npos);
 }

@@ -5,6 +5,7 @@
 //
 // Case i is the case of random_kernels with seed SEED + i. Every fourth is exported, for nvcc takes seconds: launcher
 // and fields are named with words that the file itself uses.
+#include "generator/candidates/constraints.hpp"
 #include "runtime/compile/nvrtc_compiler.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/kernels/random_cases.hpp"

@@ -107,10 +107,9 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
       << "one that cannot be read keeps no other from serving";
 }
 
-/// How many winners that ship may be stale. Three, of acoustic3d_o4, acoustic3d_o8 and hotspot3d, were tuned before
-/// dbc317c changed the order in which sums take their cells, and compile to other code since. Less is better: tune
-/// those again (bench/pretune), or sign winners whose code a change did not move (bench/README.md).
-constexpr int kMostStale = 3;
+/// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did not
+/// move (bench/README.md).
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
@@ -122,6 +121,13 @@ TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   }
   std::printf("%d winners that ship are stale%s\n", count, stale.c_str());
   EXPECT_LE(count, kMostStale) << "stale:" << stale;
+}
+
+TEST(Pretuned, WhatShipsHasRacedAfterChecksThatWereSharp) {
+  for (const WinnerRecord& each : with_pretuned({}, "")) {
+    EXPECT_TRUE(each.trial.raced) << each.trial.code << " of " << each.trial.problem.stencil_name;
+    EXPECT_GE(each.trial.sharpness, kSharp) << each.trial.code << " of " << each.trial.problem.stencil_name;
+  }
 }
 
 TEST(Pretuned, WhatShipsCanRun) {

@@ -1,0 +1,301 @@
+#include "generator/trim/trim.hpp"
+
+#include "generator/trim/constants.hpp"
+#include "generator/trim/fold.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kInclude = "#include \"stencil_tune/";
+using Words = std::set<std::string, std::less<>>;
+
+bool is_include(const Definition& definition) { return definition.head.starts_with(kInclude); }
+
+void add_words(std::string_view text, Words& words) {
+  for (const Token& token : tokens_of(text)) {
+    if (is_word(token)) words.emplace(token.text);
+  }
+}
+
+/// A file.
+struct Section {
+  std::string title;
+  std::string comment;  ///< what it opens with
+  std::vector<Definition> definitions;
+};
+
+/// Depth first: a file's own definitions come after those of all it includes.
+class Reader {
+ public:
+  explicit Reader(std::span<const TemplateFile> files) : files_(files) {}
+
+  void read(std::string_view title, std::string_view text) {
+    Section section{.title = std::string(title), .comment = {}, .definitions = parse_definitions(text)};
+    for (const Definition& each : section.definitions) {
+      if (is_include(each)) include(each.head);
+    }
+    auto& all = section.definitions;
+    if (!all.empty()) std::swap(section.comment, all.front().lead);
+    std::erase_if(all,
+                  [](const Definition& each) { return is_include(each) || each.head.starts_with("#pragma once"); });
+    sections_.push_back(std::move(section));
+  }
+
+  std::vector<Section> finish() && { return std::move(sections_); }
+
+ private:
+  void include(std::string_view line) {
+    const std::size_t quote = line.find('"') + 1;
+    const std::string_view name = line.substr(quote, line.find('"', quote) - quote);
+    if (!included_.emplace(name).second) return;
+    const auto found = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.name == name; });
+    if (found == files_.end()) throw Error(ErrorCode::internal, fmt::format("{} is no template file", name));
+    read(name.substr(name.rfind('/') + 1), found->text);
+  }
+
+  std::span<const TemplateFile> files_;
+  std::vector<Section> sections_;
+  Words included_;
+};
+
+void fold_all(std::vector<Definition>& definitions, const Constants& constants, std::string_view type, bool nested) {
+  for (Definition& each : definitions) {
+    const bool is_type = each.kind == Definition::Kind::type;
+    if (each.kind == Definition::Kind::function && !each.body.empty()) {
+      each.body = fold_branches(each.head, std::move(each.body), type, constants);
+    }
+    fold_all(each.members, constants, is_type && !nested ? each.names.front() : "", nested || is_type);
+  }
+}
+
+/// Keeps what is used by something that stays, going by names; first of all by `words`.
+class Sweeper {
+ public:
+  Sweeper(std::vector<Section>& sections, const Constants& constants, Words words)
+      : sections_(sections), constants_(constants), words_(std::move(words)) {}
+
+  void sweep() && {
+    for (const Section& section : sections_) note(section.definitions);
+    for (const Section& section : sections_) note_choices(section.definitions);
+    while (mark_all()) {
+    }
+    for (Section& section : sections_) remove_unused(section.definitions);
+  }
+
+ private:
+  /// Names of types, and how many functions have a name.
+  void note(const std::vector<Definition>& definitions) {
+    for (const Definition& each : definitions) {
+      if (each.kind == Definition::Kind::type) types_.insert(each.names.front());
+      if (each.kind == Definition::Kind::function) ++functions_[each.names.front()];
+      if (each.kind == Definition::Kind::other) note(each.members);
+    }
+  }
+
+  /// Specialisations for `true` as the last argument, which is false wherever the type is used.
+  void note_choices(const std::vector<Definition>& definitions) {
+    for (const Definition& each : definitions) {
+      if (each.kind == Definition::Kind::other) note_choices(each.members);
+      if (each.kind != Definition::Kind::type || each.head.find(", true>") == std::string::npos) continue;
+      const auto is_false = [&](Tokens argument) { return constants_.value(argument, "", {}) == 0; };
+      const auto all_false = [&](const Section& section) {
+        return last_arguments(section.definitions, each, is_false);
+      };
+      if (std::all_of(sections_.begin(), sections_.end(), all_false)) never_chosen_.insert(each.head);
+    }
+  }
+
+  /// Whether `holds` for the last argument of each use of the specialised type.
+  template <class Holds>
+  static bool last_arguments(const std::vector<Definition>& definitions, const Definition& special,
+                             const Holds& holds) {
+    return std::all_of(definitions.begin(), definitions.end(), [&](const Definition& each) {
+      if (&each == &special) return true;
+      for (const std::string* part : {&each.head, &each.body}) {
+        const std::vector<Token> tokens = tokens_of(*part);
+        for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+          if (!(tokens[i] == special.names.front()) || !(tokens[i + 1] == "<")) continue;
+          const auto end =
+              std::find(tokens.begin() + static_cast<std::ptrdiff_t>(i), tokens.end(), std::string_view(">"));
+          const auto comma = std::find(std::make_reverse_iterator(end), tokens.rend(), std::string_view(",")).base();
+          if (end == tokens.end() || !holds(Tokens(comma, end))) return false;
+        }
+      }
+      return last_arguments(each.members, special, holds);
+    });
+  }
+
+  /// Whether anything was marked.
+  bool mark_all() {
+    bool any = false;
+    for (Section& section : sections_) any = mark(section.definitions, nullptr) || any;
+    return any;
+  }
+
+  bool mark(std::vector<Definition>& definitions, const Definition* type) {
+    bool any = false;
+    for (Definition& each : definitions) {
+      if (!each.used && is_wanted(each, type)) {
+        each.used = any = true;
+        for (const std::string* part : {&each.head, &each.body, &each.tail}) add_words(*part, words_);
+      }
+      if (each.used) any = mark(each.members, &each) || any;
+    }
+    return any;
+  }
+
+  bool is_wanted(const Definition& each, const Definition* around) const {
+    using Kind = Definition::Kind;
+    if (each.kind == Kind::other) return true;
+    if (each.kind == Kind::label) return false;
+    if (around != nullptr && around->kind == Kind::type && each.names == around->names) return true;  // a constructor
+    if (std::none_of(each.names.begin(), each.names.end(), [&](const auto& name) { return words_.contains(name); })) {
+      return false;
+    }
+    if (each.kind == Kind::type) return !never_chosen_.contains(each.head);
+    return each.kind != Kind::function || !is_overload(each) || has_arguments(each);
+  }
+
+  bool is_overload(const Definition& function) const {
+    const auto found = functions_.find(function.names.front());
+    return found != functions_.end() && found->second > 1;
+  }
+
+  /// One of several functions is called only where there are values of its parameters' types.
+  bool has_arguments(const Definition& function) const {
+    const std::vector<Token> tokens = tokens_of(function.head);
+    return std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+      return types_.find(token.text) == types_.end() || words_.contains(token.text);
+    });
+  }
+
+  /// A heading stays with what is left of what it stands above, a label too.
+  static void remove_unused(std::vector<Definition>& definitions) {
+    std::string above;
+    std::vector<Definition> kept;
+    for (Definition& each : definitions) {
+      const std::size_t end = each.lead.rfind("\n\n");
+      if (end != std::string::npos && each.lead.find("//") < end) {
+        above = each.lead.substr(0, end + 1);
+        each.lead.erase(0, end + 1);
+      }
+      if (each.kind == Definition::Kind::label) above = each.lead + each.head;
+      if (!each.used) continue;
+      if (above.ends_with('\n') && each.lead.starts_with('\n')) each.lead.erase(0, 1);
+      each.lead.insert(0, std::exchange(above, {}));
+      remove_unused(each.members);
+      kept.push_back(std::move(each));
+    }
+    definitions = std::move(kept);
+  }
+
+  std::vector<Section>& sections_;
+  const Constants& constants_;
+  Words words_;
+  Words types_;
+  std::map<std::string, int, std::less<>> functions_;
+  Words never_chosen_;  ///< heads of specialisations
+};
+
+/// Sections one after the other, in as few namespaces as they allow.
+class Writer {
+ public:
+  void write(const Section& section) {
+    const bool empty = std::none_of(section.definitions.begin(), section.definitions.end(), [](const Definition& each) {
+      return each.kind == Definition::Kind::name || !each.members.empty();
+    });
+    if (empty) return;
+    title(section.title);
+    text_ += section.comment;
+    for (const Definition& each : section.definitions) {
+      if (each.head.starts_with("namespace stencil_tune")) {
+        open();
+        write(each.members);
+      } else {
+        if (!each.head.starts_with("#")) close();
+        write(std::span(&each, 1));
+      }
+    }
+  }
+
+  std::string finish(std::string_view source) && {
+    if (text_.empty()) return std::string(source);
+    close();
+    title("the stencil and its tuning");
+    for (std::size_t at = 0; at < source.size();) {
+      const std::size_t end = std::min(source.find('\n', at), source.size() - 1) + 1;
+      const std::string_view line = source.substr(at, end - at);
+      if (!line.starts_with(kInclude)) text_ += line;
+      at = end;
+    }
+    return without_gaps(text_);
+  }
+
+ private:
+  void title(std::string_view title) {
+    constexpr std::size_t kWidth = 120;
+    text_ += fmt::format("\n{:-<{}}\n\n", fmt::format("// ---- {} ", title), kWidth);
+  }
+
+  void open() {
+    if (!std::exchange(open_, true)) text_ += "\nnamespace stencil_tune {\n";
+  }
+  void close() {
+    if (std::exchange(open_, false)) text_ += "\n}  // namespace stencil_tune\n";
+  }
+
+  void write(std::span<const Definition> definitions) {
+    for (const Definition& each : definitions) {
+      text_ += each.lead + each.head;
+      write(each.members);
+      if (!each.members.empty() && text_.back() != '\n') text_ += '\n';
+      text_ += each.body + each.tail;
+    }
+  }
+
+  /// One blank line at most in turn.
+  static std::string without_gaps(std::string_view text) {
+    std::string result;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const bool blank = text[at] == '\n' && result.ends_with("\n\n");
+      if (!blank) result += text[at];
+    }
+    return result;
+  }
+
+  std::string text_;
+  bool open_ = false;
+};
+
+}  // namespace
+
+std::string write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
+  Reader reader(files);
+  reader.read("", source);
+  std::vector<Section> sections = std::move(reader).finish();
+  Constants constants;
+  for (const Section& section : sections) constants.add(section.definitions);
+  sections.pop_back();                    // the source itself, which stays as it is
+  for (int pass = 0; pass < 2; ++pass) {  // what a branch returned may decide others
+    for (Section& section : sections) fold_all(section.definitions, constants, "", false);
+    constants.forget_functions();
+    for (const Section& section : sections) constants.note_functions(section.definitions);
+  }
+  Words words;
+  add_words(source, words);
+  add_words(also_using, words);
+  Sweeper(sections, constants, std::move(words)).sweep();
+  Writer writer;
+  for (const Section& section : sections) writer.write(section);
+  return std::move(writer).finish(source);
+}
+
+}  // namespace stencil_tune

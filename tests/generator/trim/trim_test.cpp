@@ -1,0 +1,192 @@
+#include "generator/trim/trim.hpp"
+
+#include "stencil_tune/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A template file `text` inside the project's namespace, as the source that includes it gets it.
+std::string written(const std::string& text, const std::string& source, std::string_view also_using = {}) {
+  const std::string file = "// What it is for.\n#pragma once\n\nnamespace stencil_tune {\n\n" + text + "\n}\n";
+  const std::vector<TemplateFile> files{{"stencil_tune/part.cuh", file}};
+  return write_out("#include \"stencil_tune/part.cuh\"\n" + source, files, also_using);
+}
+
+constexpr const char* kTuning =
+    "namespace k { struct Stencil { static constexpr int kLowZ = 1; };\n"
+    "struct Tuning { static constexpr int kCluster = 1, kVector = 4; static constexpr Order kOrder = Order::natural; "
+    "}; }\n";
+
+/// The same for a function body; the source calls the function.
+std::string body(const std::string& statements) {
+  return written("enum class Order { natural, z_first, raster };\ntemplate <class S, class T, int kN>\nint f() {\n" +
+                     statements + "}\n",
+                 std::string(kTuning) + "int g() { return f<k::Stencil, k::Tuning, 3>(); }\n");
+}
+
+TEST(Trim, KeepsWhatTheSourceUsesBySomeWay) {
+  const std::string text =
+      written("int c() { return 1; }\nint b() { return c(); }\nint a() { return b(); }\n", "int x = b();\n");
+  EXPECT_THAT(text, HasSubstr("int c()"));
+  EXPECT_THAT(text, HasSubstr("int b()"));
+  EXPECT_THAT(text, Not(HasSubstr("int a()")));
+}
+
+TEST(Trim, KeepsWhatTheCallerUses) {
+  const std::string text = "int a() { return 1; }\nint b() { return 2; }\n";
+  EXPECT_THAT(written(text, "int x = a();\n", "y = b();"), HasSubstr("int b()"));
+  EXPECT_THAT(written(text, "int x = a();\n"), Not(HasSubstr("int b()")));
+}
+
+TEST(Trim, NamesInCommentsAndLiteralsAreNoUses) {
+  const std::string text = written("int a();\nint b();\n", "int x = a();  // not b\nconst char* y = \"b\";\n");
+  EXPECT_THAT(text, Not(HasSubstr("int b()")));
+}
+
+TEST(Trim, MembersGoOneByOneButDataAndOperatorsStay) {
+  const std::string text = written(
+      "struct A {\n  static constexpr int kUsed = 1;\n  static constexpr int kUnused = 2;\n  int data, more;\n"
+      "  explicit A(int n) : data{n}, more(n) {}\n  int used() const { return kUsed; }\n"
+      "  int unused() const { return kUnused; }\n  A operator+(int n) const { return A{data + n}; }\n};\n",
+      "int x = A(1).used();\n");
+  for (const char* kept : {"kUsed = 1", "int data, more;", "explicit A(int n) : data{n}, more(n) {}", "used() const",
+                           "A operator+(int n) const { return A{data + n}; }"}) {
+    EXPECT_THAT(text, HasSubstr(kept));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("kUnused")));
+  EXPECT_THAT(text, Not(HasSubstr("unused")));
+}
+
+TEST(Trim, ALabelStaysWithWhatItStandsAbove) {
+  const char* type = "struct A {\n  int used() { return 1; }\n\n private:\n  int unused() { return 1; }\n};\n";
+  EXPECT_THAT(written(type, "int x = A().used();\n"), Not(HasSubstr("private")));
+  EXPECT_THAT(written(type, "int x = A().unused();\n"), HasSubstr(" private:\n  int unused()"));
+}
+
+TEST(Trim, OverloadsGoWhoseParametersNothingHas) {
+  const std::string text = written(
+      "struct F16 { int bits; };\nstruct BF16 { int bits; };\nint widen(F16 cell) { return from_f16(cell); }\n"
+      "int widen(BF16 cell) { return cell.bits; }\nint from_f16(F16 cell) { return cell.bits; }\n",
+      "struct S { using Storage = F16; };\nint x = widen(S::Storage());\n");
+  EXPECT_THAT(text, HasSubstr("widen(F16"));
+  EXPECT_THAT(text, HasSubstr("from_f16(F16"));
+  EXPECT_THAT(text, Not(HasSubstr("BF16")));
+}
+
+TEST(Trim, SpecialisationsGoThatNothingChooses) {
+  const std::string types =
+      "struct ByLanes {};\nstruct ByTma {};\ntemplate <class S, class T, bool kTma>\nstruct Copies { using Type = "
+      "ByLanes; };\n"
+      "template <class S, class T>\nstruct Copies<S, T, true> { using Type = ByTma; };\n"
+      "template <class S, class T>\nint f() { return sizeof(typename Copies<S, T, T::kTma>::Type); }\n";
+  const auto with = [&](const char* tma) {
+    return written(types, std::string("struct Stencil {};\nstruct Tuning { static constexpr bool kTma = ") + tma +
+                              "; };\nint x = f<Stencil, Tuning>();\n");
+  };
+  EXPECT_THAT(with("false"), Not(HasSubstr("ByTma")));
+  EXPECT_THAT(with("true"), HasSubstr("struct ByTma"));
+  EXPECT_THAT(with("unknown()"), HasSubstr("struct ByTma"));
+}
+
+TEST(Trim, OnlyTheBranchThatIsTakenStays) {
+  EXPECT_THAT(body("  if constexpr (T::kCluster > 1) {\n    a();\n  } else {\n    b();\n    c();\n  }\n  d();\n"),
+              HasSubstr("int f() {\n  b();\n  c();\n  d();\n}"));
+  EXPECT_THAT(body("  // Why.\n  if constexpr (T::kCluster > 1) a();  // and how\n  d();\n"),
+              HasSubstr("int f() {\n  d();\n}"));
+  EXPECT_THAT(body("  if (T::kVector == 4 && S::kLowZ == 1) a();\n"), HasSubstr("int f() {\n  a();\n}"));
+}
+
+TEST(Trim, WhatFollowsAReturnGoes) {
+  EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"),
+              HasSubstr("int f() {\n  return 1;\n}"));
+  EXPECT_THAT(body("  for (;;) {\n    if constexpr (T::kVector == 4) return 1;\n    b();\n  }\n  return 2;\n"),
+              HasSubstr("for (;;) {\n    return 1;\n  }\n  return 2;\n"));
+}
+
+TEST(Trim, BranchesOfOtherStatementsKeepTheirBraces) {
+  EXPECT_THAT(body("  for (;;) if constexpr (T::kVector == 4) { a(); b(); }\n"), HasSubstr("for (;;) { a(); b(); }\n"));
+  EXPECT_THAT(body("  for (;;) if constexpr (T::kVector == 1) a();\n  b();\n"), HasSubstr("for (;;) {}\n  b();"));
+  EXPECT_THAT(
+      body("  if (n) {\n    a();\n  } else if constexpr (T::kVector == 1) {\n    b();\n  } else {\n    c();\n  }\n"),
+      HasSubstr("if (n) {\n    a();\n  } else {\n    c();\n  }\n"));
+}
+
+TEST(Trim, WhatItCannotDecideStays) {
+  for (const char* condition : {"kN == 3", "T::kUnheard > 1", "sizeof(S) == 4", "T::kVector << 1 == 8",
+                                "T::kVector / 0 == 1", "g(T::kVector)", "kN == 3 && T::kVector == 4", "(T::kVector"}) {
+    const std::string statement = std::string("if constexpr (") + condition + ") a();";
+    EXPECT_THAT(body("  " + statement + "\n"), HasSubstr(statement)) << condition;
+  }
+  EXPECT_THAT(body("  if constexpr (kN == 3 && T::kVector == 1) a();\n"), Not(HasSubstr("a()"))) << "whatever kN is";
+}
+
+TEST(Trim, EnumeratorsThatNothingHasEqualNothing) {
+  EXPECT_THAT(body("  if constexpr (kN == Order::raster) a();\n"), Not(HasSubstr("a()")));
+  EXPECT_THAT(body("  if constexpr (kN == Order::natural) a();\n"), HasSubstr("a()"));
+  EXPECT_THAT(body("  if constexpr (kN == Order::raster) a();\n  b(Order::raster);\n"), HasSubstr("a()"));
+}
+
+TEST(Trim, ParametersOfATemplateHideConstants) {
+  const std::string text = written(
+      "constexpr int kDeep = 4;\nstruct A {\n  static constexpr int kWide = 1;\n  template <int kWide, int kDeep>\n"
+      "  int f() {\n    if constexpr (kWide == 1) a();\n    if constexpr (kDeep == 4) b();\n    return 1;\n  }\n"
+      "  int g() {\n    if constexpr (kWide == 2) c();\n    return f<1, 1>();\n  }\n};\n",
+      "int x = A().g();\n");
+  EXPECT_THAT(text, HasSubstr("if constexpr (kWide == 1) a();"));
+  EXPECT_THAT(text, HasSubstr("if constexpr (kDeep == 4) b();"));
+  EXPECT_THAT(text, Not(HasSubstr("c()")));
+}
+
+TEST(Trim, FunctionsThatReturnAConstantDecide) {
+  const std::string text = written(
+      "struct A {\n  static constexpr bool kClustered = false;\n  bool at_seam() const { return kClustered && here(); "
+      "}\n"
+      "  bool here() const { return n > 1; }\n  int n;\n};\nint f(A a) {\n  if (a.at_seam()) send();\n"
+      "  if (a.here()) stay();\n  return 1;\n}\n",
+      "int x = f(A{});\n");
+  EXPECT_THAT(text, Not(HasSubstr("send()")));
+  EXPECT_THAT(text, HasSubstr("if (a.here()) stay();"));
+}
+
+TEST(Trim, ConstantsThatNothingUsesAnyMoreGoAndValuesStay) {
+  EXPECT_THAT(body("  constexpr int kAxis = 1;\n  const int rank = ask();\n"
+                   "  if constexpr (T::kCluster > 1) a(kAxis, rank);\n  return 1;\n"),
+              HasSubstr("int f() {\n  [[maybe_unused]] const int rank = ask();\n  return 1;\n}"));
+}
+
+TEST(Trim, CommentsStandAboveWhatIsLeft) {
+  const std::string text = written(
+      "/// Of a.\nint a();\n\n// Section one.\n\n/// Of b.\nint b();\n/// Of c.\nint c();\n\n// Section two.\n\nint "
+      "d();\n",
+      "int x = c();\n");
+  EXPECT_THAT(text,
+              HasSubstr("// What it is for.\n\nnamespace stencil_tune {\n\n// Section one.\n/// Of c.\nint c();\n\n}"));
+}
+
+TEST(Trim, TextWithoutTemplatesStaysAsItIs) {
+  const std::string text = "#include \"other.h\"\n\nint unused() { return 1; }\n";
+  EXPECT_EQ(write_out(text, {}), text);
+}
+
+TEST(Trim, UnfinishedTextIsNoReasonToFail) {
+  for (const char* broken : {"struct A { int f() {", "template <", "}", "int a = (1;", "#define", "#if 1\nint a;",
+                             "enum class", "using", "if constexpr (", "namespace {", "\"", "/*"}) {
+    EXPECT_NO_THROW(written(broken, "int x = a;\n")) << broken;
+    EXPECT_NO_THROW(body(broken)) << broken;
+  }
+}
+
+TEST(Trim, RefusesATemplateThatIsNotThere) {
+  EXPECT_THROW(write_out("#include \"stencil_tune/none.cuh\"\n", {}), Error);
+}
+
+}  // namespace
+}  // namespace stencil_tune

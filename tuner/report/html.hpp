@@ -1,0 +1,18 @@
+// Text for a page, safe to stand in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// As text or as the value of an attribute. What XML cannot hold becomes '?'.
+std::string escape_html(std::string_view text);
+
+using TableRow = std::vector<std::string>;
+
+/// A table that scrolls where it is too wide; cells are escaped.
+std::string html_table(const TableRow& head, const std::vector<TableRow>& rows);
+
+}  // namespace stencil_tune

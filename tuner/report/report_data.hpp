@@ -1,0 +1,64 @@
+// What a report says, collected from the database: plain values.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/stencil/problem.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A trial that was right and timed.
+struct ReportedRate {
+  int number = 0;  ///< of the trial, from 1 in the order of storage
+  std::string code;
+  double gstencils = 0;
+  int steps = 1;  ///< of a launch
+};
+
+/// What one value of a parameter reached at best.
+struct ReportedValue {
+  std::string value;
+  double gstencils = 0;
+  int trials = 0;
+};
+
+struct ReportedParameter {
+  std::string name;
+  std::string meaning;
+  std::string winners;  ///< the winner's value
+  std::vector<ReportedValue> values;
+};
+
+struct ReportedFailure {
+  std::string reason;
+  int trials = 0;
+};
+
+struct ReportedBaseline {
+  std::string name;
+  std::string code;
+  double gstencils = 0;
+};
+
+struct ReportData {
+  WinnerRecord winner;
+  int trials = 0;
+  std::vector<ReportedRate> rates;
+  std::vector<ReportedParameter> parameters;  ///< of the winner's family, those of which several values were tried
+  std::vector<ReportedFailure> failures;      ///< most frequent first
+  std::vector<ReportedBaseline> baselines;    ///< those of the textbook's kernels that were tried
+  double operations = 0;                      ///< of an update
+  double bytes = 0;                           ///< of an update: each input read once, each output written once
+  double l2_gbs = 0;                          ///< of the GPU, by its data sheet or measured; 0: the model is not known
+  double compute_gflops = 0;                  ///< in the type of the arithmetic; 0: not known
+  std::string kernel;                         ///< its exported source; empty where it cannot run any more
+  std::string options;                        ///< of the command line: "--stencil star3d1r --dims 512x512x512"
+};
+
+/// trials: those of the winner's problem and GPU, in the order of storage.
+ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials);
+
+}  // namespace stencil_tune

@@ -1,0 +1,211 @@
+#include "tuner/report/report_page.hpp"
+
+#include "tuner/report/chart.hpp"
+#include "tuner/report/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kStyle = R"(
+:root { color-scheme: light dark; --page: #fff; --text: #1c2330; --faint: #5b6472; --rule: #d8dde5; --mark: #0b62c4;
+        --trial: #8a94a3; --roof: #b4460a; --code: #f4f6f9; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14181f; --text: #e6eaf0; --faint: #a3adba; --rule: #39424f; --mark: #6cb2ff; --trial: #7d8796;
+          --roof: #ff9a5c; --code: #1d232c; } }
+body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem;
+       padding: 1rem; overflow-wrap: break-word; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2rem; }
+.rate { font-size: 2rem; font-weight: 600; color: var(--mark); margin: 0; }
+.faint { color: var(--faint); }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 1rem; }
+figure { margin: 0; } figcaption { color: var(--faint); font-size: 0.9rem; }
+svg { display: block; width: 100%; height: auto; } svg text { fill: var(--faint); font: 10px system-ui, sans-serif; }
+.grid { stroke: var(--rule); stroke-width: 0.6; }
+.trial { fill: var(--trial); fill-opacity: 0.6; } .best-trial { fill: var(--mark); }
+.best, .roof { fill: none; stroke: var(--mark); stroke-width: 1.6; } .roof { stroke: var(--roof); stroke-dasharray: 5 3; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9rem; }
+th, td { border-bottom: 1px solid var(--rule); padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; vertical-align: top; }
+code, pre { font: 0.85rem ui-monospace, monospace; } pre { background: var(--code); overflow-x: auto; padding: 0.8rem;
+       overflow-wrap: normal; }
+@media print { body { max-width: none; } pre { white-space: pre-wrap; } }
+)";
+
+std::string rate_text(double gstencils, bool predicted = false) {
+  return fmt::format("{}{:.1f}", predicted ? "~" : "", gstencils);
+}
+
+std::string head(const ReportData& data) {
+  const TrialRecord& trial = data.winner.trial;
+  const ProblemKey& problem = trial.problem;
+  const std::string title =
+      fmt::format("{}, {}, {}", problem.stencil_name, name(problem.type), to_string(problem.extents));
+  std::string text =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
+  text += escape_html(title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>";
+  text += escape_html(title) + "</h1>\n<p class=\"faint\">";
+  text += escape_html(fmt::format("boundary {}{} on {}", to_string(problem.boundaries, problem.extents.rank),
+                                  problem.steps > 1 ? fmt::format(", a run of {} steps", problem.steps) : "",
+                                  trial.platform.gpu));
+  return text + "</p>\n";
+}
+
+std::string winner_section(const ReportData& data) {
+  const TrialRecord& trial = data.winner.trial;
+  std::string text = fmt::format("<p class=\"rate\">{} GStencil/s</p>\n<p><code>{}</code></p>\n",
+                                 rate_text(trial.gstencils, trial.predicted), escape_html(trial.code));
+  std::vector<TableRow> rows;
+  if (trial.predicted) {
+    rows.push_back({"evidence", "predicted by the performance model: never measured"});
+  } else {
+    rows.push_back(
+        {"one launch", fmt::format("{:.4f} ms, 95 % within {:.4f} to {:.4f} ms, {} samples", trial.timing.median_ms,
+                                   trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples)});
+  }
+  rows.push_back(
+      {"share of the copy ceiling", fmt::format("{:.1f} % of {:.0f} GB/s", 100 * trial.share, trial.ceiling_gbs)});
+  if (data.winner.naive_gstencils > 0) {
+    rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {:.2f} times as fast",
+                                                rate_text(data.winner.naive_gstencils, trial.predicted),
+                                                trial.gstencils / data.winner.naive_gstencils)});
+  }
+  rows.push_back(
+      {"resources", fmt::format("{} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %", trial.registers,
+                                trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy)});
+  if (!trial.plan.empty()) rows.push_back({"launches of a run", trial.plan});
+  if (trial.sm_clock_mhz > 0) {
+    rows.push_back(
+        {"clocks in the race", fmt::format("SM {} MHz, memory {} MHz", trial.sm_clock_mhz, trial.memory_clock_mhz)});
+  }
+  if (trial.watts > 0) {
+    rows.push_back({"power in the race", fmt::format("{:.0f} W, {:.2f} nJ an update", trial.watts, trial.nanojoules)});
+  }
+  if (!trial.throttle.empty()) rows.push_back({"clocks were lowered", trial.throttle});
+  rows.push_back({"found", fmt::format("best of {} trials, {}", data.winner.trials_seen, trial.created_at)});
+  return text + html_table({"", ""}, rows);
+}
+
+std::string search_chart(const ReportData& data) {
+  std::vector<ChartPoint> trials, best;
+  for (const ReportedRate& each : data.rates) {
+    trials.push_back(
+        {static_cast<double>(each.number), each.gstencils, fmt::format("{:.1f} {}", each.gstencils, each.code)});
+    const double before = best.empty() ? 0 : best.back().y;
+    if (!best.empty()) best.push_back({static_cast<double>(each.number), before, ""});
+    best.push_back({static_cast<double>(each.number), std::max(before, each.gstencils), ""});
+  }
+  Chart chart("Rate of each trial and of the best so far", "trial", "GStencil/s", Scale::linear);
+  chart.dots(std::move(trials), "trial");
+  chart.line(std::move(best), "best");
+  return "<figure>" + chart.svg() + "<figcaption>Each trial, and the best so far.</figcaption></figure>\n";
+}
+
+/// Operations a byte from memory across, which fused steps multiply.
+/// The rate that so many bytes a second allow, and no more than arithmetic does, over operations a byte.
+std::vector<ChartPoint> roof(const ReportData& data, double gbs, double low, double high) {
+  const double flat = data.compute_gflops > 0 ? data.compute_gflops / data.operations : gbs * high / data.operations;
+  std::vector<ChartPoint> points;
+  const double corner = flat * data.operations / gbs;
+  for (const double x : {low, std::clamp(corner, low, high), high}) {
+    points.push_back({x, std::min(gbs * x / data.operations, flat), ""});
+  }
+  return points;
+}
+
+/// Over operations a byte from memory, which fused steps multiply.
+std::string roofline_chart(const ReportData& data) {
+  if (data.rates.empty() || data.operations <= 0) return "";
+  const TrialRecord& winner = data.winner.trial;
+  const double one_step = data.operations / data.bytes;
+  std::vector<ChartPoint> trials, best;
+  double most = 1;
+  for (const ReportedRate& each : data.rates) {
+    most = std::max(most, static_cast<double>(each.steps));
+    ChartPoint point{each.steps * one_step, each.gstencils, fmt::format("{:.1f} {}", each.gstencils, each.code)};
+    (each.code == winner.code ? best : trials).push_back(std::move(point));
+  }
+  Chart chart("Roofline", "operations a byte of memory", "GStencil/s", Scale::logarithmic);
+  chart.dots(std::move(trials), "trial");
+  chart.dots(std::move(best), "best-trial");
+  std::string allowed;
+  for (const auto& [what, gbs] : {std::pair{"plain copies", winner.ceiling_gbs}, std::pair{"L2", data.l2_gbs}}) {
+    if (gbs <= 0) continue;
+    chart.line(roof(data, gbs, one_step / 2, one_step * most * 2), "roof");
+    allowed += fmt::format(", {} at {:.0f} GB/s", what, gbs);
+  }
+  if (data.compute_gflops > 0) allowed += fmt::format(", arithmetic at {:.0f} GFLOP/s", data.compute_gflops);
+  return fmt::format(
+      "<figure>{}<figcaption>Each trial, the winner marked, and what limits it{}.</figcaption></figure>\n", chart.svg(),
+      allowed);
+}
+
+std::string parameters_section(const ReportData& data) {
+  if (data.parameters.empty()) return "";
+  std::string text =
+      "<h2>What each parameter did</h2>\n<p class=\"faint\">The best rate that any trial of this family "
+      "reached with a value, in GStencil/s; a star marks the winner's value.</p>\n";
+  std::vector<TableRow> rows;
+  for (const ReportedParameter& each : data.parameters) {
+    std::string values;
+    for (const ReportedValue& value : each.values) {
+      values += fmt::format("{}{}{}: {:.1f}", values.empty() ? "" : ",  ", value.value,
+                            value.value == each.winners ? "*" : "", value.gstencils);
+    }
+    rows.push_back({each.name, values, each.meaning});
+  }
+  return text + html_table({"parameter", "value: best rate", "meaning"}, rows);
+}
+
+std::string baselines_section(const ReportData& data) {
+  std::vector<TableRow> rows;
+  for (const ReportedBaseline& each : data.baselines) {
+    rows.push_back({each.name,
+                    each.gstencils > 0 ? rate_text(each.gstencils, data.winner.trial.predicted) : "not tried",
+                    each.code});
+  }
+  return rows.empty() ? ""
+                      : "<h2>The textbook's kernels</h2>\n" + html_table({"kernel", "GStencil/s", "candidate"}, rows);
+}
+
+std::string failures_section(const ReportData& data) {
+  std::vector<TableRow> rows;
+  for (const ReportedFailure& each : data.failures) rows.push_back({fmt::format("{}", each.trials), each.reason});
+  return rows.empty() ? "" : "<h2>Trials that failed</h2>\n" + html_table({"trials", "why"}, rows);
+}
+
+std::string reproduce_section(const ReportData& data) {
+  const PlatformKey& platform = data.winner.trial.platform;
+  return fmt::format(
+      "<h2>How to reproduce it</h2>\n<p>On {}, driver {}, NVRTC {}:</p>\n<pre>stencil-tune tune {} --candidates {}\n"
+      "stencil-tune export {} -o kernel.cu</pre>\n",
+      escape_html(platform.gpu), escape_html(platform.driver.empty() ? "none" : platform.driver),
+      escape_html(platform.nvrtc), escape_html(data.options), escape_html(data.winner.trial.code),
+      escape_html(data.options));
+}
+
+}  // namespace
+
+std::string report_page(const ReportData& data) {
+  std::string text = head(data) + winner_section(data);
+  text += "<h2>How it was found</h2>\n";
+  if (data.trials == 0) {
+    text += "<p>Its trials are not in this database: it ships with stencil-tune, or was imported.</p>\n";
+  } else {
+    text +=
+        fmt::format("<p>{} trials in the database, {} of them right and timed.</p>\n", data.trials, data.rates.size());
+    text += "<div class=\"charts\">\n" + search_chart(data) + roofline_chart(data) + "</div>\n";
+  }
+  text += parameters_section(data) + baselines_section(data) + failures_section(data) + reproduce_section(data);
+  if (!data.kernel.empty()) {
+    text += "<h2>The kernel</h2>\n<details><summary>Its source, as `export` writes it</summary>\n<pre>" +
+            escape_html(data.kernel) + "</pre></details>\n";
+  }
+  return text + "</body>\n</html>\n";
+}
+
+}  // namespace stencil_tune
