@@ -25,8 +25,8 @@ struct OpenOptions {
   Access access = Access::write;
   bool create_folder = false;                      ///< make missing folders of the path (when writing)
   std::chrono::milliseconds busy_timeout{10'000};  ///< how long to wait for another process's lock
-  /// Called about once a second while it waits, with the path and the whole seconds so far; false ends the wait. Must not
-  /// throw.
+  /// Called about once a second while it waits, with the path and the whole seconds so far; false ends the wait. Must
+  /// not throw.
   std::function<bool(const std::filesystem::path&, int)> while_locked{};
 };
 

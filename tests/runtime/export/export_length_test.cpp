@@ -43,9 +43,9 @@ Length length_of(const std::string& text) {
 
 /// The most that any winner of a kind may take.
 Length limit_of(const Tuning& tuning) {
-  if (tuning.family->name == "temporal") return {2950, 2150};
-  if (tuning.family->name == "direct") return {860, 620};
-  return tuning.planes == Planes::ring ? Length{1550, 1150} : Length{1180, 900};
+  if (tuning.family->name == "temporal") return {3000, 2180};
+  if (tuning.family->name == "direct") return {900, 650};
+  return tuning.planes == Planes::ring ? Length{1600, 1180} : Length{1220, 930};
 }
 
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {

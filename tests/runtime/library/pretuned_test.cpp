@@ -107,8 +107,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
       << "one that cannot be read keeps no other from serving";
 }
 
-/// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did not
-/// move (bench/README.md).
+/// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
+/// not move (bench/README.md).
 constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
