@@ -19,7 +19,7 @@ complete_words() {
   COMPREPLY=()
   _stencil_tune
 }
-offered() { printf '%s\n' "${COMPREPLY[@]}" | grep -qx -- "$1"; }
+offered() { grep -qx -- "$1" <<<"$(printf '%s\n' "${COMPREPLY[@]}")"; } # no pipe: grep leaves before all is written
 
 verbs=$("$program" help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 (($(wc -l <<<"$verbs") > 5)) || fail 'the help should list verbs'

@@ -42,9 +42,12 @@ def two_users(place, checks):
     place.folder.chmod(0o755)
     database = shared / "t.db"
     place.run("db", "import", SHIPPED_WINNERS, "--db", database)
-    shutil.copy(place.program, shared / "program")  # hers is found where she may read
+    # What she uses stands where she may read.
+    shutil.copy(place.program, shared / "program")
+    winners = shutil.copy(SHIPPED_WINNERS, shared / "winners.json")
     for path in (shared, shared / "program"):
         path.chmod(0o755)
+    winners.chmod(0o644)
     database.chmod(0o644)
     before = (database.read_bytes(), sorted(os.listdir(shared)))
     her_home = place.folder / "hers"
@@ -56,7 +59,7 @@ def two_users(place, checks):
         return place.run(*words, program=shared / "program", environment=hers, cwd=her_home, user=NOBODY, group=NOBODY)
 
     checks.expect(as_her("list", "--db", database).status == 0, "another user's database cannot be read")
-    written = as_her("db", "import", SHIPPED_WINNERS, "--db", database)
+    written = as_her("db", "import", winners, "--db", database)
     checks.expect(written.status == 1 and b"read-only" in written.err, "another user's database: not said why")
     checks.expect((database.read_bytes(), sorted(os.listdir(shared))) == before, "another user's database changed")
     own = as_her("db", "import", shared / "t.db", "--db", her_home / "own.db")
