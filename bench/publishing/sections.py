@@ -61,7 +61,7 @@ def temporal_section(record, rivals, folder, plot):
               f"best of all its configurations ([bench/rivals.json](../bench/rivals.json)). {sources}.")
     parts = [
         f"![Rate of {steps} steps against other systems]({plot})\n",
-        f"GStencil/s of a run of {steps} steps, boundary hold, every cell compared with repeated plain sweeps\n"
+        f"GStencil/s of whole runs of {steps} steps in bursts after a rest, boundary hold, every cell compared with repeated plain sweeps\n"
         f"({provenance(record, folder, 'temporal')}):\n",
         temporal_table(record, rivals),
         "One sweep: the fastest kernel of one sweep that was tuned for the same grid, of this record or of\n"

@@ -7,19 +7,19 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 
 namespace stencil_tune {
 namespace {
 
 constexpr const char* kDocs = "docs/stencils.md";
-constexpr const char* kRecord = "bench/results/h200/corpus.txt";
+constexpr const char* kRecord = "db/pretuned/h200.json";
 constexpr const char* kBegin = "<!-- measured corpus, written by the test CorpusDocs -->\n";
 constexpr const char* kEnd = "<!-- end of the measured corpus -->\n";
 
@@ -30,36 +30,34 @@ std::string read(const char* path) {
 }
 
 struct Measured {
-  std::string grid, rate, share, naive, code;
+  std::string grid, code;
+  double rate = 0, share = 0, naive = 0;
 };
 
-/// Rates by definition and stage, and the commit they are of.
+/// Of the winners that ship: one sweep in f32, by definition and stage, and the day of the last race.
 struct Record {
-  std::string commit;
+  std::string day;
   std::map<std::pair<std::string, int>, Measured> stages;
 };
 
+/// The grid that the table shows for a rank; others ship too.
+std::string grid_of(const nlohmann::json& trial) {
+  const std::string nx = std::to_string(trial.at("nx").get<int>());
+  if (nx == "512" && trial.at("nz") == 512) return "512x512x512";
+  return nx == "8192" && trial.at("ny") == 8192 ? "8192x8192" : "";
+}
+
 Record read_record() {
-  static const std::regex version(R"(stencil-tune \S+ \((\S+)\))");
-  static const std::regex header(R"(## (\w+) stage (\d+).*)");
-  static const std::regex problem(R"(\w+(?:, stage [^:]*)?: \d+ points, order \d+, (\w+, [0-9x]+), .*)");
-  static const std::regex winner(R"(  winner +([0-9.]+) +([0-9.]+) .* (\S+))");
-  static const std::regex naive(R"(  naive +([0-9.]+) .*)");
   Record record;
-  std::ifstream file(kRecord);
-  Measured* now = nullptr;
-  for (std::string line; std::getline(file, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, version)) record.commit = match[1];
-    if (std::regex_match(line, match, header)) now = &record.stages[{match[1], std::stoi(match[2])}];
-    if (!now) continue;
-    if (std::regex_match(line, match, problem)) now->grid = match[1];
-    if (std::regex_match(line, match, naive)) now->naive = match[1];
-    if (std::regex_match(line, match, winner)) {
-      now->rate = match[1];
-      now->share = match[2];
-      now->code = match[3];
-    }
+  const nlohmann::json shipped = nlohmann::json::parse(read(kRecord));
+  for (const nlohmann::json& winner : shipped.at("winners")) {
+    const nlohmann::json& trial = winner.at("trial");
+    const std::string grid = grid_of(trial);
+    if (grid.empty() || trial.at("type") != "f32" || trial.at("steps") != 1 || !trial.at("raced")) continue;
+    record.day = std::max(record.day, trial.at("created_at").get<std::string>().substr(0, 10));
+    record.stages[{trial.at("stencil_name"), trial.at("stage")}] = {
+        "f32, " + grid, trial.at("code"), trial.at("gstencils"), 100 * trial.at("share").get<double>(),
+        winner.at("naive_gstencils")};
   }
   return record;
 }
@@ -72,13 +70,15 @@ std::string label(const std::string& name, int stage, std::size_t stages) {
 
 std::string rates(const Record& record) {
   std::string text = fmt::format(
-      "On one NVIDIA H200, commit {} ([the record](../bench/results/h200/corpus.txt)). The bound is the traffic of "
+      "One sweep, on one NVIDIA H200, raced on {} ([the winners that ship](../db/pretuned/h200.json), "
+      "[how](../bench/results/h200/README.md)).\n"
+      "The bound is the traffic of the stencil itself, each field it reads read once, each it writes written once, at "
       "the\n"
-      "stencil itself, each field it reads read once, each it writes written once, at the speed of a plain copy.\n\n"
+      "speed of a plain copy.\n\n"
       "| definition | type, grid | GStencil/s | of its bound | naive | candidate |\n"
       "| --- | --- | --- | --- | --- | --- |\n",
-      record.commit);
-  std::string unmeasured;  // written after the record was made
+      record.day);
+  std::string unmeasured;
   for (const auto& [name, stages] : corpus_reference()) {
     for (int stage = 0; stage < static_cast<int>(stages.size()); ++stage) {
       const auto found = record.stages.find({name, stage});
@@ -87,11 +87,11 @@ std::string rates(const Record& record) {
         continue;
       }
       const Measured& m = found->second;
-      text += fmt::format("| `{}` | {} | **{}** | {} % | {} | `{}` |\n", label(name, stage, stages.size()), m.grid,
-                          m.rate, m.share, m.naive, m.code);
+      text += fmt::format("| `{}` | {} | **{:.1f}** | {:.1f} % | {:.1f} | `{}` |\n", label(name, stage, stages.size()),
+                          m.grid, m.rate, m.share, m.naive, m.code);
     }
   }
-  return unmeasured.empty() ? text : text + "\nNot in this record: " + unmeasured + ".\n";
+  return unmeasured.empty() ? text : text + "\nNo winner ships of: " + unmeasured + ".\n";
 }
 
 bool is_centre_alone(const StageFacts& facts, int field) {
