@@ -7,6 +7,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/session/contenders.hpp"
 #include "tuner/session/run_plan.hpp"
+#include "tuner/session/seen_trials.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ class Session {
         winners_(parts.database),
         context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
         contenders_(static_cast<std::size_t>(options.finalists)),
+        seen_(parts.problem),
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {
@@ -81,7 +83,7 @@ class Session {
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
       parts_.strategy.report(parse_code(trial.code), score(trial));
-      seen_[trial.code] = trial;
+      seen_.add(trial);
     }
     // The incumbents: they are compiled anew, because the race needs their binaries.
     const auto ranking = ranked_codes(known);
@@ -94,7 +96,7 @@ class Session {
 
   void queue_warm_starts() {
     for (const Tuning& tuning : parts_.warm_starts) {
-      if (seen_.count(code(tuning)) == 0 && warm_start_codes_.insert(code(tuning)).second) first_.push_back(tuning);
+      if (!seen_.contains(tuning) && warm_start_codes_.insert(code(tuning)).second) first_.push_back(tuning);
     }
   }
 
@@ -102,7 +104,7 @@ class Session {
     for (const Baseline& baseline : parts_.baselines) {
       if (!baseline.tuning) continue;
       const std::string baseline_code = code(*baseline.tuning);
-      if (!baseline_codes_.insert(baseline_code).second || seen_.count(baseline_code) > 0) continue;
+      if (!baseline_codes_.insert(baseline_code).second || seen_.contains(*baseline.tuning)) continue;
       if (warm_start_codes_.count(baseline_code) > 0) continue;
       first_.push_back(*baseline.tuning);
     }
@@ -194,7 +196,7 @@ class Session {
     }
     if (incumbents_.erase(candidate) > 0) {
       if (compiled.outcome == Outcome::ok) {
-        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_[candidate].timing.median_ms);
+        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_.median_ms(candidate));
       }
       return;
     }
@@ -234,7 +236,7 @@ class Session {
   void note_failure(TrialRecord trial) {
     trial.id = trials_.insert(trial, naive_gstencils()).id;
     ++result_.failures[trial.outcome];
-    seen_[trial.code] = std::move(trial);
+    seen_.add(trial);
   }
 
   void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
@@ -244,7 +246,7 @@ class Session {
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(tuning, score(trial));
     if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
-    seen_[trial.code] = trial;
+    seen_.add(trial);
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
     if (lost_in_a_row_ >= kMostLostInARow) {
       throw Error(ErrorCode::device_lost, "the GPU was lost for " + std::to_string(lost_in_a_row_) +
@@ -261,7 +263,7 @@ class Session {
     std::set<std::string> wanted;
     for (const auto& [tuning, kernel] : finalists) {
       const auto remainder = plan_of(tuning).remainder;
-      if (options_.predicted || !remainder || seen_.contains(code(*remainder))) continue;
+      if (options_.predicted || !remainder || seen_.contains(*remainder)) continue;
       if (wanted.insert(code(*remainder)).second) parts_.compilers.submit(*remainder);
     }
     while (!wanted.empty() && !parts_.stop && elapsed() < options_.budget_s) {
@@ -275,23 +277,6 @@ class Session {
   }
 
   RunPlan plan_of(const Tuning& tuning) const { return plan_run(parts_.problem, tuning, result_.device.device.limits); }
-
-  PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
-    return {fused.gstencils, plan.remainder ? rate_of(*plan.remainder) : 0, best_single_rate()};
-  }
-
-  double rate_of(const Tuning& tuning) const {
-    const auto found = seen_.find(code(tuning));
-    return found == seen_.end() ? 0 : kernel_rate(parts_.problem, found->second.timing);
-  }
-
-  double best_single_rate() const {
-    double best = 0;
-    for (const auto& [candidate, trial] : seen_) {
-      if (sweeps_per_launch(parse_code(candidate)) == 1) best = std::max(best, trial.gstencils);
-    }
-    return best;
-  }
 
   void race() {
     const auto finalists = contenders_.take();
@@ -315,7 +300,7 @@ class Session {
     const bool ok = trial.outcome == Outcome::ok;
     if (trial.raced) {
       const RunPlan plan = plan_of(tuning);
-      rate_whole_run(trial, plan, rates_beside(plan, trial));
+      rate_whole_run(trial, plan, seen_.rates_beside(plan, trial));
     }
     if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
     if (!ok) {
@@ -323,7 +308,7 @@ class Session {
     } else if (trial.raced || options_.predicted) {
       result_.finalists.push_back(trial);
     }
-    seen_[trial.code] = trial;
+    seen_.add(trial);
   }
 
   // ---- afterwards
@@ -333,20 +318,7 @@ class Session {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     result_.best = best_;
-    for (const Baseline& baseline : parts_.baselines) {
-      BaselineResult row{std::string(baseline.name), std::nullopt, baseline.reason};
-      if (baseline.tuning) {
-        const auto found = seen_.find(code(*baseline.tuning));
-        if (found == seen_.end()) {
-          row.reason = "not tried yet";
-        } else if (found->second.outcome == Outcome::ok) {
-          row.trial = found->second;
-        } else {
-          row.reason = std::string(stencil_tune::name(found->second.outcome)) + ": " + found->second.message;
-        }
-      }
-      result_.baselines.push_back(std::move(row));
-    }
+    result_.baselines = seen_.baseline_results(parts_.baselines);
     result_.seconds = elapsed();
     return std::move(result_);
   }
@@ -365,7 +337,7 @@ class Session {
   double naive_gstencils() const {
     for (const Baseline& baseline : parts_.baselines) {
       if (baseline.name != "naive" || !baseline.tuning) continue;
-      return rate_of(*baseline.tuning);
+      return seen_.rate_of(*baseline.tuning);
     }
     return 0;
   }
@@ -390,15 +362,15 @@ class Session {
   WinnerStore winners_;
   TrialContext context_;
   Contenders contenders_;
+  SeenTrials seen_;
   double start_;
   double ready_s_ = 0;  // when the device was ready
   SessionResult result_;
-  std::optional<TrialRecord> best_;          // timed to the end, of this and earlier sessions
-  std::map<std::string, TrialRecord> seen_;  // the trial that speaks for each code
-  std::deque<Tuning> first_;                 // incumbents and baselines, before the strategy is asked
-  std::set<std::string> cannot_run_;         // codes of stored trials
-  std::set<std::string> tried_again_;        // codes that failed in a way that deserves another try, and had it
-  std::set<std::string> incumbents_;         // known codes that are being compiled again
+  std::optional<TrialRecord> best_;    // timed to the end, of this and earlier sessions
+  std::deque<Tuning> first_;           // incumbents and baselines, before the strategy is asked
+  std::set<std::string> cannot_run_;   // codes of stored trials
+  std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it
+  std::set<std::string> incumbents_;   // known codes that are being compiled again
   std::set<std::string> warm_start_codes_;
   std::set<std::string> baseline_codes_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device

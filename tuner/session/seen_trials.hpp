@@ -1,0 +1,45 @@
+// The trials that a session knows, its own and earlier ones: the one that speaks for each code.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/tuning.hpp"
+#include "tuner/session/run_plan.hpp"
+#include "tuner/session/session.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+class SeenTrials {
+ public:
+  /// `problem` must outlive this.
+  explicit SeenTrials(const Problem& problem) : problem_(problem) {}
+
+  /// In place of what spoke for its code before.
+  void add(const TrialRecord& trial) { by_code_[trial.code] = trial; }
+
+  bool contains(const Tuning& tuning) const { return by_code_.contains(code(tuning)); }
+
+  /// Median of a known trial, ms.
+  double median_ms(const std::string& code) const { return by_code_.at(code).timing.median_ms; }
+
+  /// GStencil/s of the kernel alone; 0: not known.
+  double rate_of(const Tuning& tuning) const;
+
+  /// What the rate of the whole run follows from, for a trial of the plan's fused steps. Single steps go at the rate of
+  /// the fastest kernel of one sweep.
+  PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
+
+  /// A row for each, with the trial or why there is none.
+  std::vector<BaselineResult> baseline_results(std::span<const Baseline> baselines) const;
+
+ private:
+  const Problem& problem_;
+  std::map<std::string, TrialRecord> by_code_;
+};
+
+}  // namespace stencil_tune
