@@ -86,10 +86,10 @@ struct TrialRecord {
   std::string sharpness_note;       ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
   std::string plan;                 ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
   std::string objective = "burst";  ///< what the race ranked by: "time", "burst" or "energy"
-  double sustained_gstencils = 0;   ///< GStencil/s under continuous load; 0 unknown
-  double watts = 0;                 ///< read during the race, as all below; 0 unknown
-  double nanojoules = 0;            ///< energy of one update; 0 unknown
-  int sm_clock_mhz = 0;             ///< 0 unknown
+  double sustained_gstencils = 0;   ///< GStencil/s under continuous load; 0 unknown, as nothing measures it yet
+  double watts = 0;                 ///< the same
+  double nanojoules = 0;            ///< energy of one update; the same
+  int sm_clock_mhz = 0;             ///< the lowest during the race; 0 unknown
   int memory_clock_mhz = 0;         ///< 0 unknown
   std::string throttle;             ///< why clocks were lowered; empty: not at all, or unknown
 };
