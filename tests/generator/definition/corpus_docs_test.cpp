@@ -70,8 +70,8 @@ std::string label(const std::string& name, int stage, std::size_t stages) {
 
 std::string rates(const Record& record) {
   std::string text = fmt::format(
-      "One sweep, on one NVIDIA H200, raced on {} ([the winners that ship](../db/pretuned/h200.json), "
-      "[how](../bench/results/h200/README.md)).\n"
+      "One sweep, on one NVIDIA H200: the winners that ship, raced on {} "
+      "([how](../bench/results/h200/README.md)).\n"
       "The bound is the traffic of the stencil itself, each field it reads read once, each it writes written once, at "
       "the\n"
       "speed of a plain copy.\n\n"
