@@ -5,14 +5,15 @@ A session ends within its budget and the longest deadline, which is 5 s for a bu
 message or finds what compiles in time, and leaves nothing behind. Ten times as long is taken for stuck, since machines are
 loaded.
 """
-import random
 import subprocess
 import time
+from collections import Counter
 
-from sandbox import PREDICTION, Sandbox, arguments, conclude
+from sandbox import PREDICTION, Sandbox, arguments, compilers_each, conclude, in_shares, require_predictions
 
 BUDGET_S = 2
-LONGEST_S = 10 * (BUDGET_S + 5)
+DEADLINE_S = BUDGET_S + 5
+LONGEST_S = 10 * DEADLINE_S
 
 
 def product_of_sums(dice, factors, terms):
@@ -34,31 +35,35 @@ def bomb(dice):
     return ['--shape', 'box', '--order', '2', '--steps', str(dice.randint(8, 64)), '--type', 'f64']
 
 
-def main():
-    options = arguments(__doc__, 100)
-    dice = random.Random(options.seed)
-    late = crashes = processes = 0
-    longest = 0.0
+def attack(options, count, dice):
+    seen = Counter()
     with Sandbox(options.program) as sandbox:
-        sandbox.require_predictions()
-        for number in range(options.count):
-            words = ['tune', '--dims', '64', *PREDICTION, '--budget', f'{BUDGET_S}s', *bomb(dice)]
+        for _ in range(count):
+            words = ['tune', '--dims', '64', *PREDICTION, '--budget', f'{BUDGET_S}s', *compilers_each(options.jobs),
+                     *bomb(dice)]
             began = time.monotonic()
             try:
-                ended = sandbox.run(*words, timeout=LONGEST_S)
-                crash = ended.returncode < 0 or ended.returncode > 2 or (ended.returncode != 0 and not ended.stderr)
+                ended = sandbox.run_on_database(*words, timeout=LONGEST_S)
+                crash = ended.crashed or ended.failed_silently
                 if crash:
-                    print(f'bomb {number}: status {ended.returncode}: {ended.stderr[-500:]}')
-                crashes += crash
+                    print(f'{" ".join(words)[:300]}: status {ended.status}: {ended.complaint[-500:]}', flush=True)
+                seen['crashes'] += crash
             except subprocess.TimeoutExpired:
-                print(f'bomb {number} is not over after {LONGEST_S} s: {" ".join(words)[:300]}')
-                late += 1
-            longest = max(longest, time.monotonic() - began)
-            processes += sandbox.processes_left()
-        files = sandbox.temporary_files()
-    print(f'the longest took {longest:.1f} s of a budget of {BUDGET_S} s')
-    conclude(f'G9 bombs: {options.count} bombs, {late} not ended in time, {crashes} crashed, {processes} processes left, '
-             f'{len(files)} temp files left', late + crashes + processes + len(files))
+                print(f'not over after {LONGEST_S} s: {" ".join(words)[:300]}', flush=True)
+                seen['late'] += 1
+            seen['overdue'] += time.monotonic() - began > DEADLINE_S
+            seen['processes'] += sandbox.processes_left()
+        seen['files'] += sandbox.temporary_files()
+    return seen
+
+
+def main():
+    options = arguments(__doc__, 100)
+    require_predictions(options.program)
+    seen = in_shares(attack, options)
+    conclude(f"G9 bombs: {options.count} bombs, {seen['overdue']} took over {DEADLINE_S} s, {seen['late']} over {LONGEST_S} s, "
+             f"{seen['crashes']} crashed, {seen['processes']} processes left, {seen['files']} temp files left",
+             seen['late'] + seen['crashes'] + seen['processes'] + seen['files'])
 
 
 main()

@@ -6,7 +6,7 @@ import json
 import random
 import sqlite3
 
-from workplace import FROZEN_DATABASE, SHIPPED_WINNERS, Workplace, conclude, in_parallel, parse_arguments
+from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
 
 WRITTEN_TO = 5  # every so many-th damaged database is opened for writing too
 
@@ -112,21 +112,21 @@ class Suite:
 
 
 def main():
-    arguments = parse_arguments(__doc__, 10_000)
-    in_cache = arguments.count // 2
-    with Workplace(arguments.program) as place:
+    options = arguments(__doc__, 10_000)
+    in_cache = options.count // 2
+    with file_sandbox(options.program) as place:
         suite = Suite(place)
-        cases = [(number, f"{arguments.seed}.{number}") for number in range(arguments.count - in_cache)]
-        results = in_parallel(suite.judge, cases)
+        cases = [(number, f"{options.seed}.{number}") for number in range(options.count - in_cache)]
+        results = in_parallel(suite.judge, cases, options.jobs)
         cache_wrong, cache_unnoticed = map(int, place.tool("cache", place.folder / "cache", str(in_cache),
-                                                           str(arguments.seed)).split())
+                                                           str(options.seed)).split())
     crashes = sum(result[0] for result in results)
     wrong = sum(result[1] for result in results) + cache_wrong
     unnoticed = sum(result[2] for result in results) + cache_unnoticed
     faults = [result[3] for result in results if any(result[:3])]
     if cache_wrong or cache_unnoticed:
         faults.append(f"binary cache: {cache_wrong} wrong kernels, {cache_unnoticed} changes unnoticed")
-    conclude(f"G3 damage: {arguments.count} changed files, {crashes} crashes, {wrong} wrong kernels, "
+    conclude(f"G3 damage: {options.count} changed files, {crashes} crashes, {wrong} wrong kernels, "
              f"{unnoticed} changes unnoticed", faults)
 
 

@@ -7,7 +7,7 @@ import json
 import random
 import sqlite3
 
-from workplace import FROZEN_DATABASE, SHIPPED_WINNERS, Workplace, conclude, in_parallel, parse_arguments
+from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
 
 APPLICATION_ID = bytes.fromhex("5354ec11")  # at byte 68 of a database of ours
 HOT_JOURNAL = bytes.fromhex("d9d505f920a163d7") + b"\0\0\0\1 and more"
@@ -89,20 +89,20 @@ def judge(place, ours, case):
 
 
 def main():
-    arguments = parse_arguments(__doc__, 170)
-    with Workplace(arguments.program) as place:
+    options = arguments(__doc__, 170)
+    with file_sandbox(options.program) as place:
         good = place.folder / "good.db"
         if place.run("db", "merge", FROZEN_DATABASE, "--db", good).status != 0:
             raise RuntimeError("the database to merge into cannot be made")
         ours = good.read_bytes()
         assert ours[68:72] == APPLICATION_ID
-        cases = [(number, KINDS[number % len(KINDS)], f"{arguments.seed}.{number}") for number in range(arguments.count)]
-        results = in_parallel(lambda case: judge(place, ours, case), cases)
+        cases = [(number, KINDS[number % len(KINDS)], f"{options.seed}.{number}") for number in range(options.count)]
+        results = in_parallel(lambda case: judge(place, ours, case), cases, options.jobs)
         faults = [result[4] for result in results if any(result[1:4])]
         if place.run("db", "check", "--db", good).crashed or good.read_bytes() != ours:
             faults.append("the database beside them changed")
     runs, changed, accepted, crashes = (sum(result[i] for result in results) for i in range(4))
-    conclude(f"G6 foreign: {arguments.count} files, {runs} runs, {changed} changed, {accepted} accepted, "
+    conclude(f"G6 foreign: {options.count} files, {runs} runs, {changed} changed, {accepted} accepted, "
              f"{crashes} crashes", faults)
 
 

@@ -7,7 +7,7 @@ import random
 import shutil
 import unicodedata
 
-from workplace import FROZEN_DATABASE, SHIPPED_WINNERS, Workplace, conclude, in_parallel, parse_arguments
+from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
 
 TOKEN = "INJECTED"  # stands in every text that is code for somebody
 KERNEL = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1"
@@ -222,13 +222,13 @@ class Suite:
 
 
 def main():
-    arguments = parse_arguments(__doc__, 200)
-    with Workplace(arguments.program) as place:
+    options = arguments(__doc__, 200)
+    with file_sandbox(options.program) as place:
         suite = Suite(place)
-        results = in_parallel(suite.judge, suite.cases(arguments.count, arguments.seed))
+        results = in_parallel(suite.judge, suite.cases(options.count, options.seed), options.jobs)
     found = {name: sum(name in faults for faults, _ in results)
              for name in ("terminal", "shell", "outside", "sql", "source", "crash")}
-    conclude(f"G8 injections: {arguments.count} texts, {found['terminal']} reached a terminal raw, {found['shell']} a "
+    conclude(f"G8 injections: {options.count} texts, {found['terminal']} reached a terminal raw, {found['shell']} a "
              f"shell, {found['outside']} a path outside, {found['sql']} the database, {found['source']} a source, "
              f"{found['crash']} crashes", [fault for faults, fault in results if faults])
 

@@ -10,16 +10,19 @@ session starts; the last one is not killed.
 """
 import os
 import pty
-import random
+import select
 import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 
-from sandbox import PATIENCE_S, PREDICTION, Sandbox, acknowledged, arguments, conclude
+from sandbox import (PATIENCE_S, PREDICTION, Sandbox, acknowledged, arguments, compilers_each, conclude, in_shares,
+                     require_predictions)
 
 WAYS = ['KILL', 'TERM', 'INT', 'HUP', 'terminal']
-LONGEST_LIFE_S = 4.0
+LIVES = 1.5  # of whole sessions, the longest that a life may be
+STOP_S = 2  # what is promised on a machine that is not overloaded: told, since this suite loads it
 
 
 def ways():
@@ -37,8 +40,9 @@ class Session:
 
     def __init__(self, sandbox, words, on_terminal):
         self.said = ''
+        self.closing = threading.Event()
         self.line, theirs = pty.openpty() if on_terminal else os.pipe()
-        command = sandbox.command(*words)
+        command = [sandbox.program, *sandbox.on_database(*words)]
         if on_terminal:
             # The program's controlling terminal: setsid makes the next terminal that is opened one.
             command = ['setsid', '--ctty', '--wait', *command]
@@ -50,6 +54,11 @@ class Session:
 
     def read(self):
         while True:
+            closing = self.closing.is_set()
+            if not select.select([self.line], [], [], 0 if closing else 0.02)[0]:
+                if closing:
+                    return
+                continue
             try:
                 data = os.read(self.line, 65536)
             except OSError:  # the terminal's other side is gone
@@ -59,18 +68,22 @@ class Session:
             self.said += data.decode(errors='replace')
 
     def end(self, way):
-        """False where it had ended by itself, or does not end."""
+        """False where it had ended by itself. A terminal that is being read is not gone, so reading ends before."""
         if self.process.poll() is not None:
-            self.reader.join()
-            os.close(self.line)
             return False
         if way == 'terminal':
-            pty_line, self.line = self.line, os.open(os.devnull, os.O_RDONLY)
-            os.close(pty_line)
+            self.close()
         else:
             self.process.send_signal(getattr(signal, 'SIG' + way))
         self.process.wait()
         return True
+
+    def close(self):
+        """After the last that was said."""
+        if not self.closing.is_set():
+            self.closing.set()
+            self.reader.join()
+            os.close(self.line)
 
 
 def words_of(random_number):
@@ -81,49 +94,73 @@ def words_of(random_number):
 
 def write_endless_compiler(path):
     """With a child of its own, as compilers have."""
-    with open(path, 'w', encoding='ascii') as script:
-        script.write('#!/bin/sh\nsleep 100000 & wait\n')
-    os.chmod(path, 0o700)
+    path.write_text('#!/bin/sh\nsleep 100000 & wait\n', encoding='ascii')
+    path.chmod(0o700)
+
+
+def longest_life_s(sandbox, compilers):
+    """Somewhat longer than a session of two trials takes here, from its start to its last finalist: lives that end before
+    cover the start, the search and the checks alike."""
+    words = [*words_of(1), *compilers]
+    sandbox.run_on_database(*words)  # which fills the caches
+    began = time.monotonic()
+    sandbox.run_on_database(*words)
+    return LIVES * (time.monotonic() - began)
+
+
+def phase_of(said):
+    """How far a session came before its end."""
+    if 'finalists' in said:
+        return 'checking'
+    return 'searching' if acknowledged(said) else 'starting'
+
+
+def attack(options, count, dice):
+    seen = Counter()
+    possible = ways()
+    compilers = compilers_each(options.jobs)
+    with Sandbox(options.program) as sandbox:
+        life = longest_life_s(sandbox, compilers)
+        compiler = sandbox.folder / 'endless'
+        write_endless_compiler(compiler)
+        sandbox.environment['CXX'] = str(compiler)
+        while seen['killed'] < count:
+            before = sandbox.trials()
+            way = dice.choice(possible)
+            session = Session(sandbox, [*words_of(dice.random()), *compilers], way == 'terminal')
+            time.sleep(dice.uniform(0, life))
+            began = time.monotonic()
+            was_alive = session.end(way)
+            left = sandbox.processes_left()
+            took = time.monotonic() - began
+            session.close()
+            after = sandbox.trials()
+            missing = len(before - after) + max(0, acknowledged(session.said) - len(after - before))
+            if left or missing or took > PATIENCE_S:
+                print(f'{way}: {left} processes left, {missing} trials lost, {took:.1f} s\n{session.said[-500:]}', flush=True)
+            seen.update({'lost': missing, 'processes': left, 'late': took > STOP_S, 'stuck': took > PATIENCE_S})
+            if was_alive:
+                seen.update({'killed': 1, phase_of(session.said): 1})
+        del sandbox.environment['CXX']
+        seen['locks'] += sandbox.locks_left()
+        last = sandbox.run_on_database('tune', '--dims', '64', *PREDICTION, '--max-trials', '1', '--budget', '120s')
+        check = sandbox.run_on_database('db', 'check')
+        if last.status != 0 or check.status != 0:
+            print(f'afterwards: {last.complaint}{check.out.decode()}{check.complaint}', flush=True)
+            seen['unsound'] += 1
+        seen['files'] += sandbox.temporary_files()
+    return seen
 
 
 def main():
     options = arguments(__doc__, 1000)
-    dice = random.Random(options.seed)
-    killed = lost = processes = stuck = 0
-    possible = ways()
-    with Sandbox(options.program) as sandbox:
-        sandbox.require_predictions()
-        compiler = os.path.join(sandbox.root, 'endless')
-        write_endless_compiler(compiler)
-        sandbox.environment['CXX'] = compiler
-        while killed < options.count:
-            before = sandbox.trials()
-            way = possible[killed % len(possible)]
-            session = Session(sandbox, words_of(dice.random()), way == 'terminal')
-            time.sleep(dice.uniform(0, LONGEST_LIFE_S))
-            began = time.monotonic()
-            counted = session.end(way)
-            stuck += time.monotonic() - began > PATIENCE_S
-            left = sandbox.processes_left()
-            after = sandbox.trials()
-            missing = len(before - after) + max(0, acknowledged(session.said) - len(after - before))
-            if left or missing:
-                print(f'kill {killed} by {way}: {left} processes left, {missing} trials lost\n{session.said[-500:]}')
-            killed += counted
-            processes += left
-            lost += missing
-        del sandbox.environment['CXX']
-        locks = sandbox.locks_left()
-        last = sandbox.run('tune', '--dims', '64', *PREDICTION, '--max-trials', '1', '--budget', '120s')
-        check = sandbox.run('db', 'check')
-        if last.returncode != 0 or check.returncode != 0 or stuck:
-            print(f'{stuck} did not end in time; afterwards: {last.stderr}{check.stdout}{check.stderr}')
-            locks += 1
-        files = sandbox.temporary_files()
-        if files:
-            print('left:', *files)
-    conclude(f'G1 kills: {killed} killed, {lost} acknowledged trials lost, {processes} processes left, '
-             f'{len(files)} temp files left, {locks} locks left', lost + processes + len(files) + locks)
+    require_predictions(options.program)
+    seen = in_shares(attack, options)
+    print(f"{seen['starting']} while they started, {seen['searching']} searching, {seen['checking']} checking finalists")
+    conclude(f"G1 kills: {seen['killed']} killed, {seen['lost']} acknowledged trials lost, {seen['processes']} processes "
+             f"left, {seen['files']} temp files left, {seen['locks']} locks left, {seen['unsound']} databases unsound, "
+             f"{seen['late']} ends over {STOP_S} s, {seen['stuck']} over {PATIENCE_S} s",
+             sum(seen[fault] for fault in ('lost', 'processes', 'files', 'locks', 'unsound', 'stuck')))
 
 
 main()

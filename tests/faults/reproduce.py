@@ -8,7 +8,6 @@ a fixed number of trials and one compiler at a time. Everything is made twice he
 agree where they print the same digest. The program's own version and NVRTC's are no part of it, the winners are.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -18,27 +17,27 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from sandbox import SHIPPED_WINNERS, SOURCES, arguments, conclude, in_parallel
+
 TUNES = [["--dims", "256"], ["--dims", "2048x2048", "--type", "f64"], ["--dims", "192", "--steps", "10"],
-         ["--stencil", str(ROOT / "corpus/hotspot2d.toml"), "--dims", "1024x1024"], ["--dims", "1000003", "--rank", "1"]]
+         ["--stencil", str(SOURCES / "corpus/hotspot2d.toml"), "--dims", "1024x1024"], ["--dims", "1000003", "--rank", "1"]]
 
 
-def run(program, folder, *arguments):
+def run(program, folder, *words):
     environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"),
                    "XDG_CACHE_HOME": str(folder / "cache"), "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "120"}
-    done = subprocess.run([program, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    done = subprocess.run([program, *words], cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(arguments)}: {done.stderr.strip()}")
+        sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
     return done.stdout
 
 
-def keys(program, folder):
-    files = sorted((ROOT / "corpus").glob("*.toml"))
-    return [re.search(r"key ([0-9a-f]{32})", run(program, folder, "stencils", "show", str(file)))[1] for file in files]
+def key_of(program, folder, definition):
+    return re.search(r"key ([0-9a-f]{32})", run(program, folder, "stencils", "show", str(definition)))[1]
 
 
 def export_of(program, folder, trial):
-    definition = ROOT / "corpus" / (trial["stencil_name"] + ".toml")
+    definition = SOURCES / "corpus" / (trial["stencil_name"] + ".toml")
     extents = [trial["nx"], trial["ny"], trial["nz"]][: trial["rank"]]
     boundary = ",".join(f"{axis}={trial['boundary_' + axis]}" for axis in "xyz"[: trial["rank"]])
     text = run(program, folder, "export", "--stencil", str(definition) if definition.exists() else trial["stencil_name"],
@@ -47,10 +46,10 @@ def export_of(program, folder, trial):
     return re.sub(r"stencil-tune [0-9][^\s,;)]*", "stencil-tune", text)
 
 
-def exports(program, folder, count):
-    winners = json.loads((ROOT / "db/pretuned/h200.json").read_text())["winners"]
+def shipped_trials(count):
+    winners = json.loads(SHIPPED_WINNERS.read_text())["winners"]
     named = [winner["trial"] for winner in winners if "-" not in winner["trial"]["stencil_name"]]
-    return [export_of(program, folder, trial) for trial in named[:count]]
+    return named[:count]
 
 
 def predicted_winner(program, folder, tune):
@@ -60,28 +59,24 @@ def predicted_winner(program, folder, tune):
                 if kernel["kernel"] == "winner")
 
 
-def digest(program, count):
-    parts = []
+def digest(program, count, jobs):
+    """The tunes come one after the other: each begins with what those before have found."""
+    definitions = sorted((SOURCES / "corpus").glob("*.toml"))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        parts += keys(program, folder)
-        parts += exports(program, folder, count)
+        parts = in_parallel(lambda definition: key_of(program, folder, definition), definitions, jobs)
+        parts += in_parallel(lambda trial: export_of(program, folder, trial), shipped_trials(count), jobs)
         parts += [predicted_winner(program, folder, tune) for tune in TUNES[:count]]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16], len(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--count", type=int, default=112)
-    parser.add_argument("--seed", type=int, help="not used: there is nothing random here")
-    arguments = parser.parse_args()
-    program = str(pathlib.Path(arguments.program).resolve())
-    (first, made), (second, _) = digest(program, arguments.count), digest(program, arguments.count)
+    options = arguments(__doc__, 112)  # there is nothing random here
+    (first, made), (second, _) = in_parallel(lambda _: digest(options.program, options.count, options.jobs), range(2), 2)
     differ = int(first != second)
-    print(f"G14 reproduction: {made} keys, exports and predicted winners, made twice, {differ} different, digest {first}")
-    return differ
+    conclude(f"G14 reproduction: {made} keys, exports and predicted winners, made twice, {differ} different, digest {first}",
+             differ)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

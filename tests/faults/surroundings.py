@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 
-from workplace import SHIPPED_WINNERS, Workplace, conclude, parse_arguments
+from sandbox import SHIPPED_WINNERS, arguments, conclude, file_sandbox
 
 LONGEST_LIST_S = 10  # 0.5 s for 200,000 trials on two cores in November 2026
 NOBODY = 65534
@@ -53,7 +53,7 @@ def two_users(place, checks):
     her_home = place.folder / "hers"
     her_home.mkdir()
     os.chown(her_home, NOBODY, NOBODY)
-    hers = {"HOME": str(her_home), "XDG_DATA_HOME": str(her_home / "data"), "XDG_CACHE_HOME": str(place.folder / "xdg_cache_home")}
+    hers = {"HOME": str(her_home), "XDG_DATA_HOME": str(her_home / "data"), "XDG_CACHE_HOME": str(place.folder / "cache")}
 
     def as_her(*words):
         return place.run(*words, program=shared / "program", environment=hers, cwd=her_home, user=NOBODY, group=NOBODY)
@@ -107,16 +107,16 @@ def many_trials(place, checks, count):
 
 
 def main():
-    arguments = parse_arguments(__doc__, 200_000)
+    options = arguments(__doc__, 200_000)
     checks = Checks()
-    with Workplace(arguments.program) as place:
+    with file_sandbox(options.program) as place:
         without_home(place, checks)
         if os.geteuid() == 0:
             two_users(place, checks)
         clocks_that_jump(place, checks)
         decimal_commas(place, checks)
-        took = many_trials(place, checks, arguments.count)
-    conclude(f"surroundings: {checks.made} checks, {arguments.count} trials listed in {took:.1f} s, "
+        took = many_trials(place, checks, options.count)
+    conclude(f"surroundings: {checks.made} checks, {options.count} trials listed in {took:.1f} s, "
              f"{len(checks.faults)} failed", checks.faults)
 
 

@@ -6,15 +6,15 @@ import re
 import sqlite3
 import subprocess
 
-from sandbox import PREDICTION, Sandbox, arguments, conclude
+from sandbox import PREDICTION, Sandbox, arguments, conclude, require_predictions
 
 TUNERS = 8
 
 
-def start(sandbox, trials, seed):
+def start(sandbox, trials, seed, compilers):
     words = ['tune', '--dims', '96', *PREDICTION, '--budget', '2h', '--max-trials', str(trials), '--seed', str(seed),
-             '--jobs', '1', '--json']
-    return subprocess.Popen(sandbox.command(*words), env=sandbox.environment, stdin=subprocess.DEVNULL,
+             '--jobs', str(compilers), '--json']
+    return subprocess.Popen([sandbox.program, *sandbox.on_database(*words)], env=sandbox.environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -38,10 +38,11 @@ def stored(database_path):
 
 def main():
     options = arguments(__doc__, 1000)
+    require_predictions(options.program)
+    compilers = max(1, options.jobs // TUNERS)
     with Sandbox(options.program) as sandbox:
-        sandbox.require_predictions()
         share = max(1, options.count // TUNERS)
-        tuners = [start(sandbox, share, options.seed + i) for i in range(TUNERS)]
+        tuners = [start(sandbox, share, options.seed + i, compilers) for i in range(TUNERS)]
         counted = failed = busy = 0
         for tuner in tuners:
             out, err = tuner.communicate()

@@ -7,13 +7,15 @@ trial that was stored before or that its progress counted as finished may be los
 and the next session goes on. (SQLite's own writes fail one by one in tests/db/faults_test.cpp.)
 """
 import os
-import random
 import resource
 import shutil
 import subprocess
+from collections import Counter
 
-from sandbox import PREDICTION, Sandbox, acknowledged, arguments, conclude
+from sandbox import (PREDICTION, Sandbox, acknowledged, arguments, compilers_each, conclude, in_shares,
+                     require_predictions)
 
+FAULTS = ['file size', 'descriptors', 'full disk', 'read-only', 'output']
 WORDS = ['tune', '--dims', '64', *PREDICTION, '--budget', '120s', '--max-trials', '6']
 LONGEST_S = 240
 
@@ -26,21 +28,21 @@ class FullDisk:
     """The database's folder is a file system of its own with hardly any space left. Takes root; else it is not tried."""
 
     def __init__(self, sandbox, free_bytes):
-        self.folder = os.path.dirname(sandbox.database)
-        self.kept = self.folder + '.kept'
+        self.folder = sandbox.database.parent
+        self.kept = self.folder.with_suffix('.kept')
         shutil.copytree(self.folder, self.kept)
-        used = sum(os.path.getsize(os.path.join(self.folder, name)) for name in os.listdir(self.folder))
+        used = sum(file.stat().st_size for file in self.folder.iterdir())
         pages = (used + free_bytes) // 4096 + 2
         mount = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={pages * 4096},mode=0700', 'faults', self.folder],
                                capture_output=True, check=False)
         self.is_there = mount.returncode == 0
         if self.is_there:
-            for name in os.listdir(self.kept):
-                shutil.copy(os.path.join(self.kept, name), self.folder)
+            for file in self.kept.iterdir():
+                shutil.copy(file, self.folder)
 
     def end(self):
         if self.is_there:
-            after = self.folder + '.after'
+            after = self.folder.with_suffix('.after')
             shutil.copytree(self.folder, after)
             subprocess.run(['umount', self.folder], check=True)
             shutil.rmtree(self.folder)
@@ -48,7 +50,7 @@ class FullDisk:
         shutil.rmtree(self.kept)
 
 
-def run_with(sandbox, dice, fault):
+def run_with(sandbox, dice, fault, words):
     """The session's status and what it said. Nothing where this machine cannot have that fault."""
     options = {'timeout': LONGEST_S}
     if fault == 'file size':
@@ -58,64 +60,66 @@ def run_with(sandbox, dice, fault):
     elif fault == 'full disk':
         disk = FullDisk(sandbox, dice.randrange(1 << 16))
         try:
-            return sandbox.run(*WORDS, **options) if disk.is_there else None
+            return sandbox.run_on_database(*words, **options) if disk.is_there else None
         finally:
             disk.end()
     elif fault == 'read-only':
         if os.geteuid() == 0:
             return None  # root may write all the same
-        folder = os.path.dirname(sandbox.database)
+        folder = sandbox.database.parent
         os.chmod(folder, 0o500)
         try:
-            return sandbox.run(*WORDS, **options)
+            return sandbox.run_on_database(*words, **options)
         finally:
             os.chmod(folder, 0o700)
     elif fault == 'output':
         with open('/dev/full', 'w', encoding='ascii') as full:
-            subprocess.run(sandbox.command(*WORDS), env=sandbox.environment, stdin=subprocess.DEVNULL, stdout=full,
-                           stderr=full, timeout=LONGEST_S, check=False)
-        return sandbox.run('list')
-    return sandbox.run(*WORDS, **options)
+            subprocess.run([sandbox.program, *sandbox.on_database(*words)], env=sandbox.environment,
+                           stdin=subprocess.DEVNULL, stdout=full, stderr=full, timeout=LONGEST_S, check=False)
+        return sandbox.run_on_database('list')
+    return sandbox.run_on_database(*words, **options)
+
+
+def attack(options, count, dice):
+    seen = Counter()
+    possible = list(FAULTS)
+    words = [*WORDS, *compilers_each(options.jobs)]
+    with Sandbox(options.program) as sandbox:
+        while seen['tried'] < count:
+            fault = dice.choice(possible)
+            before = sandbox.trials()
+            try:
+                ended = run_with(sandbox, dice, fault, words)
+            except subprocess.TimeoutExpired:
+                print(f'{fault}: stuck', flush=True)
+                seen.update({'tried': 1, 'stuck': 1})
+                continue
+            if ended is None:
+                possible.remove(fault)  # this machine cannot have it
+                continue
+            after = sandbox.trials()
+            missing = len(before - after) + max(0, acknowledged(ended.complaint) - len(after - before))
+            check = sandbox.run_on_database('db', 'check')
+            crash = ended.crashed or ended.failed_silently
+            if crash or missing or check.status:
+                print(f'{fault}: status {ended.status}, {missing} lost; {check.out.decode()}{ended.complaint[-1000:]}',
+                      flush=True)
+            seen.update({'tried': 1, fault: 1, 'crashes': crash, 'lost': missing, 'damaged': check.status != 0})
+        last = sandbox.run_on_database(*words)
+        if last.status != 0:
+            print(last.complaint, flush=True)
+            seen['damaged'] += 1
+    return seen
 
 
 def main():
     options = arguments(__doc__, 200)
-    dice = random.Random(options.seed)
-    faults = ['file size', 'descriptors', 'full disk', 'read-only', 'output']
-    tried = crashes = stuck = lost = damaged = 0
-    skipped = set()
-    with Sandbox(options.program) as sandbox:
-        sandbox.require_predictions()
-        while tried < options.count:
-            fault = dice.choice([one for one in faults if one not in skipped])
-            before = sandbox.trials()
-            try:
-                ended = run_with(sandbox, dice, fault)
-            except subprocess.TimeoutExpired:
-                print(f'{fault}: stuck')
-                stuck += 1
-                continue
-            if ended is None:
-                skipped.add(fault)
-                continue
-            tried += 1
-            after = sandbox.trials()
-            missing = len(before - after) + max(0, acknowledged(ended.stderr) - len(after - before))
-            check = sandbox.run('db', 'check')
-            crash = ended.returncode < 0 or ended.returncode > 2 or (ended.returncode != 0 and not ended.stderr)
-            if crash or missing or check.returncode:
-                print(f'{fault}: status {ended.returncode}, {missing} lost; {check.stdout}{ended.stderr[-1000:]}')
-            crashes += crash
-            lost += missing
-            damaged += check.returncode != 0
-        last = sandbox.run(*WORDS)
-        if last.returncode != 0:
-            print(last.stderr)
-            damaged += 1
-    if skipped:
-        print('not tried, this machine cannot:', *sorted(skipped))
-    conclude(f'G4 writes: {tried} sessions with failing writes, {crashes} crashed, {stuck} stuck, {lost} acknowledged '
-             f'trials lost, {damaged} databases damaged', crashes + stuck + lost + damaged)
+    require_predictions(options.program)
+    seen = in_shares(attack, options)
+    print(', '.join(f'{fault}: {seen[fault]} times' for fault in FAULTS))
+    conclude(f"G4 writes: {seen['tried']} sessions with failing writes, {seen['crashes']} crashed, {seen['stuck']} stuck, "
+             f"{seen['lost']} acknowledged trials lost, {seen['damaged']} databases damaged",
+             seen['crashes'] + seen['stuck'] + seen['lost'] + seen['damaged'])
 
 
 main()
