@@ -2,13 +2,7 @@
 // exported file's launcher refuses other grids by. Plain C++ that both compile; no kernel includes it.
 #pragma once
 
-#ifndef STENCIL_BOTH_SIDES
-#ifdef __CUDACC__
-#define STENCIL_BOTH_SIDES __host__ __device__ constexpr
-#else
-#define STENCIL_BOTH_SIDES constexpr
-#endif
-#endif
+#include "stencil_tune/both_sides.cuh"
 
 namespace stencil_tune {
 

@@ -1,13 +1,7 @@
 // How tiles cover the cells of a launch: what the host counts and the kernel goes by. Plain C++ that both compile.
 #pragma once
 
-#ifndef STENCIL_BOTH_SIDES
-#ifdef __CUDACC__
-#define STENCIL_BOTH_SIDES __host__ __device__ constexpr
-#else
-#define STENCIL_BOTH_SIDES constexpr
-#endif
-#endif
+#include "stencil_tune/both_sides.cuh"
 
 namespace stencil_tune {
 

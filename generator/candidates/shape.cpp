@@ -64,13 +64,7 @@ BeyondGrid beyond_grid(const KernelShape& shape) {
 }
 
 Reach stage_reach(const Problem& problem, int grid_axis) {
-  Reach all;
-  for (const auto& input : problem.facts.reach) {
-    const Reach& reach = input[static_cast<std::size_t>(grid_axis)];
-    all.low = std::min(all.low, reach.low);
-    all.high = std::max(all.high, reach.high);
-  }
-  return all;
+  return problem.facts.farthest[static_cast<std::size_t>(grid_axis)];
 }
 
 KernelAxes kernel_axes(const Problem& problem, const Family& family) {

@@ -182,4 +182,18 @@ std::string describe(const Stencil& stencil) {
   return text;
 }
 
+std::string held_text(const Problem& problem) {
+  std::vector<std::string> axes;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    const auto [low, high] = held_layers(problem, axis);
+    if (low == 0 && high == 0) continue;
+    std::string ends = fmt::format("{} at the low and {} at the high end", low, high);
+    if (low == high) ends = fmt::format("{} at each end", low);
+    if (high == 0) ends = fmt::format("{} at the low end", low);
+    if (low == 0) ends = fmt::format("{} at the high end", high);
+    axes.push_back(fmt::format("{} of {}", ends, "xyz"[axis]));
+  }
+  return fmt::format("{}", fmt::join(axes, ", "));
+}
+
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // A stencil in words and a picture, for people.
 #pragma once
 
+#include "generator/stencil/problem.hpp"
 #include "stencil_tune/stencil.hpp"
 
 #include <string>
@@ -16,5 +17,8 @@ std::string describe(const Stencil& stencil);
 /// 'O' the centre where it is read, '+' where it is not, 'o' another point, '.' none.
 /// Rank 3 shows the planes side by side, those alike drawn once. Lines end with a newline.
 std::string picture(const StageFacts& facts, int rank, int field);
+
+/// The layers that boundary hold keeps: "1 at each end of x, 2 at the low end of y"; empty where it keeps none.
+std::string held_text(const Problem& problem);
 
 }  // namespace stencil_tune

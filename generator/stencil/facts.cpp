@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace stencil_tune {
 namespace {
@@ -37,7 +36,7 @@ void collect(const Stencil& stencil, const std::vector<bool>& marked, StageFacts
   std::sort(facts.taps.begin(), facts.taps.end(), comes_before);
 }
 
-/// Inputs, reach, radius and star from the sorted taps.
+/// Inputs, reach and star from the sorted taps.
 void measure(StageFacts& facts) {
   facts.star = true;
   for (const Tap& tap : facts.taps) {
@@ -49,7 +48,9 @@ void measure(StageFacts& facts) {
       Reach& reach = facts.reach.back()[axis];
       reach.low = std::min(reach.low, tap.offset[axis]);
       reach.high = std::max(reach.high, tap.offset[axis]);
-      facts.radius[axis] = std::max(facts.radius[axis], std::abs(tap.offset[axis]));
+      Reach& farthest = facts.farthest[axis];
+      farthest = {std::min(farthest.low, reach.low), std::max(farthest.high, reach.high)};
+      facts.radius[axis] = std::max(-farthest.low, farthest.high);
     }
     if (std::count(tap.offset.begin(), tap.offset.end(), 0) < kMaxRank - 1) facts.star = false;
   }

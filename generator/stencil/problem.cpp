@@ -83,13 +83,18 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   return problem;
 }
 
+HeldLayers held_layers(const Problem& problem, std::size_t axis) {
+  if (problem.boundaries[axis] != Boundary::hold) return {};
+  return {-problem.facts.farthest[axis].low, problem.facts.farthest[axis].high};
+}
+
 Box updated_box(const Problem& problem) {
   Box box;
   box.high = problem.extents.n;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-    if (problem.boundaries[axis] != Boundary::hold) continue;
-    box.low[axis] = std::min<std::int64_t>(problem.facts.radius[axis], box.high[axis]);
-    box.high[axis] = std::max(box.low[axis], box.high[axis] - problem.facts.radius[axis]);
+    const HeldLayers held = held_layers(problem, axis);
+    box.low[axis] = std::min(held.low, box.high[axis]);
+    box.high[axis] = std::max(box.low[axis], box.high[axis] - held.high);
   }
   return box;
 }

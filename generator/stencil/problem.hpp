@@ -31,7 +31,18 @@ struct Problem {
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch = 0, int steps = 1, int stage = 0);
 
-/// All cells a step writes: the interior under hold, everything otherwise, axis by axis.
+/// Layers at the two ends of an axis that the stage never writes: those whose update would read beyond the end.
+struct HeldLayers {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+
+  std::int64_t both() const noexcept { return low + high; }
+};
+
+/// Along a grid axis; none unless its boundary is hold.
+HeldLayers held_layers(const Problem& problem, std::size_t axis);
+
+/// All cells the stage writes: those between the held layers of each axis.
 Box updated_box(const Problem& problem);
 
 /// The input that the stage's only output takes the place of after a step: its place among facts.inputs. Nothing where

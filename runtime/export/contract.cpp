@@ -1,5 +1,6 @@
 // What an exported launcher is called with, and what it says of that.
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/describe.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
@@ -104,19 +105,11 @@ std::string coefficients_entry(const std::vector<Coefficient>& coefficients) {
 }
 
 std::string boundary_entry(const Problem& problem) {
-  std::vector<std::string> held;
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-    const int layers = problem.facts.radius[axis];
-    if (problem.boundaries[axis] == Boundary::hold && layers > 0) {
-      held.push_back(fmt::format("{} in {}", layers, "xyz"[axis]));
-    }
-  }
   std::string text = to_string(problem.boundaries, problem.extents.rank);
+  const std::string held = held_text(problem);
   if (!held.empty()) {
     text += fmt::format(
-        "; the layers that it holds on each side ({}) are never written: put them into the outputs "
-        "before the first call",
-        fmt::join(held, ", "));
+        "; layers that it holds ({}) are never written: put them into the outputs before the first call", held);
   }
   return entry("boundary", text);
 }

@@ -15,7 +15,8 @@ namespace {
 struct KernelAxisTexts {
   std::array<std::string, kMaxRank> extent;
   std::array<std::string, kMaxRank> stride;
-  std::array<int, kMaxRank> held{0, 0, 0};
+  Lengths held_low{};  ///< layers that are never written at the axis's two ends
+  Lengths held_high{};
 };
 
 /// The grid's parameters as the kernel's axes.
@@ -30,7 +31,10 @@ KernelAxisTexts kernel_axis_texts(const Candidate& candidate) {
     const auto g = static_cast<std::size_t>(std::max(grid_axis, 0));
     texts.extent[a] = grid_axis < 0 ? "1" : kExtents[g];
     texts.stride[a] = grid_axis < 0 ? "0" : kStrides[g];
-    if (grid_axis >= 0 && problem.boundaries[g] == Boundary::hold) texts.held[a] = problem.facts.radius[g];
+    if (grid_axis < 0) continue;
+    const HeldLayers held = held_layers(problem, g);
+    texts.held_low[a] = held.low;
+    texts.held_high[a] = held.high;
   }
   return texts;
 }
@@ -229,14 +233,15 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
 {pointer_checks}  // The grid along the kernel's own axes, which has an extent of 1 where the grid has no axis.
   const long long n[3] = {{{n}}};
   const long long stride[3] = {{{stride}}};
-  const long long held[3] = {{{held}}};  // layers on each side that boundary hold keeps
+  // Layers that boundary hold keeps, before and after the cells that are written.
+  const long long held_low[3] = {{{held_low}}}, held_high[3] = {{{held_high}}};
 {tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
 {stride_checks}{index_check}{stride_alignment_checks}
   {detail}::{arguments}<S> arguments = {{}};
 {addresses}  unsigned tiles[3];
   for (int a = 0; a < 3; ++a) {{
-    const long long low = held[a] < n[a] ? held[a] : n[a];
-    const long long high = n[a] - held[a];
+    const long long low = held_low[a];
+    const long long high = n[a] - held_high[a];
     if (high <= low) return cudaSuccess;  // nothing inside
     {plain}.low[a] = low;
     {plain}.high[a] = high;
@@ -254,8 +259,8 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("detail", detail), fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("n", fmt::join(axes.extent, ", ")), fmt::arg("stride", fmt::join(axes.stride, ", ")),
-      fmt::arg("held", fmt::join(axes.held, ", ")), fmt::arg("stride_checks", stride_checks(problem)),
-      fmt::arg("index_check", index_check(candidate, detail)),
+      fmt::arg("held_low", fmt::join(axes.held_low, ", ")), fmt::arg("held_high", fmt::join(axes.held_high, ", ")),
+      fmt::arg("stride_checks", stride_checks(problem)), fmt::arg("index_check", index_check(candidate, detail)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
       fmt::arg("arguments", shape.uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),

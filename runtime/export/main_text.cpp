@@ -132,7 +132,7 @@ Extents check_extents(const Candidate& candidate) {
   constexpr std::array<std::int64_t, kMaxRank> kPrimes{67, 23, 13};
   Extents extents{.rank = problem.extents.rank, .n = {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    extents.n[axis] = kPrimes[axis] + std::int64_t{2} * problem.facts.radius[axis];
+    extents.n[axis] = kPrimes[axis] + 2 * std::int64_t{problem.facts.radius[axis]};
   }
   return extents;
 }
@@ -144,9 +144,9 @@ std::string main_text(const Candidate& candidate, const ExportSignature& signatu
   const Tuning& tuning = candidate.tuning();
   const bool is_f64 = problem.type == ElementType::f64;
   const double compute = rounding(is_f64 ? ElementType::f64 : ElementType::f32);
-  std::array<int, kMaxRank> held{0, 0, 0};
+  std::array<HeldLayers, kMaxRank> held{};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-    if (problem.boundaries[axis] == Boundary::hold) held[axis] = problem.facts.radius[axis];
+    held[axis] = held_layers(problem, axis);
   }
   const int steps = sweeps_per_launch(tuning);
   std::string values;
@@ -179,7 +179,7 @@ constexpr int kInputs = {inputs};
 constexpr int kOutputs = {outputs};
 constexpr int kSteps = {steps};  // of a launch
 {advanced}constexpr double kCoefficients[] = {{{values}0}};
-constexpr long long kHeld[3] = {{{hx}, {hy}, {hz}}};  // layers that are never written
+constexpr long long kHeld[3][2] = {{{{{lx}, {hx}}}, {{{ly}, {hy}}}, {{{lz}, {hz}}}}};  // layers at both ends, never written
 
 using Arrays = std::vector<std::unique_ptr<Array>>;
 
@@ -196,7 +196,7 @@ cudaError_t launch(const Arrays& in, const Arrays& out, const long long (&n)[3],
 bool is_updated(const long long (&n)[3], long long x, long long y, long long z) {{
   const long long at[3] = {{x, y, z}};
   for (int a = 0; a < 3; ++a) {{
-    if (at[a] < kHeld[a] || at[a] >= n[a] - kHeld[a]) return false;
+    if (at[a] < kHeld[a][0] || at[a] >= n[a] - kHeld[a][1]) return false;
   }}
   return true;
 }}
@@ -206,8 +206,9 @@ bool is_updated(const long long (&n)[3], long long x, long long y, long long z) 
                                                    advanced_input(problem).value_or(0))
                                      : std::string()),
       fmt::arg("inputs", signature.inputs.size()), fmt::arg("outputs", signature.outputs.size()),
-      fmt::arg("values", values), fmt::arg("hx", held[0]), fmt::arg("hy", held[1]), fmt::arg("hz", held[2]),
-      fmt::arg("call", call(problem, signature)));
+      fmt::arg("values", values), fmt::arg("lx", held[0].low), fmt::arg("hx", held[0].high),
+      fmt::arg("ly", held[1].low), fmt::arg("hy", held[1].high), fmt::arg("lz", held[2].low),
+      fmt::arg("hz", held[2].high), fmt::arg("call", call(problem, signature)));
   text += fmt::format(
       R"(
 // Runs the launcher on a small grid and compares every cell. Returns the number of wrong ones.
@@ -324,7 +325,7 @@ int run() {{
   double cells = 1, updated = 1;
   for (int a = 0; a < 3; ++a) {{
     cells *= static_cast<double>(large[a]);
-    updated *= static_cast<double>(large[a] - 2 * kHeld[a]);
+    updated *= static_cast<double>(large[a] - kHeld[a][0] - kHeld[a][1]);
   }}
   const double bytes = (kInputs * cells + kOutputs * updated) * sizeof(Cell);
   std::printf("%lld x %lld x %lld: %.4f ms, %.1f GStencil/s, %.0f GB/s\n", large[0], large[1], large[2], ms,

@@ -112,17 +112,12 @@ void check_launch(const Kernel::State& state, const StageKernel& stage, std::spa
 
 /// The cells that no step writes go from the current fields to the buffers that these will rotate with.
 void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> fields) {
-  // The layers of the stage that reaches furthest hold those of all others.
-  std::vector<CopyRegion> layers;
-  for (const StageKernel& stage : state.stages()) {
-    const std::vector<CopyRegion> held = held_layers(stage.problem);
-    layers.insert(layers.end(), held.begin(), held.end());
-  }
   const auto address = [&](int field) {
     return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
   };
   for (const LayerCopy& copy : layer_copies(state.stages().front().problem.stencil)) {
-    for (const CopyRegion& layer : layers) {
+    const Problem& writer = state.stages()[static_cast<std::size_t>(copy.stage)].problem;
+    for (const CopyRegion& layer : held_regions(writer)) {
       state.driver->copy_region(address(copy.to), address(copy.from), layer, stream);
     }
   }

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 
 namespace stencil_tune {
 
@@ -39,26 +39,27 @@ std::vector<int> buffer_rotation(const Stencil& stencil) {
 
 std::vector<LayerCopy> layer_copies(const Stencil& stencil) {
   const std::vector<int> next = buffer_rotation(stencil);
-  std::set<int> outputs;
-  for (const Stage& stage : stencil.stages) {
-    for (const Update& update : stage.updates) outputs.insert(update.output);
+  std::map<int, int> stage_of;  // of each output
+  for (std::size_t stage = 0; stage < stencil.stages.size(); ++stage) {
+    for (const Update& update : stencil.stages[stage].updates) stage_of[update.output] = static_cast<int>(stage);
   }
   std::vector<LayerCopy> copies;
   std::vector<bool> supplied(next.size(), false);
   for (const Rotation& rotation : stencil.rotations) {
-    if (!outputs.contains(rotation.from)) continue;
+    const auto writer = stage_of.find(rotation.from);
+    if (writer == stage_of.end()) continue;
     const int current = rotation.to;
     for (int field = next[static_cast<std::size_t>(current)]; field != current;
          field = next[static_cast<std::size_t>(field)]) {
       if (supplied[static_cast<std::size_t>(field)]) continue;
       supplied[static_cast<std::size_t>(field)] = true;
-      copies.push_back({current, field});
+      copies.push_back({current, field, writer->second});
     }
   }
   return copies;
 }
 
-std::vector<CopyRegion> held_layers(const Problem& problem) {
+std::vector<CopyRegion> held_regions(const Problem& problem) {
   const Box updated = updated_box(problem);
   const std::size_t cell = size_of(problem.type);
   std::vector<CopyRegion> layers;

@@ -15,16 +15,17 @@ std::vector<int> buffer_rotation(const Stencil& stencil);
 
 /// Copies of one field's layers into another field's buffer.
 struct LayerCopy {
-  int from = 0;  ///< field
-  int to = 0;    ///< field
+  int from = 0;   ///< field
+  int to = 0;     ///< field
+  int stage = 0;  ///< that writes these buffers: its held layers are copied
 };
 
 /// Which fields' never-written layers must be copied before the first step, so that all buffers that take turns carry
 /// those of the current field: for each output, from the field it becomes to every other in the cycle.
 std::vector<LayerCopy> layer_copies(const Stencil& stencil);
 
-/// The cells that no step writes as at most six slabs, in the units of CopyRegion; empty where boundary hold is on no
-/// axis.
-std::vector<CopyRegion> held_layers(const Problem& problem);
+/// The cells that the stage never writes as at most six slabs, in the units of CopyRegion; empty where boundary hold is
+/// on no axis.
+std::vector<CopyRegion> held_regions(const Problem& problem);
 
 }  // namespace stencil_tune

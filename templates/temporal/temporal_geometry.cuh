@@ -6,21 +6,14 @@
 //     grid: the first tile begins, the last one ends with it, so that only inner halos are computed twice
 #pragma once
 
-#ifndef STENCIL_BOTH_SIDES
-#ifdef __CUDACC__
-#define STENCIL_BOTH_SIDES __host__ __device__ constexpr
-#else
-#define STENCIL_BOTH_SIDES constexpr
-#endif
-#endif
+#include "stencil_tune/both_sides.cuh"
 
 namespace stencil_tune {
 
-/// Of one axis: how far the stencil reaches (not negative), and whether layers at the grid's edges keep their value.
+/// Of one axis: how far the stencil reaches (not negative).
 struct TemporalAxis {
   int low;
   int high;
-  bool holds;
 };
 
 /// What the geometry follows from. Cells of other warps are read at planes first_exchanged .. last_exchanged of the
@@ -34,13 +27,6 @@ struct TemporalPlan {
   bool maps_planes;  ///< planes beyond an end of the walk are answered by planes inside: clamp, reflect
   int first_exchanged, last_exchanged;
 };
-
-/// Under hold, layers that the grid keeps on a side and that a tile beside the last one may hold too, beyond those that
-/// its own reach leaves wrong: with a reach as far as the layers those are in its halo anyway.
-STENCIL_BOTH_SIDES int temporal_halo(const TemporalAxis& axis, int reach, int steps) {
-  const int layers = axis.low > axis.high ? axis.low : axis.high;
-  return steps * reach + (axis.holds && layers > reach + 1 ? layers - reach - 1 : 0);
-}
 
 struct TemporalGeometry {
   long long width;         ///< cells of a tile in x, halo included
@@ -67,10 +53,10 @@ STENCIL_BOTH_SIDES TemporalGeometry temporal_geometry(const TemporalPlan& plan) 
   g.block_height = plan.block_y * plan.register_y;
   g.height = plan.cluster * g.block_height;
   const auto aligned = [&](int cells) { return (cells + plan.alignment - 1) / plan.alignment * plan.alignment; };
-  g.left = aligned(temporal_halo(plan.x, plan.x.low, plan.steps));
-  g.right = aligned(temporal_halo(plan.x, plan.x.high, plan.steps));
-  g.above = temporal_halo(plan.y, plan.y.low, plan.steps);
-  g.below = temporal_halo(plan.y, plan.y.high, plan.steps);
+  g.left = aligned(plan.steps * plan.x.low);
+  g.right = aligned(plan.steps * plan.x.high);
+  g.above = plan.steps * plan.y.low;
+  g.below = plan.steps * plan.y.high;
 
   // Levels that keep sums read one plane at a time; clamp and reflect answer with any of those in reach.
   const int planes = plan.z.low + plan.z.high + 1;

@@ -21,7 +21,7 @@
 namespace stencil_tune {
 
 /// The held cells of a thread at an edge of the grid, of the planes that were added but are not complete. A thread is
-/// at one end of a row at most, and at one end of a column.
+/// at one end of a row at most, and at one end of a column, unless its warp is as high as the tile.
 template <class S, class T>
 struct HeldCells {
   using Shape = TemporalShape<S, T>;
@@ -30,8 +30,10 @@ struct HeldCells {
   using Value = typename S::Value;
 
   static constexpr int kPlanes = S::kHighZ > 0 ? S::kHighZ : 1;
-  static constexpr int kColumns = S::kBoundaryX == Boundary::hold ? Shape::kHeldX : 0;
-  static constexpr int kHeldRows = S::kBoundaryY == Boundary::hold ? Shape::kHeldY : 0;
+  static constexpr int kLeft = Shape::kHeldLeft, kRight = Shape::kHeldRight;
+  static constexpr int kAbove = Shape::kHeldAbove, kBelow = Shape::kHeldBelow;
+  static constexpr int kColumns = kLeft > kRight ? kLeft : kRight;
+  static constexpr int kHeldRows = T::kBlockY == 1 ? kAbove + kBelow : kAbove > kBelow ? kAbove : kBelow;
   static constexpr int kLastColumns = Shape::kCells - kColumns;  ///< from this one on they are the row's last
   static constexpr int kLastRows = Shape::kRows - kHeldRows;
 
@@ -53,7 +55,7 @@ struct HeldCells {
     for (int j = 0; j < kHeldRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) {
-        rows[kPlanes - 1][j][i] = tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
+        rows[kPlanes - 1][j][i] = j < kAbove && tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
       }
     }
   }
@@ -64,16 +66,16 @@ struct HeldCells {
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < kColumns; ++i) {
-        if (tile.left_edge) plane.cells[j][i] = columns[0][j][i];
-        if (tile.right_edge) plane.cells[j][kLastColumns + i] = columns[0][j][i];
+        if (i < kLeft && tile.left_edge) plane.cells[j][i] = columns[0][j][i];
+        if (i >= kColumns - kRight && tile.right_edge) plane.cells[j][kLastColumns + i] = columns[0][j][i];
       }
     }
     STENCIL_UNROLL
     for (int j = 0; j < kHeldRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) {
-        if (tile.top_edge) plane.cells[j][i] = rows[0][j][i];
-        if (tile.bottom_edge) plane.cells[kLastRows + j][i] = rows[0][j][i];
+        if (j < kAbove && tile.top_edge) plane.cells[j][i] = rows[0][j][i];
+        if (j >= kHeldRows - kBelow && tile.bottom_edge) plane.cells[kLastRows + j][i] = rows[0][j][i];
       }
     }
   }

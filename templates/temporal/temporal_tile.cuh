@@ -12,9 +12,9 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE constexpr TemporalGeometry geometry_of() {
   TemporalPlan plan{};
-  plan.x = {S::kLowX, S::kHighX, S::kBoundaryX == Boundary::hold};
-  plan.y = {S::kLowY, S::kHighY, S::kBoundaryY == Boundary::hold};
-  plan.z = {S::kLowZ, S::kHighZ, S::kBoundaryZ == Boundary::hold};
+  plan.x = {S::kLowX, S::kHighX};
+  plan.y = {S::kLowY, S::kHighY};
+  plan.z = {S::kLowZ, S::kHighZ};
   plan.block_x = T::kBlockX;
   plan.block_y = T::kBlockY;
   plan.register_x = T::kRegisterX;
@@ -80,13 +80,11 @@ struct TemporalShape {
     return cells;
   }
 
-  // Under hold, so many layers of the grid on each side keep their value.
-  static constexpr int kHeldX = S::kLowX > S::kHighX ? S::kLowX : S::kHighX;
-  static constexpr int kHeldY = S::kLowY > S::kHighY ? S::kLowY : S::kHighY;
-  static constexpr int kHeldZ = S::kLowZ > S::kHighZ ? S::kLowZ : S::kHighZ;
-
-  static constexpr bool kHoldsX = S::kBoundaryX == Boundary::hold && kHeldX > 0;
-  static constexpr bool kHoldsY = S::kBoundaryY == Boundary::hold && kHeldY > 0;
+  // So many layers of the grid on each side keep their value.
+  static constexpr int kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kLowX : 0;
+  static constexpr int kHeldRight = S::kBoundaryX == Boundary::hold ? S::kHighX : 0;
+  static constexpr int kHeldAbove = S::kBoundaryY == Boundary::hold ? S::kLowY : 0;
+  static constexpr int kHeldBelow = S::kBoundaryY == Boundary::hold ? S::kHighY : 0;
 };
 
 /// One axis of a tile that spans kSize cells, its halo included.
@@ -138,8 +136,8 @@ struct TemporalTile : TemporalShape<S, T> {
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
-        first_updated_z(S::kBoundaryZ == Boundary::hold ? Shape::kHeldZ : 0),
-        first_held_z(S::kBoundaryZ == Boundary::hold ? nz - Shape::kHeldZ : nz) {
+        first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kLowZ : 0),
+        first_held_z(S::kBoundaryZ == Boundary::hold ? nz - S::kHighZ : nz) {
     const TileIndex at = tile_of_block<T>(a.tiles);
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
@@ -155,8 +153,9 @@ struct TemporalTile : TemporalShape<S, T> {
     right_edge = columns.at_high && thread_x() == T::kBlockX - 1;
     top_edge = rows.at_low && rank == 0 && thread_y() == 0;
     bottom_edge = rows.at_high && rank == T::kCluster - 1 && thread_y() == T::kBlockY - 1;
-    holds_cells = (Shape::kHoldsX && (columns.at_low || columns.at_high)) ||
-                  (Shape::kHoldsY && ((rows.at_low && rank == 0) || (rows.at_high && rank == T::kCluster - 1)));
+    holds_cells = (Shape::kHeldLeft > 0 && columns.at_low) || (Shape::kHeldRight > 0 && columns.at_high) ||
+                  (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
+                  (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
 
     low_x = larger(columns.low, static_cast<Index>(a.low[0]));
@@ -194,14 +193,10 @@ struct TemporalTile : TemporalShape<S, T> {
   template <int kI, int kJ>
   STENCIL_DEVICE bool holds() const {
     bool held = false;
-    if constexpr (S::kBoundaryX == Boundary::hold) {
-      if constexpr (kI < Shape::kHeldX) held = held || left_edge;
-      if constexpr (kI >= Shape::kCells - Shape::kHeldX) held = held || right_edge;
-    }
-    if constexpr (S::kBoundaryY == Boundary::hold) {
-      if constexpr (kJ < Shape::kHeldY) held = held || top_edge;
-      if constexpr (kJ >= Shape::kRows - Shape::kHeldY) held = held || bottom_edge;
-    }
+    if constexpr (kI < Shape::kHeldLeft) held = held || left_edge;
+    if constexpr (kI >= Shape::kCells - Shape::kHeldRight) held = held || right_edge;
+    if constexpr (kJ < Shape::kHeldAbove) held = held || top_edge;
+    if constexpr (kJ >= Shape::kRows - Shape::kHeldBelow) held = held || bottom_edge;
     return held;
   }
 

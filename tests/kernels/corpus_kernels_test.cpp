@@ -134,7 +134,7 @@ Extents small_extents(const Problem& problem) {
   if (extents.rank > 1) extents.n[1] = 5;
   if (extents.rank > 2) extents.n[2] = 3;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    if (problem.boundaries[axis] == Boundary::hold) extents.n[axis] += 2 * problem.facts.radius[axis];
+    extents.n[axis] += held_layers(problem, axis).both();
   }
   return extents;
 }

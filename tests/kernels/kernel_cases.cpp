@@ -237,7 +237,7 @@ std::vector<Problem> awkward_grids(const Problem& problem, const Tuning& tuning)
   bool padded = false;
   for (auto n : awkward_extents(problem.extents.rank)) {
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-      if (problem.boundaries[axis] == Boundary::hold) n[axis] += 2 * problem.facts.radius[axis];
+      n[axis] += held_layers(problem, axis).both();
     }
     const std::int64_t dense = (n[0] + unit - 1) / unit * unit;
     const Problem grid = on_grid(problem, n, padded ? dense + 3 * unit : dense);

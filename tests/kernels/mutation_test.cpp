@@ -1,6 +1,7 @@
 // Would the checks notice? Each test breaks a template on purpose, and the check of a kernel made from it must fail.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/definition/definition.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -26,10 +27,12 @@ struct Mutation {
   std::string_view code;  ///< of a candidate that the change breaks
   Boundaries boundaries;
   std::string_view noticed_as;  ///< part of the verdict's message
+  std::string_view stencil{};   ///< its definition; empty: a star
 };
 
 void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
 
+constexpr std::string_view kOneSided = "u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]";
 constexpr std::string_view kWrongCell = "should be";
 constexpr std::string_view kStrayWrite = "was written";
 constexpr std::string_view kFault = "out_of_bounds";
@@ -168,12 +171,29 @@ constexpr Mutation kMutations[]{
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2", kZero, ""},
     {"LowerBlocksEndWithTheGrid", "temporal_tile.cuh", "rows.at_low && rank == 0 &&", "rows.at_low &&",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, kWrongCell},
+
+    {"ColumnsHeldAtTheOtherEnd", "temporal_tile.cuh", "kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kLowX",
+     "kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kHighX", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2", kHold,
+     kWrongCell, kOneSided},
+    {"RowsHeldAtTheOtherEnd", "temporal_tile.cuh", "kHeldBelow = S::kBoundaryY == Boundary::hold ? S::kHighY",
+     "kHeldBelow = S::kBoundaryY == Boundary::hold ? S::kLowY", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2", kHold,
+     kWrongCell, kOneSided},
+    {"PlanesHeldAtTheOtherEnd", "temporal_tile.cuh", "first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kLowZ",
+     "first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kHighZ", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2", kHold,
+     kWrongCell, kOneSided},
+    {"SumsRememberColumnsOfTheOtherEnd", "temporal_sums.cuh", "if (i < kLeft && tile.left_edge)",
+     "if (i < kRight && tile.left_edge)", "temporal.bx32.by4.rx2.ry4.sums.v2.pf2.t3.ch2", kHold, kWrongCell, kOneSided},
+    {"SumsRememberRowsOfTheOtherEnd", "temporal_sums.cuh", "if (j >= kHeldRows - kBelow && tile.bottom_edge)",
+     "if (j >= kHeldRows - kAbove && tile.bottom_edge)", "temporal.bx32.by4.rx2.ry4.sums.v2.pf2.t3.ch2", kHold,
+     kWrongCell, kOneSided},
 };
 
 HostCase case_of(const Mutation& mutation) {
   const Tuning tuning = parse_code(mutation.code);
   if (tuning.family->name == "temporal") {
-    return temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32, mutation.boundaries, mutation.code);
+    const Stencil stencil =
+        mutation.stencil.empty() ? make_builtin(Shape::star, 3, 1) : parse_expression_stencil(mutation.stencil, 3);
+    return temporal_case(stencil, ElementType::f32, mutation.boundaries, mutation.code);
   }
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, mutation.boundaries, Extents{3, {64, 64, 64}});

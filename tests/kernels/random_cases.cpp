@@ -65,12 +65,11 @@ std::int64_t reads(const Problem& problem, const Tuning& tuning) {
 }
 
 /// An extent at which kernels go wrong. `tile` cells are covered by a block; `least` is the fewest that it is legal on.
-std::int64_t awkward_extent(Draw& draw, std::int64_t tile, std::int64_t least, int radius, bool held) {
+std::int64_t awkward_extent(Draw& draw, std::int64_t tile, std::int64_t least, int radius, std::int64_t held) {
   const std::int64_t updated =
       draw.one_of({std::int64_t{1}, std::int64_t{2}, std::int64_t{radius}, radius + 1L, tile - 1, tile, tile + 1,
                    2 * tile + 1, std::int64_t{13}, std::int64_t{37}, draw.between(std::int64_t{1}, 70)});
-  const std::int64_t kept = held ? 2 * radius : 0;
-  return std::max<std::int64_t>(least, std::max<std::int64_t>(updated, 1) + kept);
+  return std::max<std::int64_t>(least, std::max<std::int64_t>(updated, 1) + held);
 }
 
 /// The fewest cells along each grid axis that the candidate is legal on.
@@ -89,7 +88,7 @@ Problem random_grid(Draw& draw, const Problem& planned, const Tuning& tuning) {
   const auto least = least_extents(planned, tuning);
   Problem grid = planned;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(planned.extents.rank); ++axis) {
-    const bool held = planned.boundaries[axis] == Boundary::hold;
+    const std::int64_t held = held_layers(planned, axis).both();
     const std::int64_t n = awkward_extent(draw, tile[axis], least[axis], planned.facts.radius[axis], held);
     grid.extents.n[axis] = draw.one_in(5) ? std::max<std::int64_t>(n, least[axis] + draw.between(0, 9)) : n;
   }

@@ -3,6 +3,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/candidates/textbook.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/describe.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -156,11 +157,10 @@ Tuning candidate_from(const std::string& text, const Problem& problem, const Lim
 
 void require_tunable(const Problem& problem, const Limits& limits) {
   if (updated_box(problem).cells() == 0) {
-    const int layers = *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end());
     throw Error(ErrorCode::nothing_to_update,
-                fmt::format("{}: nothing to update, boundary hold keeps {} layer{} on each side and the grid has no "
-                            "more; take a larger grid or another --boundary",
-                            describe(problem), layers, layers == 1 ? "" : "s"));
+                fmt::format("{}: nothing to update, boundary hold keeps every cell (layers: {}); take a larger grid or "
+                            "another --boundary",
+                            describe(problem), held_text(problem)));
   }
   for (const Family* family : families()) {
     if (default_candidate(*family, problem, limits)) return;

@@ -1,6 +1,7 @@
 #include "tuner/measure/device_bench.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/describe.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/measure/stopwatch.hpp"
@@ -22,9 +23,8 @@ constexpr int kCheckedLaunches = 8;  // of a finalist, after the race
 const Problem& require_fit(Driver& driver, const DeviceFacts& device, const Problem& problem) {
   require_memory(problem, driver.free_memory(), device.memory_bytes);
   if (updated_box(problem).cells() == 0) {
-    throw Error(ErrorCode::nothing_to_update,
-                "boundary hold keeps every cell of a " + to_string(problem.extents) +
-                    " grid; it must be larger than twice the stencil's order on each axis");
+    throw Error(ErrorCode::nothing_to_update, "boundary hold keeps every cell of a " + to_string(problem.extents) +
+                                                  " grid (layers: " + held_text(problem) + "); take a larger one");
   }
   return problem;
 }

@@ -36,9 +36,7 @@ std::vector<Extents> awkward_extents(const Problem& problem, const std::array<in
     Extents extents;
     extents.rank = problem.extents.rank;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-      const bool held = problem.boundaries[axis] == Boundary::hold;
-      const std::int64_t halo = held ? 2 * std::int64_t{problem.facts.radius[axis]} : 0;
-      extents.n[axis] = std::max<std::int64_t>(1, updated_cells(axis)) + halo;
+      extents.n[axis] = std::max<std::int64_t>(1, updated_cells(axis)) + held_layers(problem, axis).both();
     }
     extents = clipped(extents);
     if (std::find(all.begin(), all.end(), extents) == all.end()) all.push_back(extents);

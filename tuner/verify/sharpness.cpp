@@ -124,7 +124,7 @@ Problem small_grid(const Problem& problem, int sweeps) {
   Extents extents{problem.extents.rank, cells};
   Boundaries boundaries = problem.boundaries;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    if (boundaries[axis] == Boundary::hold) extents.n[axis] += 2 * std::int64_t{problem.facts.radius[axis]};
+    extents.n[axis] += held_layers(problem, axis).both();
     if (boundaries[axis] == Boundary::periodic) boundaries[axis] = Boundary::zero;
   }
   return make_problem(problem.stencil, problem.type, boundaries, extents, 0, sweeps, problem.stage);

@@ -42,9 +42,7 @@ std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
 /// What the kernel's geometry follows from; templates/temporal/temporal_tile.cuh puts the same together from the
 /// generated constants.
 TemporalPlan temporal_plan(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  const auto axis = [&](std::size_t a) {
-    return TemporalAxis{-axes.reach[a].low, axes.reach[a].high, axes.boundaries[a] == Boundary::hold};
-  };
+  const auto axis = [&](std::size_t a) { return TemporalAxis{-axes.reach[a].low, axes.reach[a].high}; };
   const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
   return {.x = axis(0),
           .y = axis(1),
@@ -155,11 +153,9 @@ void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shap
   const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
   shape.tiles = {temporal_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
                  temporal_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)), tuning.chunks};
-  std::int64_t kept_planes = 0;
-  if (axes.has(2) && axes.boundaries[2] == Boundary::hold) {
-    kept_planes = 2 * std::int64_t{problem.facts.radius[static_cast<std::size_t>(axes.grid_axis[2])]};
-  }
-  shape.least_extents = {fused.width, fused.height, tuning.chunks + kept_planes};
+  const std::int64_t held_planes =
+      axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
+  shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
   shape.row_multiple = row_multiple(problem, tuning);
 }
 

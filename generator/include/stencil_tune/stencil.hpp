@@ -188,7 +188,8 @@ struct StageFacts {
   std::vector<int> outputs;                        ///< fields written, in order of update
   std::vector<Tap> taps;                           ///< distinct reads, sorted by field, then z, y, x
   std::vector<std::array<Reach, kMaxRank>> reach;  ///< [input][axis]
-  std::array<int, kMaxRank> radius{0, 0, 0};       ///< max |offset| over all inputs: the layers that hold keeps
+  std::array<Reach, kMaxRank> farthest{};          ///< over all inputs: what boundary hold keeps on each side
+  std::array<int, kMaxRank> radius{0, 0, 0};       ///< the further of the two
   bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
   std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
   int operations = 0;  ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count

@@ -94,6 +94,7 @@ TEST(Facts, AsymmetricReachIsKeptPerSide) {
   const StageFacts facts = analyse(stencil, 0);
   EXPECT_EQ(facts.reach[0][0], (Reach{-3, 0}));
   EXPECT_EQ(facts.radius, (std::array{3, 0, 0}));
+  EXPECT_EQ(facts.farthest, (std::array{Reach{-3, 0}, Reach{}, Reach{}}));
 }
 
 TEST(Facts, BuiltinTapsCarryTheirOwnCoefficient) {

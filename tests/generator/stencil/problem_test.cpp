@@ -1,6 +1,7 @@
 #include "generator/stencil/problem.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/describe.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,36 @@ TEST(Problem, HoldKeepsTheLayersWithinReach) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, kHold, {3, {10, 11, 12}});
   EXPECT_EQ(updated_box(problem), (Box{{2, 2, 2}, {8, 9, 10}}));
   EXPECT_EQ(updated_box(problem).cells(), 6 * 7 * 8);
+}
+
+// Of whatever field is read furthest on that side.
+TEST(Problem, HoldKeepsAtEachEndWhatReadsToThatEndNeed) {
+  const Problem upwind = make_problem(parse_expression_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2),
+                                      ElementType::f32, kHold, {2, {10, 11, 1}});
+  EXPECT_EQ(updated_box(upwind), (Box{{1, 0, 0}, {10, 9, 1}}));
+  EXPECT_EQ(held_text(upwind), "1 at the low end of x, 2 at the high end of y");
+  const Problem uneven =
+      make_problem(parse_expression_stencil("u[x-2,y] + v[x-1,y] - v[x+1,y] + u[x,y-1] + v[x,y+1]", 2),
+                   ElementType::f32, kHold, {2, {10, 11, 1}});
+  EXPECT_EQ(updated_box(uneven), (Box{{2, 1, 0}, {9, 10, 1}}));
+  EXPECT_EQ(held_text(uneven), "2 at the low and 1 at the high end of x, 1 at each end of y");
+  EXPECT_EQ(held_text(make_problem(uneven.stencil, ElementType::f32, kZero, {2, {10, 11, 1}})), "");
+}
+
+TEST(Problem, ReadsToOneSideLeaveNothingOnlyWhereNoCellLiesBeyondThem) {
+  const Stencil upwind = parse_expression_stencil("u[x-3]", 1);
+  EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {4, 1, 1}})), (Box{{3, 0, 0}, {4, 1, 1}}));
+  EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {3, 1, 1}})).cells(), 0);
+  EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {2, 1, 1}})).cells(), 0);
+}
+
+TEST(Problem, EachStageKeepsWhatItsOwnReadsNeed) {
+  const Stencil yee = load_definition("corpus/fdtd2d.toml");
+  const auto box = [&](int stage) {
+    return updated_box(make_problem(yee, ElementType::f32, kHold, {2, {10, 11, 1}}, 0, 1, stage));
+  };
+  EXPECT_EQ(box(0), (Box{{1, 1, 0}, {10, 11, 1}}));
+  EXPECT_EQ(box(1), (Box{{0, 0, 0}, {9, 10, 1}}));
 }
 
 TEST(Problem, OtherBoundariesUpdateEveryCellAxisByAxis) {

@@ -1,4 +1,5 @@
 // Kernel::advance with fused steps on the host executor, against repeated plain sweeps.
+#include "generator/definition/definition.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/fake_driver.hpp"
 #include "tuner/executor/executor.hpp"
@@ -149,6 +150,55 @@ TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {
   const Boundaries mixed{Boundary::hold, Boundary::clamp, Boundary::periodic};
   expect_right(make_problem(star, ElementType::f64, {}, grid), 7, 2 + 1);
   expect_right(make_problem(star, ElementType::f64, mixed, grid), 8, 2 + 2);
+}
+
+TEST(AdvanceOnHost, AStencilThatReadsToOneSideKeepsTheLayersOfThatSide) {
+  const Stencil upwind =
+      parse_expression_stencil("u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]", 3);
+  expect_right(make_problem(upwind, ElementType::f64, {}, {.rank = 3, .n = {66, 13, 9}}), 7, 2 + 1);
+}
+
+/// The first stage keeps three layers at the low end, the second one layer at the high end. Buffers of p and p_prev
+/// take turns with those that the second stage writes: their cells at the low end are the user's, and are read.
+TEST(AdvanceOnHost, StagesKeepTheirOwnLayersOfTheirOwnFields) {
+  const Stencil stencil = parse_definition(R"(
+name = "two_stages"
+rank = 1
+fields = ["p", "p_prev", "flux", "p_next"]
+
+[[stage]]
+flux = "p[x-3] - p"
+
+[[stage]]
+p_next = "0.5 * (p_prev + flux[x+1] - flux)"
+
+[rotate]
+p_next = "p"
+p = "p_prev"
+)",
+                                           "two stages");
+  constexpr std::size_t kCells = 20;
+  Fields now(4, std::vector<double>(kCells));
+  std::mt19937_64 random(1);
+  for (std::vector<double>& field : now) {
+    for (double& cell : field) cell = std::uniform_real_distribution<double>(-1, 1)(random);
+  }
+  const Fields before = now;
+  HostDriver driver;
+  Library library = library_on(driver, make_problem(stencil, ElementType::f64, {}, {.rank = 1, .n = {kCells, 1, 1}}));
+  Kernel kernel = library.lookup({.stencil = stencil, .type = ElementType::f64, .extents = {1, {kCells, 1, 1}}});
+  kernel.prepare();
+  std::vector<void*> fields;
+  for (std::vector<double>& field : now) fields.push_back(field.data());
+  kernel.advance(nullptr, fields, 1);
+
+  std::vector<double> flux = before[2];
+  for (std::size_t x = 3; x < kCells; ++x) flux[x] = before[0][x - 3] - before[0][x];
+  const auto* p = static_cast<const double*>(fields[0]);
+  for (std::size_t x = 0; x + 1 < kCells; ++x) {
+    EXPECT_NEAR(p[x], 0.5 * (before[1][x] + flux[x + 1] - flux[x]), 1e-12) << x;
+  }
+  EXPECT_EQ(p[kCells - 1], before[0][kCells - 1]);
 }
 
 }  // namespace

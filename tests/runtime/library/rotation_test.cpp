@@ -1,5 +1,6 @@
 #include "runtime/library/rotation.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "tests/runtime/expect_error.hpp"
 
 #include <cstring>
@@ -46,6 +47,15 @@ TEST(Rotation, LayersComeFromTheCurrentFieldToAllThatTakeTurnsWithIt) {
   EXPECT_EQ(pairs(with(3, {{2, 0}, {0, 1}}, {2})), (std::vector<std::pair<int, int>>{{0, 2}, {0, 1}}));
 }
 
+TEST(Rotation, LayersAreThoseOfTheStageThatWritesTheField) {
+  Stencil stencil = with(5, {{3, 0}, {4, 1}}, {3});
+  stencil.stages.push_back({.updates = {{.output = 4, .expression = 0}}});
+  const std::vector<LayerCopy> copies = layer_copies(stencil);
+  ASSERT_EQ(copies.size(), 2U);
+  EXPECT_EQ(copies[0].stage, 0);
+  EXPECT_EQ(copies[1].stage, 1);
+}
+
 /// How often each byte of a field is covered by the regions.
 std::vector<int> coverage(const Problem& problem, const std::vector<CopyRegion>& regions) {
   std::vector<int> covered(problem.field_bytes(), 0);
@@ -63,7 +73,7 @@ std::vector<int> coverage(const Problem& problem, const std::vector<CopyRegion>&
 
 void expect_layers_exact(const Problem& problem) {
   const Box updated = updated_box(problem);
-  const std::vector<int> covered = coverage(problem, held_layers(problem));
+  const std::vector<int> covered = coverage(problem, held_regions(problem));
   const std::size_t cell = size_of(problem.type);
   for (std::int64_t z = 0; z < problem.extents.n[2]; ++z) {
     for (std::int64_t y = 0; y < problem.extents.n[1]; ++y) {
@@ -88,18 +98,20 @@ TEST(HeldLayers, AreTheCellsThatNoStepWritesEachOnce) {
   expect_layers_exact(make_problem(make_builtin(Shape::box, 2, 1), ElementType::f16, {}, {.rank = 2, .n = {6, 5, 1}}));
   expect_layers_exact(
       make_problem(make_builtin(Shape::star, 1, 3), ElementType::f32, {}, {.rank = 1, .n = {20, 1, 1}}));
+  expect_layers_exact(make_problem(parse_expression_stencil("u[x-2,y] + u[x+1,y] + u[x,y+1]", 2), ElementType::f32, {},
+                                   {.rank = 2, .n = {9, 8, 1}}));
 }
 
 TEST(HeldLayers, AreTheWholeGridWhereNothingIsInside) {
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, {}, {.rank = 3, .n = {9, 3, 9}});
-  for (const int covered : coverage(problem, held_layers(problem))) ASSERT_EQ(covered, 1);
+  for (const int covered : coverage(problem, held_regions(problem))) ASSERT_EQ(covered, 1);
 }
 
 TEST(HeldLayers, AreNoneWithoutBoundaryHold) {
   constexpr Boundaries kPeriodic{Boundary::periodic, Boundary::periodic, Boundary::periodic};
-  EXPECT_TRUE(held_layers(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kPeriodic,
-                                       {.rank = 3, .n = {8, 8, 8}}))
+  EXPECT_TRUE(held_regions(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kPeriodic,
+                                        {.rank = 3, .n = {8, 8, 8}}))
                   .empty());
 }
 
