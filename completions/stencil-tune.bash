@@ -15,7 +15,7 @@ _stencil_tune() {
   elif [[ $previous == --* ]]; then
     # Values in lower case stand for themselves (f32|f64); others (FILE) are left to bash, which completes files.
     local values
-    values=$(sed -n "s/^ .*$previous \([a-z0-9|]*\) .*/\1/p" <<<"$help" | tr '|' '\n' | sort -u)
+    values=$(sed -nE "s/^  (-[a-z], )?$previous ([a-z0-9|]+)( .*)?\$/\2/p" <<<"$help" | tr '|' '\n' | sort -u)
     mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")
   fi
 }

@@ -29,7 +29,7 @@ complete_words ex
 [[ ${COMPREPLY[*]} == 'export explain' || ${COMPREPLY[*]} == 'explain export' ]] || fail "ex: ${COMPREPLY[*]}"
 
 for verb in $verbs; do
-  options=$("$program" help "$verb" | grep -oE '^ +(-[a-z] \[ )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
+  options=$("$program" help "$verb" | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
   [[ -n $options ]] || fail "the help of $verb should list options"
   complete_words "$verb" --
   for option in $options; do offered "$option" || fail "$verb: $option should be offered"; done
@@ -38,6 +38,10 @@ complete_words --dims 512 --
 offered --budget || fail 'without a verb the options of tune should be offered'
 complete_words --type f
 [[ ${COMPREPLY[*]} == 'f16 f32 f64' ]] || fail "--type f: ${COMPREPLY[*]}"
+complete_words --effort ''
+[[ ${COMPREPLY[*]} == 'exhaustive quick standard' ]] || fail "--effort: ${COMPREPLY[*]}"
+complete_words --dims ''
+((${#COMPREPLY[@]} == 0)) || fail "--dims has no words to offer: ${COMPREPLY[*]}"
 complete_words --stencil ''
 ((${#COMPREPLY[@]} == 0)) || fail '--stencil should be left to file names'
 

@@ -13,6 +13,8 @@ stencil_tune_add_test(report_test
     session/report_test.cpp
     session/run_plan_test.cpp
     session/text_table_test.cpp
+    terminal/terminal_test.cpp
+    terminal/wrap_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
@@ -38,6 +40,10 @@ stencil_tune_add_test(output_file_test
     ${PROJECT_SOURCE_DIR}/tuner/commands/output_file.cpp
   LIBRARIES stencil_tune::tuner ${STENCIL_TUNE_FMT})
 
-stencil_tune_add_test(command_line_test SOURCES commands/command_line_test.cpp LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
-target_compile_definitions(command_line_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
+stencil_tune_add_test(command_line_test
+  SOURCES commands/command_line_test.cpp commands/on_a_terminal_test.cpp commands/pseudo_terminal.cpp
+  LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
+target_compile_definitions(command_line_test PRIVATE
+  STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>"
+  STENCIL_TUNE_SHIPPED_WINNERS="${PROJECT_SOURCE_DIR}/db/pretuned/h200.json")
 add_dependencies(command_line_test stencil-tune)

@@ -30,13 +30,13 @@ namespace {
 constexpr const char* kExamples =
     "  stencil-tune bench --dims 512\n"
     "  stencil-tune bench --suite main --json\n"
-    "  stencil-tune bench --suite single-sweep --cases 1-12 --budget 20s    # part of it; a later run tunes the rest\n";
+    "  stencil-tune bench --suite single-sweep --cases 1-12 --budget 20s    part of it; a later run tunes the rest\n";
 
 CommandLine bench_command_line() {
   CommandLine line(
       "stencil-tune bench --dims N [options] | --suite NAME",
-      "Times a plain copy, the naive kernel with its best block, the textbook's kernels and the winner side\n"
-      "by side in one run; of several steps the winner of one sweep too. Tunes first where there is no winner\n"
+      "Times a plain copy, the naive kernel with its best block, the textbook's kernels and the winner side "
+      "by side in one run; of several steps the winner of one sweep too. Tunes first where there is no winner "
       "yet. Needs a GPU.\n",
       kExamples);
   add_problem_options(line);
@@ -119,7 +119,7 @@ int run_bench(const Arguments& arguments) {
     json["cases"].push_back(report_json(reports.back()));
     if (values->count("suite") > 0) json["cases"].back()["case"] = item.number;
     if (item.against) json["cases"].back()["compared_with_case"] = *item.against;
-    say(people, format_report(reports.back()) + "\n");
+    say(people, format_report(reports.back(), terminal_of(people)) + "\n");
   }
   const Suite done(cases.begin(), cases.begin() + static_cast<std::ptrdiff_t>(reports.size()));
   if (cases.size() > 1) say(people, suite_table(done, reports) + "\n");

@@ -2,22 +2,33 @@
 
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/help_text.hpp"
+#include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-constexpr unsigned kColumns = 110;
+/// Of other verbs, which people try at the wrong one.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kElsewhere{
+    {{"--output", "`export` and `report` write files: -o FILE"},
+     {"-o", "`export` and `report` write files: -o FILE"},
+     {"--code", "`export` has it; to tune given candidates, --candidates"},
+     {"--suite", "`bench` has it"},
+     {"--csv", "`list` has it; here there is --json"},
+     {"--dry-run", "`tune` has it"}}};
 
 Error unknown_option(const std::string& option, const po::options_description& known) {
   std::vector<std::string> names;
+  for (const auto& [name, hint] : kElsewhere) {
+    if (option == name) return {ErrorCode::unknown_name, fmt::format("unknown option '{}' here; {}", option, hint)};
+  }
   for (const auto& description : known.options()) names.push_back("--" + description->long_name());
   return {ErrorCode::unknown_name, fmt::format("unknown option '{}'{}", option, did_you_mean(option, names))};
 }
@@ -28,8 +39,8 @@ CommandLine::CommandLine(std::string usage, std::string what, std::string exampl
     : usage_(std::move(usage)), what_(std::move(what)), examples_(std::move(examples)) {}
 
 po::options_description& CommandLine::group(const std::string& title) {
-  groups_.push_back(std::make_unique<po::options_description>(title, kColumns));
-  return *groups_.back();
+  groups_.emplace_back(title, std::make_unique<po::options_description>(title));
+  return *groups_.back().second;
 }
 
 void CommandLine::positional(const char* name, int most) {
@@ -38,9 +49,11 @@ void CommandLine::positional(const char* name, int most) {
 }
 
 std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) {
-  po::options_description visible(kColumns);
-  for (const auto& group : groups_) visible.add(*group);
-  visible.add_options()("help,h", "this text");
+  po::options_description visible;
+  po::options_description help;
+  help.add_options()("help,h", "this text");
+  visible.add(help);
+  for (const auto& [title, options] : groups_) visible.add(*options);
   po::options_description all;
   all.add(visible).add(hidden_);
 
@@ -58,10 +71,18 @@ std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) 
   }
   if (values.count("help") == 0) return values;
 
-  std::ostringstream options;
-  options << visible;
-  fmt::print("usage: {}\n\n{}\n{}\nexamples:\n{}", usage_, what_, options.str(), examples_);
+  fmt::print("{}", help_text(visible, help));
   return std::nullopt;
+}
+
+std::string CommandLine::help_text(const po::options_description& visible, const po::options_description& help) const {
+  const Terminal terminal = help_terminal();
+  const std::size_t width = width_of_options(visible, terminal);
+  std::string text = wrap_lines("usage: " + usage_ + "\n", terminal.columns, "         ") + "\n";
+  text += wrap_lines(what_, terminal.columns) + "\n" + options_help("", help, width, terminal);
+  for (const auto& [title, options] : groups_) text += options_help(title, *options, width, terminal);
+  text += "\n" + styled(terminal, Style::heading, "examples:") + "\n";
+  return text + examples_help(examples_, terminal.columns);
 }
 
 double parse_duration(std::string_view text) {

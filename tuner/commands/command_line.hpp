@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -17,7 +18,8 @@ namespace po = boost::program_options;
 
 class CommandLine {
  public:
-  /// usage: "stencil-tune tune --dims 512 [options]"; examples: indented lines.
+  /// usage: "stencil-tune tune --dims 512 [options]"; what: a paragraph a line, which may be long; examples: lines of
+  /// "  command   comment".
   CommandLine(std::string usage, std::string what, std::string examples);
 
   /// A titled group of options; valid as long as this object.
@@ -30,10 +32,12 @@ class CommandLine {
   std::optional<po::variables_map> parse(const Arguments& arguments);
 
  private:
+  std::string help_text(const po::options_description& visible, const po::options_description& help) const;
+
   std::string usage_;
   std::string what_;
   std::string examples_;
-  std::vector<std::unique_ptr<po::options_description>> groups_;
+  std::vector<std::pair<std::string, std::unique_ptr<po::options_description>>> groups_;  ///< with their titles
   po::options_description hidden_;
   po::positional_options_description positional_;
 };

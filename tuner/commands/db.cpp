@@ -12,6 +12,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/output_file.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
@@ -28,15 +29,15 @@ int path(const po::variables_map& values) {
 
 int check(const po::variables_map& values) {
   const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path);
-  fmt::print("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", printable(result.path.string()),
-             result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
-             result.stale);
-  for (const std::string& row : result.cannot_run) fmt::print("  {}\n", row);
-  for (const std::string& problem : result.problems) fmt::print("  {}\n", printable_lines(problem));
-  fmt::print("{}\n", result.ok()
-                         ? "all is well"
-                         : "damaged: single rows are not used, and `stencil-tune db prune` takes them out; a file "
-                           "that is damaged beyond them the next tune moves aside");
+  print_fitted("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", printable(result.path.string()),
+               result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
+               result.stale);
+  for (const std::string& row : result.cannot_run) print_fitted("  {}\n", row);
+  for (const std::string& problem : result.problems) print_fitted("  {}\n", printable_lines(problem));
+  print_fitted("{}\n", result.ok()
+                           ? "all is well"
+                           : "damaged: single rows are not used, and `stencil-tune db prune` takes them out; a file "
+                             "that is damaged beyond them the next tune moves aside");
   return result.ok() ? 0 : 1;
 }
 
@@ -44,22 +45,23 @@ int prune(const po::variables_map& values) {
   Database database = open_database_for(values, Access::write);
   const PruneResult result = prune_database(database);
   if (result.nothing()) {
-    fmt::print("every row is of use; nothing was taken out\n");
+    print_fitted("every row is of use; nothing was taken out\n");
     return 0;
   }
-  for (const auto& [objection, count] : result.unusable) fmt::print("{} trials taken out: {}\n", count, objection);
-  if (result.damaged > 0) fmt::print("{} trials taken out: damaged\n", result.damaged);
-  fmt::print("{} winners taken out or chosen anew; the database as it was: {}\n", result.winners,
-             printable(result.copy.string()));
+  for (const auto& [objection, count] : result.unusable) print_fitted("{} trials taken out: {}\n", count, objection);
+  if (result.damaged > 0) print_fitted("{} trials taken out: damaged\n", result.damaged);
+  print_fitted("{} winners taken out or chosen anew; the database as it was: {}\n", result.winners,
+               printable(result.copy.string()));
   return 0;
 }
 
 int merge(const po::variables_map& values, const std::string& other) {
   Database database = open_database_for(values, Access::write);
   const MergeResult result = merge_database(database, other);
-  fmt::print("{} trials added, {} were here already, {} damaged rows left out, {} winners changed\n", result.added,
-             result.duplicates, result.damaged, result.winners_changed);
-  for (const auto& [reason, count] : result.refused) fmt::print("left out, {} trials: {}\n", count, printable(reason));
+  print_fitted("{} trials added, {} were here already, {} damaged rows left out, {} winners changed\n", result.added,
+               result.duplicates, result.damaged, result.winners_changed);
+  for (const auto& [reason, count] : result.refused)
+    print_fitted("left out, {} trials: {}\n", count, printable(reason));
   return 0;
 }
 
@@ -72,7 +74,7 @@ int export_to(const po::variables_map& values, const std::string& file) {
     return 0;
   }
   write_output_file(file, text + '\n');
-  fmt::print("{} winners written to {}\n", winners.size(), printable(file));
+  print_fitted("{} winners written to {}\n", winners.size(), printable(file));
   return 0;
 }
 
@@ -80,11 +82,11 @@ int import_from(const po::variables_map& values, const std::string& file) {
   const std::string text = read_winners_file(file);
   Database database = open_database_for(values, Access::write);
   const ImportResult result = import_winners(database, text);
-  fmt::print("{} winners added, {} were here already\n", result.merged.added, result.merged.duplicates);
+  print_fitted("{} winners added, {} were here already\n", result.merged.added, result.merged.duplicates);
   if (!result.stale.empty()) {
-    fmt::print("{} of them are stale: the next tune times them again before they are trusted\n", result.stale.size());
+    print_fitted("{} of them are stale: the next tune times them again before they are trusted\n", result.stale.size());
   }
-  for (const std::string& candidate : result.cannot_run) fmt::print("left out, it cannot run: {}\n", candidate);
+  for (const std::string& candidate : result.cannot_run) print_fitted("left out, it cannot run: {}\n", candidate);
   return 0;
 }
 

@@ -6,6 +6,8 @@
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/text_table.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,9 @@ namespace stencil_tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+const std::vector<TableColumn> kModelColumns{{"model", false}, {"GPU", false}, {"arch", false},        {"SMs"},
+                                             {"GB/s"},         {"L2"},         {"figures from", false}};
 
 struct Present {
   std::vector<DeviceFacts> devices;
@@ -31,22 +36,25 @@ Present present_devices() {
 }
 
 void print_devices(const Present& present) {
-  fmt::print("GPUs of this machine:\n");
-  if (!present.note.empty()) fmt::print("  none: {}\n", present.note);
+  print_fitted("GPUs of this machine:\n");
+  if (!present.note.empty()) print_fitted("  none: {}\n", present.note);
   for (const DeviceFacts& device : present.devices) {
-    fmt::print("  {}  {} ({}), {} SMs, {} memory, {} L2, {} shared memory a block, driver {}\n     {}\n",
-               device.ordinal, device.name, device.architecture, device.multiprocessors,
-               bytes_text(static_cast<double>(device.memory_bytes)), bytes_text(static_cast<double>(device.l2_bytes)),
-               bytes_text(static_cast<double>(device.limits.shared_per_block)), device.driver, device.uuid);
+    print_fitted("  {}  {} ({}), {} SMs, {} memory, {} L2, {} shared memory a block, driver {}\n     {}\n",
+                 device.ordinal, device.name, device.architecture, device.multiprocessors,
+                 bytes_text(static_cast<double>(device.memory_bytes)), bytes_text(static_cast<double>(device.l2_bytes)),
+                 bytes_text(static_cast<double>(device.limits.shared_per_block)), device.driver, device.uuid);
   }
-  fmt::print("\nmodels to predict for (--device-model):\n");
+  print_fitted("\nmodels to predict for (--device-model):\n");
+  std::vector<std::vector<std::string>> models;
   for (const DeviceModel& model : device_models()) {
-    fmt::print("  {:<8} {:<24} {:<7} {:>4} SMs  {:>5.0f} GB/s  {:>3.0f} MB L2  {}\n", model.name, model.gpu,
-               model.architecture, model.multiprocessors, model.dram_gbs, model.l2_mb, model.source);
+    models.push_back({std::string(model.name), std::string(model.gpu), std::string(model.architecture),
+                      std::to_string(model.multiprocessors), fmt::format("{:.0f}", model.dram_gbs),
+                      fmt::format("{:.0f} MB", model.l2_mb), std::string(model.source)});
   }
-  fmt::print("the model's constants were fitted on:\n");
-  for (const Calibration& calibration : calibrations()) fmt::print("  {}, {}\n", calibration.gpu, calibration.date);
-  fmt::print("for other GPUs it takes the first, scaled to their figures\n");
+  fmt::print("{}", text_table(kModelColumns, models, {"  ", terminal_of(stdout)}));
+  print_fitted("the model's constants were fitted on:\n");
+  for (const Calibration& calibration : calibrations()) print_fitted("  {}, {}\n", calibration.gpu, calibration.date);
+  print_fitted("for other GPUs it takes the first, scaled to their figures\n");
 }
 
 Json devices_json(const Present& present) {

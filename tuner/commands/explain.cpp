@@ -5,6 +5,7 @@
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/target.hpp"
 #include "tuner/model/model.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
@@ -27,13 +28,12 @@ std::string prediction_text(const PerformanceModel& model, const Tuning& tuning)
 }  // namespace
 
 int run_explain(const Arguments& arguments) {
-  CommandLine line(
-      "stencil-tune explain CODE --dims N [options]",
-      "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by\n"
-      "the textbook's formulas, and what the performance model expects.\n",
-      "  stencil-tune explain streaming.bx32.by4.rx4.v4.cz4.regs --dims 512\n"
-      "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n"
-      "  stencil-tune explain pmpp-tiled --dims 512       the textbook's kernels have names\n");
+  CommandLine line("stencil-tune explain CODE --dims N [options]",
+                   "Why a candidate is legal, or which constraint forbids it; its tile, halo, traffic and intensity by "
+                   "the textbook's formulas, and what the performance model expects.\n",
+                   "  stencil-tune explain streaming.bx32.by4.rx4.v4.cz4.regs --dims 512\n"
+                   "  stencil-tune explain tiled.bx8.by8.bz8.cin --dims 512 --order 4\n"
+                   "  stencil-tune explain pmpp-tiled --dims 512       the textbook's kernels have names\n");
   line.positional("code", 1);
   add_problem_options(line);
   add_prediction_options(line);
@@ -46,9 +46,9 @@ int run_explain(const Arguments& arguments) {
   const Target target = choose_target(*values);
   const Tuning tuning =
       candidate_from((*values)["code"].as<std::vector<std::string>>().front(), problem, target.limits);
-  fmt::print("{}", explain(problem, target.limits, tuning));
+  print_fitted("{}", explain(problem, target.limits, tuning));
   if (updated_box(problem).cells() > 0 && is_legal({problem, tuning}, target.limits)) {
-    fmt::print("{}", prediction_text(PerformanceModel(problem, target.limits, target.model), tuning));
+    print_fitted("{}", prediction_text(PerformanceModel(problem, target.limits, target.model), tuning));
   }
   return 0;
 }

@@ -28,7 +28,7 @@ constexpr const char* kExamples =
 CommandLine export_command_line() {
   CommandLine line(
       "stencil-tune export --dims N [options] -o FILE.cu",
-      "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with\n"
+      "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with "
       "nvcc alone and owes this project nothing.\n",
       kExamples);
   add_problem_options(line);

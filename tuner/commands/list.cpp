@@ -94,7 +94,8 @@ int run_list(const Arguments& arguments) {
   }
   std::vector<std::vector<std::string>> rows;
   for (const WinnerRecord& winner : winners) rows.push_back(winner_cells(winner));
-  fmt::print("{}", text_table(kColumns, rows));
+  const auto style = [&](std::size_t row) { return is_stale(winners[row].trial) ? Style::warning : Style::plain; };
+  fmt::print("{}", text_table(kColumns, rows, {"", terminal_of(stdout), style}));
   return 0;
 }
 

@@ -4,8 +4,10 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/commit.hpp"
+#include "tuner/commands/help_text.hpp"
 #include "tuner/commands/inherited_state.hpp"
 #include "tuner/session/say.hpp"
+#include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
 
@@ -23,17 +25,21 @@ constexpr int kFailed = 1;
 constexpr int kWrongUse = 2;
 
 void print_help() {
-  fmt::print(
-      "stencil-tune {} finds the fastest CUDA kernel for a stencil on your GPU\n\n"
-      "usage: stencil-tune [VERB] [options]\n\nverbs:\n",
-      STENCIL_TUNE_VERSION);
+  const Terminal terminal = help_terminal();
+  const std::string what =
+      fmt::format("stencil-tune {} finds the fastest CUDA kernel for a stencil on your GPU\n", STENCIL_TUNE_VERSION);
+  fmt::print("{}\nusage: stencil-tune [VERB] [options]\n\n{}\n", wrap_lines(what, terminal.columns),
+             styled(terminal, Style::heading, "verbs:"));
   for (const Command& command : commands()) {
-    if (!command.summary.empty()) fmt::print("  {:<10} {}\n", command.name, command.summary);
+    if (command.summary.empty()) continue;
+    const std::string line = fmt::format("  {:<10} {}\n", command.name, command.summary);
+    fmt::print("{}", wrap_lines(line, terminal.columns, "             "));
   }
-  fmt::print(
-      "\n`stencil-tune help VERB` says more about each.\n\nexamples:\n"
-      "  stencil-tune --dims 512        tune the 3D 7-point star on 512x512x512 cells in f32\n"
-      "  stencil-tune list              what was found so far\n");
+  fmt::print("\n`stencil-tune help VERB` says more about each.\n\n{}\n{}",
+             styled(terminal, Style::heading, "examples:"),
+             examples_help("  stencil-tune --dims 512    tune the 3D 7-point star on 512^3 cells in f32\n"
+                           "  stencil-tune list          what was found so far\n",
+                           terminal.columns));
 }
 
 bool wrong_use(ErrorCode code) {
@@ -41,7 +47,12 @@ bool wrong_use(ErrorCode code) {
          code == ErrorCode::malformed_definition;
 }
 
-void complain(const std::string& what) { say(stderr, fmt::format("stencil-tune: {}\n", printable_lines(what))); }
+void complain(const std::string& what) {
+  const Terminal terminal = terminal_of(stderr);
+  constexpr std::string_view kName = "stencil-tune:";
+  const std::string text = wrap_lines(fmt::format("{} {}", kName, printable_lines(what)), terminal.columns, "  ");
+  say(stderr, styled(terminal, Style::error, kName) + text.substr(kName.size()) + "\n");
+}
 
 /// Standard output may be a full disk: then a file there is not whole.
 void flush_output() {

@@ -16,7 +16,7 @@ namespace stencil_tune {
 
 int run_report(const Arguments& arguments) {
   CommandLine line("stencil-tune report --dims N [options] -o FILE.html",
-                   "One page about a winner: how it was found, what limits it, its source. It opens in any browser,\n"
+                   "One page about a winner: how it was found, what limits it, its source. It opens in any browser, "
                    "without a network.\n",
                    "  stencil-tune report --dims 512 -o report.html\n");
   add_problem_options(line);

@@ -11,6 +11,7 @@
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
@@ -44,14 +45,14 @@ WinnerRecord winner_by_id(Database* database, const std::string& text) {
 }
 
 void print_parameters(const Tuning& tuning) {
-  fmt::print("\nparameters:\n  {:<20} {}\n", "family", tuning.family->name);
+  print_fitted("\nparameters:\n  {:<20} {}\n", "family", tuning.family->name);
   for (const Parameter& parameter : tuning.family->parameters) {
     if (!parameter.used_by(tuning)) continue;
     const auto value = static_cast<std::size_t>(parameter.get(tuning));
     if (value < parameter.words.size()) {
-      fmt::print("  {:<20} {:<10} {}\n", parameter.name, parameter.words[value], parameter.word_meanings[value]);
+      print_fitted("  {:<20} {:<10} {}\n", parameter.name, parameter.words[value], parameter.word_meanings[value]);
     } else {
-      fmt::print("  {:<20} {:<10} {}\n", parameter.name, value, parameter.meaning);
+      print_fitted("  {:<20} {:<10} {}\n", parameter.name, value, parameter.meaning);
     }
   }
 }
@@ -59,38 +60,38 @@ void print_parameters(const Tuning& tuning) {
 void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  fmt::print("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark, trial.gstencils,
-             mark, 100 * trial.share, trial.ceiling_gbs);
+  print_fitted("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark,
+               trial.gstencils, mark, 100 * trial.share, trial.ceiling_gbs);
   if (trial.predicted) {
-    fmt::print("  predicted by the performance model: never measured\n");
+    print_fitted("  predicted by the performance model: never measured\n");
   } else {
-    fmt::print("  median {:.4f} ms, 95 % within {:.4f}..{:.4f} ms, {} samples{}\n", trial.timing.median_ms,
-               trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples,
-               trial.raced ? ", raced against the other finalists" : "");
+    print_fitted("  median {:.4f} ms, 95 % within {:.4f}..{:.4f} ms, {} samples{}\n", trial.timing.median_ms,
+                 trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples,
+                 trial.raced ? ", raced against the other finalists" : "");
   }
   if (winner.naive_gstencils > 0) {
-    fmt::print("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark, trial.gstencils / winner.naive_gstencils,
-               mark, winner.naive_gstencils);
+    print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark,
+                 trial.gstencils / winner.naive_gstencils, mark, winner.naive_gstencils);
   }
-  fmt::print("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
-             trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
-  fmt::print("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
-             trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
-  if (trial.session == kPretunedSession) fmt::print("  it ships with stencil-tune and was not tuned here\n");
+  print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
+               trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
+  print_fitted("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
+               trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
+  if (trial.session == kPretunedSession) print_fitted("  it ships with stencil-tune and was not tuned here\n");
   if (is_stale(trial)) {
-    fmt::print("  stale, its template has changed since: tune again before you trust its rate\n");
+    print_fitted("  stale, its template has changed since: tune again before you trust its rate\n");
   }
 }
 
 void print_trials(const std::vector<TrialRecord>& trials) {
   std::map<Outcome, int> outcomes;
   for (const TrialRecord& trial : trials) ++outcomes[trial.outcome];
-  fmt::print("\ntrials: {}", trials.size());
-  for (const auto& [outcome, count] : outcomes) fmt::print(", {} {}", count, name(outcome));
-  fmt::print("\n");
+  std::string counts = fmt::format("\ntrials: {}", trials.size());
+  for (const auto& [outcome, count] : outcomes) counts += fmt::format(", {} {}", count, name(outcome));
+  print_fitted("{}\n", counts);
   const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
-    fmt::print("  {:>8.1f}  {}\n", ranking[i].gstencils, printable(ranking[i].code));
+    print_fitted("  {:>8.1f}  {}\n", ranking[i].gstencils, printable(ranking[i].code));
   }
   if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
   std::map<std::string, int> failures;
@@ -102,7 +103,7 @@ void print_trials(const std::vector<TrialRecord>& trials) {
     const std::string first_line = trial.message.substr(0, trial.message.find('\n'));
     ++failures[fmt::format("{}: {}", name(trial.outcome), printable(first_line))];
   }
-  for (const auto& [failure, count] : failures) fmt::print("  failed {} x  {}\n", count, failure);
+  for (const auto& [failure, count] : failures) print_fitted("  failed {} x  {}\n", count, failure);
 }
 
 void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
@@ -123,12 +124,12 @@ void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& tr
   const ProblemKey& problem = trial.problem;
   const std::string stage = problem.stage > 0 ? fmt::format(", stage {}", problem.stage) : "";
   const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
-  fmt::print("{}{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", problem.stencil_name, stage, name(problem.type),
-             to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps, trial.platform.gpu,
-             trial.code);
+  print_fitted("{}{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", problem.stencil_name, stage, name(problem.type),
+               to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps,
+               trial.platform.gpu, trial.code);
   print_evidence(winner);
   if (const auto objection = objection_to(trial)) {
-    fmt::print("\nit cannot run any more, tune again: {}\n", *objection);
+    print_fitted("\nit cannot run any more, tune again: {}\n", *objection);
   } else {
     print_parameters(parse_code(trial.code));
   }

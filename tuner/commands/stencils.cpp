@@ -6,6 +6,7 @@
 #include "stencil_tune/stencil.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/command_line.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,8 +21,8 @@ constexpr int kOrdersListed = 4;
 
 void print_line(const Stencil& stencil) {
   const StageFacts facts = analyse(stencil, 0);
-  fmt::print("{:<10} {}D, {} points, order {}, {} operations an update\n", stencil.name, stencil.rank,
-             facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+  print_fitted("{:<10} {}D, {} points, order {}, {} operations an update\n", stencil.name, stencil.rank,
+               facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
 }
 
 /// The equations, and the first of the stars and boxes: there are 96 of them, each in two forms.
@@ -34,8 +35,8 @@ void list_stencils() {
       for (int order = 1; order <= kOrdersListed; ++order) print_line(make_builtin(shape, rank, order));
     }
   }
-  fmt::print(
-      "\nstars and boxes go up to order 16: star3d16r, or --shape star --rank 3 --order 16; with one coefficient a\n"
+  print_fitted(
+      "\nstars and boxes go up to order 16: star3d16r, or --shape star --rank 3 --order 16; with one coefficient a "
       "distance in place of one a point: star3d2r-symmetric, or --coefficients symmetric\n");
 }
 
@@ -45,7 +46,7 @@ int run_stencils(const Arguments& arguments) {
   CommandLine line(
       kUsage,
       "Stencils known by name, or what was understood of one or of a definition file: points, radius, "
-      "linearity,\noperations, bytes, its shape.\n",
+      "linearity, operations, bytes, its shape.\n",
       "  stencil-tune stencils\n  stencil-tune stencils show heat3d\n  stencil-tune stencils show my_stencil.toml\n");
   line.positional("words", 2);
   const auto values = line.parse(arguments);
@@ -55,7 +56,7 @@ int run_stencils(const Arguments& arguments) {
   if (words[0] == "list" && words.size() == 1) {
     list_stencils();
   } else if (words[0] == "show" && words.size() == 2) {
-    fmt::print("{}", describe(load_stencil(words[1])));
+    print_fitted("{}", describe(load_stencil(words[1])));
   } else if (words[0] == "show") {
     throw Error(ErrorCode::invalid_argument, "show which stencil? `stencil-tune stencils` lists the names");
   } else {

@@ -138,7 +138,7 @@ int run_tune(const Arguments& arguments) {
   if (values->count("json") > 0) {
     fmt::print("{}", json_text(report_json(report)));
   } else {
-    fmt::print("\n{}", format_report(report));
+    fmt::print("\n{}", format_report(report, terminal_of(stdout)));
   }
   if (!outcome.result.winner && !outcome.result.best) {
     throw Error(ErrorCode::launch_failed,

@@ -1,10 +1,12 @@
 #include "tuner/session/progress.hpp"
 
 #include "tuner/session/say.hpp"
+#include "tuner/terminal/terminal.hpp"
+#include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,14 +16,10 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kBarCells = 20;
+constexpr int kShortBarCells = 10;   // of narrow terminals
+constexpr int kWide = 100;           // columns
 constexpr double kPlainEveryS = 10;  // without a terminal: at least this often
 constexpr double kBetterWorthSaying = 1.005;
-
-int terminal_columns(std::FILE* out) {
-  winsize size{};
-  if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 double done_share(const Progress& progress) {
   double share = std::isfinite(progress.budget_s) ? progress.elapsed_s / progress.budget_s : 0;
@@ -29,11 +27,12 @@ double done_share(const Progress& progress) {
   return std::clamp(share, 0.0, 1.0);
 }
 
-std::string best_text(const Progress& progress, bool predicted) {
-  if (!progress.best) return "no result yet";
+/// From what matters most on.
+std::vector<std::string> best_texts(const Progress& progress, bool predicted) {
+  if (!progress.best) return {"no result yet"};
   const char* mark = predicted ? "~" : "";
-  return fmt::format("best {0}{1:.1f} GStencil/s ({0}{2:.0f} % of copy) {3}", mark, progress.best->gstencils,
-                     100 * progress.best->share, progress.best->code);
+  return {fmt::format("best {}{:.1f} GStencil/s", mark, progress.best->gstencils),
+          fmt::format("({}{:.0f} % of copy)", mark, 100 * progress.best->share), progress.best->code};
 }
 
 std::string counts_text(const Progress& progress) {
@@ -55,13 +54,17 @@ std::string racing_text(bool predicted) {
 }  // namespace
 
 std::string progress_line(const Progress& progress, bool predicted, int columns) {
-  const int filled = static_cast<int>(std::lround(done_share(progress) * kBarCells));
-  const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
-                          std::string(static_cast<std::size_t>(kBarCells - filled), '-');
+  const int cells = columns < kWide ? kShortBarCells : kBarCells;
+  const int filled = static_cast<int>(std::lround(done_share(progress) * cells));
+  const std::string bar =
+      std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(cells - filled), '-');
   const std::string what = progress.phase == Progress::Phase::racing ? racing_text(predicted) : counts_text(progress);
-  std::string line =
-      fmt::format("[{}] {:>9}  {}  {}", bar, time_left_text(progress), what, best_text(progress, predicted));
-  if (static_cast<int>(line.size()) > columns) line.resize(static_cast<std::size_t>(std::max(0, columns)));
+  std::string line = fmt::format("[{}] {:>9}  {} ", bar, time_left_text(progress), what);
+  for (const std::string& part : best_texts(progress, predicted)) {
+    if (static_cast<int>(columns_of(line) + 1 + columns_of(part)) > columns) break;
+    line += " " + part;
+  }
+  line.resize(std::min(line.find_last_not_of(' ') + 1, static_cast<std::size_t>(std::max(0, columns))));
   return line;
 }
 
@@ -98,7 +101,7 @@ void ConsoleProgress::idle(const Progress& progress) {
 }
 
 void ConsoleProgress::redraw(const Progress& progress) {
-  const std::string line = progress_line(progress, predicted_, terminal_columns(out_) - 1);
+  const std::string line = progress_line(progress, predicted_, terminal_of(out_).columns - 1);
   stencil_tune::say(out_, "\r\033[K" + line);
   drawn_ = true;
 }
@@ -111,13 +114,14 @@ void ConsoleProgress::clear() {
 
 void ConsoleProgress::say(const std::string& line) {
   clear();
-  stencil_tune::say(out_, line + "\n");
+  stencil_tune::say(out_, wrap_lines(line, terminal_of(out_).columns, "  ") + "\n");
 }
 
 void ConsoleProgress::say_status(const Progress& progress) {
   if (progress.best) best_said_ = progress.best->gstencils;
   said_at_s_ = progress.elapsed_s;
-  say(fmt::format("{:4.0f} s  {}  {}", progress.elapsed_s, counts_text(progress), best_text(progress, predicted_)));
+  say(fmt::format("{:4.0f} s  {}  {}", progress.elapsed_s, counts_text(progress),
+                  fmt::join(best_texts(progress, predicted_), " ")));
 }
 
 }  // namespace stencil_tune

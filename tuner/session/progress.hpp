@@ -8,8 +8,8 @@
 
 namespace stencil_tune {
 
-/// "[######----]  212 tried, 3 failed  best 455.1 GStencil/s (86 % of copy) streaming.bx32  24 s left", cut to
-/// `columns`. Predicted figures carry a "~".
+/// "[######----]  24 s left  212 tried, 3 failed  best 455.1 GStencil/s (86 % of copy) streaming.bx32", less what
+/// `columns` have no room for: nothing is cut in the middle. Predicted figures carry a "~".
 std::string progress_line(const Progress& progress, bool predicted, int columns);
 
 class ConsoleProgress : public SessionObserver {

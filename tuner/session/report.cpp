@@ -2,6 +2,7 @@
 
 #include "generator/printable.hpp"
 #include "tuner/session/text_table.hpp"
+#include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@ namespace stencil_tune {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kIndent = "  ";  // of lines that go on
 
 const std::vector<TableColumn> kColumns{{"kernel", false}, {"GStencil/s"}, {"% of copy"}, {"winner is"},
                                         {"registers"},     {"shared"},     {"occupancy"}, {"code", false}};
@@ -49,7 +52,7 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
 /// Of a compiler's log, which has many lines.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string table(const Report& report) {
+std::string table(const Report& report, const Terminal& terminal) {
   std::vector<std::vector<std::string>> rows;
   for (const ReportRow& row : report.rows) {
     if (row.trial) rows.push_back(row_cells(row, winner_rate(report), report.predicted));
@@ -57,7 +60,8 @@ std::string table(const Report& report) {
   for (const ReportRow& row : report.rows) {
     if (!row.trial) rows.push_back({row.name, "n/a: " + first_line(row.reason)});
   }
-  return text_table(kColumns, rows, "  ");
+  const auto style = [&](std::size_t row) { return rows[row][0] == "winner" ? Style::winner : Style::plain; };
+  return text_table(kColumns, rows, {"  ", terminal, style});
 }
 
 std::string device_line(const Report& report) {
@@ -122,7 +126,7 @@ Report make_report(const Problem& problem, const PlatformKey& platform, const Se
   return report;
 }
 
-std::string format_report(const Report& report) {
+std::string format_report(const Report& report, const Terminal& terminal) {
   std::string text = describe(*report.problem) + "\n";
   if (report.predicted) {
     text += fmt::format("PREDICTED for {}: nothing here was measured, \"~\" marks what the performance model says.\n",
@@ -130,11 +134,13 @@ std::string format_report(const Report& report) {
   } else {
     text += device_line(report) + "\n";
   }
-  text += "\n" + table(report);
-  if (!report.notes.empty()) text += "\n";
-  for (const std::string& note : {clocks_note(report), check_note(report)}) text += note.empty() ? "" : note + "\n";
-  for (const std::string& note : report.notes) text += note + "\n";
-  return printable_lines(text);
+  std::string notes;
+  for (const std::string& note : {clocks_note(report), check_note(report)}) notes += note.empty() ? "" : note + "\n";
+  for (const std::string& note : report.notes) notes += note + "\n";
+  const auto fitted = [&](const std::string& lines) {
+    return wrap_lines(printable_lines(lines), terminal.columns, kIndent);
+  };
+  return fitted(text) + "\n" + table(report, terminal) + (report.notes.empty() ? "" : "\n") + fitted(notes);
 }
 
 std::string json_text(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }

@@ -3,6 +3,7 @@
 
 #include "generator/stencil/problem.hpp"
 #include "tuner/session/session.hpp"
+#include "tuner/terminal/terminal.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -31,8 +32,8 @@ struct Report {
 /// Winner and baselines of a session.
 Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted);
 
-/// Several printable lines ending in a newline. Predicted figures carry a "~".
-std::string format_report(const Report& report);
+/// Several printable lines ending in a newline, as wide as the terminal is. Predicted figures carry a "~".
+std::string format_report(const Report& report, const Terminal& terminal = {});
 
 /// JSON for standard output: plain ASCII, so that nothing in it speaks to a terminal, ending in a newline.
 std::string json_text(const nlohmann::ordered_json& json);

@@ -1,6 +1,9 @@
 // Tables for people: columns as wide as what stands in them.
 #pragma once
 
+#include "tuner/terminal/terminal.hpp"
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,9 +14,16 @@ struct TableColumn {
   bool right = true;  ///< aligned to the right, as numbers are
 };
 
-/// A line for the titles and one for each row, each beginning with `indent` and ending with a newline. A row may be
-/// shorter than the table is wide: its last cell is then free text, which widens no column. Cells are made printable.
+struct TableLook {
+  std::string indent{};  ///< of every line
+  Terminal terminal{};
+  std::function<Style(std::size_t row)> style{};  ///< of a row; empty: all plain
+};
+
+/// A line for the titles and one for each row, each ending with a newline. A row may be shorter than the table is wide:
+/// its last cell is then free text, which widens no column. Cells are made printable. Where the terminal is narrower
+/// than the table, the columns that do not fit stand on further lines, titles and rows alike: nothing is cut.
 std::string text_table(const std::vector<TableColumn>& columns, const std::vector<std::vector<std::string>>& rows,
-                       const std::string& indent = "");
+                       const TableLook& look = {});
 
 }  // namespace stencil_tune

@@ -1,4 +1,5 @@
 // Runs the built stencil-tune as a user would. STENCIL_TUNE_PROGRAM is its path.
+#include "tests/tuner/commands/program_run.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include "db/trial_store.hpp"
@@ -18,39 +19,6 @@
 
 namespace stencil_tune {
 namespace {
-
-struct ProgramRun {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-class CommandLineTest : public ::testing::Test {
- protected:
-  ProgramRun run(const std::string& arguments) const {
-    const auto out = folder.path() / "out", err = folder.path() / "err";
-    const std::string command = "STENCIL_TUNE_DB='" + database + "' '" STENCIL_TUNE_PROGRAM "' " + arguments + " >'" +
-                                out.string() + "' 2>'" + err.string() + "' </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
-  }
-
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
-  // Exits with `status`, says nothing on standard output and `message` on standard error.
-  void expect_error(const std::string& arguments, int status, const std::string& message) const {
-    const ProgramRun result = run(arguments);
-    EXPECT_EQ(result.status, status) << arguments << "\n" << result.err;
-    EXPECT_EQ(result.out, "") << arguments;
-    EXPECT_NE(result.err.find(message), std::string::npos) << arguments << "\n" << result.err;
-  }
-
-  testing::TemporaryFolder folder;
-  std::string database = (folder.path() / "trials.db").string();
-};
 
 TEST_F(CommandLineTest, DimsThatAreNoGridAreRejected) {
   for (const char* dims : {"0", "-5", "512x0", "abc", "512x", "1x2x3x4", "12.5", "''", "99999999999999999999"}) {

@@ -145,7 +145,16 @@ TEST(ProgressLine, MarksPredictedFigures) {
 TEST(ProgressLine, FitsTheTerminal) {
   Progress progress;
   progress.best = trial("direct.bx32.by8", 265);
-  EXPECT_EQ(progress_line(progress, false, 40).size(), 40u);
+  progress.phase = Progress::Phase::searching;
+  progress.budget_s = 60;
+  for (int columns = 40; columns < 120; ++columns) {
+    const std::string line = progress_line(progress, false, columns);
+    EXPECT_LE(line.size(), static_cast<std::size_t>(columns)) << line;
+    for (const char* whole : {" tried", " left"}) EXPECT_NE(line.find(whole), std::string::npos) << line;
+    EXPECT_EQ(line.find("best ") != std::string::npos, line.find("265.0 GStencil/s") != std::string::npos) << line;
+    EXPECT_EQ(line.find("direct") != std::string::npos, line.ends_with("direct.bx32.by8")) << line;
+  }
+  EXPECT_NE(progress_line(progress, false, 60).find("265.0 GStencil/s"), std::string::npos);
 }
 
 TEST(ProgressLine, KnowsBudgetsWithoutEnd) {

@@ -15,7 +15,7 @@ TEST(TextTable, ColumnsAreAsWideAsTheirWidestCell) {
 }
 
 TEST(TextTable, AShortRowEndsWithFreeText) {
-  EXPECT_EQ(text_table(kColumns, {{"winner", "1", "a"}, {"naive", "n/a: a long reason"}}, "  "),
+  EXPECT_EQ(text_table(kColumns, {{"winner", "1", "a"}, {"naive", "n/a: a long reason"}}, {"  ", {}, {}}),
             "  kernel  rate  code\n"
             "  winner     1  a\n"
             "  naive   n/a: a long reason\n");
@@ -30,6 +30,38 @@ TEST(TextTable, NoCellSpeaksToTheTerminalOrMakesALine) {
             "kernel    rate  code\n"
             "a\\x1b[2J     1  b\\x0awinner\n"
             "naive     n/a: \\u{9b}\n");
+}
+
+TEST(TextTable, ColumnsThatDoNotFitStandOnFurtherLines) {
+  const std::vector<std::vector<std::string>> rows{{"winner", "1234.5", "direct.bx32.by8"}, {"naive", "~7.0", ""}};
+  EXPECT_EQ(text_table(kColumns, rows, {"", {.columns = 31, .colour = false}, {}}),
+            "kernel    rate  code\n"
+            "winner  1234.5  direct.bx32.by8\n"
+            "naive     ~7.0\n");
+  EXPECT_EQ(text_table(kColumns, rows, {"", {.columns = 30, .colour = false}, {}}),
+            "kernel    rate\n"
+            "    code\n"
+            "winner  1234.5\n"
+            "    direct.bx32.by8\n"
+            "naive     ~7.0\n");
+}
+
+TEST(TextTable, ACellLongerThanALineGoesOnInTheNext) {
+  EXPECT_EQ(text_table(kColumns, {{"winner", "1", "direct.bx32.by8.rx4"}}, {"", {.columns = 20, .colour = false}, {}}),
+            "kernel  rate\n"
+            "    code\n"
+            "winner     1\n"
+            "    direct.bx32.by8\n"
+            "    .rx4\n");
+}
+
+TEST(TextTable, StylesAreOfWholeLinesAndChangeNoWidth) {
+  const auto first = [](std::size_t row) { return row == 0 ? Style::winner : Style::plain; };
+  EXPECT_EQ(
+      text_table(kColumns, {{"winner", "1", "a"}, {"naive", "2", "b"}}, {"", {.columns = 80, .colour = true}, first}),
+      "\x1b[1mkernel  rate  code\x1b[0m\n"
+      "\x1b[1mwinner     1  a\x1b[0m\n"
+      "naive      2  b\n");
 }
 
 }  // namespace
