@@ -91,8 +91,9 @@ TEST(Export, SaysWhatTheLauncherTakesAndWhatFollows) {
   const std::string source = export_kernel(problem, kPlain, {.name = "heat"}).source;
   for (const char* said :
        {"//   nx, ny        extents", "//   stride_y      cells from one row to the next\n",
-        "1 number in host memory, or nullptr for a = 0.5\n", "holds on each side (1 in x) are never written",
-        "//   afterwards    u_next becomes u\n", "for 128x128 cells\n"}) {
+        "1 number in host memory, in this order, or nullptr for these values: a = 0.5 in the weights of",
+        "holds on each side (1 in x) are never written", "//   afterwards    u_next becomes u\n",
+        "for 128x128 cells\n"}) {
     EXPECT_NE(source.find(said), std::string::npos) << said;
   }
 }
