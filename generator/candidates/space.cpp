@@ -144,4 +144,22 @@ std::optional<Tuning> default_candidate(const Family& family, const Problem& pro
   return {};
 }
 
+std::optional<Violation> why_none_is_legal(const Family& family, const Problem& problem, const Limits& limits) {
+  if (default_candidate(family, problem, limits)) return {};
+  std::mt19937_64 random(1);
+  if (Space(problem, limits).sample(family, random)) return {};
+  const std::vector<Tuning> defaults = family.defaults(problem);
+  const auto all_break = [&](const Constraint& constraint) {
+    return std::all_of(defaults.begin(), defaults.end(), [&](const Tuning& tuning) {
+      return constraint.violation({problem, tuning}, limits).has_value();
+    });
+  };
+  std::optional<Violation> shared;
+  for_each_constraint(family, [&](const Constraint& constraint) {
+    if (shared || !all_break(constraint)) return;
+    shared = {constraint.name, *constraint.violation({problem, defaults.back()}, limits)};
+  });
+  return shared ? shared : first_violation({problem, defaults.back()}, limits);
+}
+
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // The candidate space of a problem: every combination of parameter values, enumerated lazily.
 #pragma once
 
+#include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 
 #include <cstdint>
@@ -56,5 +57,9 @@ class Space {
 
 /// A fixed legal candidate of the family for this problem, simple and safe; nothing when the family cannot serve it.
 std::optional<Tuning> default_candidate(const Family& family, const Problem& problem, const Limits& limits);
+
+/// Why no candidate of the family is legal: what the last of its defaults breaks, a constraint that all of them break
+/// where there is one. Nothing where one is legal, as far as 3000 draws find it.
+std::optional<Violation> why_none_is_legal(const Family& family, const Problem& problem, const Limits& limits);
 
 }  // namespace stencil_tune

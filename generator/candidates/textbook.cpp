@@ -41,8 +41,8 @@ Tuning streaming(const Problem& problem, Planes planes) {
 
 Baseline baseline(std::string_view name, const Problem& problem, const Limits& limits, const Tuning& tuning) {
   const auto violation = first_violation({problem, tuning}, limits);
-  if (!violation) return {name, tuning, {}};
-  return {name, std::nullopt, fmt::format("{}: {}", violation->constraint, violation->message)};
+  if (!violation) return {std::string(name), tuning, {}};
+  return {std::string(name), std::nullopt, fmt::format("{}: {}", violation->constraint, violation->message)};
 }
 
 /// The textbook's tile, or the smallest larger one that is not empty.

@@ -13,7 +13,7 @@ namespace stencil_tune {
 
 /// A baseline by name. `tuning` is empty where no legal tile exists for the order ("n/a", with the reason).
 struct Baseline {
-  std::string_view name;  ///< "naive", "pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"
+  std::string name;  ///< "naive", "pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"
   std::optional<Tuning> tuning;
   std::string reason;
 };

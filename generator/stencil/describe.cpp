@@ -1,5 +1,7 @@
 #include "generator/stencil/describe.hpp"
 
+#include "generator/stencil/coefficient_roles.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -136,6 +138,21 @@ std::string describe_stage(const Stencil& stencil, int stage) {
   return text;
 }
 
+std::string describe_coefficients(const Stencil& stencil) {
+  constexpr std::size_t kMostShown = 512;
+  const std::vector<Coefficient>& all = stencil.coefficients;
+  if (all.empty()) return "";
+  const std::vector<std::string> roles = coefficient_roles(stencil);
+  std::size_t width = 0;
+  for (const Coefficient& coefficient : all) width = std::max(width, coefficient.name.size());
+  std::string text = "coefficients, in the order in which launches take them:\n";
+  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
+    text += fmt::format("  {:<{}} = {:<12.6g} {}\n", all[i].name, width, all[i].value, roles[i]);
+  }
+  if (all.size() > kMostShown) text += fmt::format("  ... {} in all\n", all.size());
+  return text;
+}
+
 }  // namespace
 
 std::string picture(const StageFacts& facts, int rank, int field) {
@@ -159,16 +176,7 @@ std::string describe(const Stencil& stencil) {
   std::string text = fmt::format("{}: rank {}, {} stage{}, key {}\n", stencil.name, stencil.rank, stencil.stages.size(),
                                  stencil.stages.size() == 1 ? "" : "s", stencil_key(stencil));
   text += fmt::format("fields: {}\n", fmt::join(stencil.fields, ", "));
-  constexpr std::size_t kMostShown = 12;
-  if (!stencil.coefficients.empty()) {
-    text += "coefficients:";
-    for (std::size_t i = 0; i < std::min(stencil.coefficients.size(), kMostShown); ++i) {
-      text +=
-          fmt::format("{} {} = {:.6g}", i == 0 ? "" : ",", stencil.coefficients[i].name, stencil.coefficients[i].value);
-    }
-    if (stencil.coefficients.size() > kMostShown) text += fmt::format(", ... {} in all", stencil.coefficients.size());
-    text += "\n";
-  }
+  text += describe_coefficients(stencil);
   if (stencil.element) text += fmt::format("element type: {}\n", name(*stencil.element));
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) text += describe_stage(stencil, stage);
   if (!stencil.rotations.empty()) {

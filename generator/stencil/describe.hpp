@@ -8,7 +8,8 @@
 
 namespace stencil_tune {
 
-/// What was understood of a stencil: fields in order, coefficients and rotations; for each stage its fields, points,
+/// What was understood of a stencil: fields and coefficients in order, what each
+/// coefficient weighs, and rotations; for each stage its fields, points,
 /// radius, linearity, operations, bytes and the shape of every input that is read beyond its centre. Ends with a
 /// newline.
 std::string describe(const Stencil& stencil);

@@ -1,5 +1,6 @@
 // What an exported launcher is called with, and what it says of that.
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/coefficient_roles.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/text.hpp"
@@ -92,16 +93,18 @@ std::string geometry_entries(int rank) {
   return text;
 }
 
-std::string coefficients_entry(const std::vector<Coefficient>& coefficients) {
-  constexpr std::size_t kMostShown = 4;
-  if (coefficients.empty()) return "";
-  std::vector<std::string> defaults;
-  for (std::size_t i = 0; i < std::min(coefficients.size(), kMostShown); ++i) {
-    defaults.push_back(fmt::format("{} = {:.6g}", comment_text(coefficients[i].name), coefficients[i].value));
+std::string coefficients_entry(const Stencil& stencil) {
+  constexpr std::size_t kMostShown = 128;
+  const std::vector<Coefficient>& all = stencil.coefficients;
+  if (all.empty()) return "";
+  const std::vector<std::string> roles = coefficient_roles(stencil);
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
+    shown.push_back(comment_text(fmt::format("{} = {:.6g} {}", all[i].name, all[i].value, roles[i])));
   }
-  if (coefficients.size() > kMostShown) defaults.emplace_back("... as kDefaults has them");
-  return entry("coefficients", fmt::format("{} number{} in host memory, or nullptr for {}", coefficients.size(),
-                                           coefficients.size() == 1 ? "" : "s", fmt::join(defaults, ", ")));
+  if (all.size() > kMostShown) shown.emplace_back("... as kDefaults has them");
+  return entry("coefficients", fmt::format("{} number{} in host memory, in this order, or nullptr for these values: {}",
+                                           all.size(), all.size() == 1 ? "" : "s", fmt::join(shown, "; ")));
 }
 
 std::string boundary_entry(const Problem& problem) {
@@ -190,7 +193,7 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
   const int steps = sweeps_per_launch(candidate.tuning());
   std::string text = opening(problem, steps);
   text += geometry_entries(problem.extents.rank);
-  text += coefficients_entry(problem.stencil.coefficients);
+  text += coefficients_entry(problem.stencil);
   text += boundary_entry(problem);
   text += rotation_entry(problem, signature);
   const std::size_t bytes = required_alignment(candidate);

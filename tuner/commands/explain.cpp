@@ -4,6 +4,7 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/target.hpp"
+#include "tuner/commands/understood.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
@@ -43,6 +44,7 @@ int run_explain(const Arguments& arguments) {
     throw Error(ErrorCode::invalid_argument, "explain which candidate? Give its code, such as direct.bx32.by8");
   }
   const Problem problem = problem_from(*values);
+  say_what_was_understood(*values, problem.stencil);
   const Target target = choose_target(*values);
   const Tuning tuning =
       candidate_from((*values)["code"].as<std::vector<std::string>>().front(), problem, target.limits);

@@ -8,6 +8,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/output_file.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
@@ -68,6 +69,10 @@ struct Exported {
 
 Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
   if (values.count("code") > 0) {
+    if (values.count("gpu") > 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--code and --gpu exclude each other: --gpu chooses among winners, --code names a candidate");
+    }
     const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
     const Tuning tuning = candidate_from(values["code"].as<std::string>(), problem, limits_of_architecture(arch));
     return {tuning, arch, {"chosen by hand: not measured"}};
@@ -95,6 +100,7 @@ int run_export(const Arguments& arguments) {
   const auto values = line.parse(arguments);
   if (!values) return 0;
   const Problem problem = problem_from(*values);
+  say_what_was_understood(*values, problem.stencil);
   const bool to_file = values->count("output") > 0;
   const std::filesystem::path path = to_file ? (*values)["output"].as<std::string>() : "";
 

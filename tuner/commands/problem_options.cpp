@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -61,9 +62,23 @@ int requested_rank(const po::variables_map& values, const std::string& dims) {
   return rank;
 }
 
+/// A one-liner is named by its text, so that tables tell one from another.
+Stencil named_stencil(const std::string& text, int rank) {
+  constexpr std::size_t kLongestName = 200;
+  Stencil stencil = parse_expression_stencil(text, rank);
+  std::string name;
+  for (const char c : text) {
+    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!space || (!name.empty() && name.back() != ' ')) name += space ? ' ' : c;
+  }
+  name.erase(name.find_last_not_of(' ') + 1);
+  stencil.name = name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
+  return stencil;
+}
+
 Stencil stencil_from(const po::variables_map& values, int rank) {
   if (values.count("stencil") > 0) return load_stencil(values["stencil"].as<std::string>());
-  if (values.count("expr") > 0) return parse_expression_stencil(values["expr"].as<std::string>(), rank);
+  if (values.count("expr") > 0) return named_stencil(values["expr"].as<std::string>(), rank);
   return make_builtin(parse_shape(value_or<std::string>(values, "shape", "star")), rank, value_or(values, "order", 1),
                       parse_sharing(value_or<std::string>(values, "coefficients", "distinct")));
 }
@@ -144,6 +159,14 @@ Problem problem_from(const po::variables_map& values) {
   const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
   const int stage = requested_stage(values, stencil);
   return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps, stage);
+}
+
+std::optional<std::string> given_problem_option(const po::variables_map& values) {
+  for (const char* option : {"dims", "rank", "stencil", "expr", "stage", "shape", "order", "coefficients", "type",
+                             "boundary", "pitch", "steps"}) {
+    if (values.count(option) > 0) return option;
+  }
+  return std::nullopt;
 }
 
 Tuning candidate_from(const std::string& text, const Problem& problem, const Limits& limits) {

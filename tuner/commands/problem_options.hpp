@@ -5,6 +5,8 @@
 #include "generator/stencil/problem.hpp"
 #include "tuner/commands/command_line.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace stencil_tune {
@@ -13,6 +15,9 @@ void add_problem_options(CommandLine& line);
 
 /// Throws Error: invalid_argument, unknown_name, malformed_definition.
 Problem problem_from(const po::variables_map& values);
+
+/// The first option given that says what is tuned; nothing where none is.
+std::optional<std::string> given_problem_option(const po::variables_map& values);
 
 /// A candidate by its code, or by the name that one of the textbook's kernels has in the reports ("pmpp-tiled").
 /// Throws Error(malformed_code); Error(illegal_candidate) where the textbook has no such kernel for the problem.

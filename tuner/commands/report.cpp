@@ -6,6 +6,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/output_file.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ int run_report(const Arguments& arguments) {
   if (!values) return 0;
 
   const Problem problem = problem_from(*values);
+  say_what_was_understood(*values, problem.stencil);
   std::optional<std::string> gpu;
   if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
   auto database = read_database(*values);

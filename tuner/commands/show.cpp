@@ -9,6 +9,7 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/print_fitted.hpp"
@@ -42,6 +43,17 @@ WinnerRecord winner_by_id(Database* database, const std::string& text) {
   throw Error(
       ErrorCode::unknown_name,
       fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
+}
+
+/// An id names one winner; what else was tuned would be passed over.
+void reject_more_than_id(const po::variables_map& values) {
+  auto option = given_problem_option(values);
+  if (!option && values.count("gpu") > 0) option = "gpu";
+  if (!option) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("show {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both",
+                  values["id"].as<std::vector<std::string>>().front(), *option));
 }
 
 void print_parameters(const Tuning& tuning) {
@@ -154,6 +166,7 @@ int run_show(const Arguments& arguments) {
   const bool by_id = values->count("id") > 0;
   std::optional<std::string> gpu;
   if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
+  if (by_id) reject_more_than_id(*values);
   auto database = read_database(*values);
   Database* const read = database ? &*database : nullptr;
   const WinnerRecord winner = by_id ? winner_by_id(read, (*values)["id"].as<std::vector<std::string>>().front())

@@ -28,6 +28,26 @@ Target predicted_target(const po::variables_map& values, std::string note) {
   return target;
 }
 
+void reject_contradictions(const po::variables_map& values) {
+  for (const char* predict : {"arch", "device-model"}) {
+    if (values.count("device") == 0 || values.count(predict) == 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--device and --{} exclude each other: a GPU that is here is measured, what --{} names is "
+                            "predicted",
+                            predict, predict));
+  }
+  if (values.count("arch") == 0 || values.count("device-model") == 0) return;
+  const DeviceModel& model = find_device_model(values["device-model"].as<std::string>());
+  const auto arch = values["arch"].as<std::string>();
+  if (limits_of_architecture(arch).compute_capability ==
+      limits_of_architecture(model.architecture).compute_capability) {
+    return;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("--device-model {} has {}, --arch asks for {}: give one of the two", model.name,
+                          model.architecture, arch));
+}
+
 Target measured_target(DeviceFacts device) {
   Target target;
   target.model = model_of(device);
@@ -52,6 +72,7 @@ void add_prediction_options(CommandLine& line) {
 }
 
 Target choose_target(const po::variables_map& values) {
+  reject_contradictions(values);
   if (values.count("arch") > 0 || values.count("device-model") > 0) return predicted_target(values, "");
   if (values.count("device") > 0) return measured_target(require_device(values));
   try {

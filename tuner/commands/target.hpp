@@ -26,7 +26,7 @@ void add_prediction_options(CommandLine& line);
 
 /// --arch or --device-model: a prediction. Otherwise the GPU of --device (default: the first); without any GPU a
 /// prediction for the default architecture, unless --device asked for one.
-/// Throws Error: no_device, unknown_name, unsupported_driver.
+/// Throws Error: no_device, unknown_name, unsupported_driver; invalid_argument where options contradict each other.
 Target choose_target(const po::variables_map& values);
 
 /// The GPU of --device. Throws Error(no_device) when there is none.

@@ -8,6 +8,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/tuning_run.hpp"
+#include "tuner/commands/understood.hpp"
 #include "tuner/model/model_agreement.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
@@ -115,6 +116,7 @@ int run_tune(const Arguments& arguments) {
   if (!values) return 0;
 
   const Problem problem = problem_from(*values);
+  say_what_was_understood(*values, problem.stencil);
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
   require_tunable(problem, target.limits);

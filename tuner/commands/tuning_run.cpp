@@ -107,6 +107,16 @@ void remove_leftovers() {
   }
 }
 
+/// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
+std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits,
+                                        const std::vector<Tuning>& candidates) {
+  std::vector<Baseline> all;
+  for (const Tuning& tuning : candidates) all.push_back({fmt::format("candidate {}", all.size() + 1), tuning, ""});
+  const auto textbook = textbook_baselines(problem, limits);
+  all.insert(all.end(), textbook.begin(), textbook.end());
+  return all;
+}
+
 /// When checks on the CPU end at the latest, in a session that begins now.
 Patience::Clock::time_point last_moment(double budget_s) {
   if (!std::isfinite(budget_s)) return Patience::Clock::time_point::max();
@@ -144,6 +154,10 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
   if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
   if (values.count("max-trials") > 0) settings.session.max_trials = at_least_1(values, "max-trials");
   if (values.count("jobs") > 0) settings.jobs = at_least_1(values, "jobs");
+  if (values.count("candidates") > 0 && settings.effort == Effort::exhaustive) {
+    throw Error(ErrorCode::invalid_argument,
+                "--candidates and --effort exhaustive exclude each other: these alone, or every legal candidate");
+  }
   if (values.count("candidates") > 0) settings.candidates = parse_codes(values["candidates"].as<std::string>());
   if (values.count("seed") > 0) settings.seed = values["seed"].as<std::uint64_t>();
   return settings;
@@ -204,10 +218,11 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
 
   const auto winners = settings.candidates.empty() ? all_winners(database) : std::vector<WinnerRecord>();
   const SteadyClock clock;
-  outcome.result = run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-                                InterruptGuard::requested(), textbook_baselines(problem, target.limits),
-                                warm_starts(problem, limits, target.gpu(), winners, model)},
-                               settings.session);
+  outcome.result =
+      run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+                   InterruptGuard::requested(), beside_the_winner(problem, target.limits, settings.candidates),
+                   warm_starts(problem, limits, target.gpu(), winners, model)},
+                  settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note();
   return outcome;

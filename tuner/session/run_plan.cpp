@@ -13,6 +13,18 @@ std::string counted(int number, const std::string& what, const char* plural) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : plural);
 }
 
+/// Why a run goes step by step.
+std::string why_single_steps(const Problem& run, const Limits& limits) {
+  std::string reasons;
+  for (const Family* family : families()) {
+    if (!family->fuses_steps) continue;
+    const auto reason = why_none_is_legal(*family, run, limits);
+    if (!reason) return "no kernel that fuses steps was faster";
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reason->constraint, reason->message);
+  }
+  return "no kernel that fuses steps is legal here: " + reasons;
+}
+
 }  // namespace
 
 std::string plan_text(const RunPlan& plan) {
@@ -45,9 +57,7 @@ void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& ra
 
 std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner) {
   const RunPlan plan = plan_run(run, parse_code(winner.code), limits);
-  if (plan.fused == 1) {
-    return fmt::format("{0} steps: {0} launches; no kernel that fuses steps was faster", run.steps);
-  }
+  if (plan.fused == 1) return fmt::format("{0} steps: {0} launches; {1}", run.steps, why_single_steps(run, limits));
   std::string text =
       fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch", "es"), plan.fused);
   if (plan.remainder) text += fmt::format(" and 1 of {}", plan.remainder->steps);
@@ -69,8 +79,9 @@ std::string gain_note(const Problem& problem, const Limits& limits, const Device
   if (!fused) return {};
   const PerformanceModel model(run, limits, device);
   const double gain = model.predict(*fused).gstencils / model.predict(parse_code(winner.code)).gstencils;
-  if (!(gain > 1)) return fmt::format("`--steps {}` would gain nothing by the model", kSteps);
-  return fmt::format("`--steps {}` would gain {:.1f} x by the model: kernels that fuse steps, such as {} in a launch",
+  constexpr double kWorthSaying = 1.05;  // the model is no more exact than that
+  if (!(gain >= kWorthSaying)) return fmt::format("`--steps {}` would gain nothing by the model", kSteps);
+  return fmt::format("`--steps {}` would gain ~{:.1f} x by the model: kernels that fuse steps, such as {} in a launch",
                      kSteps, gain, fused->steps);
 }
 

@@ -90,8 +90,8 @@ struct SessionParts {
   Database& database;
   const Clock& clock;
   SessionObserver& observer;
-  const std::atomic<bool>& stop;  ///< set by a signal handler: finish the trial at hand and end
-  std::vector<Baseline> baselines;
+  const std::atomic<bool>& stop;      ///< set by a signal handler: finish the trial at hand and end
+  std::vector<Baseline> baselines;    ///< what stands beside the winner whatever its rank
   std::vector<Tuning> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
 };
 

@@ -34,7 +34,7 @@ Intensity intensity(const Problem& problem, std::string_view code) {
 }
 
 TEST(Textbook, ListsFiveBaselinesInOrder) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const Baseline& baseline : textbook_baselines(star(1, 16), kSm90)) names.push_back(baseline.name);
   EXPECT_THAT(names, ::testing::ElementsAre("naive", "pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"));
 }

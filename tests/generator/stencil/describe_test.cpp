@@ -11,7 +11,8 @@ TEST(Describe, ShowsWhatWasUnderstood) {
   EXPECT_EQ(describe(stencil), "expression: rank 2, 1 stage, key " + stencil_key(stencil) +
                                    "\n"
                                    "fields: u_next, u\n"
-                                   "coefficients: a = 0.25\n"
+                                   "coefficients, in the order in which launches take them:\n"
+                                   "  a = 0.25         in the weights of u[x-1], u, u[y+1]\n"
                                    "stage 0: writes u_next\n"
                                    "  reads u: 3 points, reach x -1..0 y 0..1\n"
                                    "    . o\n"
@@ -23,6 +24,37 @@ TEST(Describe, ShowsWhatWasUnderstood) {
                                    "  operations  5 per update\n"
                                    "  bytes       8 (f32), 16 (f64) per update at least: 1 read, 1 written\n"
                                    "after a step: u_next becomes u\n");
+}
+
+/// The lines of a description that name coefficients.
+std::string coefficients_of(const Stencil& stencil) {
+  const std::string text = describe(stencil);
+  const std::size_t begin = text.find("take them:\n");
+  return begin == std::string::npos ? "" : text.substr(begin + 11, text.find("stage 0") - begin - 11);
+}
+
+TEST(Describe, NamesThePointsThatCoefficientsWeigh) {
+  EXPECT_EQ(coefficients_of(make_builtin(Shape::star, 2, 1)),
+            "  c0 = 0.310345     weighs in\n"
+            "  c1 = 0.206897     weighs in[x-1]\n"
+            "  c2 = 0.155172     weighs in[x+1]\n"
+            "  c3 = 0.124138     weighs in[y-1]\n"
+            "  c4 = 0.103448     weighs in[y+1]\n"
+            "  c5 = x");
+  EXPECT_NE(coefficients_of(make_builtin(Shape::star, 3, 2, Sharing::symmetric))
+                .find("c2 = 0.0526316    weighs in[z-2], in[y-2], in[x-2], in[x+2], in[y+2], in[z+2]\n"),
+            std::string::npos);
+  EXPECT_NE(coefficients_of(make_builtin(Shape::box, 3, 1)).find("c26 = "), std::string::npos) << "all of them";
+  EXPECT_NE(coefficients_of(make_builtin(Shape::box, 3, 1, Sharing::symmetric)).find(" ... 12 points\n"),
+            std::string::npos);
+}
+
+TEST(Describe, SaysWhereCoefficientsStandThatAreNoWeights) {
+  EXPECT_EQ(coefficients_of(parse_expression_stencil("u - k*v[x-1] + k*m*v[x+1]; k = 2; m = 3", 1)),
+            "  k = 2            weighs -v[x-1]; in the weights of v[x+1]\n"
+            "  m = 3            in the weights of v[x+1]\n");
+  EXPECT_EQ(coefficients_of(parse_expression_stencil("max(u[x-1], k*u); k = 0.5", 1)),
+            "  k = 0.5          in the update of out\n");
 }
 
 TEST(Picture, PlanesStandSideBySideAndLikeOnesAreDrawnOnce) {

@@ -74,6 +74,39 @@ TEST_F(CommandLineTest, ValuesOutOfRangeAreRejected) {
   expect_error("--dims 512 extra words", 2, "too many");
 }
 
+TEST_F(CommandLineTest, OptionsThatContradictEachOtherAreRefused) {
+  expect_error("--dims 64 --device-model a100 --arch sm_90", 2, "--device-model a100 has sm_80, --arch asks for sm_90");
+  expect_error("explain direct.bx32 --dims 64 --device-model a100 --arch sm_90", 2, "give one of the two");
+  EXPECT_EQ(run("explain direct.bx32 --dims 64 --device-model h100 --arch sm_90a").status, 0) << "these agree";
+  expect_error("--dims 64 --device 0 --arch sm_90", 2, "--device and --arch exclude");
+  expect_error("--dims 64 --device 0 --device-model h200", 2, "--device and --device-model exclude");
+  expect_error("--dims 64 --arch sm_90 --candidates direct.bx32 --effort exhaustive", 2, "--candidates and --effort");
+  expect_error("export --dims 64 --code direct.bx32 --gpu 'NVIDIA H200'", 2, "--code and --gpu exclude");
+  expect_error("show 4 --dims 512", 2, "show 4 --dims: give an id");
+  expect_error("show 4 --gpu 'NVIDIA H200'", 2, "show 4 --gpu: give an id");
+}
+
+TEST_F(CommandLineTest, WhatWasUnderstoodOfAnExpressionIsSaid) {
+  const std::string explain = "explain direct.bx32.by8 --dims 64 --arch sm_90 --expr ";
+  const std::string forgotten = run(explain + "'u + alpha*laplacian(u)'").err;
+  EXPECT_NE(forgotten.find("understood: reads u, alpha; writes out; coefficients: none\n"), std::string::npos)
+      << forgotten;
+  EXPECT_NE(forgotten.find("alpha is read as a field"), std::string::npos) << forgotten;
+  EXPECT_NE(forgotten.find("--expr \"...; alpha = 0.1\""), std::string::npos) << forgotten;
+  EXPECT_EQ(forgotten.find("  u is read"), std::string::npos) << forgotten;
+  EXPECT_EQ(run(explain + "'u + alpha*laplacian(u); alpha = 0.25'").err,
+            "understood: reads u; writes out; coefficients: alpha = 0.25\n");
+  const std::string wave = "'u_next = 2*u - u_prev + v*laplacian(u)'";
+  EXPECT_EQ(run(explain + wave).err.find("u_prev is read"), std::string::npos) << "it becomes what u was";
+  EXPECT_EQ(run(explain + "'2*u'").err.find("is read as"), std::string::npos) << "some field there must be";
+  EXPECT_EQ(run("explain direct.bx32.by8 --dims 64 --arch sm_90").err, "") << "nothing had to be understood";
+}
+
+TEST_F(CommandLineTest, AnExpressionIsNamedByItsText) {
+  const std::string explained = run("explain direct.bx32.by8 --dims 64 --arch sm_90 --expr ' u  +\tu[x-1] '").out;
+  EXPECT_NE(explained.find("for u + u[x-1], f32"), std::string::npos) << explained;
+}
+
 TEST_F(CommandLineTest, AMalformedCodeIsNamed) {
   expect_error("explain direct.bx32.qq7 --dims 512 --arch sm_90", 2, "qq7");
   expect_error("explain dirct.bx32 --dims 512 --arch sm_90", 2, "dirct");
@@ -292,6 +325,29 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
   const auto again = nlohmann::json::parse(predict("--json").out);
   EXPECT_EQ(again["predicted"], true);
   EXPECT_NE(again["notes"].dump().find("8 more known"), std::string::npos) << again["notes"];
+}
+
+TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {
+  const std::string fast = "direct.bx32.by8", slow = "direct.bx32.by1", other = "direct.bx16.by2";
+  const auto report = predict("--json --candidates " + slow + "," + fast + "," + other);
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  ASSERT_EQ(report.status, 0) << report.err;
+  const auto kernels = nlohmann::json::parse(report.out)["kernels"];
+  std::vector<std::string> shown;
+  for (const auto& kernel : kernels) {
+    if (kernel["kernel"].get<std::string>().rfind("candidate ", 0) == 0) shown.push_back(kernel["code"]);
+  }
+  EXPECT_EQ(shown, (std::vector{slow, fast, other})) << kernels;
+  const auto bounded = run("--dims 32 --device-model h200 --max-trials 1 --candidates " + fast + "," + slow);
+  EXPECT_NE(bounded.out.find("candidate 2"), std::string::npos) << bounded.out << bounded.err;
+}
+
+TEST_F(PredictionTest, ARunWhoseStepsCannotBeFusedSaysWhy) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const auto report = run("--dims 32 --arch sm_75 --steps 2 --max-trials 1 --candidates direct.bx32.by8");
+  EXPECT_NE(report.out.find("no kernel that fuses steps is legal here: temporal_architecture"), std::string::npos)
+      << report.out << report.err;
 }
 
 TEST_F(PredictionTest, GoesOnWhereNobodyCanSeeIt) {

@@ -64,11 +64,24 @@ TEST(RunPlan, TheNoteSaysWhetherWhatIsLeftIsCounted) {
   EXPECT_TRUE(contains(plan_note(run_of(100), kLimits, kSingle), "100 launches"));
 }
 
+TEST(RunPlan, SingleStepsSayWhetherFusingIsIllegalOrNoFaster) {
+  EXPECT_TRUE(contains(plan_note(run_of(100), kLimits, kSingle), "no kernel that fuses steps was faster"));
+  Problem wide = testing::star(16, 64);
+  wide.steps = 10;
+  EXPECT_EQ(plan_note(wide, kLimits, kSingle),
+            "10 steps: 10 launches; no kernel that fuses steps is legal here: temporal_reach: a thread holds 2 cells "
+            "along x; the stencil reaches 16, so that 16 are needed");
+  EXPECT_TRUE(contains(plan_note(run_of(100), limits_of_architecture("sm_75"), kSingle), "temporal_architecture"));
+  const Problem moderate =
+      make_problem(make_builtin(Shape::star, 3, 4), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 4);
+  EXPECT_TRUE(contains(plan_note(moderate, kLimits, kSingle), "was faster")) << "legal, though no default is";
+}
+
 TEST(RunPlan, TellsTheGainOfFusingOnlyWhereStepsCanBeFused) {
   const Limits limits = limits_of_architecture("sm_90");
   const Problem star = testing::star(1, 512);
   const std::string gain = gain_note(star, limits, find_device_model("h200"), kSingle);
-  EXPECT_TRUE(contains(gain, "--steps 100") && contains(gain, "by the model")) << gain;
+  EXPECT_TRUE(contains(gain, "--steps 100") && contains(gain, "by the model") && contains(gain, "~")) << gain;
   Problem run = star;
   run.steps = 100;
   EXPECT_EQ(gain_note(run, limits, find_device_model("h200"), kSingle), "");
