@@ -71,7 +71,7 @@ class Sandbox:
         self.database = self.folder / 'data' / 'trials.db'
         self.mark = f'STENCIL_TUNE_FAULTS_MARK={uuid.uuid4().hex}'
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith('STENCIL_TUNE_')}
-        self.environment.update([self.mark.split('=')], **variables)
+        self.environment.update([self.mark.split('=')], CUDA_VISIBLE_DEVICES='', **variables)  # the same on every machine
         for name, folder in (('HOME', 'home'), ('TMPDIR', 'tmp'), ('XDG_DATA_HOME', 'data'), ('XDG_CACHE_HOME', 'cache'),
                              ('XDG_CONFIG_HOME', 'config'), ('XDG_RUNTIME_DIR', 'run')):
             self.environment[name] = str(self.folder / folder)
