@@ -203,10 +203,11 @@ std::string_view name(Match match) noexcept {
 
 std::string Evidence::sentence() const {
   std::string text = fmt::format("{} (match: {})", code, name(match));
+  const char* mark = match == Match::predicted ? "~" : "";
   if (!tuned_code.empty()) {
-    text += fmt::format(": {} at {} on {}: {:.1f} GStencil/s, {:.0f} % of the copy ceiling, {}",
-                        match == Match::predicted ? "predicted" : "tuned", to_string(tuned_extents), gpu, gstencils,
-                        100 * share, tuned_at);
+    text += fmt::format(": {} at {} on {}: {}{:.1f} GStencil/s, {}{:.0f} % of the copy ceiling, {}",
+                        match == Match::predicted ? "predicted" : "tuned", to_string(tuned_extents), gpu, mark,
+                        gstencils, mark, 100 * share, tuned_at);
   }
   for (const std::string& note : notes) text += "; " + note;
   return text;

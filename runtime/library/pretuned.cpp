@@ -42,4 +42,28 @@ std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const s
   return tuned;
 }
 
+std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files) {
+  std::vector<WinnerRecord> all;
+  for (const TemplateFile& file : files) {
+    for (WinnerRecord& winner : parse_winners(file.text)) {
+      winner.trial.session = kPretunedSession;
+      winner.trial.id = static_cast<std::int64_t>(all.size()) + 1;
+      all.push_back(std::move(winner));
+    }
+  }
+  return all;
+}
+
+std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
+                                        std::span<const TemplateFile> files) {
+  for (WinnerRecord& winner : shipped_winners(files)) {
+    if (winner.trial.problem == problem && winner.trial.platform.gpu == gpu) return std::move(winner);
+  }
+  return std::nullopt;
+}
+
+std::string_view origin_of(const TrialRecord& trial) noexcept {
+  return trial.session == kPretunedSession ? "shipped" : "yours";
+}
+
 }  // namespace stencil_tune

@@ -4,8 +4,10 @@
 #include "db/records.hpp"
 #include "generator/kernel/source.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -18,5 +20,15 @@ std::span<const TemplateFile> pretuned_files();
 /// With STENCIL_TUNE_PRETUNED=off, `tuned`. An empty key: those of every stencil.
 std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
                                         std::span<const TemplateFile> files = pretuned_files());
+
+/// All that ship, whatever STENCIL_TUNE_PRETUNED says of using them; the id of each is its number, from 1.
+std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files = pretuned_files());
+
+/// The one that ships for the same problem on the same GPU model.
+std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
+                                        std::span<const TemplateFile> files = pretuned_files());
+
+/// Whose winner it is: "shipped" or "yours".
+std::string_view origin_of(const TrialRecord& trial) noexcept;
 
 }  // namespace stencil_tune

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -83,6 +84,16 @@ std::string CommandLine::help_text(const po::options_description& visible, const
   for (const auto& [title, options] : groups_) text += options_help(title, *options, width, terminal);
   text += "\n" + styled(terminal, Style::heading, "examples:") + "\n";
   return text + examples_help(examples_, terminal.columns);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 double parse_duration(std::string_view text) {

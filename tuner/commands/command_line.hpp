@@ -42,6 +42,9 @@ class CommandLine {
   po::positional_options_description positional_;
 };
 
+/// "a,b" as {"a", "b"}: what an option names that takes several values.
+std::vector<std::string> split_list(std::string_view text);
+
 /// "60", "60s", "500ms", "2m", "1h" in seconds. Throws Error(invalid_argument) for zero and what is no time.
 double parse_duration(std::string_view text);
 

@@ -19,9 +19,9 @@ std::string prediction_text(const PerformanceModel& model, const Tuning& tuning)
   const Prediction p = model.predict(tuning);
   if (!std::isfinite(p.time_ms)) return "model: does not fit an SM\n";
   return fmt::format(
-      "model for {} ({}; registers guessed: {}): ~{:.1f} GStencil/s, ~{:.0f} % of copy, bound by {}\n"
-      "  alone each would take, ms: DRAM {:.3f} ({:.2f} GB), L2 {:.3f}, L1 {:.3f}, shared memory {:.3f}, instructions "
-      "{:.3f}, latency {:.3f}\n",
+      "model for {} ({}; registers guessed: ~{}): ~{:.1f} GStencil/s, ~{:.0f} % of copy, bound by {}\n"
+      "  alone each would take, ms: DRAM ~{:.3f} (~{:.2f} GB), L2 ~{:.3f}, L1 ~{:.3f}, shared memory ~{:.3f}, "
+      "instructions ~{:.3f}, latency ~{:.3f}\n",
       model.device().name, describe_calibration(model.device(), model.calibration()), p.registers, p.gstencils,
       100 * p.share, p.bound, p.dram_ms, p.dram_bytes / 1e9, p.l2_ms, p.l1_ms, p.shared_ms, p.issue_ms, p.latency_ms);
 }

@@ -51,11 +51,13 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   std::vector<std::string> lines;
   if (trial.predicted) {
-    lines.push_back(fmt::format("predicted for {}: never measured", trial.platform.gpu));
+    lines.push_back(fmt::format("~{:.1f} GStencil/s, ~{:.1f} % of the copy ceiling, predicted for {}: never measured",
+                                trial.gstencils, 100 * trial.share, trial.platform.gpu));
   } else {
     lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.gstencils,
                                 100 * trial.share, trial.platform.gpu, trial.platform.driver));
   }
+  lines.front() += trial.session == kPretunedSession ? "; shipped with stencil-tune" : "; tuned by its user";
   lines.push_back(fmt::format("best of {} trials, {}", winner.trials_seen, trial.created_at));
   return lines;
 }

@@ -1,13 +1,19 @@
 // stencil-tune list
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
+#include "runtime/library/lookup.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/text_table.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <set>
 
 namespace stencil_tune {
 namespace {
@@ -16,20 +22,55 @@ const std::vector<TableColumn> kColumns{{"id"},      {"stencil", false},  {"type
                                         {"steps"},   {"boundary", false}, {"GPU", false},  {"GStencil/s"},
                                         {"of copy"}, {"code", false}};
 
-std::vector<std::string> winner_cells(const WinnerRecord& winner) {
+/// Names that stand for several stencils among the winners.
+std::set<std::string> shared_names(const std::vector<WinnerRecord>& winners) {
+  std::map<std::string, std::string> key_of;
+  std::set<std::string> shared;
+  for (const WinnerRecord& winner : winners) {
+    const ProblemKey& problem = winner.trial.problem;
+    const auto [known, added] = key_of.emplace(problem.stencil_name, problem.stencil_key);
+    if (!added && known->second != problem.stencil_key) shared.insert(problem.stencil_name);
+  }
+  return shared;
+}
+
+std::string stencil_text(const ProblemKey& problem, const std::set<std::string>& shared) {
+  constexpr std::size_t kKeyDigits = 8;
+  std::string text = problem.stencil_name;
+  if (shared.contains(text)) text += fmt::format(" (key {})", problem.stencil_key.substr(0, kKeyDigits));
+  if (problem.stage > 0) text += fmt::format(", stage {}", problem.stage);
+  return text;
+}
+
+std::string dims_text(const ProblemKey& problem) {
+  std::string text = to_string(problem.extents);
+  if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
+  return text;
+}
+
+/// The candidate, and why not to trust its rate.
+std::string code_text(const TrialRecord& trial) {
+  std::string text = trial.code;
+  if (is_stale(trial)) text += "  (stale: tune again)";
+  if (!trial.predicted) return text;
+  const auto shipped = shipped_for(trial.problem, trial.platform.gpu);
+  return shipped ? text + fmt::format("  (a measured one ships: {})", winner_id(shipped->trial)) : text;
+}
+
+std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set<std::string>& shared) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   const ProblemKey& problem = trial.problem;
-  return {std::to_string(trial.id),
-          problem.stage > 0 ? fmt::format("{}, stage {}", problem.stencil_name, problem.stage) : problem.stencil_name,
+  return {winner_id(trial),
+          stencil_text(problem, shared),
           std::string(name(problem.type)),
-          to_string(problem.extents),
+          dims_text(problem),
           std::to_string(problem.steps),
           to_string(problem.boundaries, problem.extents.rank),
           trial.platform.gpu,
           fmt::format("{}{:.1f}", mark, trial.gstencils),
           fmt::format("{}{:.1f} %", mark, 100 * trial.share),
-          trial.code + (is_stale(trial) ? "  (stale: tune again)" : "")};
+          code_text(trial)};
 }
 
 /// Takes those that cannot run out, and says so.
@@ -43,7 +84,9 @@ void leave_out_what_cannot_run(std::vector<WinnerRecord>& winners) {
 
 nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
-  nlohmann::ordered_json json{{"id", trial.id},
+  const bool ships = trial.session == kPretunedSession;
+  nlohmann::ordered_json json{{"id", ships ? nlohmann::ordered_json(winner_id(trial)) : nlohmann::ordered_json(trial.id)},
+                              {"origin", origin_of(trial)},
                               {"stencil", trial.problem.stencil_name},
                               {"stencil_key", trial.problem.stencil_key},
                               {"stage", trial.problem.stage},
@@ -62,13 +105,32 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   return json;
 }
 
+std::vector<WinnerRecord> shipped_like(const WinnerQuery& query) {
+  std::vector<WinnerRecord> winners = shipped_winners();
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return (query.gpu && winner.trial.platform.gpu != *query.gpu) ||
+           (query.type && winner.trial.problem.type != *query.type);
+  });
+  return winners;
+}
+
+/// What else there is beside the winners of the database.
+std::string shipped_note(const WinnerQuery& query) {
+  const std::size_t count = shipped_like(query).size();
+  if (count == 0) return "";
+  return fmt::format("{} winners{} ship with stencil-tune: stencil-tune list --shipped\n", count,
+                     query.gpu || query.type ? " like these" : "");
+}
+
 }  // namespace
 
 int run_list(const Arguments& arguments) {
-  CommandLine line("stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
-                   "  stencil-tune list\n  stencil-tune list --gpu \"NVIDIA H200\" --json\n");
+  CommandLine line(
+      "stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
+      "  stencil-tune list\n  stencil-tune list --shipped\n  stencil-tune list --gpu \"NVIDIA H200\" --json\n");
   line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model only")(
-      "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "of this element type only");
+      "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "of this element type only")(
+      "shipped", "those that ship with stencil-tune, in place of yours");
   add_database_option(line);
   line.group("output").add_options()("json", "as JSON");
   const auto values = line.parse(arguments);
@@ -77,8 +139,9 @@ int run_list(const Arguments& arguments) {
   WinnerQuery query;
   if (values->count("gpu") > 0) query.gpu = (*values)["gpu"].as<std::string>();
   if (values->count("type") > 0) query.type = parse_element_type((*values)["type"].as<std::string>());
-  std::vector<WinnerRecord> winners;
-  if (auto database = read_database(*values)) winners = WinnerStore(*database).list(query);
+  const bool shipped = values->count("shipped") > 0;
+  std::vector<WinnerRecord> winners = shipped ? shipped_like(query) : std::vector<WinnerRecord>();
+  if (auto database = shipped ? std::nullopt : read_database(*values)) winners = WinnerStore(*database).list(query);
   leave_out_what_cannot_run(winners);
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
@@ -90,12 +153,15 @@ int run_list(const Arguments& arguments) {
     const bool narrowed = query.gpu || query.type;
     fmt::print("{}\n", narrowed ? "no such winner; `stencil-tune list` alone shows all"
                                 : "nothing tuned yet; start with: stencil-tune --dims 512");
+    if (!shipped) fmt::print("{}", shipped_note(query));
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
-  for (const WinnerRecord& winner : winners) rows.push_back(winner_cells(winner));
+  const std::set<std::string> shared = shared_names(winners);
+  for (const WinnerRecord& winner : winners) rows.push_back(winner_cells(winner, shared));
   const auto style = [&](std::size_t row) { return is_stale(winners[row].trial) ? Style::warning : Style::plain; };
   fmt::print("{}", text_table(kColumns, rows, {"", terminal_of(stdout), style}));
+  if (!shipped) fmt::print("{}", shipped_note(query));
   return 0;
 }
 

@@ -97,9 +97,8 @@ std::int64_t parse_pitch(const std::string& text, std::int64_t nx, ElementType t
   return pitch;
 }
 
-ElementType requested_type(const po::variables_map& values, const Stencil& stencil) {
-  if (values.count("type") > 0) return parse_element_type(values["type"].as<std::string>());
-  return stencil.element.value_or(ElementType::f32);
+ElementType requested_type(const std::string& type, const Stencil& stencil) {
+  return type.empty() ? stencil.element.value_or(ElementType::f32) : parse_element_type(type);
 }
 
 int requested_stage(const po::variables_map& values, const Stencil& stencil) {
@@ -108,6 +107,36 @@ int requested_stage(const po::variables_map& values, const Stencil& stencil) {
   if (stage >= 0 && stage < stages) return stage;
   throw Error(ErrorCode::invalid_argument, fmt::format("--stage {}: {} has {} stage{}, counted from 0", stage,
                                                        stencil.name, stages, stages == 1 ? "" : "s"));
+}
+
+/// What may be named several times.
+struct OneOfSeveral {
+  std::string dims;
+  std::string type;  ///< empty: what the definition asks for
+  int steps;
+};
+
+int parse_steps(const std::string& text) {
+  int steps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return steps;
+  throw Error(ErrorCode::invalid_argument, fmt::format("--steps '{}': give whole numbers, such as 100 or 1,100", text));
+}
+
+Problem make_problem_from(const po::variables_map& values, const OneOfSeveral& one) {
+  Stencil stencil = stencil_from(values, requested_rank(values, one.dims));
+  const Extents extents = parse_extents(one.dims, stencil.rank);
+  if (extents.rank != stencil.rank || (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one",
+                            one.dims, extents.rank, stencil.name, stencil.rank));
+  }
+  const ElementType type = requested_type(one.type, stencil);
+  const std::int64_t pitch =
+      values.count("pitch") > 0 ? parse_pitch(values["pitch"].as<std::string>(), extents.n[0], type) : 0;
+  const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
+  const int stage = requested_stage(values, stencil);
+  return make_problem(std::move(stencil), type, boundaries, extents, pitch, one.steps, stage);
 }
 
 }  // namespace
@@ -134,31 +163,35 @@ void add_problem_options(CommandLine& line) {
           "hold (default), zero, clamp, periodic or reflect; for all axes or one by one")(
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
           "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
-          "steps", po::value<int>()->value_name("N"),
+          "steps", po::value<std::string>()->value_name("N"),
           "time steps of a run: from 2 on, kernels that fuse steps are tried too (default 1)");
 }
 
-Problem problem_from(const po::variables_map& values) {
+std::vector<Problem> problems_from(const po::variables_map& values) {
   if (values.count("dims") == 0) {
     throw Error(ErrorCode::invalid_argument, "which grid? Give --dims, such as --dims 512 or --dims 1024x512x256");
   }
   reject_together(values, "stencil", {"expr", "shape", "order", "coefficients"});
   reject_together(values, "expr", {"shape", "order", "coefficients"});
-  const auto dims = values["dims"].as<std::string>();
-  Stencil stencil = stencil_from(values, requested_rank(values, dims));
-  const Extents extents = parse_extents(dims, stencil.rank);
-  if (extents.rank != stencil.rank || (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one",
-                            dims, extents.rank, stencil.name, stencil.rank));
+  std::vector<Problem> problems;
+  for (const std::string& dims : split_list(values["dims"].as<std::string>())) {
+    for (const std::string& type : split_list(value_or<std::string>(values, "type", ""))) {
+      for (const std::string& steps : split_list(value_or<std::string>(values, "steps", "1"))) {
+        problems.push_back(make_problem_from(values, {dims, type, parse_steps(steps)}));
+      }
+    }
   }
-  const int steps = value_or(values, "steps", 1);
-  const ElementType type = requested_type(values, stencil);
-  const std::int64_t pitch =
-      values.count("pitch") > 0 ? parse_pitch(values["pitch"].as<std::string>(), extents.n[0], type) : 0;
-  const Boundaries boundaries = parse_boundaries(value_or<std::string>(values, "boundary", "hold"), stencil.rank);
-  const int stage = requested_stage(values, stencil);
-  return make_problem(std::move(stencil), type, boundaries, extents, pitch, steps, stage);
+  return problems;
+}
+
+Problem problem_from(const po::variables_map& values) {
+  std::vector<Problem> problems = problems_from(values);
+  if (problems.size() == 1) return std::move(problems.front());
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("--dims, --type and --steps name {} problems: `stencil-tune tune` takes several, this command "
+                  "takes one",
+                  problems.size()));
 }
 
 std::optional<std::string> given_problem_option(const po::variables_map& values) {

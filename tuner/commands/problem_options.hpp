@@ -8,12 +8,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 
 void add_problem_options(CommandLine& line);
 
-/// Throws Error: invalid_argument, unknown_name, malformed_definition.
+/// Every combination of the grids, element types and steps that are named, in this order: "--dims 256,512 --type
+/// f32,f64" are four problems, the first grid's first. Throws Error: invalid_argument, unknown_name,
+/// malformed_definition.
+std::vector<Problem> problems_from(const po::variables_map& values);
+
+/// The one problem that is named. Throws as problems_from, and Error(invalid_argument) for several.
 Problem problem_from(const po::variables_map& values);
 
 /// The first option given that says what is tuned; nothing where none is.

@@ -38,6 +38,7 @@ int run_report(const Arguments& arguments) {
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;
+  query.predicted = winner.trial.predicted;  // what was predicted says nothing of what was measured
   const auto trials = database ? TrialStore(*database).find(query) : std::vector<TrialRecord>();
   const std::string page = report_page(collect_report(problem, winner, trials));
   if (values->count("output") == 0) {

@@ -5,6 +5,7 @@
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "generator/printable.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
@@ -16,7 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -33,12 +33,13 @@ WinnerRecord with_printable_texts(WinnerRecord winner) {
 }
 
 WinnerRecord winner_by_id(Database* database, const std::string& text) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (database != nullptr && error == std::errc{} && end == text.data() + text.size()) {
-    for (const WinnerRecord& winner : WinnerStore(*database).list()) {
-      if (winner.trial.id == id) return winner;
-    }
+  std::vector<WinnerRecord> winners = shipped_winners();
+  if (database != nullptr) {
+    const auto tuned = WinnerStore(*database).list();
+    winners.insert(winners.end(), tuned.begin(), tuned.end());
+  }
+  for (const WinnerRecord& winner : winners) {
+    if (winner_id(winner.trial) == text) return winner;
   }
   throw Error(
       ErrorCode::unknown_name,
@@ -69,11 +70,25 @@ void print_parameters(const Tuning& tuning) {
   }
 }
 
+void print_origin(const TrialRecord& trial) {
+  if (trial.session == kPretunedSession) {
+    print_fitted("  origin: shipped, it comes with stencil-tune and was not tuned here\n");
+    return;
+  }
+  print_fitted("  origin: yours\n");
+  const auto shipped = shipped_for(trial.problem, trial.platform.gpu);
+  if (!shipped) return;
+  print_fitted(
+      "  a measured winner of this problem on this GPU ships with stencil-tune: {:.1f} GStencil/s, {}, "
+      "see `stencil-tune show {}`\n",
+      shipped->trial.gstencils, shipped->trial.code, winner_id(shipped->trial));
+}
+
 void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  print_fitted("evidence:\n  {}{:.1f} GStencil/s, {}{:.1f} % of the copy ceiling of {:.0f} GB/s\n", mark,
-               trial.gstencils, mark, 100 * trial.share, trial.ceiling_gbs);
+  print_fitted("evidence:\n  {0}{1:.1f} GStencil/s, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
+             trial.gstencils, 100 * trial.share, trial.ceiling_gbs);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
   } else {
@@ -86,10 +101,10 @@ void print_evidence(const WinnerRecord& winner) {
                  trial.gstencils / winner.naive_gstencils, mark, winner.naive_gstencils);
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
-               trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
+             trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
   print_fitted("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
-               trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
-  if (trial.session == kPretunedSession) print_fitted("  it ships with stencil-tune and was not tuned here\n");
+             trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
+  print_origin(trial);
   if (is_stale(trial)) {
     print_fitted("  stale, its template has changed since: tune again before you trust its rate\n");
   }
@@ -103,7 +118,8 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   print_fitted("{}\n", counts);
   const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
-    print_fitted("  {:>8.1f}  {}\n", ranking[i].gstencils, printable(ranking[i].code));
+    const std::string rate = fmt::format("{}{:.1f}", ranking[i].predicted ? "~" : "", ranking[i].gstencils);
+    print_fitted("  {:>8}  {}\n", rate, printable(ranking[i].code));
   }
   if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
   std::map<std::string, int> failures;
@@ -118,12 +134,22 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   for (const auto& [failure, count] : failures) print_fitted("  failed {} x  {}\n", count, failure);
 }
 
+WinnerRecord winner_of_options(Database* database, const po::variables_map& values,
+                               const std::optional<std::string>& gpu) {
+  const Problem problem = problem_from(values);
+  say_what_was_understood(values, problem.stencil);
+  return winner_of_problem(database, problem, gpu);
+}
+
 void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
   const TrialRecord& trial = winner.trial;
   auto json = trial_json(trial);
   json["stencil"] = trial.problem.stencil_name;
   json["stage"] = trial.problem.stage;
+  json["stencil_key"] = trial.problem.stencil_key;
+  json["origin"] = origin_of(trial);
   json["dims"] = to_string(trial.problem.extents);
+  json["pitch"] = trial.problem.pitch;
   json["gpu"] = trial.platform.gpu;
   json["naive_gstencils"] = winner.naive_gstencils;
   json["trials"] = nlohmann::ordered_json::array();
@@ -136,9 +162,10 @@ void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& tr
   const ProblemKey& problem = trial.problem;
   const std::string stage = problem.stage > 0 ? fmt::format(", stage {}", problem.stage) : "";
   const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
-  print_fitted("{}{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", problem.stencil_name, stage, name(problem.type),
-               to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps,
-               trial.platform.gpu, trial.code);
+  const std::string pitch = problem.pitch != problem.extents.n[0] ? fmt::format(", pitch {}", problem.pitch) : "";
+  print_fitted("{}{}, {}, {}{}, boundary {}{} on {}\nstencil key: {}\nwinner: {}\n", problem.stencil_name, stage,
+             name(problem.type), to_string(problem.extents), pitch, to_string(problem.boundaries, problem.extents.rank),
+             steps, trial.platform.gpu, problem.stencil_key, trial.code);
   print_evidence(winner);
   if (const auto objection = objection_to(trial)) {
     print_fitted("\nit cannot run any more, tune again: {}\n", *objection);
@@ -154,6 +181,7 @@ int run_show(const Arguments& arguments) {
   CommandLine line("stencil-tune show ID | --dims N [options]",
                    "One winner in depth: its parameters, its evidence and the trials it was best of.\n",
                    "  stencil-tune show 17                     17: an id of `stencil-tune list`\n"
+                   "  stencil-tune show s17                    of `stencil-tune list --shipped`\n"
                    "  stencil-tune show --dims 512 --order 2   by what was tuned\n");
   line.positional("id", 1);
   add_problem_options(line);
@@ -170,7 +198,7 @@ int run_show(const Arguments& arguments) {
   auto database = read_database(*values);
   Database* const read = database ? &*database : nullptr;
   const WinnerRecord winner = by_id ? winner_by_id(read, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_problem(read, problem_from(*values), gpu);
+                                    : winner_of_options(read, *values, gpu);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;

@@ -2,18 +2,23 @@
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/printable.hpp"
 #include "runtime/files/scratch_folder.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/tuning_run.hpp"
 #include "tuner/commands/understood.hpp"
+#include "tuner/commands/winner_lookup.hpp"
 #include "tuner/model/model_agreement.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/say.hpp"
+#include "tuner/session/several.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +26,8 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -30,14 +37,17 @@ constexpr const char* kExamples =
     "  stencil-tune --dims 512 --order 4 --type f64           a wider one in double precision\n"
     "  stencil-tune --dims 16384x16384 --shape box            a 2D 3x3 box\n"
     "  stencil-tune --dims 512 --boundary x=periodic,y=hold,z=zero --budget 5m\n"
+    "  stencil-tune --dims 256,512 --type f32,f64 --steps 1,100  each combination, one table at the end\n"
     "  stencil-tune --dims 512 --device-model a100            predict for a GPU that is not here\n";
 
 CommandLine tune_command_line() {
-  CommandLine line("stencil-tune [tune] --dims N [options]",
-                   "Generates, compiles, verifies and times kernels for a stencil, and remembers the fastest.\n"
-                   "The same command again goes on where the last one stopped. Ctrl-C keeps everything found so far.\n"
-                   "Without a GPU it predicts, and says so.\n",
-                   kExamples);
+  CommandLine line(
+      "stencil-tune [tune] --dims N [options]",
+      "Generates, compiles, verifies and times kernels for a stencil, and remembers the fastest.\n"
+      "The same command again goes on where the last one stopped. Ctrl-C keeps everything found so far.\n"
+      "Without a GPU it predicts, and says so. --dims, --type and --steps take several values, as in\n"
+      "--type f32,f64: each combination is tuned for as long as the budget says, with one table at the end.\n",
+      kExamples);
   add_problem_options(line);
   add_tuning_options(line);
   add_device_option(line);
@@ -69,25 +79,26 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
 }
 
 /// How a run of several steps goes, or what it would gain.
-std::string run_note(const Problem& problem, const TuningOutcome& outcome, const Target& target) {
-  if (!outcome.result.winner) return {};
-  const TrialRecord& winner = *outcome.result.winner;
+std::string run_note(const Problem& problem, const Target& target, const Report& report) {
+  const ReportRow* const leader = leading_row(report);
+  if (leader == nullptr) return {};
+  const TrialRecord& winner = *leader->trial;
   if (problem.steps == 1) return gain_note(problem, target.limits, target.model, winner);
   return plan_note(problem, target.limits, winner);
 }
 
 std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
-                               Database& database) {
+                               Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
-  if (std::string run = run_note(problem, outcome, target); !run.empty()) lines.push_back(std::move(run));
+  if (std::string run = run_note(problem, target, report); !run.empty()) lines.push_back(std::move(run));
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1) {
     lines.push_back(
         fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
-  if (!result.winner && result.best) {
+  if (!result.winner && result.best && !target.predicted()) {
     lines.push_back(
         fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
                     "a race, which the same command goes on to",
@@ -108,6 +119,47 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   return lines;
 }
 
+struct Tuned {
+  Report report;
+  bool succeeded = false;  ///< some candidate did
+};
+
+Tuned tune_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database) {
+  TuningOutcome outcome;
+  {
+    ConsoleProgress progress(stderr, target.predicted());
+    outcome = run_tuning(problem, target, settings, database, progress);
+  }
+  const auto known = target.predicted() ? measured_winner(database, problem, target.gpu())
+                                        : shipped_for(problem_key(problem), target.gpu());
+  Tuned tuned{make_report(problem, outcome.platform, outcome.result, target.predicted(), known),
+              outcome.result.winner || outcome.result.best};
+  tuned.report.notes = notes(problem, outcome, target, database, tuned.report);
+  return tuned;
+}
+
+void say_what_is_different_here(const Target& target) {
+  if (const char* named = std::getenv("TMPDIR"); named != nullptr && temporary_root() != named) {
+    say(stderr,
+        fmt::format("TMPDIR is {}, which is no folder: temporary files go to {}\n", named, temporary_root().string()));
+  }
+  if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
+}
+
+void print_reports(const std::vector<Report>& reports, bool as_json, std::size_t problems) {
+  if (as_json && problems == 1) {
+    fmt::print("{}", json_text(report_json(reports.front())));
+  } else if (as_json) {
+    auto json = nlohmann::ordered_json::array();
+    for (const Report& report : reports) json.push_back(report_json(report));
+    fmt::print("{}", json_text(json));
+  } else if (problems == 1) {
+    fmt::print("\n{}", format_report(reports.front(), terminal_of(stdout)));
+  } else {
+    fmt::print("\n{}\n{}\n", format_reports(reports, terminal_of(stdout)), "`stencil-tune show --dims ...` says more of each");
+  }
+}
+
 }  // namespace
 
 int run_tune(const Arguments& arguments) {
@@ -115,36 +167,42 @@ int run_tune(const Arguments& arguments) {
   const auto values = line.parse(arguments);
   if (!values) return 0;
 
-  const Problem problem = problem_from(*values);
-  say_what_was_understood(*values, problem.stencil);
+  const std::vector<Problem> problems = problems_from(*values);
+  say_what_was_understood(*values, problems.front().stencil);
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
-  require_tunable(problem, target.limits);
-  require_fits(problem,
-               target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
-               target.gpu());
+  for (const Problem& problem : problems) {
+    require_tunable(problem, target.limits);
+    require_fits(problem,
+                 target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
+                 target.gpu());
+  }
   Database database = open_database_for(*values, Access::write);
-  if (const char* named = std::getenv("TMPDIR"); named != nullptr && temporary_root() != named) {
-    say(stderr,
-        fmt::format("TMPDIR is {}, which is no folder: temporary files go to {}\n", named, temporary_root().string()));
-  }
-  if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
+  say_what_is_different_here(target);
 
-  TuningOutcome outcome;
-  {
-    ConsoleProgress progress(stderr, target.predicted());
-    outcome = run_tuning(problem, target, settings, database, progress);
+  const InterruptGuard interrupts;
+  std::vector<Report> reports;
+  std::size_t succeeded = 0;
+  for (const Problem& problem : problems) {
+    if (InterruptGuard::requested() && !reports.empty()) break;
+    if (problems.size() > 1) {
+      say(stderr,
+          printable_lines(fmt::format("{} of {}: {}\n", reports.size() + 1, problems.size(), describe(problem))));
+    }
+    Tuned tuned = tune_one(problem, target, settings, database);
+    if (tuned.succeeded) ++succeeded;
+    reports.push_back(std::move(tuned.report));
   }
-  Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
-  report.notes = notes(problem, outcome, target, database);
-  if (values->count("json") > 0) {
-    fmt::print("{}", json_text(report_json(report)));
-  } else {
-    fmt::print("\n{}", format_report(report, terminal_of(stdout)));
+  print_reports(reports, values->count("json") > 0, problems.size());
+  if (reports.size() < problems.size()) {
+    say(stderr, fmt::format("interrupted after {} of {} problems; the same command goes on\n", reports.size(),
+                            problems.size()));
   }
-  if (!outcome.result.winner && !outcome.result.best) {
+  if (succeeded < reports.size()) {
     throw Error(ErrorCode::launch_failed,
-                "no candidate succeeded; the table says what became of the textbook's kernels");
+                problems.size() == 1 ? "no candidate succeeded; the table says what became of the textbook's kernels"
+                                     : fmt::format("{} of {} problems have no candidate that succeeded",
+                                                   reports.size() - succeeded, problems.size()));
   }
   return 0;
 }

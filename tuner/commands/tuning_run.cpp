@@ -67,11 +67,7 @@ int at_least_1(const po::variables_map& values, const std::string& option) {
 
 std::vector<Tuning> parse_codes(std::string_view text) {
   std::vector<Tuning> tunings;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    tunings.push_back(parse_code(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string& code : split_list(text)) tunings.push_back(parse_code(code));
   return tunings;
 }
 

@@ -2,6 +2,8 @@
 
 #include "generator/printable.hpp"
 #include "tuner/session/say.hpp"
+#include "tuner/terminal/terminal.hpp"
+#include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,7 +54,7 @@ std::string understood_text(const Stencil& stencil) {
                                  fmt::join(names_of(stencil, facts.outputs), ", "), coefficients_text(stencil));
   for (const std::string& field : names_of(stencil, possibly_coefficients(stencil, facts))) {
     text += fmt::format(
-        "  {0} is read as a field. If it is a number, give it a value to make it a\n  coefficient: --expr \"...; {0} = "
+        "  {0} is read as a field. If it is a number, give it a value to make it a coefficient: --expr \"...; {0} = "
         "0.1\"\n",
         field);
   }
@@ -60,7 +62,7 @@ std::string understood_text(const Stencil& stencil) {
 }
 
 void say_what_was_understood(const po::variables_map& values, const Stencil& stencil) {
-  if (values.count("expr") > 0) say(stderr, understood_text(stencil));
+  if (values.count("expr") > 0) say(stderr, wrap_lines(understood_text(stencil), terminal_of(stderr).columns, "  "));
 }
 
 }  // namespace stencil_tune

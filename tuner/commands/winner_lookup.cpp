@@ -24,33 +24,51 @@ std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, 
   return WinnerStore(database).list(query);
 }
 
-}  // namespace
+struct FoundWinner {
+  std::optional<WinnerRecord> winner;
+  std::string passed_over;  ///< a line each, after a line break
+};
 
-WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
+/// A measured one before a predicted one, then a fresh one before a stale one, then what was tuned here.
+FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
   const ProblemKey key = problem_key(problem);
   auto tuned = database != nullptr ? tuned_here(*database, key, gpu) : std::vector<WinnerRecord>();
-  const auto winners = with_pretuned(std::move(tuned), key.stencil_key);
   const auto rank = [](const WinnerRecord& winner) {
     return std::pair(winner.trial.predicted, is_stale(winner.trial));
   };
-  const WinnerRecord* found = nullptr;
-  std::string passed_over;
-  for (const WinnerRecord& winner : winners) {
+  FoundWinner found;
+  for (const WinnerRecord& winner : with_pretuned(std::move(tuned), key.stencil_key)) {
     if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
     if (const auto objection = objection_to(winner.trial, problem)) {
-      passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
-    } else if (!found || rank(winner) < rank(*found)) {
-      found = &winner;
+      found.passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
+    } else if (!found.winner || rank(winner) < rank(*found.winner)) {
+      found.winner = winner;
     }
   }
-  if (!found) {
+  return found;
+}
+
+}  // namespace
+
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
+  FoundWinner found = find_winner(database, problem, gpu);
+  if (!found.winner) {
     throw Error(ErrorCode::unknown_name,
                 fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
                             "`stencil-tune tune` with the same options finds one{}",
-                            gpu ? " on '" + *gpu + "'" : "", passed_over));
+                            gpu ? " on '" + *gpu + "'" : "", found.passed_over));
   }
-  if (!passed_over.empty()) say(stderr, passed_over.substr(1) + "\n");
-  return *found;
+  if (!found.passed_over.empty()) say(stderr, found.passed_over.substr(1) + "\n");
+  return *std::move(found.winner);
+}
+
+std::optional<WinnerRecord> measured_winner(Database& database, const Problem& problem, const std::string& gpu) {
+  FoundWinner found = find_winner(&database, problem, gpu);
+  return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
+}
+
+std::string winner_id(const TrialRecord& winner) {
+  return fmt::format("{}{}", winner.session == kPretunedSession ? "s" : "", winner.id);
 }
 
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,

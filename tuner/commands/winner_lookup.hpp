@@ -15,6 +15,12 @@ namespace stencil_tune {
 /// saying how to get one.
 WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu);
 
+/// The measured winner of the problem on that GPU model, tuned here or shipped; nothing where there is none.
+std::optional<WinnerRecord> measured_winner(Database& database, const Problem& problem, const std::string& gpu);
+
+/// What `list` calls it and `show` takes: "17", or "s17" of those that ship.
+std::string winner_id(const TrialRecord& winner);
+
 /// What is known best for single steps of the problem's run, on this grid or the nearest one: tuned here, or shipped
 /// with the library. Nothing where no winner of one sweep serves.
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,

@@ -1,5 +1,6 @@
 #include "tuner/report/report_page.hpp"
 
+#include "runtime/library/lookup.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
 
@@ -35,8 +36,10 @@ code, pre { font: 0.85rem ui-monospace, monospace; } pre { background: var(--cod
 @media print { body { max-width: none; } pre { white-space: pre-wrap; } }
 )";
 
+const char* mark(bool predicted) { return predicted ? "~" : ""; }
+
 std::string rate_text(double gstencils, bool predicted = false) {
-  return fmt::format("{}{:.1f}", predicted ? "~" : "", gstencils);
+  return fmt::format("{}{:.1f}", mark(predicted), gstencils);
 }
 
 std::string head(const ReportData& data) {
@@ -67,12 +70,12 @@ std::string winner_section(const ReportData& data) {
         {"one launch", fmt::format("{:.4f} ms, 95 % within {:.4f} to {:.4f} ms, {} samples", trial.timing.median_ms,
                                    trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples)});
   }
-  rows.push_back(
-      {"share of the copy ceiling", fmt::format("{:.1f} % of {:.0f} GB/s", 100 * trial.share, trial.ceiling_gbs)});
+  rows.push_back({"share of the copy ceiling", fmt::format("{0}{1:.1f} % of {0}{2:.0f} GB/s", mark(trial.predicted),
+                                                           100 * trial.share, trial.ceiling_gbs)});
   if (data.winner.naive_gstencils > 0) {
-    rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {:.2f} times as fast",
+    rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {}{:.2f} times as fast",
                                                 rate_text(data.winner.naive_gstencils, trial.predicted),
-                                                trial.gstencils / data.winner.naive_gstencils)});
+                                                mark(trial.predicted), trial.gstencils / data.winner.naive_gstencils)});
   }
   rows.push_back(
       {"resources", fmt::format("{} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %", trial.registers,
@@ -86,15 +89,17 @@ std::string winner_section(const ReportData& data) {
     rows.push_back({"power in the race", fmt::format("{:.0f} W, {:.2f} nJ an update", trial.watts, trial.nanojoules)});
   }
   if (!trial.throttle.empty()) rows.push_back({"clocks were lowered", trial.throttle});
+  rows.push_back({"origin", trial.session == kPretunedSession ? "shipped with stencil-tune" : "yours"});
   rows.push_back({"found", fmt::format("best of {} trials, {}", data.winner.trials_seen, trial.created_at)});
   return text + html_table({"", ""}, rows);
 }
 
 std::string search_chart(const ReportData& data) {
   std::vector<ChartPoint> trials, best;
+  const bool predicted = data.winner.trial.predicted;
   for (const ReportedRate& each : data.rates) {
     trials.push_back(
-        {static_cast<double>(each.number), each.gstencils, fmt::format("{:.1f} {}", each.gstencils, each.code)});
+        {static_cast<double>(each.number), each.gstencils, rate_text(each.gstencils, predicted) + " " + each.code});
     const double before = best.empty() ? 0 : best.back().y;
     if (!best.empty()) best.push_back({static_cast<double>(each.number), before, ""});
     best.push_back({static_cast<double>(each.number), std::max(before, each.gstencils), ""});
@@ -126,7 +131,8 @@ std::string roofline_chart(const ReportData& data) {
   double most = 1;
   for (const ReportedRate& each : data.rates) {
     most = std::max(most, static_cast<double>(each.steps));
-    ChartPoint point{each.steps * one_step, each.gstencils, fmt::format("{:.1f} {}", each.gstencils, each.code)};
+    ChartPoint point{each.steps * one_step, each.gstencils,
+                     rate_text(each.gstencils, winner.predicted) + " " + each.code};
     (each.code == winner.code ? best : trials).push_back(std::move(point));
   }
   Chart chart("Roofline", "operations a byte of memory", "GStencil/s", Scale::logarithmic);
@@ -136,7 +142,8 @@ std::string roofline_chart(const ReportData& data) {
   for (const auto& [what, gbs] : {std::pair{"plain copies", winner.ceiling_gbs}, std::pair{"L2", data.l2_gbs}}) {
     if (gbs <= 0) continue;
     chart.line(roof(data, gbs, one_step / 2, one_step * most * 2), "roof");
-    allowed += fmt::format(", {} at {:.0f} GB/s", what, gbs);
+    const bool modelled = winner.predicted && gbs == winner.ceiling_gbs;
+    allowed += fmt::format(", {} at {}{:.0f} GB/s", what, mark(modelled), gbs);
   }
   if (data.compute_gflops > 0) allowed += fmt::format(", arithmetic at {:.0f} GFLOP/s", data.compute_gflops);
   return fmt::format(
@@ -153,8 +160,9 @@ std::string parameters_section(const ReportData& data) {
   for (const ReportedParameter& each : data.parameters) {
     std::string values;
     for (const ReportedValue& value : each.values) {
-      values += fmt::format("{}{}{}: {:.1f}", values.empty() ? "" : ",  ", value.value,
-                            value.value == each.winners ? "*" : "", value.gstencils);
+      values +=
+          fmt::format("{}{}{}: {}", values.empty() ? "" : ",  ", value.value, value.value == each.winners ? "*" : "",
+                      rate_text(value.gstencils, data.winner.trial.predicted));
     }
     rows.push_back({each.name, values, each.meaning});
   }

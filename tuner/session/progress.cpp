@@ -74,8 +74,8 @@ ConsoleProgress::ConsoleProgress(std::FILE* out, bool predicted)
 ConsoleProgress::~ConsoleProgress() { clear(); }
 
 void ConsoleProgress::started(const DeviceSession& device, const Progress& progress) {
-  say(fmt::format("{} {} ({}), copy ceiling {:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
-                  device.device.name, device.device.architecture, device.ceiling_gbs,
+  say(fmt::format("{} {} ({}), copy ceiling {}{:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
+                  device.device.name, device.device.architecture, predicted_ ? "~" : "", device.ceiling_gbs,
                   device.fits_in_l2 ? ", grid fits in L2" : ""));
   if (progress.known > 0) say(fmt::format("resuming: {} trials of earlier runs are known", progress.known));
 }

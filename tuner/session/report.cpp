@@ -1,6 +1,8 @@
 #include "tuner/session/report.hpp"
 
 #include "generator/printable.hpp"
+#include "runtime/library/lookup.hpp"
+#include "runtime/library/pretuned.hpp"
 #include "tuner/session/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -18,15 +21,18 @@ constexpr std::string_view kIndent = "  ";  // of lines that go on
 
 const std::vector<TableColumn> kColumns{{"kernel", false}, {"GStencil/s"}, {"% of copy"}, {"winner is"},
                                         {"registers"},     {"shared"},     {"occupancy"}, {"code", false}};
+constexpr std::size_t kComparison = 3;
 
 std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
 }
 
+constexpr const char* kWinner = "winner";
+constexpr const char* kBestPredicted = "best predicted";
+
 const TrialRecord* winner_of(const Report& report) {
-  const auto row = std::find_if(report.rows.begin(), report.rows.end(),
-                                [](const ReportRow& r) { return r.name == "winner" && r.trial; });
-  return row == report.rows.end() ? nullptr : &*row->trial;
+  const ReportRow* row = leading_row(report);
+  return row == nullptr ? nullptr : &*row->trial;
 }
 
 double winner_rate(const Report& report) {
@@ -37,7 +43,7 @@ double winner_rate(const Report& report) {
 std::vector<std::string> row_cells(const ReportRow& row, double winner, bool predicted) {
   const char* mark = predicted ? "~" : "";
   const TrialRecord& trial = *row.trial;
-  const bool compare = winner > 0 && row.name != "winner";
+  const bool compare = winner > 0 && row.name != kWinner && row.name != kBestPredicted;
   const std::string spills = trial.spill_bytes > 0 ? fmt::format(" (spills {} B)", trial.spill_bytes) : "";
   return {row.name,
           fmt::format("{}{:.1f}", mark, trial.gstencils),
@@ -60,18 +66,27 @@ std::string table(const Report& report, const Terminal& terminal) {
   for (const ReportRow& row : report.rows) {
     if (!row.trial) rows.push_back({row.name, "n/a: " + first_line(row.reason)});
   }
-  const auto style = [&](std::size_t row) { return rows[row][0] == "winner" ? Style::winner : Style::plain; };
-  return text_table(kColumns, rows, {"  ", terminal, style});
+  std::vector<TableColumn> columns = kColumns;
+  if (leading_row(report) && leading_row(report)->name == kBestPredicted) columns[kComparison].title = "best is";
+  const auto style = [&](std::size_t row) { return rows[row][0] == kWinner ? Style::winner : Style::plain; };
+  return text_table(columns, rows, {"  ", terminal, style});
 }
 
 std::string device_line(const Report& report) {
   const double ceiling = report.device.ceiling_gbs;
-  std::string line = fmt::format("{} ({}){}, copy ceiling {:.0f} GB/s = {:.1f} GStencil/s", report.platform.gpu,
-                                 report.platform.architecture,
-                                 report.platform.driver.empty() ? "" : ", driver " + report.platform.driver, ceiling,
-                                 ceiling_gstencils(*report.problem, ceiling));
+  std::string line = fmt::format("{0} ({1}){2}, copy ceiling {3}{4:.0f} GB/s = {3}{5:.1f} GStencil/s",
+                                 report.platform.gpu, report.platform.architecture,
+                                 report.platform.driver.empty() ? "" : ", driver " + report.platform.driver,
+                                 report.predicted ? "~" : "", ceiling, ceiling_gstencils(*report.problem, ceiling));
   if (report.device.fits_in_l2) line += ", grid fits in L2";
   return line;
+}
+
+/// Where a known winner comes from and what it reached.
+std::string known_text(const TrialRecord& known) {
+  const std::string from = known.session == kPretunedSession ? "shipped with stencil-tune" : "yours";
+  return fmt::format("{}, measured on {}, {}:\n  {:.1f} GStencil/s, {:.1f} % of copy, {}\n", from, known.platform.gpu,
+                     known.created_at.substr(0, 10), known.gstencils, 100 * known.share, known.code);
 }
 
 /// What the winner's check could not show; empty where it showed all.
@@ -117,9 +132,23 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
-Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted) {
-  Report report{&problem, result.device, platform, predicted, {}, {}};
-  if (result.winner) report.rows.push_back({"winner", result.winner, ""});
+const ReportRow* leading_row(const Report& report) {
+  const auto row = std::find_if(report.rows.begin(), report.rows.end(), [](const ReportRow& r) {
+    return (r.name == kWinner || r.name == kBestPredicted) && r.trial;
+  });
+  return row == report.rows.end() ? nullptr : &*row;
+}
+
+Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted,
+                   std::optional<WinnerRecord> known) {
+  Report report{&problem, result.device, platform, predicted, {}, {}, false, std::move(known)};
+  if (predicted && report.known) {
+    if (const auto& best = result.winner ? result.winner : result.best) {
+      report.rows.push_back({kBestPredicted, best, ""});
+    }
+  } else if (result.winner) {
+    report.rows.push_back({kWinner, result.winner, ""});
+  }
   for (const BaselineResult& baseline : result.baselines) {
     report.rows.push_back({baseline.name, baseline.trial, baseline.reason});
   }
@@ -128,19 +157,21 @@ Report make_report(const Problem& problem, const PlatformKey& platform, const Se
 
 std::string format_report(const Report& report, const Terminal& terminal) {
   std::string text = describe(*report.problem) + "\n";
+  if (report.predicted && report.known) text += "The winner is " + known_text(report.known->trial);
   if (report.predicted) {
-    text += fmt::format("PREDICTED for {}: nothing here was measured, \"~\" marks what the performance model says.\n",
+    text += fmt::format("PREDICTED for {}: nothing below was measured, \"~\" marks what the performance model says.\n",
                         device_line(report));
   } else {
     text += device_line(report) + "\n";
   }
   std::string notes;
+  if (!report.predicted && report.known) notes += "known before: " + known_text(report.known->trial);
   for (const std::string& note : {clocks_note(report), check_note(report)}) notes += note.empty() ? "" : note + "\n";
   for (const std::string& note : report.notes) notes += note + "\n";
   const auto fitted = [&](const std::string& lines) {
     return wrap_lines(printable_lines(lines), terminal.columns, kIndent);
   };
-  return fitted(text) + "\n" + table(report, terminal) + (report.notes.empty() ? "" : "\n") + fitted(notes);
+  return fitted(text) + "\n" + table(report, terminal) + (notes.empty() ? "" : "\n") + fitted(notes);
 }
 
 std::string json_text(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
@@ -204,6 +235,10 @@ Json report_json(const Report& report) {
       entry["not_available"] = row.reason;
     }
     json["kernels"].push_back(std::move(entry));
+  }
+  if (report.known) {
+    json["known_winner"] = {{"origin", origin_of(report.known->trial)}};
+    json["known_winner"].update(trial_json(report.known->trial));
   }
   json["notes"] = report.notes;
   return json;

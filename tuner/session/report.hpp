@@ -27,10 +27,16 @@ struct Report {
   std::vector<ReportRow> rows;     ///< the winner first, when there is one
   std::vector<std::string> notes;  ///< a line each, below the table
   bool winner_known = false;       ///< from an earlier run: nothing was tuned for this one
+  /// Measured for the same problem and GPU model before: of a prediction the winner, else the one that ships.
+  std::optional<WinnerRecord> known{};
 };
 
+/// The row that the others are compared with: "winner", or "best predicted" where the winner is known and measured.
+const ReportRow* leading_row(const Report& report);
+
 /// Winner and baselines of a session.
-Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted);
+Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted,
+                   std::optional<WinnerRecord> known = {});
 
 /// Several printable lines ending in a newline, as wide as the terminal is. Predicted figures carry a "~".
 std::string format_report(const Report& report, const Terminal& terminal = {});

@@ -66,6 +66,24 @@ TEST_F(PretunedTest, APredictionReplacesNothing) {
   EXPECT_EQ(with_pretuned({prediction}, kKey, files_).size(), 3U);
 }
 
+TEST_F(PretunedTest, AllOfThemAreNumberedAndShipped) {
+  const auto all = shipped_winners(files_);
+  ASSERT_EQ(all.size(), 3U);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].trial.id, static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(origin_of(all[i].trial), "shipped");
+  }
+  EXPECT_EQ(origin_of(winner(kKey, 512).trial), "yours");
+}
+
+TEST_F(PretunedTest, IsFoundByItsProblemAndGpu) {
+  const auto found = shipped_for(winner(kKey, 256).trial.problem, "NVIDIA H200", files_);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->trial.problem.extents.n[0], 256);
+  EXPECT_FALSE(shipped_for(winner(kKey, 256).trial.problem, "another", files_));
+  EXPECT_FALSE(shipped_for(winner(kKey, 128).trial.problem, "NVIDIA H200", files_));
+}
+
 TEST_F(PretunedTest, OffIsOff) {
   setenv("STENCIL_TUNE_PRETUNED", "off", 1);
   EXPECT_TRUE(with_pretuned({}, kKey, files_).empty());

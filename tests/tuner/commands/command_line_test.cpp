@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 namespace stencil_tune {
@@ -105,6 +106,14 @@ TEST_F(CommandLineTest, WhatWasUnderstoodOfAnExpressionIsSaid) {
 TEST_F(CommandLineTest, AnExpressionIsNamedByItsText) {
   const std::string explained = run("explain direct.bx32.by8 --dims 64 --arch sm_90 --expr ' u  +\tu[x-1] '").out;
   EXPECT_NE(explained.find("for u + u[x-1], f32"), std::string::npos) << explained;
+}
+
+TEST_F(CommandLineTest, ListsOfProblemsAreForTuneAlone) {
+  expect_error("explain direct.bx32 --dims 64 --type f32,f64 --arch sm_90", 2, "name 2 problems");
+  expect_error("show --dims 64,128 --steps 1,100", 2, "name 4 problems");
+  expect_error("--dims 64, --arch sm_90", 2, "");
+  expect_error("--dims 64 --steps 1,two --arch sm_90", 2, "--steps 'two': give whole numbers");
+  expect_error("--dims 64,8192 --arch sm_90", 1, "4.4 TB");  // before anything is tuned
 }
 
 TEST_F(CommandLineTest, AMalformedCodeIsNamed) {
@@ -237,6 +246,78 @@ TEST_F(CommandLineTest, AnEmptyListSaysHowToStart) {
   EXPECT_NE(run("list").out.find("stencil-tune --dims 512"), std::string::npos);
 }
 
+TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
+  const auto shipped = nlohmann::json::parse(run("list --shipped --json").out);
+  ASSERT_GT(shipped.size(), 50u);
+  EXPECT_EQ(shipped[0]["id"], "s1");
+  for (const auto& winner : shipped) EXPECT_EQ(winner["origin"], "shipped");
+  const ProgramRun shown = run("show s1");
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find(shipped[0]["code"].get<std::string>()), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("origin: shipped"), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find('~'), std::string::npos) << "measured: " << shown.out;
+  const auto half = nlohmann::json::parse(run("list --shipped --type f64 --json").out);
+  EXPECT_LT(half.size(), shipped.size());
+  for (const auto& winner : half) EXPECT_EQ(winner["type"], "f64");
+  expect_error("show s100000", 2, "no winner 's100000'");
+}
+
+TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {
+  EXPECT_NE(run("list").out.find("winners ship with stencil-tune: stencil-tune list --shipped"), std::string::npos);
+  EXPECT_NE(run("list --gpu 'NVIDIA H200'").out.find("winners like these ship"), std::string::npos);
+  EXPECT_EQ(run("list --gpu 'another'").out.find("ship"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, AnExportSaysWhereItsWinnerComesFrom) {
+  const std::string source = run("export --dims 512").out;
+  EXPECT_NE(source.find("(driver 13.0); shipped with stencil-tune\n"), std::string::npos) << source.substr(0, 400);
+  EXPECT_NE(source.find("c1 = 0.19404 weighs in[x-1];"), std::string::npos);
+}
+
+/// A database with winners of the caller's own.
+class OwnWinnersTest : public CommandLineTest {
+ protected:
+  void insert(const std::function<void(TrialRecord&)>& change) {
+    TrialRecord trial = a_trial("direct.bx32.by8", 400);
+    trial.problem.stencil_key = stencil_key(find_builtin("star3d1r"));
+    trial.problem.extents.n = {512, 512, 512};
+    trial.problem.pitch = 512;
+    change(trial);
+    Database opened = Database::open(database);
+    TrialStore(opened).insert(trial);
+    WinnerStore(opened).settle(trial.problem, trial.platform.gpu);
+  }
+};
+
+TEST_F(OwnWinnersTest, RowsThatDifferInPitchOrExpressionLookDifferent) {
+  insert([](TrialRecord&) {});
+  insert([](TrialRecord& trial) { trial.problem.pitch = 576; });
+  insert([](TrialRecord& trial) { trial.problem.stencil_key = std::string(32, '7'); });
+  const std::string listed = run("list").out;
+  EXPECT_NE(listed.find("512x512x512, pitch 576"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("(key 77777777)"), std::string::npos) << listed;
+  const std::string shown = run("show --dims 512 --pitch 576").out;
+  EXPECT_NE(shown.find("512x512x512, pitch 576, boundary hold"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("stencil key: d4a0d546b73993f9e507a984a58e00fb\n"), std::string::npos) << shown;
+}
+
+TEST_F(OwnWinnersTest, APredictionIsMarkedAndNamesTheMeasuredOneThatShips) {
+  insert([](TrialRecord& trial) {
+    trial.predicted = true;
+    trial.platform.gpu = "NVIDIA H200";
+  });
+  const std::string listed = run("list").out;
+  EXPECT_NE(listed.find("~400.0"), std::string::npos) << listed;
+  EXPECT_NE(listed.find("(a measured one ships: s"), std::string::npos) << listed;
+  const auto json = nlohmann::json::parse(run("list --json").out);
+  EXPECT_EQ(json[0]["origin"], "yours");
+  const std::string shown = run("show " + std::to_string(json[0]["id"].get<int>())).out;
+  EXPECT_NE(shown.find("origin: yours"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("a measured winner of this problem on this GPU ships"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("copy ceiling of ~"), std::string::npos) << shown;
+  EXPECT_NE(run("show --dims 512").out.find("~400.0  direct.bx32.by8"), std::string::npos) << "a trial of a prediction";
+}
+
 /// A database with winners that cannot run: of star3d1r on 512^3, which a winner ships for, on 128^3. One of 64^3 can.
 class CannotRunTest : public CommandLineTest {
  protected:
@@ -340,6 +421,41 @@ TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {
   EXPECT_EQ(shown, (std::vector{slow, fast, other})) << kernels;
   const auto bounded = run("--dims 32 --device-model h200 --max-trials 1 --candidates " + fast + "," + slow);
   EXPECT_NE(bounded.out.find("candidate 2"), std::string::npos) << bounded.out << bounded.err;
+}
+
+TEST_F(PredictionTest, TheMeasuredWinnerThatShipsStaysTheWinner) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const std::string tune = "--dims 512 --device-model h200 --max-trials 1 --budget 120s --candidates direct.bx32.by8 ";
+  const ProgramRun told = run(tune);
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_NE(told.out.find("The winner is shipped with stencil-tune, measured on NVIDIA H200, 2026"), std::string::npos)
+      << told.out;
+  EXPECT_NE(told.out.find("best predicted"), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("copy ceiling ~"), std::string::npos) << told.out;
+  const auto json = nlohmann::json::parse(run(tune + "--json").out);
+  const auto shown = nlohmann::json::parse(run("show --dims 512 --json").out);
+  EXPECT_EQ(json["known_winner"]["origin"], "shipped");
+  EXPECT_EQ(json["known_winner"]["code"], shown["code"]) << "what show and export take";
+  EXPECT_EQ(json["kernels"][0]["kernel"], "best predicted");
+  EXPECT_EQ(predict("--json").out.find("known_winner"), std::string::npos) << "none ships for 64 cells";
+}
+
+TEST_F(PredictionTest, SeveralProblemsEndInOneTable) {
+  predict("");
+  if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const std::string tune =
+      "--dims 32,512 --type f32,f64 --device-model h200 --max-trials 1 --budget 120s --candidates direct.bx32.by8";
+  const ProgramRun told = run(tune);
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_NE(told.err.find("3 of 4: star3d1r: 7 points, order 1, f32, 512x512x512"), std::string::npos) << told.err;
+  EXPECT_NE(told.out.find("  32x32x32     f32       1  "), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("predicted  direct.bx32.by8"), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("shipped    direct."), std::string::npos) << told.out;
+  const auto json = nlohmann::json::parse(run(tune + " --json").out);
+  ASSERT_EQ(json.size(), 4u);
+  EXPECT_EQ(json[1]["type"], "f64");
+  EXPECT_EQ(json[3]["dims"], "512x512x512");
 }
 
 TEST_F(PredictionTest, ARunWhoseStepsCannotBeFusedSaysWhy) {

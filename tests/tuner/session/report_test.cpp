@@ -2,6 +2,7 @@
 
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/session/several.hpp"
 
 #include <gtest/gtest.h>
 
@@ -92,6 +93,48 @@ TEST_F(ReportTest, EveryPredictedFigureIsMarked) {
   for (const char* part : {"~475.0", "~250.0", "~89.6", "~1.90 x"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+TEST_F(ReportTest, AMeasuredWinnerIsNotContradictedByAPrediction) {
+  Report r = report(true);
+  r.rows[0].name = "best predicted";
+  r.known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4)};
+  r.known->trial.session = "pretuned";
+  r.known->trial.platform.gpu = "NVIDIA H200";
+  r.known->trial.created_at = "2026-11-23T14:29:49.817Z";
+  const std::string text = format_report(r);
+  EXPECT_NE(text.find("The winner is shipped with stencil-tune, measured on NVIDIA H200, 2026-11-23:\n"
+                      "  487.4 GStencil/s, 92.0 % of copy, direct.bx64.by4\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("best is"), std::string::npos) << text;
+  EXPECT_NE(text.find("~1.90 x"), std::string::npos) << text;
+  EXPECT_NE(text.find("copy ceiling ~4240 GB/s = ~"), std::string::npos) << text;
+  EXPECT_EQ(report_json(r)["known_winner"]["origin"], "shipped");
+  r.known->trial.session = "mine";
+  EXPECT_NE(format_report(r).find("The winner is yours, measured on"), std::string::npos);
+}
+
+TEST_F(ReportTest, AMeasuredRunSaysWhatShipped) {
+  Report r = report(false);
+  r.known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4)};
+  r.known->trial.session = "pretuned";
+  EXPECT_NE(format_report(r).find("known before: shipped with stencil-tune, measured on"), std::string::npos);
+  EXPECT_NE(format_report(r).find("winner is"), std::string::npos);
+}
+
+TEST_F(ReportTest, ManyReportsAreOneTable) {
+  std::vector<Report> reports{report(true), report(true)};
+  reports[1].known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4), .naive_gstencils = 243.7};
+  reports[1].known->trial.session = "pretuned";
+  EXPECT_EQ(format_reports(reports),
+            "star3d1r, boundary hold, predicted for NVIDIA H200 (sm_90)\n"
+            "\"~\" marks what the performance model says; the rest was measured\n\n"
+            "  dims         type  steps  GStencil/s  % of copy  naive x  winner is  code\n"
+            "  512x512x512  f32       1      ~475.0      ~89.6    ~1.90  predicted  streaming.bx32.by4.regs\n"
+            "  512x512x512  f32       1       487.4       92.0     2.00  shipped    direct.bx64.by4\n");
+  reports[0].rows.clear();
+  EXPECT_NE(format_reports(reports).find("no winner yet"), std::string::npos);
 }
 
 TEST_F(ReportTest, JsonSaysTheSame) {

@@ -1,0 +1,65 @@
+#include "tuner/session/several.hpp"
+
+#include "generator/printable.hpp"
+#include "runtime/library/pretuned.hpp"
+#include "tuner/session/text_table.hpp"
+#include "tuner/terminal/wrap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+const std::vector<TableColumn> kColumns{{"dims", false},      {"type", false}, {"steps"},
+                                        {"GStencil/s"},       {"% of copy"},   {"naive x"},
+                                        {"winner is", false}, {"code", false}};
+
+double naive_rate(const Report& report) {
+  const auto naive = std::find_if(report.rows.begin(), report.rows.end(),
+                                  [](const ReportRow& row) { return row.name == "naive" && row.trial; });
+  return naive == report.rows.end() ? 0 : naive->trial->gstencils;
+}
+
+std::vector<std::string> cells(const Report& report) {
+  const Problem& problem = *report.problem;
+  std::vector<std::string> row{to_string(problem.extents), std::string(name(problem.type)),
+                               std::to_string(problem.steps)};
+  const bool is_known = report.predicted && report.known;
+  const ReportRow* leader = leading_row(report);
+  if (!is_known && leader == nullptr) {
+    row.emplace_back("no winner yet");
+    return row;
+  }
+  const TrialRecord& trial = is_known ? report.known->trial : *leader->trial;
+  const double naive = is_known ? report.known->naive_gstencils : naive_rate(report);
+  const char* mark = trial.predicted ? "~" : "";
+  row.push_back(fmt::format("{}{:.1f}", mark, trial.gstencils));
+  row.push_back(fmt::format("{}{:.1f}", mark, 100 * trial.share));
+  row.push_back(naive > 0 ? fmt::format("{}{:.2f}", mark, trial.gstencils / naive) : "");
+  row.emplace_back(trial.predicted ? "predicted" : origin_of(trial));
+  row.push_back(trial.code);
+  return row;
+}
+
+}  // namespace
+
+std::string format_reports(std::span<const Report> reports, const Terminal& terminal) {
+  if (reports.empty()) return "";
+  const Report& first = reports.front();
+  const Problem& problem = *first.problem;
+  std::vector<std::vector<std::string>> rows;
+  for (const Report& report : reports) rows.push_back(cells(report));
+  const std::string boundary = to_string(problem.boundaries, problem.extents.rank);
+  const std::string text =
+      fmt::format("{}, boundary {}, {}{} ({})\n", problem.stencil.name, boundary,
+                  first.predicted ? "predicted for " : "on ", first.platform.gpu, first.platform.architecture);
+  const std::string note =
+      first.predicted ? "\"~\" marks what the performance model says; the rest was measured\n" : "";
+  return wrap_lines(printable_lines(text + note), terminal.columns, "  ") + "\n" +
+         text_table(kColumns, rows, {"  ", terminal});
+}
+
+}  // namespace stencil_tune
