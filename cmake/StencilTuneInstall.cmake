@@ -16,6 +16,12 @@ foreach(library IN ITEMS generator db process files runtime)
   endif()
 endforeach()
 
+# The C interface as a shared library has a package file of its own, so that projects without C++ take it alone.
+if(TARGET stencil_tune_c)
+  install(TARGETS stencil_tune_c EXPORT stencil_tune_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT stencil_tune_c NAMESPACE stencil_tune:: FILE stencil_tune-c-targets.cmake DESTINATION ${package_folder})
+endif()
+
 if(TARGET stencil-tune)
   install(TARGETS stencil-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -39,6 +45,10 @@ file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/stencil_tune.pc.in stencil_tune.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/stencil_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TARGET stencil_tune_c)
+  configure_file(cmake/stencil_tune-c.pc.in stencil_tune-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/stencil_tune-c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   if(TARGET manual)

@@ -3,11 +3,10 @@
 // Text is parsed into a Stencil and goes no further: kernel source is generated from the expression graph alone.
 #pragma once
 
-#include "stencil_tune/stencil.hpp"
+#include "stencil_tune/definition.hpp"
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 namespace stencil_tune {
 
@@ -27,18 +26,7 @@ struct DefinitionLimits {
 
 inline constexpr DefinitionLimits kDefinitionLimits{};
 
-/// A stencil from the text of a TOML definition. `source` names the text in messages; it is also the stencil's name
-/// where the text gives none.
-/// Throws Error(malformed_definition) with line and column, the line itself, and where it can a suggestion.
-Stencil parse_definition(std::string_view text, std::string_view source);
-
 /// A stencil from a definition file. Throws Error(file_io) too.
 Stencil load_definition(const std::string& path);
-
-/// A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", or the right side alone.
-/// A clause whose right side is a number declares a coefficient; the others are the outputs of one stage.
-/// Names that are declared nowhere are fields.
-/// Throws Error(malformed_definition).
-Stencil parse_expression_stencil(std::string_view text, int rank);
 
 }  // namespace stencil_tune

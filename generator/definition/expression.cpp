@@ -49,7 +49,7 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
 
 }  // namespace
 
-Stencil parse_expression_stencil(std::string_view text, int rank) {
+Stencil parse_stencil(std::string_view text, int rank) {
   const DefinitionText where("expression", text.substr(0, kDefinitionLimits.bytes));
   if (text.size() > kDefinitionLimits.bytes) {
     where.reject(0, fmt::format("the expression has {} bytes; {} is the most", text.size(), kDefinitionLimits.bytes));

@@ -2,20 +2,26 @@
 !
 ! Compile this file with your program and link what find_package(stencil_tune) gives. Fields are device addresses
 ! (type(c_ptr), e.g. from CUDA Fortran's c_devloc, OpenACC's host_data or stencil_tune_allocate). Arrays are in Fortran
-! order as they are: the first index is x. Each procedure ends with an optional status; without it, an error stops the
-! program and prints the message.
+! order as they are: the first index is x. Sizes and steps are integers of 32 or 64 bits, all in one call of one kind.
+! Each procedure ends with an optional status; without it, an error stops the program and prints the message. The kinds
+! and functions of iso_c_binding that a program needs for its fields come along.
 module stencil_tune
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   private
 
-  public :: stencil_tune_library, stencil_tune_kernel
+  public :: c_associated, c_f_pointer, c_loc, c_null_ptr, c_ptr, c_sizeof
+  public :: c_double, c_float, c_int, c_int32_t, c_int64_t, c_size_t
+
+  public :: stencil_tune_library, stencil_tune_stencil, stencil_tune_kernel
   public :: stencil_tune_open, stencil_tune_close, stencil_tune_lookup, stencil_tune_release
+  public :: stencil_tune_load, stencil_tune_parse, stencil_tune_define
   public :: stencil_tune_prepare, stencil_tune_ready, stencil_tune_wait, stencil_tune_launch, stencil_tune_advance
   public :: stencil_tune_padded_pitch, stencil_tune_use_device, stencil_tune_allocate, stencil_tune_free
-  public :: stencil_tune_copy_to_device, stencil_tune_copy_to_host
+  public :: stencil_tune_copy_to_device, stencil_tune_copy_to_host, stencil_tune_synchronize
   public :: stencil_tune_message, stencil_tune_match, stencil_tune_evidence, stencil_tune_gstencils
+  public :: stencil_tune_code, stencil_tune_fused_steps, stencil_tune_source, stencil_tune_export
 
   integer, parameter, public :: stencil_tune_ok = 0
 
@@ -24,6 +30,11 @@ module stencil_tune
     stencil_tune_same_architecture = 3, stencil_tune_predicted = 4, stencil_tune_default = 5
 
   type :: stencil_tune_library
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  type :: stencil_tune_stencil
     private
     type(c_ptr) :: handle = c_null_ptr
   end type
@@ -44,6 +55,19 @@ module stencil_tune
     integer(c_int32_t) :: device
     integer(c_int32_t) :: steps
     integer(c_size_t) :: alignment
+    type(c_ptr) :: parsed
+    type(c_ptr) :: gpu
+  end type
+
+  ! stencil_tune_export_options of stencil_tune.h.
+  type, bind(c) :: export_options_t
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: name
+    type(c_ptr) :: architecture
+    integer(c_int32_t) :: stage
+    integer(c_int32_t) :: with_main
+    integer(c_int32_t) :: split_header
+    integer(c_int32_t) :: reserved
   end type
 
   ! stencil_tune_options of stencil_tune.h.
@@ -54,6 +78,39 @@ module stencil_tune
     integer(c_int32_t) :: compile_in_background
     integer(c_int32_t) :: reserved
   end type
+
+  ! A stencil by name, file or handle; extents, pitch and alignment of one kind.
+  interface stencil_tune_lookup
+    module procedure lookup_named_32, lookup_named_64, lookup_parsed_32, lookup_parsed_64
+  end interface
+
+  interface stencil_tune_release
+    module procedure release_kernel, release_stencil
+  end interface
+
+  interface stencil_tune_launch
+    module procedure launch_64, launch_box_32
+  end interface
+
+  interface stencil_tune_advance
+    module procedure advance_32, advance_64
+  end interface
+
+  interface stencil_tune_padded_pitch
+    module procedure padded_pitch_32, padded_pitch_64
+  end interface
+
+  interface stencil_tune_allocate
+    module procedure allocate_32, allocate_64
+  end interface
+
+  interface stencil_tune_copy_to_device
+    module procedure copy_to_device_32, copy_to_device_64
+  end interface
+
+  interface stencil_tune_copy_to_host
+    module procedure copy_to_host_32, copy_to_host_64
+  end interface
 
   interface
     function c_open(options, library) bind(c, name="stencil_tune_open_with") result(status)
@@ -73,6 +130,71 @@ module stencil_tune
       type(c_ptr), value :: library
       type(request_t), intent(in) :: request
       type(c_ptr), intent(out) :: kernel
+      integer(c_int) :: status
+    end function
+
+    function c_load(text, stencil) bind(c, name="stencil_tune_stencil_load") result(status)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: text
+      type(c_ptr), intent(out) :: stencil
+      integer(c_int) :: status
+    end function
+
+    function c_parse(text, rank, stencil) bind(c, name="stencil_tune_stencil_parse") result(status)
+      import :: c_ptr, c_int, c_int32_t
+      type(c_ptr), value :: text
+      integer(c_int32_t), value :: rank
+      type(c_ptr), intent(out) :: stencil
+      integer(c_int) :: status
+    end function
+
+    function c_define(text, source, stencil) bind(c, name="stencil_tune_stencil_define") result(status)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: text, source
+      type(c_ptr), intent(out) :: stencil
+      integer(c_int) :: status
+    end function
+
+    subroutine c_release_stencil(stencil) bind(c, name="stencil_tune_stencil_release")
+      import :: c_ptr
+      type(c_ptr), value :: stencil
+    end subroutine
+
+    function c_source(kernel, stage, text) bind(c, name="stencil_tune_kernel_source") result(status)
+      import :: c_ptr, c_int, c_int32_t
+      type(c_ptr), value :: kernel
+      integer(c_int32_t), value :: stage
+      type(c_ptr), intent(out) :: text
+      integer(c_int) :: status
+    end function
+
+    function c_export(kernel, options, path) bind(c, name="stencil_tune_export_file") result(status)
+      import :: c_ptr, c_int, export_options_t
+      type(c_ptr), value :: kernel, path
+      type(export_options_t), intent(in) :: options
+      integer(c_int) :: status
+    end function
+
+    subroutine c_free_text(text) bind(c, name="stencil_tune_free_text")
+      import :: c_ptr
+      type(c_ptr), value :: text
+    end subroutine
+
+    function c_code(kernel) bind(c, name="stencil_tune_kernel_code") result(text)
+      import :: c_ptr
+      type(c_ptr), value :: kernel
+      type(c_ptr) :: text
+    end function
+
+    function c_fused_steps(kernel) bind(c, name="stencil_tune_kernel_fused_steps") result(steps)
+      import :: c_ptr, c_int32_t
+      type(c_ptr), value :: kernel
+      integer(c_int32_t) :: steps
+    end function
+
+    function c_synchronize(stream) bind(c, name="stencil_tune_synchronize") result(status)
+      import :: c_ptr, c_int
+      type(c_ptr), value :: stream
       integer(c_int) :: status
     end function
 
@@ -205,7 +327,7 @@ contains
 
     options = options_t(c_sizeof(options), c_null_ptr, 0, 0, 0)
     if (present(database)) then
-      path = c_text(database)
+      allocate (path, source=c_text(database))
       options%database = c_loc(path)
     end if
     if (present(compile_in_background)) options%compile_in_background = merge(1, 0, compile_in_background)
@@ -220,52 +342,184 @@ contains
     library%handle = c_null_ptr
   end subroutine
 
-  ! stencil: a built-in's name or a definition file. extents: as many as the stencil has axes, x first. steps: of a
-  ! typical stencil_tune_advance, which may fuse as many in one launch. element_type: where it is absent, what the
-  ! definition asks for, else "f32".
-  subroutine stencil_tune_lookup(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
-      steps, status)
+  ! A stencil from a built-in's name or a definition file (*.toml), to be released in the end.
+  subroutine stencil_tune_load(stencil, name_or_file, status)
+    type(stencil_tune_stencil), intent(out) :: stencil
+    character(*), intent(in) :: name_or_file
+    integer, intent(out), optional :: status
+    character(kind=c_char), allocatable, target :: text(:)
+
+    allocate (text, source=c_text(name_or_file))
+    call finish(c_load(c_loc(text), stencil%handle), status)
+  end subroutine
+
+  ! A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", whose fields stand in the order of the
+  ! text: u_next, u. rank: axes, 3 where it is absent.
+  subroutine stencil_tune_parse(stencil, expression, rank, status)
+    type(stencil_tune_stencil), intent(out) :: stencil
+    character(*), intent(in) :: expression
+    integer, intent(in), optional :: rank
+    integer, intent(out), optional :: status
+    character(kind=c_char), allocatable, target :: text(:)
+    integer(c_int32_t) :: axes
+
+    axes = 3
+    if (present(rank)) axes = int(rank, c_int32_t)
+    allocate (text, source=c_text(expression))
+    call finish(c_parse(c_loc(text), axes, stencil%handle), status)
+  end subroutine
+
+  ! A stencil from the text of a TOML definition.
+  subroutine stencil_tune_define(stencil, toml, status)
+    type(stencil_tune_stencil), intent(out) :: stencil
+    character(*), intent(in) :: toml
+    integer, intent(out), optional :: status
+    character(kind=c_char), allocatable, target :: text(:)
+
+    allocate (text, source=c_text(toml))
+    call finish(c_define(c_loc(text), c_null_ptr, stencil%handle), status)
+  end subroutine
+
+  subroutine release_stencil(stencil)
+    type(stencil_tune_stencil), intent(inout) :: stencil
+
+    call c_release_stencil(stencil%handle)
+    stencil%handle = c_null_ptr
+  end subroutine
+
+  ! stencil: a built-in's name, a definition file, or what stencil_tune_parse gave. extents: as many as the stencil has
+  ! axes, x first. steps: of a typical stencil_tune_advance, which may fuse as many in one launch. element_type: where
+  ! it is absent, what the definition asks for, else "f32". gpu: in place of one that is here, one by name ("h200",
+  ! "sm_90"); its kernel can be read and exported, not launched.
+  subroutine lookup_named_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
+      steps, gpu, status)
+    type(stencil_tune_library), intent(in) :: library
+    character(*), intent(in) :: stencil
+    integer(c_int32_t), intent(in) :: extents(:)
+    type(stencil_tune_kernel), intent(out) :: kernel
+    character(*), intent(in), optional :: element_type, boundary, gpu
+    integer(c_int32_t), intent(in), optional :: pitch, alignment
+    integer, intent(in), optional :: device, steps
+    integer, intent(out), optional :: status
+    integer(c_int64_t) :: pitch_or_0, alignment_or_0
+
+    pitch_or_0 = 0
+    if (present(pitch)) pitch_or_0 = pitch
+    alignment_or_0 = 0
+    if (present(alignment)) alignment_or_0 = alignment
+    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+                element_type, boundary, device, steps, gpu, status)
+  end subroutine
+
+  subroutine lookup_named_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
+      steps, gpu, status)
     type(stencil_tune_library), intent(in) :: library
     character(*), intent(in) :: stencil
     integer(c_int64_t), intent(in) :: extents(:)
     type(stencil_tune_kernel), intent(out) :: kernel
-    character(*), intent(in), optional :: element_type, boundary
-    integer(c_int64_t), intent(in), optional :: pitch
-    integer, intent(in), optional :: device
-    integer(c_size_t), intent(in), optional :: alignment
-    integer, intent(in), optional :: steps
+    character(*), intent(in), optional :: element_type, boundary, gpu
+    integer(c_int64_t), intent(in), optional :: pitch, alignment
+    integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    character(kind=c_char), allocatable, target :: stencil_text(:), type_text(:), boundary_text(:)
+    integer(c_int64_t) :: pitch_or_0, alignment_or_0
+
+    pitch_or_0 = 0
+    if (present(pitch)) pitch_or_0 = pitch
+    alignment_or_0 = 0
+    if (present(alignment)) alignment_or_0 = alignment
+    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+                element_type, boundary, device, steps, gpu, status)
+  end subroutine
+
+  subroutine lookup_parsed_32(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
+      steps, gpu, status)
+    type(stencil_tune_library), intent(in) :: library
+    type(stencil_tune_stencil), intent(in) :: stencil
+    integer(c_int32_t), intent(in) :: extents(:)
+    type(stencil_tune_kernel), intent(out) :: kernel
+    character(*), intent(in), optional :: element_type, boundary, gpu
+    integer(c_int32_t), intent(in), optional :: pitch, alignment
+    integer, intent(in), optional :: device, steps
+    integer, intent(out), optional :: status
+    integer(c_int64_t) :: pitch_or_0, alignment_or_0
+
+    pitch_or_0 = 0
+    if (present(pitch)) pitch_or_0 = pitch
+    alignment_or_0 = 0
+    if (present(alignment)) alignment_or_0 = alignment
+    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+                element_type, boundary, device, steps, gpu, status)
+  end subroutine
+
+  subroutine lookup_parsed_64(library, stencil, extents, kernel, element_type, boundary, pitch, device, alignment, &
+      steps, gpu, status)
+    type(stencil_tune_library), intent(in) :: library
+    type(stencil_tune_stencil), intent(in) :: stencil
+    integer(c_int64_t), intent(in) :: extents(:)
+    type(stencil_tune_kernel), intent(out) :: kernel
+    character(*), intent(in), optional :: element_type, boundary, gpu
+    integer(c_int64_t), intent(in), optional :: pitch, alignment
+    integer, intent(in), optional :: device, steps
+    integer, intent(out), optional :: status
+    integer(c_int64_t) :: pitch_or_0, alignment_or_0
+
+    pitch_or_0 = 0
+    if (present(pitch)) pitch_or_0 = pitch
+    alignment_or_0 = 0
+    if (present(alignment)) alignment_or_0 = alignment
+    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+                element_type, boundary, device, steps, gpu, status)
+  end subroutine
+
+  subroutine lookup(library, stencil, parsed, extents, kernel, pitch, alignment, element_type, boundary, device, &
+      steps, gpu, status)
+    type(stencil_tune_library), intent(in) :: library
+    character(*), intent(in) :: stencil
+    type(c_ptr), intent(in) :: parsed
+    integer(c_int64_t), intent(in) :: extents(:), pitch, alignment
+    type(stencil_tune_kernel), intent(inout) :: kernel
+    character(*), intent(in), optional :: element_type, boundary, gpu
+    integer, intent(in), optional :: device, steps
+    integer, intent(out), optional :: status
+    character(kind=c_char), allocatable, target :: stencil_text(:), type_text(:), boundary_text(:), gpu_text(:)
     type(request_t) :: request
     integer :: given
 
-    stencil_text = c_text(stencil)
+    request%struct_size = c_sizeof(request)
+    request%parsed = parsed
+    request%stencil = c_null_ptr
+    if (.not. c_associated(parsed)) then
+      allocate (stencil_text, source=c_text(stencil))
+      request%stencil = c_loc(stencil_text)
+    end if
     request%element_type = c_null_ptr
     if (present(element_type)) then
-      type_text = c_text(element_type)
+      allocate (type_text, source=c_text(element_type))
       request%element_type = c_loc(type_text)
     end if
-    boundary_text = c_text("hold")
-    if (present(boundary)) boundary_text = c_text(boundary)
-
-    request%struct_size = c_sizeof(request)
-    request%stencil = c_loc(stencil_text)
-    request%boundary = c_loc(boundary_text)
+    request%gpu = c_null_ptr
+    if (present(gpu)) then
+      allocate (gpu_text, source=c_text(gpu))
+      request%gpu = c_loc(gpu_text)
+    end if
+    request%boundary = c_null_ptr
+    if (present(boundary)) then
+      allocate (boundary_text, source=c_text(boundary))
+      request%boundary = c_loc(boundary_text)
+    end if
     request%extents = 1
     given = min(size(extents), 3)
     request%extents(1:given) = extents(1:given)
-    request%pitch = 0
-    if (present(pitch)) request%pitch = pitch
+    request%pitch = pitch
     request%device = -1
     if (present(device)) request%device = int(device, c_int32_t)
     request%steps = 1
     if (present(steps)) request%steps = int(steps, c_int32_t)
-    request%alignment = 0
-    if (present(alignment)) request%alignment = alignment
+    request%alignment = alignment
     call finish(c_lookup(library%handle, request, kernel%handle), status)
   end subroutine
 
-  subroutine stencil_tune_release(kernel)
+  subroutine release_kernel(kernel)
     type(stencil_tune_kernel), intent(inout) :: kernel
 
     call c_release(kernel%handle)
@@ -295,7 +549,7 @@ contains
   end subroutine
 
   ! One step. low and high limit it to cells low <= cell < high, counted from 0.
-  subroutine stencil_tune_launch(kernel, fields, stream, coefficients, low, high, status)
+  subroutine launch_64(kernel, fields, stream, coefficients, low, high, status)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(in) :: fields(:)
     type(c_ptr), intent(in), optional :: stream
@@ -314,8 +568,19 @@ contains
                          value_count, first, last), status)
   end subroutine
 
+  subroutine launch_box_32(kernel, fields, stream, coefficients, low, high, status)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(c_ptr), intent(in) :: fields(:)
+    type(c_ptr), intent(in), optional :: stream
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    integer(c_int32_t), intent(in) :: low(:), high(:)
+    integer, intent(out), optional :: status
+
+    call launch_64(kernel, fields, stream, coefficients, int(low, c_int64_t), int(high, c_int64_t), status)
+  end subroutine
+
   ! Several steps; afterwards fields(i) is the buffer that will hold field i.
-  subroutine stencil_tune_advance(kernel, fields, steps, stream, coefficients, status)
+  subroutine advance_64(kernel, fields, steps, stream, coefficients, status)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(inout) :: fields(:)
     integer(c_int64_t), intent(in) :: steps
@@ -326,12 +591,23 @@ contains
     integer(c_int32_t) :: value_count
 
     call pass(coefficients, values, value_count)
-    call finish(c_advance(kernel%handle, stream_or_default(stream), fields, size(fields, kind=c_int32_t), steps, values, &
-                          value_count), status)
+    call finish(c_advance(kernel%handle, stream_or_default(stream), fields, size(fields, kind=c_int32_t), steps, &
+                          values, value_count), status)
+  end subroutine
+
+  subroutine advance_32(kernel, fields, steps, stream, coefficients, status)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(c_ptr), intent(inout) :: fields(:)
+    integer(c_int32_t), intent(in) :: steps
+    type(c_ptr), intent(in), optional :: stream
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    integer, intent(out), optional :: status
+
+    call advance_64(kernel, fields, int(steps, c_int64_t), stream, coefficients, status)
   end subroutine
 
   ! The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error.
-  function stencil_tune_padded_pitch(nx, element_type) result(pitch)
+  function padded_pitch_64(nx, element_type) result(pitch)
     integer(c_int64_t), intent(in) :: nx
     character(*), intent(in) :: element_type
     integer(c_int64_t) :: pitch
@@ -339,6 +615,14 @@ contains
 
     allocate (type_text, source=c_text(element_type))
     pitch = c_padded_pitch(nx, c_loc(type_text))
+  end function
+
+  function padded_pitch_32(nx, element_type) result(pitch)
+    integer(c_int32_t), intent(in) :: nx
+    character(*), intent(in) :: element_type
+    integer(c_int32_t) :: pitch
+
+    pitch = int(padded_pitch_64(int(nx, c_int64_t), element_type), c_int32_t)
   end function
 
   ! Makes the GPU's primary context current on this thread, for programs that have none.
@@ -349,8 +633,16 @@ contains
     call finish(c_use_device(int(device, c_int32_t)), status)
   end subroutine
 
+  ! Waits for all work on the stream.
+  subroutine stencil_tune_synchronize(stream, status)
+    type(c_ptr), intent(in), optional :: stream
+    integer, intent(out), optional :: status
+
+    call finish(c_synchronize(stream_or_default(stream)), status)
+  end subroutine
+
   ! Copies after what is on the stream, and waits for it. host: c_loc of an array.
-  subroutine stencil_tune_copy_to_device(field, host, bytes, stream, status)
+  subroutine copy_to_device_64(field, host, bytes, stream, status)
     type(c_ptr), intent(in) :: field, host
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr), intent(in), optional :: stream
@@ -359,7 +651,16 @@ contains
     call finish(c_copy_to_device(field, host, bytes, stream_or_default(stream)), status)
   end subroutine
 
-  subroutine stencil_tune_copy_to_host(host, field, bytes, stream, status)
+  subroutine copy_to_device_32(field, host, bytes, stream, status)
+    type(c_ptr), intent(in) :: field, host
+    integer(c_int32_t), intent(in) :: bytes
+    type(c_ptr), intent(in), optional :: stream
+    integer, intent(out), optional :: status
+
+    call copy_to_device_64(field, host, int(bytes, c_size_t), stream, status)
+  end subroutine
+
+  subroutine copy_to_host_64(host, field, bytes, stream, status)
     type(c_ptr), intent(in) :: host, field
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr), intent(in), optional :: stream
@@ -368,12 +669,29 @@ contains
     call finish(c_copy_to_host(host, field, bytes, stream_or_default(stream)), status)
   end subroutine
 
-  subroutine stencil_tune_allocate(bytes, address, status)
+  subroutine copy_to_host_32(host, field, bytes, stream, status)
+    type(c_ptr), intent(in) :: host, field
+    integer(c_int32_t), intent(in) :: bytes
+    type(c_ptr), intent(in), optional :: stream
+    integer, intent(out), optional :: status
+
+    call copy_to_host_64(host, field, int(bytes, c_size_t), stream, status)
+  end subroutine
+
+  subroutine allocate_64(bytes, address, status)
     integer(c_size_t), intent(in) :: bytes
     type(c_ptr), intent(out) :: address
     integer, intent(out), optional :: status
 
     call finish(c_allocate(bytes, address), status)
+  end subroutine
+
+  subroutine allocate_32(bytes, address, status)
+    integer(c_int32_t), intent(in) :: bytes
+    type(c_ptr), intent(out) :: address
+    integer, intent(out), optional :: status
+
+    call allocate_64(int(bytes, c_size_t), address, status)
   end subroutine
 
   subroutine stencil_tune_free(address)
@@ -410,6 +728,60 @@ contains
 
     rate = c_gstencils(kernel%handle)
   end function
+
+  function stencil_tune_code(kernel) result(text)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    character(:), allocatable :: text
+
+    text = fortran_text(c_code(kernel%handle))
+  end function
+
+  ! Steps that one launch of stencil_tune_advance makes; 1 where none are fused.
+  function stencil_tune_fused_steps(kernel) result(steps)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    integer :: steps
+
+    steps = int(c_fused_steps(kernel%handle))
+  end function
+
+  ! CUDA source of one stage, counted from 0, as NVRTC is given it; empty on error.
+  function stencil_tune_source(kernel, stage) result(text)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    integer, intent(in), optional :: stage
+    character(:), allocatable :: text
+    type(c_ptr) :: copy
+    integer(c_int32_t) :: which
+
+    which = 0
+    if (present(stage)) which = int(stage, c_int32_t)
+    text = ""
+    if (c_source(kernel%handle, which, copy) /= stencil_tune_ok) return
+    text = fortran_text(copy)
+    call c_free_text(copy)
+  end function
+
+  ! Writes a CUDA file that nvcc alone builds. name: of its launcher, else the file's.
+  subroutine stencil_tune_export(kernel, path, name, stage, with_main, split_header, status)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    character(*), intent(in) :: path
+    character(*), intent(in), optional :: name
+    integer, intent(in), optional :: stage
+    logical, intent(in), optional :: with_main, split_header
+    integer, intent(out), optional :: status
+    character(kind=c_char), allocatable, target :: path_text(:), name_text(:)
+    type(export_options_t) :: options
+
+    options = export_options_t(c_sizeof(options), c_null_ptr, c_null_ptr, 0, 0, 0, 0)
+    if (present(name)) then
+      allocate (name_text, source=c_text(name))
+      options%name = c_loc(name_text)
+    end if
+    if (present(stage)) options%stage = int(stage, c_int32_t)
+    if (present(with_main)) options%with_main = merge(1, 0, with_main)
+    if (present(split_header)) options%split_header = merge(1, 0, split_header)
+    allocate (path_text, source=c_text(path))
+    call finish(c_export(kernel%handle, options, c_loc(path_text)), status)
+  end subroutine
 
   ! ---- helpers ----
 

@@ -81,7 +81,7 @@ void* DeviceField::data() const noexcept { return reinterpret_cast<void*>(impl_-
 std::int64_t DeviceField::pitch() const noexcept { return impl_->pitch; }
 std::size_t DeviceField::bytes() const noexcept { return impl_->buffer.size(); }
 
-void DeviceField::copy_from(std::span<const std::byte> cells, CUstream_st* stream) {
+void DeviceField::copy_from(Span<const std::byte> cells, CUstream_st* stream) {
   impl_->require_all_cells(cells.size());
   std::vector<std::byte> padded(bytes());
   for (std::size_t row = 0; row < impl_->rows(); ++row) {
@@ -91,7 +91,7 @@ void DeviceField::copy_from(std::span<const std::byte> cells, CUstream_st* strea
   cuda_driver().synchronize_stream(stream);
 }
 
-void DeviceField::copy_to(std::span<std::byte> cells, CUstream_st* stream) const {
+void DeviceField::copy_to(Span<std::byte> cells, CUstream_st* stream) const {
   impl_->require_all_cells(cells.size());
   std::vector<std::byte> padded(bytes());
   impl_->buffer.read(padded, stream);

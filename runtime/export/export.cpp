@@ -90,7 +90,9 @@ std::string header_text(const Candidate& candidate, const ExportOptions& options
 
 }  // namespace
 
-ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options) {
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& wanted) {
+  ExportOptions options = wanted;
+  if (options.architecture.empty()) options.architecture = "sm_90";
   require_identifier(options.name);
   const Candidate candidate(problem, tuning);
   require_legal(candidate, options.architecture);

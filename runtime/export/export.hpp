@@ -1,27 +1,14 @@
-// A candidate as a plain CUDA source file that owes this project nothing.
+// A candidate as a plain CUDA source file that owes this project nothing: what Kernel::export_cuda and `export` write.
 #pragma once
 
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
+#include "stencil_tune/export.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace stencil_tune {
-
-struct ExportOptions {
-  std::string name;                       ///< of the launcher; a C identifier. See export_name()
-  std::string architecture = "sm_90";     ///< the candidate was tuned for, e.g. for the nvcc line in the comment
-  std::vector<std::string> provenance{};  ///< lines for the comment; made harmless before they are written
-  bool with_main = false;                 ///< adds a self-check against a plain CPU loop, and a benchmark
-  bool split_header = false;              ///< declares the launcher in NAME.h, which the source includes
-};
-
-struct ExportedFiles {
-  std::string source;  ///< NAME.cu
-  std::string header;  ///< NAME.h; empty unless split
-};
 
 /// The kernel, its templates written out once, and
 ///

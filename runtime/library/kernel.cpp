@@ -71,6 +71,15 @@ void check_coefficients(const Stencil& stencil, std::span<const double> coeffici
                            "DeviceContext, then Kernel::prepare");
 }
 
+/// The driver that runs the kernel.
+Driver& driver_of(const Kernel::State& state) {
+  if (state.driver != nullptr) return *state.driver;
+  throw Error(ErrorCode::no_device,
+              fmt::format("the kernel was looked up for {} by name, so that no GPU can run it: write it out with "
+                          "Kernel::export_cuda, or look it up without Request::gpu where the GPU is",
+                          state.gpu.empty() ? state.architecture : state.gpu));
+}
+
 /// One launch of some cells. Everything given was checked.
 struct StageLaunch {
   Driver& driver;
@@ -105,8 +114,9 @@ struct StageLaunch {
 
 void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
                   std::span<const double> coefficients) {
+  Driver& driver = driver_of(state);
   check_fields(stage.problem, stage.alignment, fields);
-  check_reach(*state.driver, state.device, stage.problem, fields);
+  check_reach(driver, state.device, stage.problem, fields);
   check_coefficients(stage.problem.stencil, coefficients);
 }
 
@@ -139,6 +149,11 @@ bool is_loaded(const Sweep& sweep, std::uint64_t context) {
 
 }  // namespace
 
+const StageKernel& Kernel::State::main_stage(int stage) const {
+  static_cast<void>(stage_at(*this, stage));  // every sweep has as many
+  return main_stages()[static_cast<std::size_t>(stage)];
+}
+
 Match Kernel::match() const noexcept {
   Match worst = Match::exact;
   for (const StageKernel& stage : state_->main_stages()) worst = std::max(worst, stage.evidence.match);
@@ -149,10 +164,7 @@ int Kernel::stages() const noexcept { return static_cast<int>(state_->stages().s
 
 int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
 
-const Evidence& Kernel::evidence(int stage) const {
-  static_cast<void>(stage_at(*state_, stage));  // every sweep has as many
-  return state_->main_stages()[static_cast<std::size_t>(stage)].evidence;
-}
+const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(stage).evidence; }
 
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;
@@ -169,7 +181,7 @@ std::size_t Kernel::workspace_bytes() const noexcept { return 0; }
 Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updated; }
 
 void Kernel::prepare() {
-  Driver& driver = *state_->driver;
+  Driver& driver = driver_of(*state_);
   if (driver.current_context() == nullptr) refuse_context(false);
   const int device = driver.current_device();
   if (device != state_->device) {
@@ -185,6 +197,7 @@ void Kernel::prepare() {
 }
 
 bool Kernel::ready() const {
+  if (state_->driver == nullptr) return false;
   const std::uint64_t context = state_->driver->current_context_id();
   return std::all_of(state_->plan.begin(), state_->plan.end(),
                      [&](const Sweep& sweep) { return is_loaded(sweep, context); });
@@ -197,15 +210,15 @@ void Kernel::wait() {
   }
 }
 
-void Kernel::launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
-                          std::span<const double> coefficients, const std::optional<Box>& box) const {
+void Kernel::launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
+                          const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
   check_launch(*state_, kernel, fields, coefficients);
   if (box) check_box(*box, kernel.updated);
   StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box}.run();
 }
 
-void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
+void Kernel::launch(CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
                     const std::optional<Box>& box) const {
   if (box && state_->stages().size() > 1) {
     throw Error(
@@ -216,7 +229,7 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> fields, std::spa
   for (int stage = 0; stage < stages(); ++stage) launch_stage(stage, stream, fields, coefficients, box);
 }
 
-void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients,
+void Kernel::launch(CUstream_st* stream, const void* in, void* out, Span<const double> coefficients,
                     const std::optional<Box>& box) const {
   const Problem& problem = state_->stages().front().problem;
   const StageFacts& facts = problem.facts;
@@ -230,8 +243,8 @@ void Kernel::launch(CUstream_st* stream, const void* in, void* out, std::span<co
   launch(stream, fields, coefficients, box);
 }
 
-void Kernel::advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
-                     std::span<const double> coefficients) const {
+void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                     Span<const double> coefficients) const {
   if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
   const std::vector<int> next = buffer_rotation(state_->stages().front().problem.stencil);
   for (const Sweep& sweep : state_->plan) {

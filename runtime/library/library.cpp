@@ -105,6 +105,13 @@ std::string failure_of(Action&& action) {
   }
 }
 
+void check_device(const Request& request) {
+  if (request.gpu.empty() || request.device < 0) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Request::device is {} and Request::gpu is '{}': a GPU that is here or one by name, not both",
+                          request.device, request.gpu));
+}
+
 void check_alignment(const Request& request) {
   const std::size_t cell = size_of(request.type);
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
@@ -125,6 +132,7 @@ RequestDigest request_digest(const Request& request, int device) {
   digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.alignment);
   digest.add(static_cast<std::uint64_t>(request.steps));
+  digest.add(XXH3_64bits(request.gpu.data(), request.gpu.size()));
   add_stencil(digest, request.stencil);
   return digest.finish();
 }
@@ -164,22 +172,24 @@ std::shared_ptr<Kernel::State> Library::Impl::find(const RequestDigest& digest) 
 }
 
 std::shared_ptr<Kernel::State> Library::Impl::find_or_make(const Request& request) {
+  check_device(request);
   int device = request.device;
-  if (device < 0) device = driver().current_context() == nullptr ? 0 : driver().current_device();
+  if (device < 0 && request.gpu.empty()) device = driver().current_context() == nullptr ? 0 : driver().current_device();
   const RequestDigest digest = request_digest(request, device);
   if (auto known = find(digest)) return known;
 
   const std::scoped_lock making(making_);
   if (auto known = find(digest)) return known;
-  const DeviceFacts& facts = facts_of(device);
+  const DeviceFacts& facts = facts_of(request, device);
+  const bool may_tune = parts_.tune && request.gpu.empty();
   Misses misses(facts);
   auto state = make(request, facts, misses);
-  if (parts_.tune && !misses.missing.problems.empty() && parts_.tune(misses.missing)) {
+  if (may_tune && !misses.missing.problems.empty() && parts_.tune(misses.missing)) {
     parts_.reload();
     misses = Misses(facts);
     state = make(request, facts, misses);
   }
-  if (parts_.tune && !misses.stale.problems.empty()) retune(digest, std::move(misses.stale));
+  if (may_tune && !misses.stale.problems.empty()) retune(digest, std::move(misses.stale));
   const std::unique_lock lock(mutex_);
   if (kernels_.size() >= kRememberedKernels) drop_unused();
   kernels_.emplace(digest, state);
@@ -199,7 +209,12 @@ void Library::Impl::retune(const RequestDigest& digest, TuningJob job) {
   }));
 }
 
-const DeviceFacts& Library::Impl::facts_of(int device) {
+const DeviceFacts& Library::Impl::facts_of(const Request& request, int device) {
+  if (!request.gpu.empty()) {
+    const auto named = named_gpus_.find(request.gpu);
+    if (named != named_gpus_.end()) return named->second;
+    return named_gpus_.emplace(request.gpu, facts_of_named(request.gpu, parts_)).first->second;
+  }
   const auto known = devices_.find(device);
   if (known != devices_.end()) return known->second;
   const int count = driver().device_count();
@@ -216,14 +231,16 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   if (request.stencil.stages.empty())
     throw Error(ErrorCode::invalid_argument, "the stencil has no stages: build() makes one that is whole");
   auto state = std::make_shared<Kernel::State>();
-  state->driver = &driver();
+  if (request.gpu.empty()) state->driver = &driver();
   state->device = facts.ordinal;
+  state->architecture = facts.architecture;
+  state->gpu = facts.name;
   state->plan = make_fused(request, facts, misses);
   Sweep& single = state->plan.emplace_back();
   for (int stage = 0; stage < static_cast<int>(request.stencil.stages.size()); ++stage) {
     const Problem problem = problem_of(request, stage, 1);
     single.stages.push_back(make_stage(problem, choose_kernel(request, problem, facts, misses), facts));
-    if (parts_.compile_in_background && has_tap_table(problem)) {
+    if (state->driver != nullptr && parts_.compile_in_background && has_tap_table(problem)) {
       single.stages.back().meanwhile =
           std::make_unique<Meanwhile>(Meanwhile{TapLaunch(problem), share_loaded(tap_kernel_source(problem), facts)});
     }
@@ -260,6 +277,7 @@ Choice Library::Impl::choose_kernel(const Request& request, const Problem& probl
                             .alignment = request.alignment};
   Choice choice = choose(problem, target, parts_.winners(problem, facts.architecture));
   if (const std::string note = parts_.note(); !note.empty()) choice.evidence.notes.push_back(note);
+  if (!request.gpu.empty()) choice.evidence.notes.push_back("looked up by name: no GPU was asked");
   for (const std::string& note : retuning_notes_) choice.evidence.notes.push_back(note);
   if (choice.evidence.match == Match::stale) {
     misses.stale.problems.push_back(problem);
@@ -279,7 +297,7 @@ StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, con
   kernel.updated = stencil_tune::updated_box(problem);
   kernel.whole = std::make_shared<const PackedLaunch>(candidate, kernel.updated);
   kernel.boxes = std::make_unique<BoxLaunches>();
-  kernel.loaded = share_loaded(generate(candidate), facts);
+  if (facts.ordinal >= 0) kernel.loaded = share_loaded(generate(candidate), facts);
   return kernel;
 }
 

@@ -36,6 +36,12 @@ class Winners {
     return with_pretuned(tuned_here(problem, key, architecture), key);
   }
 
+  std::optional<std::string> architecture_of(const std::string& gpu) {
+    if (!database_) return std::nullopt;
+    const auto known = WinnerStore(*database_).list({.gpu = gpu, .count_trials = false});
+    return known.empty() ? std::nullopt : std::optional(known.front().trial.platform.architecture);
+  }
+
   const std::filesystem::path& path() const { return path_; }
   const std::string& note() const { return note_; }
 
@@ -84,6 +90,7 @@ LibraryParts open_parts(const LibraryOptions& options) {
   parts.winners = [winners](const Problem& problem, const std::string& architecture) {
     return winners->find(problem, architecture);
   };
+  parts.architecture_of = [winners](const std::string& gpu) { return winners->architecture_of(gpu); };
   parts.reload = [winners] { winners->open(); };
   parts.note = [winners] { return winners->note(); };
   parts.tune = tune_into(winners, options.tune_on_miss_s);

@@ -31,6 +31,10 @@ struct LibraryParts {
   std::function<std::shared_ptr<Compiler>()> compiler;  ///< called at the first lookup
   /// Winners that may serve a problem on an architecture; choose() judges them.
   std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
+  /// Of a GPU model that won something; nothing where none did.
+  std::function<std::optional<std::string>(const std::string& gpu)> architecture_of = [](const std::string&) {
+    return std::optional<std::string>();
+  };
   std::function<void()> reload = [] {};
   /// Tunes what was not found, and says whether winners may have come by; empty: lookups never tune.
   std::function<bool(const TuningJob&)> tune{};
@@ -38,6 +42,9 @@ struct LibraryParts {
   /// For the evidence of what was not tuned here: why nothing is known.
   std::function<std::string()> note = [] { return std::string(); };
 };
+
+/// What is known of a GPU that was asked for by name (Request::gpu). Throws Error(unknown_name) with the nearest name.
+DeviceFacts facts_of_named(const std::string& gpu, const LibraryParts& parts);
 
 /// The parts of the machine itself. Opens the database.
 LibraryParts open_parts(const LibraryOptions& options);
@@ -78,7 +85,7 @@ struct Library::Impl {
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, Misses& misses);
   StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
-  const DeviceFacts& facts_of(int device);
+  const DeviceFacts& facts_of(const Request& request, int device);
   Driver& driver();
   std::shared_ptr<Kernel::State> find(const RequestDigest& digest) const;
   void drop_unused();
@@ -97,6 +104,7 @@ struct Library::Impl {
   std::mutex making_;  ///< guards what follows; lookups of known kernels do not wait for it
   std::shared_ptr<Compiler> compiler_;
   std::map<int, DeviceFacts> devices_;
+  std::map<std::string, DeviceFacts> named_gpus_;
   std::unordered_map<std::string, std::shared_ptr<LoadedKernel>> loaded_;  ///< by device and source text
   std::unordered_set<RequestDigest, DigestHash> retuned_;
   std::vector<std::string> retuning_notes_;

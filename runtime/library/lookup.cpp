@@ -130,7 +130,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   }
   if (trial.session == kPretunedSession)
     evidence.notes.emplace_back("it ships with stencil-tune and was not tuned here");
-  if (!trial.predicted && trial.platform.driver != target.driver) {
+  if (!trial.predicted && !target.driver.empty() && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
   }
   if (contender.stale) evidence.notes.emplace_back("its template has changed since it was tuned: the rate may differ");

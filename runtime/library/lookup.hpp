@@ -14,9 +14,9 @@ namespace stencil_tune {
 
 /// Where the kernel will run, and what can be promised of its fields.
 struct LookupTarget {
-  std::string gpu;           ///< model
+  std::string gpu;           ///< model; empty: any of the architecture
   std::string architecture;  ///< "sm_90"
-  std::string driver;
+  std::string driver;        ///< empty: not known
   Limits limits;
   std::size_t alignment = 256;  ///< bytes that the fields' addresses are multiples of
 };

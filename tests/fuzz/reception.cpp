@@ -79,7 +79,7 @@ Reception receive_definition(std::string_view text) {
 }
 
 Reception receive_expression(std::string_view text, int rank) {
-  return receive([&] { return parse_expression_stencil(text, rank); });
+  return receive([&] { return parse_stencil(text, rank); });
 }
 
 }  // namespace stencil_tune

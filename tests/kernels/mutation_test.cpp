@@ -192,7 +192,7 @@ HostCase case_of(const Mutation& mutation) {
   const Tuning tuning = parse_code(mutation.code);
   if (tuning.family->name == "temporal") {
     const Stencil stencil =
-        mutation.stencil.empty() ? make_builtin(Shape::star, 3, 1) : parse_expression_stencil(mutation.stencil, 3);
+        mutation.stencil.empty() ? make_builtin(Shape::star, 3, 1) : parse_stencil(mutation.stencil, 3);
     return temporal_case(stencil, ElementType::f32, mutation.boundaries, mutation.code);
   }
   const Problem problem =

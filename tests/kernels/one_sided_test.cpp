@@ -32,7 +32,7 @@ std::vector<Stencil> one_sided_stencils(int rank) {
              "0.2 * u[x,y,z-2] - 0.1 * u[x,y,z+1] + 0.1 * u[x-1,y+1,z]"};
   }
   std::vector<Stencil> stencils;
-  for (const char* text : texts) stencils.push_back(parse_expression_stencil(text, rank));
+  for (const char* text : texts) stencils.push_back(parse_stencil(text, rank));
   return stencils;
 }
 

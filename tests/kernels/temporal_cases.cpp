@@ -170,7 +170,7 @@ std::vector<HostCase> temporal_sums_cases() {
   // Taps ahead of the plane are added a step before the others, cells beside the column among them.
   add(Shape::star, 3, 2, f64, {hold, hold, hold}, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.ch2.u2");
   add(Shape::star, 3, 2, f32, {zero, clamp, periodic}, "temporal.bx32.by3.rx2.ry2.sums.pf1.t4.tg2.cl4.u3");
-  const Stencil ahead = parse_expression_stencil(
+  const Stencil ahead = parse_stencil(
       "u_next = u + k * (u[x,y-1,z] + u[x,y+2,z] - u[x-1,y,z+1] + 2 * u[x,y,z+2] - u[x+1,y-1,z-1]); k = 0.1", 3);
   for (const Boundaries& boundaries : {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero}}) {
     cases.push_back(temporal_case(ahead, f32, boundaries, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.ch2"));
@@ -330,11 +330,10 @@ std::vector<HostCase> lopsided_temporal_cases() {
   const Stencil stencil = upwind_stencil();
   std::vector<HostCase> cases;
   // What hold keeps on the side that is hardly read lies in the tile before the last one too.
-  cases.push_back(temporal_case(parse_expression_stencil("u_next = u + k * (u[x-4] - u[x+1])", 1), ElementType::f64,
+  cases.push_back(temporal_case(parse_stencil("u_next = u + k * (u[x-4] - u[x+1])", 1), ElementType::f64,
                                 on_all_sides(Boundary::hold), "temporal.bx32.by1.rx8.pf1.t4"));
-  cases.push_back(
-      temporal_case(parse_expression_stencil("u_next = u + k * (u[x,y-4,z] + u[x,y+1,z] - u[x-1,y,z+1])", 3),
-                    ElementType::f32, on_all_sides(Boundary::hold), "temporal.bx32.by8.rx2.ry4.pf2.t2"));
+  cases.push_back(temporal_case(parse_stencil("u_next = u + k * (u[x,y-4,z] + u[x,y+1,z] - u[x-1,y,z+1])", 3),
+                                ElementType::f32, on_all_sides(Boundary::hold), "temporal.bx32.by8.rx2.ry4.pf2.t2"));
   for (const Boundary boundary : {Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic}) {
     cases.push_back(
         temporal_case(stencil, ElementType::f32, on_all_sides(boundary), "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"));
@@ -369,7 +368,7 @@ std::vector<HostCase> temporal_constant_cases() {
       temporal_case(in_corpus("poisson3d_19pt"), ElementType::bf16, mixed, "temporal.bx32.by3.rx2.ry3.v2.pf3.t2")));
   cases.push_back(
       temporal_case(damped_between_fields(), ElementType::f32, mixed, "temporal.bx32.by1.rx4.v4.pf2.t4.ch2"));
-  cases.push_back(temporal_case(parse_expression_stencil("u_next = u + k * laplacian(u)", 1), ElementType::f32, mixed,
+  cases.push_back(temporal_case(parse_stencil("u_next = u + k * laplacian(u)", 1), ElementType::f32, mixed,
                                 "temporal.bx32.by1.rx2.v2.pf1.t4"));
   for (const Boundary boundary : {Boundary::zero, Boundary::hold}) {
     cases.push_back(temporal_case(in_corpus("poisson2d_9pt"), ElementType::f32, on_all_sides(boundary),

@@ -276,7 +276,7 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "legal");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl16"), "clusters");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.cl2"), "temporal_clusters");
-  const Stencil one_way = parse_expression_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
+  const Stencil one_way = parse_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
   EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
   const Problem older = make_problem(star, ElementType::f32, hold, grid, 0, 4);
   const auto no_clusters =

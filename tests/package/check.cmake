@@ -27,7 +27,8 @@ if(SANITIZE)
 endif()
 step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${consumer_build} -G ${GENERATOR}
   -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags}
-  -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMERS=${CONSUMERS})
+  -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMERS=${CONSUMERS}
+  -D stencil_tune_INCLUDE=${prefix}/include)
 step(${CMAKE_COMMAND} --build ${consumer_build})
 step(${consumer_build}/consumer)
 step(${consumer_build}/c_consumer)
@@ -70,6 +71,7 @@ function(by_pkg_config name compile)
 endfunction()
 by_pkg_config(tutorial "${COMPILER} -std=c++20 $(pkg-config --cflags stencil_tune) ${examples}/tutorial/tutorial.cpp"
   ${examples}/tutorial/heat.toml 32 10)
+by_pkg_config(cxx17 "${COMPILER} -std=c++17 $(pkg-config --cflags stencil_tune) ${CONSUMER}/main.cpp")
 by_pkg_config(c_heat "cc -std=c99 $(pkg-config --cflags stencil_tune) ${examples}/c/heat.c" 32 10)
 find_program(fortran gfortran)
 if(fortran)
@@ -77,13 +79,33 @@ if(fortran)
     "gfortran $(pkg-config --variable=fortran_module stencil_tune) ${examples}/fortran/heat.f90" 32 10)
 endif()
 
-# A project in C alone cannot link the libraries, and is told why.
+# A project in C alone links the shared library.
+file(GLOB shared ${prefix}/lib*/libstencil_tune.so.*.*.*)
+file(REMOVE_RECURSE ${SCRATCH}/c_alone)
 file(WRITE ${SCRATCH}/c_alone/CMakeLists.txt
-  "cmake_minimum_required(VERSION 3.24)\nproject(c_alone LANGUAGES C)\nfind_package(stencil_tune REQUIRED)\n")
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${SCRATCH}/c_alone -B ${SCRATCH}/c_alone/build -G ${GENERATOR}
-  -D CMAKE_PREFIX_PATH=${prefix} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
-if(NOT failed OR NOT said MATCHES "CXX")
-  message(FATAL_ERROR "a project in C alone was not told to add CXX to its languages: ${said}")
+  "cmake_minimum_required(VERSION 3.24)\nproject(c_alone LANGUAGES C)\nfind_package(stencil_tune REQUIRED)\n"
+  "add_executable(c_alone ${CONSUMERS}/consumer.c)\ntarget_link_libraries(c_alone PRIVATE stencil_tune::c m)\n")
+set(configure_c_alone ${CMAKE_COMMAND} -S ${SCRATCH}/c_alone -B ${SCRATCH}/c_alone/build -G ${GENERATOR}
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_FLAGS=${flags})
+if(shared AND NOT SANITIZE)
+  step(${configure_c_alone})
+  step(${CMAKE_COMMAND} --build ${SCRATCH}/c_alone/build)
+  step(${SCRATCH}/c_alone/build/c_alone)
+  step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${package_folder} sh -c
+    "cc ${CONSUMERS}/consumer.c $(pkg-config --cflags --libs stencil_tune-c) -lm -o ${SCRATCH}/c_alone/by_pkg_config")
+  get_filename_component(library_folder ${shared} DIRECTORY)
+  step(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_folder} ${SCRATCH}/c_alone/by_pkg_config)
+endif()
+
+# It cannot link the archives, and is told why.
+file(GLOB package_of_c ${prefix}/lib*/cmake/stencil_tune/stencil_tune-c-targets*.cmake)
+if(package_of_c)
+  file(REMOVE ${package_of_c})
+endif()
+file(REMOVE_RECURSE ${SCRATCH}/c_alone/build)
+execute_process(COMMAND ${configure_c_alone} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE said)
+if(NOT failed OR NOT said MATCHES "CXX" OR NOT said MATCHES "BUILD_SHARED_LIBS")
+  message(FATAL_ERROR "a project in C alone was not told what it can do: ${said}")
 endif()
 
 step(${prefix}/bin/stencil-tune --version)

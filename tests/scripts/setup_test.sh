@@ -70,7 +70,7 @@ leaves_the_packages_of_tests_to_their_option() {
   expect_no_calls
   run_setup --tests
   expect_status 0
-  expect_call '^apt-get install .*--no-install-recommends libgmock-dev libgtest-dev libpng-dev$'
+  expect_call '^apt-get install .*--no-install-recommends gfortran libgmock-dev libgtest-dev libpng-dev$'
 }
 
 checks_include_tests() {

@@ -34,12 +34,6 @@ stencil_tune_add_test(interrupt_test
     ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
-stencil_tune_add_test(output_file_test
-  SOURCES
-    commands/output_file_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/output_file.cpp
-  LIBRARIES stencil_tune::tuner ${STENCIL_TUNE_FMT})
-
 stencil_tune_add_test(command_line_test
   SOURCES commands/command_line_test.cpp commands/on_a_terminal_test.cpp commands/pseudo_terminal.cpp
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)

@@ -7,10 +7,10 @@
 #include "db/winner_store.hpp"
 #include "generator/printable.hpp"
 #include "generator/suggest.hpp"
+#include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/output_file.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 

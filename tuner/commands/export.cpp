@@ -3,10 +3,10 @@
 
 #include "db/stored_code.hpp"
 #include "generator/printable.hpp"
+#include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/output_file.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"

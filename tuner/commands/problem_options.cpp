@@ -65,7 +65,7 @@ int requested_rank(const po::variables_map& values, const std::string& dims) {
 /// A one-liner is named by its text, so that tables tell one from another.
 Stencil named_stencil(const std::string& text, int rank) {
   constexpr std::size_t kLongestName = 200;
-  Stencil stencil = parse_expression_stencil(text, rank);
+  Stencil stencil = parse_stencil(text, rank);
   std::string name;
   for (const char c : text) {
     const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;

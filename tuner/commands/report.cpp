@@ -2,9 +2,9 @@
 #include "tuner/report/report_page.hpp"
 
 #include "db/trial_store.hpp"
+#include "runtime/files/output_file.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/output_file.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"

@@ -1,6 +1,7 @@
 #include "tuner/model/device_model.hpp"
 
 #include "generator/suggest.hpp"
+#include "runtime/cuda/gpu_names.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -20,18 +21,37 @@ constexpr const char* kMeasured = "data sheet; L2 rate measured";
 constexpr const char* kPublished = "data sheet; L2 rate published";
 constexpr const char* kEstimated = "data sheet; L2 rate estimated";
 
+/// Figures of a GPU that has a name, in the order of DeviceModel.
+DeviceModel model(std::string_view name, int multiprocessors, double clock_ghz, double dram_gbs, double l2_gbs,
+                  double l2_mb, double l1_kb, double memory_gb, int f32_lanes, int f64_lanes, const char* source) {
+  const GpuName& gpu = *find_gpu_name(name);
+  return {std::string(gpu.name),
+          std::string(gpu.model),
+          std::string(gpu.architecture),
+          multiprocessors,
+          clock_ghz,
+          dram_gbs,
+          l2_gbs,
+          l2_mb,
+          l1_kb,
+          memory_gb,
+          f32_lanes,
+          f64_lanes,
+          source};
+}
+
 const std::array<DeviceModel, 11> kModels{{
-    {"v100", "Tesla V100-SXM2-16GB", "sm_70", 80, 1.53, 900, 2155, 6, 128, 17.0, 64, 32, kPublished},
-    {"t4", "Tesla T4", "sm_75", 40, 1.59, 320, 1270, 4, 96, 15.8, 64, 2, kEstimated},
-    {"a100", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 1.41, 2039, 3800, 40, 192, 85.0, 64, 32, kEstimated},
-    {"rtx3090", "NVIDIA GeForce RTX 3090", "sm_86", 82, 1.70, 936, 2600, 6, 128, 25.4, 128, 2, kEstimated},
-    {"l40s", "NVIDIA L40S", "sm_89", 142, 2.52, 864, 5000, 96, 128, 47.7, 128, 2, kEstimated},
-    {"rtx4090", "NVIDIA GeForce RTX 4090", "sm_89", 128, 2.52, 1008, 5000, 72, 128, 25.2, 128, 2, kEstimated},
-    {"h100", "NVIDIA H100 80GB HBM3", "sm_90", 132, 1.98, 3352, 5380, 50, 256, 85.0, 128, 64, kEstimated},
-    {"h200", "NVIDIA H200", "sm_90", 132, 1.98, 4800, 5380, 60, 256, 150.0, 128, 64, kMeasured},
-    {"b200", "NVIDIA B200", "sm_100", 148, 1.96, 8000, 9500, 126, 256, 192.0, 128, 64, kEstimated},
-    {"b300", "NVIDIA B300", "sm_103", 148, 1.96, 8000, 9500, 126, 256, 288.0, 128, 2, kEstimated},
-    {"rtx5090", "NVIDIA GeForce RTX 5090", "sm_120", 170, 2.41, 1792, 6500, 96, 128, 34.2, 128, 2, kEstimated},
+    model("v100", 80, 1.53, 900, 2155, 6, 128, 17.0, 64, 32, kPublished),
+    model("t4", 40, 1.59, 320, 1270, 4, 96, 15.8, 64, 2, kEstimated),
+    model("a100", 108, 1.41, 2039, 3800, 40, 192, 85.0, 64, 32, kEstimated),
+    model("rtx3090", 82, 1.70, 936, 2600, 6, 128, 25.4, 128, 2, kEstimated),
+    model("l40s", 142, 2.52, 864, 5000, 96, 128, 47.7, 128, 2, kEstimated),
+    model("rtx4090", 128, 2.52, 1008, 5000, 72, 128, 25.2, 128, 2, kEstimated),
+    model("h100", 132, 1.98, 3352, 5380, 50, 256, 85.0, 128, 64, kEstimated),
+    model("h200", 132, 1.98, 4800, 5380, 60, 256, 150.0, 128, 64, kMeasured),
+    model("b200", 148, 1.96, 8000, 9500, 126, 256, 192.0, 128, 64, kEstimated),
+    model("b300", 148, 1.96, 8000, 9500, 126, 256, 288.0, 128, 2, kEstimated),
+    model("rtx5090", 170, 2.41, 1792, 6500, 96, 128, 34.2, 128, 2, kEstimated),
 }};
 
 std::string lower(std::string_view text) {

@@ -33,7 +33,9 @@ struct Extents {
   std::array<std::int64_t, kMaxRank> n{1, 1, 1};  ///< x, y, z
 
   std::int64_t cells() const noexcept { return n[0] * n[1] * n[2]; }  ///< of the whole grid
-  bool operator==(const Extents&) const = default;
+
+  friend bool operator==(const Extents& a, const Extents& b) { return a.rank == b.rank && a.n == b.n; }
+  friend bool operator!=(const Extents& a, const Extents& b) { return !(a == b); }
 };
 
 /// Cells of a grid: low[a] <= i < high[a] along each axis.
@@ -42,7 +44,9 @@ struct Box {
   std::array<std::int64_t, kMaxRank> high{1, 1, 1};  ///< one beyond the last
 
   std::int64_t cells() const noexcept;  ///< 0 when empty
-  bool operator==(const Box&) const = default;
+
+  friend bool operator==(const Box& a, const Box& b) { return a.low == b.low && a.high == b.high; }
+  friend bool operator!=(const Box& a, const Box& b) { return !(a == b); }
 };
 
 std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,7 +57,11 @@ struct Node {
   Offset offset{0, 0, 0};                      ///< read
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
-  bool operator==(const Node&) const = default;
+  friend bool operator==(const Node& a, const Node& b) {
+    return std::tie(a.op, a.value, a.index, a.offset, a.operands) ==
+           std::tie(b.op, b.value, b.index, b.offset, b.operands);
+  }
+  friend bool operator!=(const Node& a, const Node& b) { return !(a == b); }
 };
 
 /// A named number of an update, the same in all cells.
@@ -165,14 +170,21 @@ std::vector<std::string> builtin_names();  ///< all, but for those with symmetri
 struct Reach {
   int low = 0;   ///< 0 or negative
   int high = 0;  ///< 0 or positive
-  bool operator==(const Reach&) const = default;
+
+  friend bool operator==(const Reach& a, const Reach& b) { return a.low == b.low && a.high == b.high; }
+  friend bool operator!=(const Reach& a, const Reach& b) { return !(a == b); }
 };
 
 /// A cell that an update reads.
 struct Tap {
   int field = 0;           ///< index into Stencil::fields
   Offset offset{0, 0, 0};  ///< from the cell that is updated
-  auto operator<=>(const Tap&) const = default;
+
+  friend bool operator==(const Tap& a, const Tap& b) { return a.field == b.field && a.offset == b.offset; }
+  friend bool operator!=(const Tap& a, const Tap& b) { return !(a == b); }
+  friend bool operator<(const Tap& a, const Tap& b) {
+    return std::tie(a.field, a.offset) < std::tie(b.field, b.offset);
+  }
 };
 
 /// One weighted tap of a linear update; `weight` is the node that multiplies it (no read in it), -1 for 1.

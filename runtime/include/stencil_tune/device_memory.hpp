@@ -2,11 +2,11 @@
 #pragma once
 
 #include "stencil_tune/grid.hpp"
+#include "stencil_tune/span.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 struct CUstream_st;
 
@@ -46,11 +46,11 @@ class DeviceField {
   std::int64_t pitch() const noexcept;  ///< cells
   std::size_t bytes() const noexcept;   ///< of the array, with its padding
 
-  /// All cells in dense order, x fastest, as raw bytes of the element type. Both wait for the stream.
-  /// Throw Error(invalid_argument) unless the span has cells * size bytes.
-  void copy_from(std::span<const std::byte> cells, CUstream_st* stream = nullptr);
+  /// All cells in dense order, x fastest, as raw bytes of the element type: as_bytes(cells) of a vector. Both wait for
+  /// the stream. Throw Error(invalid_argument) unless the span has cells * size bytes.
+  void copy_from(Span<const std::byte> cells, CUstream_st* stream = nullptr);
   /// The way back.
-  void copy_to(std::span<std::byte> cells, CUstream_st* stream = nullptr) const;
+  void copy_to(Span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
  private:
   struct Impl;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "stencil_tune/error.hpp"
+#include "stencil_tune/export.hpp"
 #include "stencil_tune/grid.hpp"
+#include "stencil_tune/span.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +60,8 @@ struct Evidence {
 /// All work is asynchronous on the given stream and in the calling thread's current context, be it the primary one or
 /// another; nothing here synchronises. Functions throw Error(invalid_argument) for null, misaligned or overlapping
 /// addresses, memory that the GPU does not reach, wrong counts, a box outside the updated cells, or a current context
-/// that is on another GPU than the one the kernel was looked up for.
+/// that is on another GPU than the one the kernel was looked up for. A kernel that was looked up for a GPU by its name
+/// (Request::gpu) can be read and written out; what would run it throws Error(no_device).
 class Kernel {
  public:
   struct State;
@@ -80,6 +82,16 @@ class Kernel {
       const noexcept;                    ///< device memory that prepare() takes per stream; 0 for all of today's
   Box updated_box(int stage = 0) const;  ///< the cells a step writes
 
+  std::string architecture() const;  ///< that it was looked up for: "sm_90"
+
+  /// The CUDA source of what evidence(stage) names, as NVRTC is given it: what it uses of the templates written out.
+  std::string source(int stage = 0) const;
+
+  /// The same kernel as a file that nvcc alone builds: a launcher for any grid that it can serve, and its evidence in a
+  /// comment. Throws Error(invalid_argument) for a name that is no C identifier, Error(illegal_candidate) for another
+  /// architecture that cannot run it.
+  ExportedFiles export_cuda(const ExportOptions& options = {}, int stage = 0) const;
+
   /// Compiles (or takes from the binary cache) and loads into the current context. Idempotent; needed once a context.
   /// After it, no launch allocates, loads or unloads anything until the last handle is gone, so that launches can be
   /// captured into a CUDA graph. With LibraryOptions::compile_in_background it does not wait for the compiler where
@@ -96,16 +108,16 @@ class Kernel {
 
   /// One step, also where advance() fuses them: every stage in order. `box` limits a kernel with one stage to some of
   /// updated_box(), e.g. the cells beside the halo while it is being exchanged.
-  void launch(CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients = {},
+  void launch(CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients = {},
               const std::optional<Box>& box = std::nullopt) const;
 
   /// The same for stencils with one input and one output field.
-  void launch(CUstream_st* stream, const void* in, void* out, std::span<const double> coefficients = {},
+  void launch(CUstream_st* stream, const void* in, void* out, Span<const double> coefficients = {},
               const std::optional<Box>& box = std::nullopt) const;
 
   /// One stage of a step, or some cells of it.
-  void launch_stage(int stage, CUstream_st* stream, std::span<void* const> fields,
-                    std::span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
+  void launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients = {},
+                    const std::optional<Box>& box = std::nullopt) const;
 
   /// `steps` steps, rotating the buffers after each launch as the stencil's rotations say: steps / fused_steps() fused
   /// launches, one more for what those leave of Request::steps where it is two steps or more, then single steps. When
@@ -113,8 +125,7 @@ class Kernel {
   /// is, the number of launches says, not that of steps. Under boundary hold the layers that are never written are
   /// first copied from the current field to the buffers it rotates with. Throws Error(invalid_argument) for a negative
   /// number or a stencil without rotations.
-  void advance(CUstream_st* stream, std::span<void*> fields, std::int64_t steps,
-               std::span<const double> coefficients = {}) const;
+  void advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps, Span<const double> coefficients = {}) const;
 
  private:
   std::shared_ptr<State> state_;

@@ -1,6 +1,7 @@
 // From a stencil and a grid to the best kernel known for them.
 #pragma once
 
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/kernel.hpp"
 #include "stencil_tune/stencil.hpp"
 
@@ -13,7 +14,7 @@ namespace stencil_tune {
 
 /// What a kernel is wanted for.
 struct Request {
-  Stencil stencil{};  ///< make_builtin(), find_builtin(), a StencilBuilder's, or load_stencil()
+  Stencil stencil{};  ///< make_builtin(), find_builtin(), parse_stencil(), load_stencil(), a StencilBuilder's
   ElementType type =
       ElementType::f32;  ///< what a definition asks for stands in Stencil::element, for the caller to take
   Extents extents{};     ///< cells on each axis
@@ -22,6 +23,10 @@ struct Request {
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
   int steps = 1;                ///< of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
+  /// In place of a GPU that is here, one by name: a model as drivers report it ("NVIDIA H200"), its short name
+  /// ("h200"), or an architecture alone ("sm_90"). Needs neither GPU nor driver. The kernel can be read and exported,
+  /// not launched.
+  std::string gpu{};
 };
 
 /// Where winners are from, and what happens when something is missing.
@@ -62,9 +67,9 @@ class Library {
 
   /// The best kernel known for the request; it says how good the match is. Compiles nothing. Asking the same again is
   /// cheap and gives a handle to the same kernel.
-  /// Throws Error: invalid_argument (extents, pitch, alignment), no_device, missing_library (libcuda),
-  /// illegal_candidate when no family can serve the request; with tune_on_miss_s also file_io (no `stencil-tune`) and
-  /// launch_failed (it failed, with its last words).
+  /// Throws Error: invalid_argument (extents, pitch, alignment, both device and gpu), unknown_name (gpu), no_device,
+  /// missing_library (libcuda), illegal_candidate when no family can serve the request; with tune_on_miss_s also
+  /// file_io (no `stencil-tune`) and launch_failed (it failed, with its last words).
   Kernel lookup(const Request& request);
 
   /// Forgets what was looked up and reads the database anew: after tuning went on.

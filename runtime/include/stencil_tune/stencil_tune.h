@@ -4,8 +4,11 @@
  * Every function that can fail returns a stencil_tune_status; on anything but STENCIL_TUNE_OK,
  * stencil_tune_error_message() says on the same thread what was asked, what was found and what to do.
  * Handles may be used from several threads at once, but not while they are being closed or released. Kernels may
- * outlive the library they came from. The ABI is stable: functions are only added, and structures only grow at
- * their end, which their first member tells apart.
+ * outlive the library they came from.
+ *
+ * Programs link the archive of the C++ library, or libstencil_tune.so, which a build with BUILD_SHARED_LIBS gives and
+ * which exports these functions alone. Its ABI is stable: functions are only added, each under the version that brought
+ * it, and structures only grow at their end, which their first member tells apart.
  */
 #ifndef STENCIL_TUNE_H
 #define STENCIL_TUNE_H
@@ -21,6 +24,8 @@ struct CUstream_st; /**< what the CUDA runtime API calls cudaStream_t points to 
 
 /** An open database of winners, a compiler and the kernels made so far. */
 typedef struct stencil_tune_library stencil_tune_library;
+/** An update rule, from text. */
+typedef struct stencil_tune_stencil stencil_tune_stencil;
 /** A kernel that stencil_tune_lookup() found. */
 typedef struct stencil_tune_kernel stencil_tune_kernel;
 
@@ -71,11 +76,14 @@ typedef struct stencil_tune_request {
   int32_t device;       /**< ordinal; -1: the GPU of the current context */
   int32_t steps;        /**< of a typical stencil_tune_advance(), which may fuse as many in one launch; 0: 1 */
   size_t alignment;     /**< bytes that the fields' addresses are multiples of; 0: 256, as cudaMalloc gives */
+  const stencil_tune_stencil* parsed; /**< in place of `stencil`; needed until stencil_tune_lookup() returns */
+  const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
+                      "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
 #define STENCIL_TUNE_REQUEST_INIT \
-  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0 }
+  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL }
 
 /** Where winners are from, and what happens when something is missing. */
 typedef struct stencil_tune_options {
@@ -94,6 +102,51 @@ typedef struct stencil_tune_options {
 #define STENCIL_TUNE_OPTIONS_INIT \
   { sizeof(stencil_tune_options), NULL, 0, 0, 0 }
 
+/** Why this kernel, for one stage. Texts live as long as the kernel. Where nothing was tuned, all but sentence, code,
+ * notes and match is empty or 0. */
+typedef struct stencil_tune_evidence {
+  size_t struct_size;       /**< set by STENCIL_TUNE_EVIDENCE_INIT */
+  const char* sentence;     /**< all of it, for people */
+  const char* code;         /**< the candidate that runs */
+  const char* tuned_code;   /**< the winner it comes from; differs when the grid here needs narrower vectors */
+  const char* gpu;          /**< model name, then */
+  const char* driver;       /**< then */
+  const char* nvrtc;        /**< then */
+  const char* tuned_at;     /**< ISO 8601, UTC */
+  const char* notes;        /**< a line each */
+  int64_t tuned_extents[3]; /**< where the winner won: nx, ny, nz */
+  int64_t tuned_pitch;      /**< cells from one row to the next, then */
+  double gstencils;         /**< GStencil/s then */
+  double share;             /**< of the copy ceiling then, 0..1 */
+  stencil_tune_match match; /**< how well it fits */
+  int32_t fused_steps;      /**< that one launch of it makes */
+} stencil_tune_evidence;
+
+/** Evidence to be filled in begins with it. */
+#define STENCIL_TUNE_EVIDENCE_INIT                                                                          \
+  {                                                                                                         \
+    sizeof(stencil_tune_evidence), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, 0, 0, 0,      \
+        STENCIL_TUNE_MATCH_DEFAULT, 0                                                                       \
+  }
+
+/** How a kernel is written out as a CUDA file. */
+typedef struct stencil_tune_export_options {
+  size_t struct_size;       /**< set by STENCIL_TUNE_EXPORT_OPTIONS_INIT */
+  const char* name;         /**< of the launcher, a C identifier; NULL: after the file, else after the stencil */
+  const char* architecture; /**< compiled for; NULL: what the kernel was looked up for */
+  int32_t stage;            /**< of the stencil */
+  int32_t with_main;        /**< 1: adds a self-check against a plain CPU loop, and a benchmark */
+  int32_t split_header;     /**< 1: declares the launcher in NAME.h, which the source includes */
+  int32_t reserved;         /**< 0 */
+} stencil_tune_export_options;
+
+/** Options of an export begin with it. */
+#define STENCIL_TUNE_EXPORT_OPTIONS_INIT \
+  { sizeof(stencil_tune_export_options), NULL, NULL, 0, 0, 0, 0 }
+
+/** Of the library: "0.1.0". */
+const char* stencil_tune_version(void);
+
 /** Text of the last error on this thread; empty when there was none. Valid until the next call on this thread. */
 const char* stencil_tune_error_message(void);
 /** "unknown_name" and its like. */
@@ -106,6 +159,36 @@ stencil_tune_status stencil_tune_open(const char* database, stencil_tune_library
 /** The same with options. */
 stencil_tune_status stencil_tune_open_with(const stencil_tune_options* options, stencil_tune_library** library);
 void stencil_tune_close(stencil_tune_library* library); /**< NULL is fine */
+/** Forgets what was looked up and reads the database anew: after tuning went on. */
+stencil_tune_status stencil_tune_reload(stencil_tune_library* library);
+
+/* Stencils from text. Those of `stencil_tune_request::stencil` need none of these. */
+
+/** By the name of a built-in, or from a definition file (*.toml). */
+stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_tune_stencil** stencil);
+/** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields stand in the order of the text:
+ * u_next, u. rank: axes, 1 to 3. */
+stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
+/** From the text of a TOML definition; source names it in messages. */
+stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
+void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
+
+/* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
+
+const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil);            /**< for people */
+const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil);             /**< equal for equal updates */
+const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil);            /**< its canonical text */
+const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);            /**< it asks for; NULL: any */
+int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);                /**< axes */
+int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);         /**< sweeps a step */
+int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);         /**< addresses of a launch */
+int32_t stencil_tune_stencil_coefficient_count(const stencil_tune_stencil* stencil);   /**< numbers of a launch */
+/** In the order of a launch's addresses. */
+const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil, int32_t field);
+/** In the order of a launch's numbers. */
+const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* stencil, int32_t coefficient);
+/** What a launch without numbers takes. */
+double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient);
 
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
@@ -119,6 +202,16 @@ stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel);
 const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel);     /**< of the first stage */
 const char* stencil_tune_kernel_evidence(const stencil_tune_kernel* kernel); /**< a sentence a stage */
 double stencil_tune_kernel_gstencils(const stencil_tune_kernel* kernel);     /**< GStencil/s when tuned, else 0 */
+/** The whole of it, for one stage; evidence: from STENCIL_TUNE_EVIDENCE_INIT. */
+stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* kernel, int32_t stage,
+                                                    stencil_tune_evidence* evidence);
+const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel); /**< looked up for: "sm_90" */
+int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel);      /**< of the stencil */
+/** Steps that one launch of stencil_tune_advance() makes; 1 where none are fused. */
+int32_t stencil_tune_kernel_fused_steps(const stencil_tune_kernel* kernel);
+/** The cells that a step writes: three indices each, low <= cell < high. */
+stencil_tune_status stencil_tune_kernel_updated_box(const stencil_tune_kernel* kernel, int32_t stage, int64_t* low,
+                                                    int64_t* high);
 /** Device addresses that a launch takes. */
 int32_t stencil_tune_kernel_field_count(const stencil_tune_kernel* kernel);
 /** Coefficients that a launch takes, where any are given. */
@@ -127,6 +220,20 @@ int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel)
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 /** Bytes that the fields' addresses must be multiples of. */
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
+
+/* The kernel as text. What these return is the caller's: stencil_tune_free_text(). */
+
+/** CUDA source of one stage, as NVRTC is given it. */
+stencil_tune_status stencil_tune_kernel_source(const stencil_tune_kernel* kernel, int32_t stage, char** text);
+/** A file that nvcc alone builds, with a launcher and its evidence in a comment. options: NULL for the defaults.
+ * header: empty unless split; may be NULL where it is not. */
+stencil_tune_status stencil_tune_export_text(const stencil_tune_kernel* kernel,
+                                             const stencil_tune_export_options* options, char** source,
+                                             char** header);
+/** The same into a file, and into its neighbour NAME.h where it is split. */
+stencil_tune_status stencil_tune_export_file(const stencil_tune_kernel* kernel,
+                                             const stencil_tune_export_options* options, const char* path);
+void stencil_tune_free_text(char* text); /**< NULL is fine */
 
 /** Compiles (or takes from the cache) and loads into the current context. Once a context; then launches allocate
  * nothing. */
@@ -143,6 +250,12 @@ stencil_tune_status stencil_tune_wait(stencil_tune_kernel* kernel);
 stencil_tune_status stencil_tune_launch(const stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                         void* const* fields, int32_t field_count, const double* coefficients,
                                         int32_t coefficient_count, const int64_t* low, const int64_t* high);
+
+/** One stage of a step, or some cells of it. */
+stencil_tune_status stencil_tune_launch_stage(const stencil_tune_kernel* kernel, int32_t stage,
+                                              struct CUstream_st* stream, void* const* fields, int32_t field_count,
+                                              const double* coefficients, int32_t coefficient_count,
+                                              const int64_t* low, const int64_t* high);
 
 /** `steps` steps; fields[i] is afterwards the buffer that will hold field i. */
 stencil_tune_status stencil_tune_advance(const stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields,
@@ -163,6 +276,8 @@ void stencil_tune_free(void* address); /**< NULL is fine */
 stencil_tune_status stencil_tune_copy_to_device(void* to, const void* from, size_t bytes, struct CUstream_st* stream);
 /** The way back. */
 stencil_tune_status stencil_tune_copy_to_host(void* to, const void* from, size_t bytes, struct CUstream_st* stream);
+/** Waits for all work on the stream. */
+stencil_tune_status stencil_tune_synchronize(struct CUstream_st* stream);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ std::string message_of(const std::function<void()>& function) {
 }
 
 std::string expression_error(const std::string& text, int rank = 2) {
-  return message_of([&] { parse_expression_stencil(text, rank); });
+  return message_of([&] { parse_stencil(text, rank); });
 }
 
 std::string definition_error(const std::string& text) {
@@ -40,14 +40,12 @@ std::string with_update(const std::string& expression) {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string key_of(const std::string& expression, int rank = 2) {
-  return stencil_key(parse_expression_stencil(expression, rank));
-}
+std::string key_of(const std::string& expression, int rank = 2) { return stencil_key(parse_stencil(expression, rank)); }
 
 // ---- expressions
 
 TEST(Expression, ReadsCoefficientsAndRotationByConvention) {
-  const Stencil stencil = parse_expression_stencil("u_next = u + alpha * laplacian(u); alpha = -0.1", 3);
+  const Stencil stencil = parse_stencil("u_next = u + alpha * laplacian(u); alpha = -0.1", 3);
   EXPECT_EQ(stencil.fields, (std::vector<std::string>{"u_next", "u"}));
   ASSERT_EQ(stencil.coefficients.size(), 1u);
   EXPECT_EQ(stencil.coefficients[0].value, -0.1);
@@ -61,12 +59,12 @@ TEST(Expression, TheRightSideAloneIsEnough) {
 }
 
 TEST(Expression, TwoLevelSchemesRotateThePreviousStateToo) {
-  const Stencil stencil = parse_expression_stencil("u_next = 2*u - u_prev + laplacian(u)", 2);
+  const Stencil stencil = parse_stencil("u_next = 2*u - u_prev + laplacian(u)", 2);
   EXPECT_EQ(stencil.rotations.size(), 2u);
 }
 
 TEST(Expression, SeveralOutputsAreOneStage) {
-  const Stencil stencil = parse_expression_stencil("a_next = a + b; b_next = b - a", 1);
+  const Stencil stencil = parse_stencil("a_next = a + b; b_next = b - a", 1);
   ASSERT_EQ(stencil.stages.size(), 1u);
   EXPECT_EQ(stencil.stages[0].updates.size(), 2u);
 }
@@ -181,7 +179,7 @@ TEST(DifferenceWeights, FulfilTheConditionsOfEveryAccuracy) {
 }
 
 TEST(Operators, LaplacianSharesOneWeightADistance) {
-  const Stencil stencil = parse_expression_stencil("laplacian(u, accuracy=4)", 3);
+  const Stencil stencil = parse_stencil("laplacian(u, accuracy=4)", 3);
   const StageFacts facts = analyse(stencil, 0);
   EXPECT_EQ(facts.taps.size(), 13u);
   EXPECT_EQ(facts.operations, 15);  // 3 products, 2 sums of 6 in 10 additions, 2 more
@@ -189,8 +187,8 @@ TEST(Operators, LaplacianSharesOneWeightADistance) {
 }
 
 TEST(Operators, SecondDerivativeIsNotTheFirstTwice) {
-  EXPECT_EQ(analyse(parse_expression_stencil("d_yy(u)", 2), 0).radius, (std::array{0, 1, 0}));
-  EXPECT_EQ(analyse(parse_expression_stencil("d_y(d_y(u))", 2), 0).radius, (std::array{0, 2, 0}));
+  EXPECT_EQ(analyse(parse_stencil("d_yy(u)", 2), 0).radius, (std::array{0, 1, 0}));
+  EXPECT_EQ(analyse(parse_stencil("d_y(d_y(u))", 2), 0).radius, (std::array{0, 2, 0}));
 }
 
 // ---- messages

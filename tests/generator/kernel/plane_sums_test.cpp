@@ -112,8 +112,7 @@ TEST(PlaneSums, AddOneCellAfterTheOtherWhereNothingIsShared) {
 }
 
 TEST(PlaneSums, SubtractWhatIsNegative) {
-  const Stencil stencil =
-      parse_expression_stencil("v = a*u[x-1] - b*u[x+1] - a*u[z+1] - b*u[y+1, z+1]; a = 0.1; b = 0.2", 3);
+  const Stencil stencil = parse_stencil("v = a*u[x-1] - b*u[x+1] - a*u[z+1] - b*u[y+1, z+1]; a = 0.1; b = 0.2", 3);
   const std::string text = plane_sums_text(on_cube(stencil), kSameAxes);
   EXPECT_THAT(text, HasSubstr("if constexpr (kDz == 0) {\n"
                               "      sum[0] = c[0] * u(0, -1, 0, 0);\n"
@@ -124,10 +123,10 @@ TEST(PlaneSums, SubtractWhatIsNegative) {
 }
 
 TEST(PlaneSums, FinishWithLateTermsOfTheirOwnSignAndWeight) {
-  const Stencil stencil = parse_expression_stencil("v = u[z-1] + u[z+1] - a*p + b*q; a = 0.1; b = 0.2", 3);
+  const Stencil stencil = parse_stencil("v = u[z-1] + u[z+1] - a*p + b*q; a = 0.1; b = 0.2", 3);
   EXPECT_THAT(plane_sums_text(on_cube(stencil), kSameAxes),
               HasSubstr("out[0] = ((sum[0] + c[1] * u(2, 0, 0, 0)) - c[0] * u(1, 0, 0, 0));"));
-  const Stencil weighted = parse_expression_stencil("v = a * (u[z-1] + u[z+1] - p); a = 0.1", 3);
+  const Stencil weighted = parse_stencil("v = a * (u[z-1] + u[z+1] - p); a = 0.1", 3);
   EXPECT_THAT(plane_sums_text(on_cube(weighted), kSameAxes), HasSubstr("out[0] = (sum[0] - c[0] * u(1, 0, 0, 0));"));
 }
 
@@ -176,7 +175,7 @@ TEST(PlaneSums, AddWhatIsNotLinearWithinAPlane) {
 }
 
 TEST(PlaneSums, KeepConstantsWithTheCellTheyAreAddedTo) {
-  const Stencil stencil = parse_expression_stencil("v = u + a * (u[z-1] + (k - u) + u[z+1]); a = 0.1; k = 80", 3);
+  const Stencil stencil = parse_stencil("v = u + a * (u[z-1] + (k - u) + u[z+1]); a = 0.1; k = 80", 3);
   const std::string text = plane_sums_text(on_cube(stencil), kSameAxes);
   EXPECT_THAT(text, HasSubstr("c[0] * (c[1] - u(0, 0, 0, 0));"));
 }

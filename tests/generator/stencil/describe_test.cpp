@@ -7,7 +7,7 @@ namespace stencil_tune {
 namespace {
 
 TEST(Describe, ShowsWhatWasUnderstood) {
-  const Stencil stencil = parse_expression_stencil("u_next = u + a * (u[x-1] + u[y+1] - 2*u); a = 0.25", 2);
+  const Stencil stencil = parse_stencil("u_next = u + a * (u[x-1] + u[y+1] - 2*u); a = 0.25", 2);
   EXPECT_EQ(describe(stencil), "expression: rank 2, 1 stage, key " + stencil_key(stencil) +
                                    "\n"
                                    "fields: u_next, u\n"
@@ -50,10 +50,10 @@ TEST(Describe, NamesThePointsThatCoefficientsWeigh) {
 }
 
 TEST(Describe, SaysWhereCoefficientsStandThatAreNoWeights) {
-  EXPECT_EQ(coefficients_of(parse_expression_stencil("u - k*v[x-1] + k*m*v[x+1]; k = 2; m = 3", 1)),
+  EXPECT_EQ(coefficients_of(parse_stencil("u - k*v[x-1] + k*m*v[x+1]; k = 2; m = 3", 1)),
             "  k = 2            weighs -v[x-1]; in the weights of v[x+1]\n"
             "  m = 3            in the weights of v[x+1]\n");
-  EXPECT_EQ(coefficients_of(parse_expression_stencil("max(u[x-1], k*u); k = 0.5", 1)),
+  EXPECT_EQ(coefficients_of(parse_stencil("max(u[x-1], k*u); k = 0.5", 1)),
             "  k = 0.5          in the update of out\n");
 }
 
@@ -69,7 +69,7 @@ TEST(Picture, PlanesStandSideBySideAndLikeOnesAreDrawnOnce) {
 }
 
 TEST(Picture, ACentreThatIsNotReadIsMarked) {
-  const Stencil stencil = parse_expression_stencil("u[x-1] + u[x+2]", 1);
+  const Stencil stencil = parse_stencil("u[x-1] + u[x+2]", 1);
   EXPECT_EQ(picture(analyse(stencil, 0), 1, 1), "o + . o\n");
 }
 

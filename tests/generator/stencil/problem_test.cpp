@@ -31,12 +31,12 @@ TEST(Problem, HoldKeepsTheLayersWithinReach) {
 
 // Of whatever field is read furthest on that side.
 TEST(Problem, HoldKeepsAtEachEndWhatReadsToThatEndNeed) {
-  const Problem upwind = make_problem(parse_expression_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2),
+  const Problem upwind = make_problem(parse_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2),
                                       ElementType::f32, kHold, {2, {10, 11, 1}});
   EXPECT_EQ(updated_box(upwind), (Box{{1, 0, 0}, {10, 9, 1}}));
   EXPECT_EQ(held_text(upwind), "1 at the low end of x, 2 at the high end of y");
   const Problem uneven =
-      make_problem(parse_expression_stencil("u[x-2,y] + v[x-1,y] - v[x+1,y] + u[x,y-1] + v[x,y+1]", 2),
+      make_problem(parse_stencil("u[x-2,y] + v[x-1,y] - v[x+1,y] + u[x,y-1] + v[x,y+1]", 2),
                    ElementType::f32, kHold, {2, {10, 11, 1}});
   EXPECT_EQ(updated_box(uneven), (Box{{2, 1, 0}, {9, 10, 1}}));
   EXPECT_EQ(held_text(uneven), "2 at the low and 1 at the high end of x, 1 at each end of y");
@@ -44,7 +44,7 @@ TEST(Problem, HoldKeepsAtEachEndWhatReadsToThatEndNeed) {
 }
 
 TEST(Problem, ReadsToOneSideLeaveNothingOnlyWhereNoCellLiesBeyondThem) {
-  const Stencil upwind = parse_expression_stencil("u[x-3]", 1);
+  const Stencil upwind = parse_stencil("u[x-3]", 1);
   EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {4, 1, 1}})), (Box{{3, 0, 0}, {4, 1, 1}}));
   EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {3, 1, 1}})).cells(), 0);
   EXPECT_EQ(updated_box(make_problem(upwind, ElementType::f32, kHold, {1, {2, 1, 1}})).cells(), 0);
@@ -89,7 +89,7 @@ TEST(Problem, RejectsWhatDoesNotFit) {
 /// The message for a one-liner on a line of that type; empty when it is accepted.
 std::string objection(const std::string& expression, ElementType type) {
   try {
-    make_problem(parse_expression_stencil(expression, 1), type, kZero, {1, {9, 1, 1}});
+    make_problem(parse_stencil(expression, 1), type, kZero, {1, {9, 1, 1}});
     return {};
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <fstream>
 #include <memory>
 
@@ -104,6 +105,45 @@ TEST_F(CApiTest, ALaunchRefusesBadAddressesAndCounts) {
   EXPECT_TRUE(driver_.launches.empty());
 }
 
+TEST_F(CApiTest, AStageIsLaunchedByItself) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  ASSERT_EQ(stencil_tune_prepare(kernel_), STENCIL_TUNE_OK) << message();
+  void* fields[] = {at(0x100000), at(0x900000)};
+  EXPECT_EQ(stencil_tune_launch_stage(kernel_, 0, nullptr, fields, 2, nullptr, 0, nullptr, nullptr), STENCIL_TUNE_OK)
+      << message();
+  EXPECT_EQ(driver_.launches.size(), 1U);
+  EXPECT_EQ(stencil_tune_launch_stage(kernel_, 1, nullptr, fields, 2, nullptr, 0, nullptr, nullptr),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, AParsedStencilIsLookedUp) {
+  stencil_tune_stencil* stencil = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u[x-1] + a*w; a = 2", 3, &stencil), STENCIL_TUNE_OK) << message();
+  request_.parsed = stencil;
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("`parsed`"), std::string::npos) << message();
+  request_.stencil = nullptr;
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  stencil_tune_stencil_release(stencil);
+  EXPECT_EQ(stencil_tune_kernel_field_count(kernel_), 3);
+  EXPECT_EQ(stencil_tune_kernel_coefficient_count(kernel_), 1);
+}
+
+TEST_F(CApiTest, ARequestOfAnOlderProgramIsServed) {
+  stencil_tune_stencil* unset = reinterpret_cast<stencil_tune_stencil*>(0x1);  // beyond what that program knows
+  request_.parsed = unset;
+  request_.struct_size = offsetof(stencil_tune_request, parsed);
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  stencil_tune_release(kernel_);
+  request_.struct_size = sizeof(request_) + 8;
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, ALibraryIsReadAnew) {
+  EXPECT_EQ(stencil_tune_reload(library_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_reload(nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
   request_.struct_size = 8;
   EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
@@ -111,6 +151,7 @@ TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
 }
 
 TEST_F(CApiTest, NamesAndPitch) {
+  EXPECT_EQ(std::string(stencil_tune_version()).find_first_not_of("0123456789."), std::string::npos);
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_OK), "ok");
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_DATABASE_IO), "database_io");
   EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_STALE), "stale");

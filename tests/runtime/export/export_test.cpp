@@ -86,8 +86,8 @@ TEST(Export, TheHeaderHoldsTheDeclarationWhenSplit) {
 }
 
 TEST(Export, SaysWhatTheLauncherTakesAndWhatFollows) {
-  const Problem problem = make_problem(parse_expression_stencil("u_next = u + a * d_x(u); a = 0.5", 2),
-                                       ElementType::f32, {Boundary::hold, Boundary::periodic}, {2, {128, 128, 1}});
+  const Problem problem = make_problem(parse_stencil("u_next = u + a * d_x(u); a = 0.5", 2), ElementType::f32,
+                                       {Boundary::hold, Boundary::periodic}, {2, {128, 128, 1}});
   const std::string source = export_kernel(problem, kPlain, {.name = "heat"}).source;
   for (const char* said :
        {"//   nx, ny        extents", "//   stride_y      cells from one row to the next
@@ -227,7 +227,7 @@ TEST(Export, FusedStepsAreToldAndCheckedAgainstAsManySweeps) {
 }
 
 TEST(Export, FusedStepsCheckThemselvesWithFieldsThatNoStepChanges) {
-  const Stencil stencil = parse_expression_stencil("u_next = k * laplacian(u) + u", 3);
+  const Stencil stencil = parse_stencil("u_next = k * laplacian(u) + u", 3);
   const std::string source = export_of_fused_steps(make_problem(stencil, ElementType::f32, {}, {3, {512, 512, 512}}));
   EXPECT_NE(source.find("constexpr int kAdvanced = 1;"), std::string::npos);
   expect_nvcc_takes(source);

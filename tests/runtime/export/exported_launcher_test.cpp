@@ -25,7 +25,7 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
   using enum Boundary;
   const Exported exports[]{
       {make_builtin(Shape::star, 3, 2), ElementType::f32, {hold, zero, hold}, "direct.bx32.by4.rx4.v4"},
-      {parse_expression_stencil("0.25 * (u[x-1] + u[y+1])", 2),  // no coefficients
+      {parse_stencil("0.25 * (u[x-1] + u[y+1])", 2),  // no coefficients
        ElementType::f64,
        {periodic, hold, hold},
        "streaming.bx64.by1.cz16.regs.raster"},
@@ -38,11 +38,11 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
        {hold, periodic, hold},
        "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.ch3"},
       // To one side only, and further to one side.
-      {parse_expression_stencil("u_next = 0.5 * u[x-1] + 0.3 * u[y+1] + 0.2 * u[z-2] + 0.1 * u[z+1]", 3),
+      {parse_stencil("u_next = 0.5 * u[x-1] + 0.3 * u[y+1] + 0.2 * u[z-2] + 0.1 * u[z+1]", 3),
        ElementType::f32,
        {hold, hold, hold},
        "direct.bx32.by4.rx4.v4"},
-      {parse_expression_stencil("u_next = 0.5 * u[x-1] + 0.3 * u[y+1] + 0.2 * u[z-2] + 0.1 * u[z+1]", 3),
+      {parse_stencil("u_next = 0.5 * u[x-1] + 0.3 * u[y+1] + 0.2 * u[z-2] + 0.1 * u[z+1]", 3),
        ElementType::f32,
        {hold, hold, hold},
        "temporal.bx32.by4.rx2.ry2.pf2.t2.ch3"},

@@ -154,7 +154,7 @@ TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {
 
 TEST(AdvanceOnHost, AStencilThatReadsToOneSideKeepsTheLayersOfThatSide) {
   const Stencil upwind =
-      parse_expression_stencil("u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]", 3);
+      parse_stencil("u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]", 3);
   expect_right(make_problem(upwind, ElementType::f64, {}, {.rank = 3, .n = {66, 13, 9}}), 7, 2 + 1);
 }
 

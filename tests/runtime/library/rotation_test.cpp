@@ -98,7 +98,7 @@ TEST(HeldLayers, AreTheCellsThatNoStepWritesEachOnce) {
   expect_layers_exact(make_problem(make_builtin(Shape::box, 2, 1), ElementType::f16, {}, {.rank = 2, .n = {6, 5, 1}}));
   expect_layers_exact(
       make_problem(make_builtin(Shape::star, 1, 3), ElementType::f32, {}, {.rank = 1, .n = {20, 1, 1}}));
-  expect_layers_exact(make_problem(parse_expression_stencil("u[x-2,y] + u[x+1,y] + u[x,y+1]", 2), ElementType::f32, {},
+  expect_layers_exact(make_problem(parse_stencil("u[x-2,y] + u[x+1,y] + u[x,y+1]", 2), ElementType::f32, {},
                                    {.rank = 2, .n = {9, 8, 1}}));
 }
 

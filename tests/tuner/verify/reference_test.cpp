@@ -252,7 +252,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The field after each of some sweeps over a line, both coefficients 0.5.
 std::vector<ReferenceField> sweeps_of(const std::string& expression, const std::vector<double>& cells, int sweeps) {
-  const Stencil stencil = parse_expression_stencil(expression, 1);
+  const Stencil stencil = parse_stencil(expression, 1);
   const Problem problem =
       make_problem(stencil, ElementType::f32, all(Boundary::zero), line(static_cast<std::int64_t>(cells.size())));
   const std::vector<std::vector<double>> inputs{cells};

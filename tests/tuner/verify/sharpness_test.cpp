@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
 // ---- what is measured and chosen ------------------------------------------------------------------------------------
 
 Problem of_expression(const std::string& text, ElementType type = ElementType::f32) {
-  return make_problem(parse_expression_stencil(text, 1), type, everywhere(Boundary::zero), {1, {64, 1, 1}}, 0, 8);
+  return make_problem(parse_stencil(text, 1), type, everywhere(Boundary::zero), {1, {64, 1, 1}}, 0, 8);
 }
 
 TEST(Sharpness, OfLooseBoundsIsLow) {

@@ -1,4 +1,4 @@
-// Files that a verb writes for the user.
+// Files that are written for the user.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "tuner/commands/output_file.hpp"
+#include "runtime/files/output_file.hpp"
 
 #include "stencil_tune/error.hpp"
 #include "tests/runtime/temporary_folder.hpp"

@@ -1,0 +1,22 @@
+// Stencils from text. docs/stencils.md describes the language.
+#pragma once
+
+#include "stencil_tune/stencil.hpp"
+
+#include <string_view>
+
+namespace stencil_tune {
+
+/// A stencil from a one-liner: "u_next = u + alpha * laplacian(u); alpha = 0.1", or the right side alone.
+/// A clause whose right side is a number declares a coefficient; the others are the outputs of one stage.
+/// Names that are declared nowhere are fields, which a kernel takes in the order of the text: here u_next, then u.
+/// rank: axes, 1 to 3.
+/// Throws Error(malformed_definition) that shows the place, Error(invalid_argument) for another rank.
+Stencil parse_stencil(std::string_view text, int rank = kMaxRank);
+
+/// A stencil from the text of a TOML definition. `source` names the text in messages; it is also the stencil's name
+/// where the text gives none.
+/// Throws Error(malformed_definition) with line and column, the line itself, and where it can a suggestion.
+Stencil parse_definition(std::string_view text, std::string_view source);
+
+}  // namespace stencil_tune

@@ -1,0 +1,59 @@
+#include "runtime/bindings/c_call.hpp"
+
+#include "stencil_tune/kernel.hpp"
+
+#include <new>
+
+namespace stencil_tune {
+
+static_assert(static_cast<int>(ErrorCode::internal) + 1 == STENCIL_TUNE_INTERNAL);
+static_assert(static_cast<int>(ErrorCode::database_io) + 1 == STENCIL_TUNE_DATABASE_IO);
+static_assert(static_cast<int>(ErrorCode::compile_failed) + 1 == STENCIL_TUNE_COMPILE_FAILED);
+static_assert(static_cast<int>(Match::stale) == STENCIL_TUNE_MATCH_STALE);
+static_assert(static_cast<int>(Match::default_candidate) == STENCIL_TUNE_MATCH_DEFAULT);
+
+std::string& last_message() {
+  thread_local std::string message;
+  return message;
+}
+
+stencil_tune_status failure(stencil_tune_status status, const char* message) noexcept {
+  try {
+    last_message() = message;
+  } catch (const std::bad_alloc&) {
+    // The status has to do.
+  }
+  return status;
+}
+
+void require_size(const std::string& structure, std::size_t given, std::size_t first_version, std::size_t known,
+                  const char* start) {
+  if (given >= first_version && given <= known) return;
+  throw Error(ErrorCode::invalid_argument, structure + "::struct_size is " + std::to_string(given) +
+                                               ", this library knows " + std::to_string(known) + "; start from " +
+                                               start);
+}
+
+}  // namespace stencil_tune
+
+using namespace stencil_tune;
+
+extern "C" {
+
+const char* stencil_tune_version(void) { return STENCIL_TUNE_VERSION; }
+
+const char* stencil_tune_error_message(void) { return last_message().c_str(); }
+
+const char* stencil_tune_status_name(stencil_tune_status status) {
+  if (status == STENCIL_TUNE_OK) return "ok";
+  // The names are string literals, so that their text ends in a zero.
+  if (status < STENCIL_TUNE_OK || status > STENCIL_TUNE_INTERNAL) return "unknown";
+  return name(static_cast<ErrorCode>(static_cast<int>(status) - 1)).data();
+}
+
+const char* stencil_tune_match_name(stencil_tune_match match) {
+  if (match < STENCIL_TUNE_MATCH_EXACT || match > STENCIL_TUNE_MATCH_DEFAULT) return "unknown";
+  return name(static_cast<Match>(match)).data();
+}
+
+}  // extern "C"

@@ -1,0 +1,38 @@
+// What a Kernel says in CUDA: the source that runs, and a file that owes this project nothing.
+#include "generator/kernel/source.hpp"
+#include "generator/trim/trim.hpp"
+#include "runtime/export/export.hpp"
+#include "runtime/library/kernel_state.hpp"
+
+namespace stencil_tune {
+
+namespace {
+
+/// Where the kernel is from, a line each.
+std::vector<std::string> provenance_of(Evidence evidence) {
+  std::vector<std::string> notes;
+  notes.swap(evidence.notes);
+  std::vector<std::string> lines{evidence.sentence()};
+  lines.insert(lines.end(), notes.begin(), notes.end());
+  return lines;
+}
+
+}  // namespace
+
+std::string Kernel::architecture() const { return state_->architecture; }
+
+std::string Kernel::source(int stage) const {
+  const StageKernel& kernel = state_->main_stage(stage);
+  return write_out(generate(Candidate(kernel.problem, kernel.tuning)).text, template_files());
+}
+
+ExportedFiles Kernel::export_cuda(const ExportOptions& options, int stage) const {
+  const StageKernel& kernel = state_->main_stage(stage);
+  ExportOptions filled = options;
+  if (filled.name.empty()) filled.name = export_name(kernel.problem.stencil.name);
+  if (filled.architecture.empty()) filled.architecture = state_->architecture;
+  if (filled.provenance.empty()) filled.provenance = provenance_of(kernel.evidence);
+  return export_kernel(kernel.problem, kernel.tuning, filled);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,75 @@
+#include "stencil_tune/stencil_tune.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+namespace {
+
+std::string message() { return stencil_tune_error_message(); }
+
+class CStencilTest : public testing::Test {
+ protected:
+  ~CStencilTest() override { stencil_tune_stencil_release(stencil_); }
+
+  stencil_tune_stencil* stencil_ = nullptr;
+};
+
+TEST_F(CStencilTest, AnExpressionIsUnderstood) {
+  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u + alpha*laplacian(u) + s; alpha = 0.25", 2, &stencil_),
+            STENCIL_TUNE_OK)
+      << message();
+  EXPECT_EQ(stencil_tune_stencil_rank(stencil_), 2);
+  EXPECT_EQ(stencil_tune_stencil_stage_count(stencil_), 1);
+  ASSERT_EQ(stencil_tune_stencil_field_count(stencil_), 3);
+  std::string fields;
+  for (int i = 0; i < 3; ++i) fields += std::string(" ") + stencil_tune_stencil_field_name(stencil_, i);
+  EXPECT_NE(fields.find(" u_next"), std::string::npos) << fields;
+  EXPECT_NE(fields.find(" s"), std::string::npos) << fields;
+  ASSERT_EQ(stencil_tune_stencil_coefficient_count(stencil_), 1);
+  EXPECT_STREQ(stencil_tune_stencil_coefficient_name(stencil_, 0), "alpha");
+  EXPECT_EQ(stencil_tune_stencil_coefficient_value(stencil_, 0), 0.25);
+  EXPECT_EQ(stencil_tune_stencil_type(stencil_), nullptr);
+  EXPECT_EQ(std::string(stencil_tune_stencil_key(stencil_)).size(), 32U);
+  EXPECT_NE(std::string(stencil_tune_stencil_text(stencil_)), "");
+}
+
+TEST_F(CStencilTest, AnIndexBeyondTheLastHasNoName) {
+  ASSERT_EQ(stencil_tune_stencil_load("heat3d", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_name(stencil_), "heat3d");
+  EXPECT_EQ(stencil_tune_stencil_field_name(stencil_, 2), nullptr);
+  EXPECT_EQ(stencil_tune_stencil_field_name(stencil_, -1), nullptr);
+  EXPECT_EQ(stencil_tune_stencil_coefficient_name(stencil_, 100), nullptr);
+  EXPECT_EQ(stencil_tune_stencil_coefficient_value(stencil_, 100), 0);
+}
+
+TEST_F(CStencilTest, ADefinitionIsTakenAsText) {
+  const char* text = "rank = 1\nelement = \"f64\"\nfields = [\"u\", \"v\"]\n[update]\nv = \"u[x+1]\"\n";
+  ASSERT_EQ(stencil_tune_stencil_define(text, "shift", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_type(stencil_), "f64");
+  EXPECT_STREQ(stencil_tune_stencil_field_name(stencil_, 1), "v");
+}
+
+TEST_F(CStencilTest, WhatDoesNotParseSaysWhere) {
+  EXPECT_EQ(stencil_tune_stencil_define("rank = 9", "nine.toml", &stencil_), STENCIL_TUNE_MALFORMED_DEFINITION);
+  EXPECT_NE(message().find("nine.toml"), std::string::npos) << message();
+  EXPECT_EQ(stencil_tune_stencil_parse("u +", 3, &stencil_), STENCIL_TUNE_MALFORMED_DEFINITION);
+  EXPECT_EQ(stencil_tune_stencil_parse("u[x+1]", 0, &stencil_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_stencil_parse(nullptr, 3, &stencil_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_stencil_load("heat3d", nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_, nullptr);
+}
+
+TEST_F(CStencilTest, EachThreadHasItsOwnMessage) {
+  EXPECT_EQ(stencil_tune_stencil_load("heat5d", &stencil_), STENCIL_TUNE_UNKNOWN_NAME);
+  std::thread([] {
+    EXPECT_EQ(message(), "");
+    stencil_tune_stencil* other = nullptr;
+    EXPECT_EQ(stencil_tune_stencil_load("heat6d", &other), STENCIL_TUNE_UNKNOWN_NAME);
+    EXPECT_NE(message().find("heat6d"), std::string::npos);
+  }).join();
+  EXPECT_NE(message().find("heat5d"), std::string::npos);
+}
+
+}  // namespace
