@@ -10,7 +10,7 @@ namespace {
 template <class Value>
 void take_as(const Message& message) {
   try {
-    message.get<Value>();
+    answer_as<Value>(message);
   } catch (const Message::exception&) {
   } catch (const Error& error) {
     require(error.code() == ErrorCode::malformed_code, error.what());

@@ -88,7 +88,7 @@ void CompilePool::serve(Slot& slot) {
     } else {
       throw_if_error(received.message);
       if (received.message.contains("ready")) continue;  // a new worker says that it is ready
-      ready_.push_back(received.message.get<CompileResult>());
+      ready_.push_back(answer_as<CompileResult>(received.message));
       slot.job.reset();
     }
   }

@@ -36,12 +36,12 @@ DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand c
       command_(std::move(command)),
       ties_(std::move(ties)) {}
 
-DeviceSession DeviceProxy::start() { return begin(true).get<DeviceSession>(); }
+DeviceSession DeviceProxy::start() { return answer_as<DeviceSession>(begin(true)); }
 
 /// A fresh worker with everything allocated. `measure`: with the copy ceiling, for the session's first worker.
 Message DeviceProxy::begin(bool measure) {
   child_.emplace(command_);
-  uuid_ = ask_or_throw(opening_, kOpenDeadlineS).get<DeviceFacts>().uuid;
+  uuid_ = answer_as<DeviceFacts>(ask_or_throw(opening_, kOpenDeadlineS)).uuid;
   const auto lock = lock_gpu();
   if (!lock) throw Error(ErrorCode::device_lost, "stopped while another process held the GPU");
   return ask_or_throw({{"verb", "start"}, {"measure", measure}}, kStartDeadlineS);
@@ -119,7 +119,7 @@ DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& k
   if (!answer.message) return result_of(answer.outcome, answer.why);
   if (answer.message->contains("error")) return result_of(Outcome::launch_failed, answer.message->at("message"));
   if (!answer.message->at("usable")) child_.reset();  // its context is broken: the next candidate gets a fresh one
-  return answer.message->at("result").get<DeviceResult>();
+  return answer_as<DeviceResult>(answer.message->at("result"));
 }
 
 std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
@@ -152,7 +152,7 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
   if (!lock) return std::nullopt;
   const Answer answer = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size())));
   if (answer.message && answer.message->contains("results")) {
-    return answer.message->at("results").get<std::vector<DeviceResult>>();
+    return answer_as<std::vector<DeviceResult>>(answer.message->at("results"));
   }
   child_.reset();
   return std::nullopt;

@@ -1,5 +1,6 @@
 #include "tuner/workers/wire.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -36,6 +37,15 @@ void from_json(const Message& message, Problem& problem) {
 void to_json(Message& message, const Tuning& tuning) { message = code(tuning); }
 
 void from_json(const Message& message, Tuning& tuning) { tuning = parse_code(message.get<std::string>()); }
+
+void require_measurements(const Message& answer) {
+  constexpr double kMost = 1e9;  // whole members are read from such numbers too, and hold up to 2^31
+  if (answer.is_number_float() && !(std::fabs(answer.get<double>()) < kMost)) {
+    throw Message::out_of_range::create(406, "a worker measured " + answer.dump(), &answer);
+  }
+  if (!answer.is_structured()) return;
+  for (const Message& part : answer) require_measurements(part);
+}
 
 Message to_message(const Error& error) { return {{"error", error.code()}, {"message", error.what()}}; }
 

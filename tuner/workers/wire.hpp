@@ -53,6 +53,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, sm_clock_mhz, memory_clock_mhz,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks, sharpness,
                                    sharpness_note)
 
+/// A worker's answer as a value. A number that is not whole is a measurement: from 10^9 on, or where it is none, the answer
+/// is of another shape.
+void require_measurements(const Message& answer);
+template <class Value>
+Value answer_as(const Message& answer) {
+  require_measurements(answer);
+  return answer.get<Value>();
+}
+
 /// An Error as a message {"error": code, "message": text}, and back: throws it if the message is one.
 Message to_message(const Error& error);
 void throw_if_error(const Message& message);

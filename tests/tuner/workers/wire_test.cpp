@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace stencil_tune {
 namespace {
 
@@ -102,6 +104,15 @@ TEST(Wire, AnErrorIsThrownOnTheOtherSide) {
     EXPECT_STREQ(error.what(), "too large");
   }
   EXPECT_NO_THROW(throw_if_error({{"ready", true}}));
+}
+
+TEST(Wire, AnAnswerThatMeasuredTooMuchIsNone) {
+  Message clocks = ClockReading{};
+  EXPECT_EQ(answer_as<ClockReading>(clocks).sm_clock_mhz, 0);
+  clocks["sm_clock_mhz"] = 5.3e161;
+  EXPECT_THROW(answer_as<ClockReading>(clocks), Message::exception);
+  clocks["sm_clock_mhz"] = std::nan("");
+  EXPECT_THROW(answer_as<ClockReading>(clocks), Message::exception);
 }
 
 }  // namespace
