@@ -37,7 +37,7 @@ void to_json(Message& message, const Tuning& tuning);
 void from_json(const Message& message, Tuning& tuning);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_width, compile_deadline_s,
-                                   run_deadline_s, seed)
+                                   run_deadline_s, seed, compile_memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)
