@@ -28,7 +28,8 @@ target_compile_definitions(stencil_tune_measurement_test PRIVATE
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test
   SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
-  LIBRARIES stencil_tune::tuner)
+          suites/verified_race_test.cpp
+  LIBRARIES stencil_tune_suites)
 
 # How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.
 add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)

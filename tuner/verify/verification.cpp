@@ -317,7 +317,10 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
 
 std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches) {
   const int sweeps = sweeps_per_launch(candidate.tuning());
-  if (sweeps > 1 && !whole_) return "its grid is too large for the device to hold the reference of several steps";
+  if (sweeps > 1 && !whole_) {
+    throw Error(ErrorCode::exceeds_device_memory,
+                "its grid is too large for the device to hold the reference of several steps");
+  }
   const CheckedLaunch each{problem_, fields_, case_of(sweeps), sweeps};
   for (int launch = 0; launch < launches; ++launch) {
     if (auto wrong = check(candidate, each)) return wrong;
