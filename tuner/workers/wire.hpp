@@ -25,7 +25,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Node, op, value, index, offset, operands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Update, output, expression)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
 /// Without its facts, which make_problem() derives again.
