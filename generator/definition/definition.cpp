@@ -64,16 +64,21 @@ class DefinitionReader {
       }
     }
     for (const std::string_view comment : {"source", "description"}) string_or(document, comment, "");
-    DefinedStencil stencil(text_, name(document), rank(document));
-    declare(stencil, document);
-    updates(stencil, document);
-    rotations(stencil, document);
-    Stencil built = std::move(stencil).build(0);
-    built.element = element(document);
-    return built;
+    Stencil simplified = read(document, Form::simplified);
+    Stencil stencil = with_written_form(std::move(simplified), read(document, Form::written));
+    stencil.element = element(document);
+    return stencil;
   }
 
  private:
+  Stencil read(const toml::table& document, Form form) const {
+    DefinedStencil stencil(text_, name(document), rank(document), form);
+    declare(stencil, document);
+    updates(stencil, document);
+    rotations(stencil, document);
+    return std::move(stencil).build(0);
+  }
+
   /// toml++ walks what dotted keys nest with recursion that has no limit: a.a.a.a... would exhaust the stack.
   /// A key stands on one line; a point inside a number, as in 0.5, nests nothing.
   void reject_long_keys() const {

@@ -14,8 +14,8 @@ namespace stencil_tune {
 struct DefinitionLimits {
   std::size_t bytes = 64U << 10;    ///< of a file or one-liner
   int nesting = 64;                 ///< parentheses, brackets and calls within each other
-  std::size_t nodes = 20000;        ///< of the expression graph
-  std::size_t shifted = 2'000'000;  ///< nodes visited to evaluate operators at neighbouring cells
+  std::size_t nodes = 20000;        ///< of the expression graph; four times as many before anything is simplified
+  std::size_t shifted = 2'000'000;  ///< nodes visited to evaluate operators at neighbouring cells; likewise
   int fields = 32;
   int coefficients = 256;
   int stages = 16;

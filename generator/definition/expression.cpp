@@ -47,15 +47,8 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
   return clauses;
 }
 
-}  // namespace
-
-Stencil parse_stencil(std::string_view text, int rank) {
-  const DefinitionText where("expression", text.substr(0, kDefinitionLimits.bytes));
-  if (text.size() > kDefinitionLimits.bytes) {
-    where.reject(0, fmt::format("the expression has {} bytes; {} is the most", text.size(), kDefinitionLimits.bytes));
-  }
-  DefinedStencil stencil(where, "expression", rank);
-  const std::vector<Clause> clauses = split_clauses(where);
+Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, int rank, Form form) {
+  DefinedStencil stencil(where, "expression", rank, form);
   for (const Clause& clause : clauses) {
     if (clause.number) stencil.declare_coefficient(clause.name.text, *clause.number, clause.name.offset);
   }
@@ -76,6 +69,18 @@ Stencil parse_stencil(std::string_view text, int rank) {
   }
   stencil.rotate_by_convention();
   return std::move(stencil).build(0);
+}
+
+}  // namespace
+
+Stencil parse_stencil(std::string_view text, int rank) {
+  const DefinitionText where("expression", text.substr(0, kDefinitionLimits.bytes));
+  if (text.size() > kDefinitionLimits.bytes) {
+    where.reject(0, fmt::format("the expression has {} bytes; {} is the most", text.size(), kDefinitionLimits.bytes));
+  }
+  const std::vector<Clause> clauses = split_clauses(where);
+  Stencil simplified = read(where, clauses, rank, Form::simplified);
+  return with_written_form(std::move(simplified), read(where, clauses, rank, Form::written));
 }
 
 }  // namespace stencil_tune

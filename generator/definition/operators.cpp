@@ -1,5 +1,7 @@
 #include "generator/definition/operators.hpp"
 
+#include "generator/definition/written_operators.hpp"
+#include "generator/stencil/carry_out.hpp"
 #include "generator/stencil/linear.hpp"
 
 #include <fmt/format.h>
@@ -65,9 +67,10 @@ NodeId weighted(ExpressionBuilder& builder, double weight, NodeId term) {
 
 NodeId ExpressionBuilder::checked(NodeId id) const {
   const std::vector<Node>& nodes = builder_.stencil().nodes;
-  if (nodes.size() > kDefinitionLimits.nodes) {
+  if (nodes.size() > allowed(kDefinitionLimits.nodes)) {
     throw ExpressionError(fmt::format("the expression has more than {} operations and reads", kDefinitionLimits.nodes));
   }
+  if (as_written()) return id;  // its values are those of the simplified form, which comes first
   const Node& node = nodes[at(id)];
   if (node.op == Operation::number) {
     if (std::fabs(node.value) <= std::numeric_limits<float>::max()) return id;
@@ -102,6 +105,7 @@ NodeId ExpressionBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
 }
 
 NodeId ExpressionBuilder::power(NodeId base, int exponent) {
+  if (as_written()) return written_power(*this, base, exponent);
   if (exponent < 0) return apply(Operation::divide, number(1), power(base, -exponent));
   if (exponent == 0) return number(1);
   if (exponent == 1) return base;
@@ -110,12 +114,29 @@ NodeId ExpressionBuilder::power(NodeId base, int exponent) {
   return exponent % 2 == 0 ? square : apply(Operation::multiply, square, base);
 }
 
+std::optional<double> ExpressionBuilder::constant(NodeId expression) const {
+  const std::vector<Node>& nodes = builder_.stencil().nodes;
+  std::vector<std::optional<double>> values(at(expression) + 1);
+  for (std::size_t id = 0; id < values.size(); ++id) {
+    const Node& node = nodes[id];
+    if (node.op == Operation::number) values[id] = node.value;
+    std::array<double, 3> operands{};
+    bool constant = operand_count(node.op) > 0;
+    for (std::size_t i = 0; constant && i < at(operand_count(node.op)); ++i) {
+      constant = values[at(node.operands[i])].has_value();
+      operands[i] = values[at(node.operands[i])].value_or(0);
+    }
+    if (constant) values[id] = carry_out(node.op, operands[0], operands[1], operands[2]);
+  }
+  return values.back();
+}
+
 NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
   if (by == Offset{0, 0, 0} || !builder_.reads_field(expression)) return expression;
   const std::vector<bool> marked = reachable(builder_.stencil(), {expression});
   std::vector<NodeId> moved(at(expression) + 1, -1);
   for (NodeId id = 0; id <= expression; ++id) {
-    if (++shifted_ > kDefinitionLimits.shifted) {
+    if (++shifted_ > allowed(kDefinitionLimits.shifted)) {
       throw ExpressionError("operators are nested too deeply to be written out");
     }
     if (!marked[at(id)]) continue;
@@ -150,6 +171,7 @@ std::vector<double> difference_weights(Difference::Kind kind, int accuracy) {
 }
 
 NodeId differentiate(ExpressionBuilder& builder, NodeId expression, const Difference& difference) {
+  if (builder.as_written()) return written_difference(builder, expression, difference);
   const auto value = [&](int distance) { return builder.shift(expression, along(difference.axis, distance)); };
   const std::vector<double> weights = difference_weights(difference.kind, difference.accuracy);
   const int last = static_cast<int>(weights.size()) - 1;
@@ -181,6 +203,7 @@ NodeId differentiate(ExpressionBuilder& builder, NodeId expression, const Differ
 }
 
 NodeId laplacian(ExpressionBuilder& builder, NodeId expression, int accuracy) {
+  if (builder.as_written()) return written_laplacian(builder, expression, accuracy);
   const std::vector<double> weights = difference_weights(Difference::Kind::second, accuracy);
   NodeId sum = weighted(builder, builder.rank() * weights[0], expression);
   for (int k = 1; k < static_cast<int>(weights.size()); ++k) {

@@ -3,6 +3,7 @@
 
 #include "generator/definition/definition.hpp"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,17 +23,22 @@ class ExpressionBuilder {
 
   StencilBuilder& builder() noexcept { return builder_; }
   int rank() const noexcept { return builder_.stencil().rank; }
+  bool as_written() const noexcept { return builder_.form() == Form::written; }
 
   NodeId number(double value);
   NodeId read(int field, const Offset& offset);
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
   NodeId power(NodeId base, int exponent);
 
+  /// What a constant expression makes; nothing for others.
+  std::optional<double> constant(NodeId expression) const;
+
   /// The expression's value at a neighbouring cell: every read moved by the offset.
   NodeId shift(NodeId expression, const Offset& by);
 
  private:
   NodeId checked(NodeId id) const;
+  std::size_t allowed(std::size_t most) const noexcept { return as_written() ? 4 * most : most; }
 
   StencilBuilder& builder_;
   std::size_t shifted_ = 0;  ///< nodes visited by shift() so far
@@ -58,9 +64,11 @@ struct Difference {
 /// Math. Comp. 51 (1988), for equidistant grids; `accuracy` is even.
 std::vector<double> difference_weights(Difference::Kind kind, int accuracy);
 
+/// The operator applied to the expression; in the written form cell by cell (written_operators.hpp).
 NodeId differentiate(ExpressionBuilder& builder, NodeId expression, const Difference& difference);
 
-/// The sum of second derivatives over all axes, cells at the same distance sharing a weight.
+/// The sum of second derivatives over all axes, cells at the same distance sharing a weight; in the written form each
+/// with its own.
 NodeId laplacian(ExpressionBuilder& builder, NodeId expression, int accuracy);
 
 }  // namespace stencil_tune

@@ -106,10 +106,9 @@ class Parser {
 
   /// The value of a literal or constant expression that is a whole number.
   std::optional<int> whole_number(NodeId id) {
-    if (node(id).op != Operation::number) return std::nullopt;
-    const double value = node(id).value;
-    if (value != std::floor(value) || std::fabs(value) > 1e6) return std::nullopt;
-    return static_cast<int>(value);
+    const std::optional<double> value = scope_.expressions().constant(id);
+    if (!value || *value != std::floor(*value) || std::fabs(*value) > 1e6) return std::nullopt;
+    return static_cast<int>(*value);
   }
 
   // ---- precedence, loosest first

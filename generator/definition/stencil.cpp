@@ -31,8 +31,8 @@ std::string_view current_of(std::string_view name) {
 
 }  // namespace
 
-DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank)
-    : text_(text), builder_(std::move(name), rank), scope_(builder_) {}
+DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank, Form form)
+    : text_(text), builder_(std::move(name), rank, form), scope_(builder_) {}
 
 void DefinedStencil::declare_field(std::string_view name, std::size_t offset) {
   if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);

@@ -15,7 +15,7 @@ namespace stencil_tune {
 /// the text at that offset.
 class DefinedStencil {
  public:
-  DefinedStencil(const DefinitionText& text, std::string name, int rank);
+  DefinedStencil(const DefinitionText& text, std::string name, int rank, Form form);
 
   Scope& scope() noexcept { return scope_; }
 

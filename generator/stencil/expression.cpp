@@ -1,3 +1,4 @@
+#include "generator/stencil/carry_out.hpp"
 #include "generator/stencil/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
@@ -22,13 +23,6 @@ bool commutes(Operation op) {
          op == Operation::equal;
 }
 
-/// Equal up to the order of operands where that does not matter.
-bool same(const Node& a, const Node& b) {
-  if (a == b) return true;
-  if (a.op != b.op || !commutes(a.op)) return false;
-  return a.operands[0] == b.operands[1] && a.operands[1] == b.operands[0];
-}
-
 std::size_t hash_of(const Node& node) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto mix = [&hash](std::uint64_t value) {
@@ -43,45 +37,6 @@ std::size_t hash_of(const Node& node) {
   for (const int offset : node.offset) mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(offset)));
   for (const NodeId operand : operands) mix(static_cast<std::uint64_t>(static_cast<std::int64_t>(operand)));
   return static_cast<std::size_t>(hash);
-}
-
-/// The operation on numbers. May be infinite or not a number.
-double evaluate(Operation op, double a, double b, double c) {
-  switch (op) {
-    case Operation::negate:
-      return -a;
-    case Operation::absolute:
-      return std::fabs(a);
-    case Operation::square_root:
-      return std::sqrt(a);
-    case Operation::exponential:
-      return std::exp(a);
-    case Operation::add:
-      return a + b;
-    case Operation::subtract:
-      return a - b;
-    case Operation::multiply:
-      return a * b;
-    case Operation::divide:
-      return a / b;
-    case Operation::minimum:
-      return std::fmin(a, b);
-    case Operation::maximum:
-      return std::fmax(a, b);
-    case Operation::less:
-      return a < b ? 1 : 0;
-    case Operation::less_equal:
-      return a <= b ? 1 : 0;
-    case Operation::equal:
-      return a == b ? 1 : 0;
-    case Operation::select:
-      return a != 0 ? b : c;
-    case Operation::number:
-    case Operation::coefficient:
-    case Operation::read:
-      break;
-  }
-  return std::nan("");
 }
 
 /// Old ids of the marked nodes become new ones, in the same order; -1 for the others.
@@ -130,6 +85,44 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
 }
 
 }  // namespace
+
+double carry_out(Operation op, double a, double b, double c) {
+  switch (op) {
+    case Operation::negate:
+      return -a;
+    case Operation::absolute:
+      return std::fabs(a);
+    case Operation::square_root:
+      return std::sqrt(a);
+    case Operation::exponential:
+      return std::exp(a);
+    case Operation::add:
+      return a + b;
+    case Operation::subtract:
+      return a - b;
+    case Operation::multiply:
+      return a * b;
+    case Operation::divide:
+      return a / b;
+    case Operation::minimum:
+      return std::fmin(a, b);
+    case Operation::maximum:
+      return std::fmax(a, b);
+    case Operation::less:
+      return a < b ? 1 : 0;
+    case Operation::less_equal:
+      return a <= b ? 1 : 0;
+    case Operation::equal:
+      return a == b ? 1 : 0;
+    case Operation::select:
+      return a != 0 ? b : c;
+    case Operation::number:
+    case Operation::coefficient:
+    case Operation::read:
+      break;
+  }
+  return std::nan("");
+}
 
 int operand_count(Operation op) noexcept {
   switch (op) {
@@ -198,7 +191,7 @@ std::string_view name(Operation op) noexcept {
   return "?";
 }
 
-StencilBuilder::StencilBuilder(std::string name, int rank) {
+StencilBuilder::StencilBuilder(std::string name, int rank, Form form) : form_(form) {
   if (rank < 1 || rank > kMaxRank) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("stencil '{}': rank {} is outside 1 to {}", name, rank, kMaxRank));
@@ -273,7 +266,9 @@ NodeId StencilBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
     }
   }
   if (count == 0) reject(fmt::format("'{}' is no operation on operands", name(op)));
-  if (const NodeId simpler = simplify(op, a, b, c); simpler >= 0) return simpler;
+  if (form_ == Form::simplified) {
+    if (const NodeId simpler = simplify(op, a, b, c); simpler >= 0) return simpler;
+  }
   Node node;
   node.op = op;
   node.operands = operands;
@@ -286,7 +281,7 @@ NodeId StencilBuilder::simplify(Operation op, NodeId a, NodeId b, NodeId c) {
   const auto is = [&](NodeId id, double value) { return node(id).op == Operation::number && node(id).value == value; };
   if (is_number(a) && is_number(b) && is_number(c)) {
     const auto value = [&](NodeId id) { return id < 0 ? 0.0 : node(id).value; };
-    const double result = evaluate(op, value(a), value(b), value(c));
+    const double result = carry_out(op, value(a), value(b), value(c));
     return std::isfinite(result) ? number(result) : -1;
   }
   switch (op) {
@@ -340,9 +335,10 @@ Stencil StencilBuilder::build() && {
   if (stencil_.stages.empty()) reject(fmt::format("stencil '{}' updates nothing", stencil_.name));
   std::vector<NodeId> roots;
   for (std::size_t i = 0; i < stencil_.stages.size(); ++i) {
-    check_stage(stencil_, stencil_.stages[i], i);
     const std::vector<Update>& updates = stencil_.stages[i].updates;
     for (const Update& update : updates) roots.push_back(update.expression);
+    if (form_ == Form::written) continue;
+    check_stage(stencil_, stencil_.stages[i], i);
     if (updates.size() != 1 || !is_linear(stencil_, updates[0].expression)) continue;
     for (const LinearTap& tap : distribute_weights(*this, updates[0].expression)) {
       if (tap.weight >= 0) roots.push_back(tap.weight);
@@ -353,6 +349,13 @@ Stencil StencilBuilder::build() && {
     for (Update& update : stage.updates) update.expression = renumbered[at(update.expression)];
   }
   return std::move(stencil_);
+}
+
+/// Equal, in the simplified form up to the order of operands where that does not matter.
+bool StencilBuilder::same(const Node& a, const Node& b) const {
+  if (a == b) return true;
+  if (form_ == Form::written || a.op != b.op || !commutes(a.op)) return false;
+  return a.operands[0] == b.operands[1] && a.operands[1] == b.operands[0];
 }
 
 NodeId StencilBuilder::intern(const Node& node) {

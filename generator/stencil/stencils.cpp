@@ -90,8 +90,8 @@ std::string_view name_of(Shape shape) { return shape == Shape::star ? "star" : "
 
 /// u_next = u + alpha * laplacian(u): explicit Euler for the heat equation, alpha = diffusivity * dt / h^2, stable up
 /// to 1 / (2 * rank). Written out as definitions are, so that corpus/heat3d.toml has the same key.
-Stencil make_heat(int rank) {
-  StencilBuilder builder(fmt::format("heat{}d", rank), rank);
+void define_heat(StencilBuilder& builder) {
+  const int rank = builder.stencil().rank;
   const int u = builder.field("u");
   const int u_next = builder.field("u_next");
   const NodeId alpha = builder.coefficient_value(builder.coefficient("alpha", 1.0 / (4 * rank)));
@@ -103,12 +103,11 @@ Stencil make_heat(int rank) {
   const NodeId change = builder.apply(Operation::multiply, alpha, laplacian);
   builder.update(u_next, builder.apply(Operation::add, centre, change));
   builder.rotate(u_next, u);
-  return std::move(builder).build();
 }
 
 /// u_next = mean of the neighbours: Jacobi's iteration for Laplace's equation.
-Stencil make_jacobi(int rank) {
-  StencilBuilder builder(fmt::format("jacobi{}d", rank), rank);
+void define_jacobi(StencilBuilder& builder) {
+  const int rank = builder.stencil().rank;
   const int u = builder.field("u");
   const int u_next = builder.field("u_next");
   std::vector<Offset> neighbours = star_offsets(rank, 1);
@@ -116,7 +115,6 @@ Stencil make_jacobi(int rank) {
   const NodeId sum = sum_of_reads(builder, u, neighbours);
   builder.update(u_next, builder.apply(Operation::divide, sum, builder.number(2 * rank)));
   builder.rotate(u_next, u);
-  return std::move(builder).build();
 }
 
 struct BuiltinName {
@@ -162,26 +160,26 @@ Stencil make_builtin(Shape shape, int rank, int order, Sharing sharing) {
   }
   std::string name = to_string(BuiltinName{shape, rank, order});
   if (sharing == Sharing::symmetric) name += kSymmetricSuffix;
-  StencilBuilder builder(std::move(name), rank);
-  const int in = builder.field("in");
-  const int out = builder.field("out");
   const auto groups = group(shape == Shape::star ? star_offsets(rank, order) : box_offsets(rank, order), sharing);
   const std::vector<double> values = default_values(groups);
-  NodeId sum = -1;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const NodeId coefficient = builder.coefficient_value(builder.coefficient(fmt::format("c{}", i), values[i]));
-    const NodeId term = builder.apply(Operation::multiply, coefficient, sum_of_reads(builder, in, groups[i]));
-    sum = sum < 0 ? term : builder.apply(Operation::add, sum, term);
-  }
-  builder.update(out, sum);
-  builder.rotate(out, in);
-  return std::move(builder).build();
+  return define_stencil(name, rank, [&](StencilBuilder& builder) {
+    const int in = builder.field("in");
+    const int out = builder.field("out");
+    NodeId sum = -1;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const NodeId coefficient = builder.coefficient_value(builder.coefficient(fmt::format("c{}", i), values[i]));
+      const NodeId term = builder.apply(Operation::multiply, coefficient, sum_of_reads(builder, in, groups[i]));
+      sum = sum < 0 ? term : builder.apply(Operation::add, sum, term);
+    }
+    builder.update(out, sum);
+    builder.rotate(out, in);
+  });
 }
 
 Stencil find_builtin(std::string_view name) {
   for (int rank = 1; rank <= kMaxRank; ++rank) {
-    if (name == fmt::format("heat{}d", rank)) return make_heat(rank);
-    if (name == fmt::format("jacobi{}d", rank)) return make_jacobi(rank);
+    if (name == fmt::format("heat{}d", rank)) return define_stencil(std::string(name), rank, define_heat);
+    if (name == fmt::format("jacobi{}d", rank)) return define_stencil(std::string(name), rank, define_jacobi);
   }
   if (std::optional<Stencil> stencil = find_shape(name)) return *std::move(stencil);
   throw Error(ErrorCode::unknown_name,

@@ -14,6 +14,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
     measure/measurement_test.cpp
     workers/process_test.cpp
     workers/protocol_test.cpp
+    verify/reference_expression_test.cpp
     verify/reference_program_test.cpp
     verify/reference_test.cpp
     verify/sharpness_cases.cpp
@@ -23,12 +24,14 @@ stencil_tune_add_test(stencil_tune_measurement_test
   LIBRARIES stencil_tune::tuner)
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE
-  STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>")
+  STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>"
+  STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
 
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test
-  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
-  LIBRARIES stencil_tune::tuner)
+  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp measure/written_form_test.cpp
+          suites/verified_race_test.cpp
+  LIBRARIES stencil_tune_suites)
 
 # How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.
 add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)

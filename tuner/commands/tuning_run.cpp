@@ -10,6 +10,7 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/predict.hpp"
+#include "tuner/session/time_budget.hpp"
 #include "tuner/session/warm_starts.hpp"
 #include "tuner/verify/field_set.hpp"
 
@@ -137,7 +138,9 @@ void add_tuning_options(CommandLine& line) {
           "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
           "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
           "no search: these and the textbook's kernels")("max-trials", po::value<int>()->value_name("N"),
-                                                         "stop after this many new trials")(
+                                                         "search with this many new trials at most; a run adds those "
+                                                         "of the steps that its finalists leave over, one for "
+                                                         "each of the six at most")(
           "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)")(
           "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
 }

@@ -53,6 +53,20 @@ std::string racing_text(bool predicted) {
 
 }  // namespace
 
+std::string_view name(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::budget:
+      return "budget spent";
+    case StopReason::max_trials:
+      return "all trials made";
+    case StopReason::exhausted:
+      return "every candidate tried";
+    case StopReason::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
 std::string progress_line(const Progress& progress, bool predicted, int columns) {
   const int cells = columns < kWide ? kShortBarCells : kBarCells;
   const int filled = static_cast<int>(std::lround(done_share(progress) * cells));

@@ -12,6 +12,12 @@ double SeenTrials::rate_of(const Tuning& tuning) const {
   return found == by_code_.end() ? 0 : kernel_rate(problem_, found->second.timing);
 }
 
+double SeenTrials::naive_rate(std::span<const Baseline> baselines) const {
+  const auto naive = std::find_if(baselines.begin(), baselines.end(),
+                                  [](const Baseline& baseline) { return baseline.name == "naive" && baseline.tuning; });
+  return naive == baselines.end() ? 0 : rate_of(*naive->tuning);
+}
+
 PlanRates SeenTrials::rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
   PlanRates rates{.fused = fused.gstencils, .remainder = plan.remainder ? rate_of(*plan.remainder) : 0};
   for (const auto& [candidate, trial] : by_code_) {

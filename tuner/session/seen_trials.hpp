@@ -34,6 +34,9 @@ class SeenTrials {
   /// the fastest kernel of one sweep.
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
 
+  /// GStencil/s of the naive kernel among the baselines; 0: not known.
+  double naive_rate(std::span<const Baseline> baselines) const;
+
   /// A row for each, with the trial or why there is none.
   std::vector<BaselineResult> baseline_results(std::span<const Baseline> baselines) const;
 

@@ -5,39 +5,25 @@
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/session/candidate_queue.hpp"
 #include "tuner/session/contenders.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/seen_trials.hpp"
+#include "tuner/session/time_budget.hpp"
 #include "tuner/session/trial_record.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cstdint>
 #include <set>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
-constexpr double kLongestRaceS = 8;
-constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
-constexpr double kLongestRemaindersS = 5;
-constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
-constexpr double kLongestBeyondBudgetS = 20;
-constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
-constexpr milliseconds kPollInterval{100};
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
-
-/// What a strategy learns of a trial.
-double score(const TrialRecord& trial) {
-  if (trial.outcome != Outcome::ok || !is_sharp(trial)) return std::numeric_limits<double>::infinity();
-  return trial.timing.median_ms;
-}
 
 class Session {
  public:
@@ -48,15 +34,15 @@ class Session {
         winners_(parts.database),
         context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
         contenders_(static_cast<std::size_t>(options.finalists)),
+        queue_(parts.strategy, parts.compilers, options.max_trials),
         seen_(parts.problem),
-        start_(parts.clock.seconds()) {}
+        time_(parts.clock, options.budget_s, parts.problem.steps > 1 && !options.predicted) {}
 
   SessionResult run() {
     look_through_earlier_trials();
     recall_known_trials();
-    queue_warm_starts();
-    queue_baselines();
-    submit_ahead();  // compiling goes on while the device makes ready
+    queue_first_candidates();
+    queue_.submit_ahead();  // compiling goes on while the device makes ready
     result_.stopped = make_ready() ? search() : StopReason::interrupted;
     if (result_.stopped != StopReason::interrupted) race();
     return conclude();
@@ -89,31 +75,23 @@ class Session {
     const auto ranking = ranked_codes(known);
     if (!ranking.empty()) best_ = ranking.front();
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
-      first_.push_back(parse_code(ranking[i].code));
-      incumbents_.insert(ranking[i].code);
+      queue_.add_incumbent(parse_code(ranking[i].code));
     }
   }
 
-  void queue_warm_starts() {
+  void queue_first_candidates() {
     for (const Tuning& tuning : parts_.warm_starts) {
-      if (!seen_.contains(tuning) && warm_start_codes_.insert(code(tuning)).second) first_.push_back(tuning);
+      if (!seen_.contains(tuning)) queue_.add_warm_start(tuning);
     }
-  }
-
-  void queue_baselines() {
     for (const Baseline& baseline : parts_.baselines) {
-      if (!baseline.tuning) continue;
-      const std::string baseline_code = code(*baseline.tuning);
-      if (!baseline_codes_.insert(baseline_code).second || seen_.contains(*baseline.tuning)) continue;
-      if (warm_start_codes_.count(baseline_code) > 0) continue;
-      first_.push_back(*baseline.tuning);
+      if (baseline.tuning) queue_.add_baseline(*baseline.tuning, seen_.contains(*baseline.tuning));
     }
   }
 
   /// False where a stop came first.
   bool make_ready() try {
     result_.device = parts_.device.start();
-    ready_s_ = elapsed();
+    time_.device_is_ready();
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     return true;
@@ -127,12 +105,12 @@ class Session {
   StopReason search() {
     for (;;) {
       if (parts_.stop) return StopReason::interrupted;
-      if (elapsed() >= search_budget() && !nothing_yet()) return StopReason::budget;
+      if (time_.search_is_over() && !nothing_yet()) return StopReason::budget;
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
-      submit_ahead();
-      if (auto compiled = next_compiled()) {
+      queue_.submit_ahead();
+      if (auto compiled = queue_.next_compiled()) {
         handle(*compiled);
-      } else if (parts_.compilers.pending() == 0 && ready_.empty() && strategy_is_done_) {
+      } else if (queue_.is_exhausted()) {
         return StopReason::exhausted;
       } else {
         parts_.observer.idle(progress(Progress::Phase::searching));
@@ -140,61 +118,16 @@ class Session {
     }
   }
 
-  // Making the device ready can outlast a short budget. The search then goes on until some candidate is right, but not
-  // beyond kMostBeyondBudget trials, nor for long.
-  bool nothing_yet() const {
-    const double begun_late = std::max(search_budget(), ready_s_);
-    return !best_ && result_.trials < kMostBeyondBudget &&
-           elapsed() < begun_late + deadline_within(options_.budget_s, kLongestBeyondBudgetS);
-  }
-
-  // Keeps every compile process busy and a little work ready for the device, but no more: a candidate that is submitted
-  // now was chosen without the results of those that wait.
-  void submit_ahead() {
-    while (outstanding() < parts_.compilers.width() + kAhead) {
-      if (options_.max_trials > 0 && submitted_ >= options_.max_trials) return;
-      auto tuning = next_candidate();
-      if (!tuning) return;
-      if (incumbents_.count(code(*tuning)) == 0) ++submitted_;  // those are compiled again, but are no new trials
-      parts_.compilers.submit(*tuning);
-    }
-  }
-
-  int outstanding() const { return parts_.compilers.pending() + static_cast<int>(ready_.size()); }
-
-  std::optional<Tuning> next_candidate() {
-    if (!first_.empty()) {
-      const Tuning tuning = first_.front();
-      first_.pop_front();
-      return tuning;
-    }
-    while (auto tuning = parts_.strategy.propose()) {
-      if (baseline_codes_.count(code(*tuning)) + warm_start_codes_.count(code(*tuning)) == 0) return tuning;
-    }
-    strategy_is_done_ = true;
-    return std::nullopt;
-  }
-
-  std::optional<CompileResult> next_compiled() {
-    while (auto compiled = parts_.compilers.poll(milliseconds{0})) ready_.push_back(std::move(*compiled));
-    if (ready_.empty()) {
-      auto compiled = parts_.compilers.poll(kPollInterval);
-      if (!compiled) return std::nullopt;
-      ready_.push_back(std::move(*compiled));
-    }
-    CompileResult compiled = std::move(ready_.front());
-    ready_.pop_front();
-    return compiled;
-  }
+  bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && time_.may_go_beyond(); }
 
   void handle(CompileResult& compiled) {
     const std::string candidate = code(compiled.tuning);
     if (deserves_another_try(compiled.outcome) && tried_again_.insert(candidate).second) {
-      if (incumbents_.count(candidate) == 0) note_failure(failed_trial(context_, compiled));
-      parts_.compilers.submit(compiled.tuning);
+      if (!queue_.is_incumbent(candidate)) note_failure(failed_trial(context_, compiled));
+      queue_.submit(compiled.tuning);
       return;
     }
-    if (incumbents_.erase(candidate) > 0) {
+    if (queue_.take_incumbent(candidate)) {
       if (compiled.outcome == Outcome::ok) {
         contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_.median_ms(candidate));
       }
@@ -209,22 +142,19 @@ class Session {
     TrialRecord trial = device_trial(context_, compiled.tuning, compiled.kernel, timed);
     if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
       note_failure(std::move(trial));
-      parts_.compilers.submit(compiled.tuning);
+      queue_.submit(compiled.tuning);
       return;
     }
     const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
     finish(compiled.tuning, std::move(trial), timed.dropped);
-    if (contends) {
-      contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
-    }
+    if (contends) contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
   }
 
   DeviceResult time(const CompileResult& compiled) {
     MeasurePlan plan;
     plan.drop_factor = kDropFactor;
     // Baselines stand in the final table: they are timed to the end however slow they are.
-    const bool is_baseline = baseline_codes_.count(code(compiled.tuning)) > 0;
-    if (!is_baseline && best_) plan.best_ms = best_->timing.median_ms;
+    if (!queue_.is_baseline(compiled.tuning) && best_) plan.best_ms = best_->timing.median_ms;
     const double before = parts_.clock.seconds();
     DeviceResult timed = parts_.device.run(compiled.tuning, compiled.kernel, plan);
     result_.device_seconds += parts_.clock.seconds() - before;
@@ -234,14 +164,14 @@ class Session {
 
   /// Of a candidate that is tried again: stored, and no more is concluded from it.
   void note_failure(TrialRecord trial) {
-    trial.id = trials_.insert(trial, naive_gstencils()).id;
+    trial.id = store(trial);
     ++result_.failures[trial.outcome];
     seen_.add(trial);
   }
 
   void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
     const bool ok = trial.outcome == Outcome::ok;
-    trial.id = trials_.insert(trial, naive_gstencils()).id;
+    trial.id = store(trial);
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(tuning, score(trial));
@@ -264,10 +194,10 @@ class Session {
     for (const auto& [tuning, kernel] : finalists) {
       const auto remainder = plan_of(tuning).remainder;
       if (options_.predicted || !remainder || seen_.contains(*remainder)) continue;
-      if (wanted.insert(code(*remainder)).second) parts_.compilers.submit(*remainder);
+      if (wanted.insert(code(*remainder)).second) queue_.submit(*remainder);
     }
-    while (!wanted.empty() && !parts_.stop && elapsed() < options_.budget_s) {
-      if (auto compiled = next_compiled()) {
+    while (!wanted.empty() && !parts_.stop && !time_.is_spent()) {
+      if (auto compiled = queue_.next_compiled()) {
         wanted.erase(code(compiled->tuning));
         handle(*compiled);
       } else {
@@ -302,7 +232,7 @@ class Session {
       const RunPlan plan = plan_of(tuning);
       rate_whole_run(trial, plan, seen_.rates_beside(plan, trial));
     }
-    if (!options_.predicted || !ok) trial.id = trials_.insert(trial, naive_gstencils()).id;  // a model says nothing new
+    if (!options_.predicted || !ok) trial.id = store(trial);  // a model says nothing new
     if (!ok) {
       ++result_.failures[trial.outcome];
     } else if (trial.raced || options_.predicted) {
@@ -319,34 +249,21 @@ class Session {
     }
     result_.best = best_;
     result_.baselines = seen_.baseline_results(parts_.baselines);
-    result_.seconds = elapsed();
+    result_.seconds = time_.elapsed_s();
     return std::move(result_);
   }
 
-  // ---- small things
-
   bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
   ProblemKey context_key() const { return problem_key(parts_.problem); }
-  double elapsed() const { return parts_.clock.seconds() - start_; }
-  double search_budget() const {
-    const double race = std::min(kRaceShare * options_.budget_s, kLongestRaceS);
-    const bool is_run = parts_.problem.steps > 1 && !options_.predicted;
-    return options_.budget_s - race - (is_run ? std::min(kRemainderShare * options_.budget_s, kLongestRemaindersS) : 0);
-  }
 
-  double naive_gstencils() const {
-    for (const Baseline& baseline : parts_.baselines) {
-      if (baseline.name != "naive" || !baseline.tuning) continue;
-      return seen_.rate_of(*baseline.tuning);
-    }
-    return 0;
-  }
+  double naive_gstencils() const { return seen_.naive_rate(parts_.baselines); }
+  std::int64_t store(const TrialRecord& trial) { return trials_.insert(trial, naive_gstencils()).id; }
 
   Progress progress(Progress::Phase phase) const {
     Progress p;
     p.phase = phase;
-    p.elapsed_s = elapsed();
-    p.budget_s = options_.budget_s;
+    p.elapsed_s = time_.elapsed_s();
+    p.budget_s = time_.whole_s();
     p.trials = result_.trials;
     p.max_trials = options_.max_trials;
     for (const auto& [outcome, count] : result_.failures) p.failed += count;
@@ -362,42 +279,17 @@ class Session {
   WinnerStore winners_;
   TrialContext context_;
   Contenders contenders_;
+  CandidateQueue queue_;
   SeenTrials seen_;
-  double start_;
-  double ready_s_ = 0;  // when the device was ready
+  TimeBudget time_;
   SessionResult result_;
   std::optional<TrialRecord> best_;    // timed to the end, of this and earlier sessions
-  std::deque<Tuning> first_;           // incumbents and baselines, before the strategy is asked
   std::set<std::string> cannot_run_;   // codes of stored trials
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it
-  std::set<std::string> incumbents_;   // known codes that are being compiled again
-  std::set<std::string> warm_start_codes_;
-  std::set<std::string> baseline_codes_;
-  std::deque<CompileResult> ready_;  // compiled, waiting for the device
-  int submitted_ = 0;                // new candidates handed to the compile processes
-  bool strategy_is_done_ = false;
   int lost_in_a_row_ = 0;
 };
 
 }  // namespace
-
-double deadline_within(double budget_s, double usual_s) {
-  return std::min(usual_s, std::max(budget_s, kShortestDeadlineS));
-}
-
-std::string_view name(StopReason reason) noexcept {
-  switch (reason) {
-    case StopReason::budget:
-      return "budget spent";
-    case StopReason::max_trials:
-      return "all trials made";
-    case StopReason::exhausted:
-      return "every candidate tried";
-    case StopReason::interrupted:
-      return "interrupted";
-  }
-  return "";
-}
 
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options) {
   return Session(parts, options).run();

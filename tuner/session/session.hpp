@@ -20,15 +20,11 @@ namespace stencil_tune {
 
 struct SessionOptions {
   double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
-  int max_trials = 0;    ///< new trials of this session; 0: no limit
+  int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   int race_rounds = 5;
   bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
 };
-
-/// Seconds that one step of a session may take: what it usually may, but no longer than the budget, and 5 s at the
-/// least. A session ends within its budget and the longest of these.
-double deadline_within(double budget_s, double usual_s);
 
 enum class StopReason { budget, max_trials, exhausted, interrupted };
 

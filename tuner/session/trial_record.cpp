@@ -1,7 +1,10 @@
 #include "tuner/session/trial_record.hpp"
 
+#include "db/winner_choice.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/signature.hpp"
+
+#include <limits>
 
 namespace stencil_tune {
 namespace {
@@ -36,6 +39,11 @@ ProblemKey problem_key(const Problem& problem) {
 double kernel_rate(const Problem& problem, const Timing& timing) {
   if (!(timing.median_ms > 0)) return 0;
   return static_cast<double>(updated_box(problem).cells()) / timing.median_ms / 1e6;
+}
+
+double score(const TrialRecord& trial) {
+  if (trial.outcome != Outcome::ok || !is_sharp(trial)) return std::numeric_limits<double>::infinity();
+  return trial.timing.median_ms;
 }
 
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled) {

@@ -23,6 +23,9 @@ struct TrialContext {
 /// GStencil/s of a kernel whose sweep takes that long; 0 for none.
 double kernel_rate(const Problem& problem, const Timing& timing);
 
+/// What a strategy learns of a trial: ms a sweep; infinite where it is not right, or was not verified.
+double score(const TrialRecord& trial);
+
 /// A candidate that never reached the device.
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled);
 

@@ -7,6 +7,7 @@
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
+#include "tuner/suites/verified_race.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace stencil_tune {
@@ -22,7 +24,6 @@ namespace {
 constexpr int kRounds = 7;
 constexpr std::size_t kNaiveFinalists = 3;  // block shapes that enter the race
 constexpr std::chrono::milliseconds kPollInterval{200};
-constexpr MeasurePlan kShortLook{.first_look_ms = 0, .cap_ms = 0};
 
 using Compiled = std::map<std::string, CompileResult>;
 
@@ -66,12 +67,6 @@ std::optional<Choice> one_sweep_of(const Problem& run, const Target& target, con
 
 constexpr const char* kRemainder = "remainder";  // of a run, beside the winner; no row of its own
 constexpr const char* kOneSweep = "one sweep";
-
-// One kernel of the table: what stands in a row, and what is run for it.
-struct Entry {
-  std::string name;
-  Tuning tuning;
-};
 
 class SideBySide {
  public:
@@ -139,7 +134,7 @@ class SideBySide {
   void add(const std::string& name, const Tuning& tuning) {
     const CompileResult& compiled = compiled_.at(code(tuning));
     if (compiled.outcome == Outcome::ok) {
-      entries_.push_back({name, tuning});
+      contestants_.push_back({name, tuning, compiled.kernel});
     } else {
       report_.rows.push_back({name, std::nullopt, compiled.message});
     }
@@ -154,27 +149,15 @@ class SideBySide {
     }
   }
 
-  /// Verified as in tuning, awkward grids included; what is wrong gets a row without a figure, and does not race.
-  void keep_right_ones() {
-    std::erase_if(entries_, [&](const Entry& entry) {
-      const DeviceResult alone = device_->run(entry.tuning, compiled_.at(code(entry.tuning)).kernel, kShortLook);
-      if (alone.outcome == Outcome::ok) return false;
-      report_.rows.push_back({entry.name, std::nullopt, fmt::format("{}: {}", name(alone.outcome), alone.message)});
-      return true;
-    });
-  }
-
   void race() {
-    keep_right_ones();
-    std::vector<std::pair<Tuning, CompiledKernel>> finalists;
-    for (const Entry& entry : entries_) finalists.emplace_back(entry.tuning, compiled_.at(code(entry.tuning)).kernel);
-    if (finalists.empty()) throw Error(ErrorCode::compile_failed, "no kernel is right: there is nothing to bench");
-    const auto results = device_->race(finalists, kRounds);
+    const VerifiedRace race = race_right_ones(*device_, std::move(contestants_), kRounds);
+    report_.rows.insert(report_.rows.end(), race.wrong.begin(), race.wrong.end());
     std::vector<ReportRow> rows;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      ReportRow row{entries_[i].name, std::nullopt, results[i].message};
-      if (results[i].raced && results[i].outcome == Outcome::ok) {
-        row.trial = device_trial(context_, finalists[i].first, finalists[i].second, results[i]);
+    for (std::size_t i = 0; i < race.results.size(); ++i) {
+      const auto& [contestant, result] = std::tie(race.right[i], race.results[i]);
+      ReportRow row{contestant.name, std::nullopt, result.message};
+      if (result.raced && result.outcome == Outcome::ok) {
+        row.trial = device_trial(context_, contestant.tuning, contestant.kernel, result);
       }
       const bool same_name = !rows.empty() && rows.back().name == row.name;
       if (!same_name) {
@@ -206,7 +189,7 @@ class SideBySide {
   RunPlan plan_;
   Compiled compiled_;
   std::unique_ptr<DeviceWorker> device_;
-  std::vector<Entry> entries_;
+  std::vector<Contestant> contestants_;
   Report report_;
 };
 

@@ -10,8 +10,8 @@ namespace stencil_tune {
 CheckCase make_case(Driver& driver, const Problem& problem, CheckNumbers numbers) {
   CheckCase how{std::move(numbers), {}, {}, {}, 0};
   const std::vector<double>& coefficients = how.numbers.coefficients;
-  for (const Update& update : updates_of(problem)) {
-    how.programs.push_back(compile_reference(problem, update.expression, coefficients));
+  for (std::size_t output = 0; output < updates_of(problem).size(); ++output) {
+    how.programs.push_back(compile_reference(problem, reference_expression(problem, output), coefficients));
     const auto bytes = std::as_bytes(std::span(how.programs.back().instructions));
     how.instructions.emplace_back(driver, bytes.size());
     how.instructions.back().write(bytes);

@@ -1,6 +1,5 @@
 #include "tuner/verify/reference.hpp"
 
-#include "generator/stencil/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/device/storage.h"
 
@@ -38,29 +37,26 @@ struct ComputedField {
   std::vector<bool> computed;  ///< by the sweep
 };
 
-/// Evaluates the nodes an expression needs, each once, operands first: the arena's own order.
+/// Evaluates the nodes of an expression, each once, operands first: the order they are in.
 class CellEvaluator {
  public:
-  CellEvaluator(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
-                std::span<const double> coefficients, const check::Rounding& rounding,
-                const ComputedField* earlier = nullptr)
+  CellEvaluator(const Problem& problem, const ReferenceExpression& expression,
+                std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
+                const check::Rounding& rounding, const ComputedField* earlier = nullptr)
       : problem_(problem),
+        expression_(expression),
         inputs_(inputs),
         earlier_(earlier),
         advanced_(advanced_input(problem)),
         rounding_(rounding),
-        results_(problem.stencil.nodes.size()) {
-    const std::vector<bool> needed = reachable(problem.stencil, {expression});
-    for (NodeId id = 0; id <= expression; ++id) {
-      if (needed[static_cast<std::size_t>(id)]) order_.push_back(id);
-    }
+        results_(expression.nodes.size()) {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
     if (earlier != nullptr) weights_ = error_weights(problem, coefficients);
   }
 
   check::Bounded operator()(const std::array<std::int64_t, kMaxRank>& cell) {
-    for (NodeId id : order_) results_[static_cast<std::size_t>(id)] = evaluate(node(id), cell);
-    check::Bounded result = results_[static_cast<std::size_t>(order_.back())];
+    for (std::size_t id = 0; id < results_.size(); ++id) results_[id] = value_of(expression_.nodes[id], cell);
+    check::Bounded result = results_.back();
     for (const check::ErrorWeight& tap : weights_) {
       const std::optional<std::size_t> at = place_read(problem_, {tap.offset[0], tap.offset[1], tap.offset[2]}, cell);
       if (at && earlier_->computed[*at]) result.error += check::scaled(earlier_->error[*at], tap.weight);
@@ -69,12 +65,6 @@ class CellEvaluator {
   }
 
  private:
-  const Node& node(NodeId id) const { return problem_.stencil.nodes[static_cast<std::size_t>(id)]; }
-
-  const check::Bounded& operand(const Node& of, std::size_t i) const {
-    return results_[static_cast<std::size_t>(of.operands[i])];
-  }
-
   check::Bounded read(int field, const Offset& offset, const std::array<std::int64_t, kMaxRank>& cell) const {
     const std::optional<std::size_t> at = place_read(problem_, offset, cell);
     if (!at) return check::exactly(0);
@@ -87,62 +77,37 @@ class CellEvaluator {
     return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
+  /// A kernel has it rounded, or what it is carried out to with others.
   check::Bounded literal(double value) const {
-    const double rounded = round_to_compute(value, problem_.type);
-    check::Bounded result = check::exactly(rounded);
-    if (rounded != value) result.factors = 1;  // the generator may fold it with others before rounding
+    check::Bounded result = check::exactly(value);
+    if (round_to_compute(value, problem_.type) != value) result.factors = 1;
     return result;
   }
 
-  check::Bounded evaluate(const Node& n, const std::array<std::int64_t, kMaxRank>& cell) const {
-    const auto a = [&]() -> const check::Bounded& { return operand(n, 0); };
-    const auto b = [&]() -> const check::Bounded& { return operand(n, 1); };
-    switch (n.op) {
+  check::Bounded value_of(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+    switch (node.op) {
       case Operation::number:
-        return literal(n.value);
+        return literal(node.value);
       case Operation::coefficient:
-        return check::exactly(coefficients_[static_cast<std::size_t>(n.index)]);
+        return check::exactly(coefficients_[static_cast<std::size_t>(node.index)]);
       case Operation::read:
-        return read(n.index, n.offset, cell);
-      case Operation::negate:
-        return check::negate(a());
-      case Operation::absolute:
-        return check::absolute(a(), rounding_);
-      case Operation::square_root:
-        return check::square_root(a(), rounding_);
-      case Operation::exponential:
-        return check::exponential(a(), rounding_);
-      case Operation::add:
-        return check::add(a(), b());
-      case Operation::subtract:
-        return check::subtract(a(), b());
-      case Operation::multiply:
-        return check::multiply(a(), b());
-      case Operation::divide:
-        return check::divide(a(), b(), rounding_);
-      case Operation::minimum:
-        return check::minimum(a(), b(), rounding_);
-      case Operation::maximum:
-        return check::maximum(a(), b(), rounding_);
-      case Operation::less:
-        return check::compared(a().value < b().value, a(), b(), rounding_);
-      case Operation::less_equal:
-        return check::compared(a().value <= b().value, a(), b(), rounding_);
-      case Operation::equal:
-        return check::compared(a().value == b().value, a(), b(), rounding_);
-      case Operation::select:
-        return check::select(a(), b(), operand(n, 2), rounding_);
+        return read(node.index, node.offset, cell);
+      default:
+        break;
     }
-    throw Error(ErrorCode::internal, "the reference does not know operation " + std::to_string(static_cast<int>(n.op)) +
-                                         "; add it to CellEvaluator");
+    std::array<check::Bounded, 3> operands{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count(node.op)); ++i) {
+      operands[i] = results_[static_cast<std::size_t>(node.operands[i])];
+    }
+    return evaluate(node.op, operands, rounding_);
   }
 
   const Problem& problem_;
+  const ReferenceExpression& expression_;
   std::span<const std::vector<double>> inputs_;
   const ComputedField* earlier_;
   std::optional<std::size_t> advanced_;  ///< input that earlier_ stands for
   check::Rounding rounding_;
-  std::vector<NodeId> order_;
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;  ///< of the errors of earlier_; empty: they travel with the values
   std::vector<check::Bounded> results_;
@@ -220,22 +185,22 @@ std::int64_t ReferenceField::unbounded_cells() const {
   return std::count_if(tolerance.begin(), tolerance.end(), [](double t) { return std::isinf(t); });
 }
 
-check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
-                             std::span<const double> coefficients, const std::array<std::int64_t, kMaxRank>& cell,
-                             const check::Rounding& rounding) {
+check::Bounded evaluate_cell(const Problem& problem, const ReferenceExpression& expression,
+                             std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
+                             const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
   check_sizes(problem, inputs, coefficients);
   return CellEvaluator(problem, expression, inputs, coefficients, rounding)(cell);
 }
 
 namespace {
 
-ComputedField sweep(const Problem& problem, const Update& update, std::span<const std::vector<double>> inputs,
-                    std::span<const double> coefficients, const check::Rounding& rounding,
-                    const ComputedField* earlier) {
+ComputedField sweep(const Problem& problem, const ReferenceExpression& expression,
+                    std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
+                    const check::Rounding& rounding, const ComputedField* earlier) {
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const Box box = updated_box(problem);
   ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
-  CellEvaluator evaluate(problem, update.expression, inputs, coefficients, rounding, earlier);
+  CellEvaluator evaluate(problem, expression, inputs, coefficients, rounding, earlier);
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
       for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
@@ -271,7 +236,10 @@ std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<
   for (const LinearTap& tap : problem.facts.linear_taps) {
     if (tap.tap.field != problem.facts.inputs[*advanced]) continue;
     check::Bounded weight = check::exactly(1);
-    if (tap.weight >= 0) weight = CellEvaluator(problem, tap.weight, {}, coefficients, rounding)({0, 0, 0});
+    if (tap.weight >= 0) {
+      const ReferenceExpression expression = simplified_expression(problem.stencil, tap.weight);
+      weight = CellEvaluator(problem, expression, {}, coefficients, rounding)({0, 0, 0});
+    }
     const Offset& offset = tap.tap.offset;
     weights.push_back({{offset[0], offset[1], offset[2]},
                        0,
@@ -285,9 +253,11 @@ std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span
   if (sweeps > 1) return {evaluate_sweeps(problem, inputs, coefficients, exact, sweeps).back()};
   check_sizes(problem, inputs, coefficients);
   std::vector<ReferenceField> fields;
-  for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
-    const ComputedField field = sweep(problem, update, inputs, coefficients, rounding_of(problem.type, exact), nullptr);
-    fields.push_back(stored(problem, update.output, field, exact));
+  for (std::size_t output = 0; output < problem.facts.outputs.size(); ++output) {
+    const ReferenceExpression expression = reference_expression(problem, output);
+    const ComputedField field =
+        sweep(problem, expression, inputs, coefficients, rounding_of(problem.type, exact), nullptr);
+    fields.push_back(stored(problem, problem.facts.outputs[output], field, exact));
   }
   return fields;
 }
@@ -295,14 +265,14 @@ std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span
 std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<const std::vector<double>> inputs,
                                             std::span<const double> coefficients, bool exact, int sweeps) {
   check_sizes(problem, inputs, coefficients);
-  const Update& update = problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates.front();
+  const ReferenceExpression expression = reference_expression(problem, 0);
   const check::Rounding rounding = rounding_of(problem.type, exact);
   std::vector<ReferenceField> fields;
-  ComputedField now = sweep(problem, update, inputs, coefficients, rounding, nullptr);
+  ComputedField now = sweep(problem, expression, inputs, coefficients, rounding, nullptr);
   for (;;) {
-    fields.push_back(stored(problem, update.output, now, exact));
+    fields.push_back(stored(problem, problem.facts.outputs.front(), now, exact));
     if (static_cast<int>(fields.size()) == sweeps) return fields;
-    now = sweep(problem, update, inputs, coefficients, rounding, &now);
+    now = sweep(problem, expression, inputs, coefficients, rounding, &now);
   }
 }
 

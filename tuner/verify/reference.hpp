@@ -3,6 +3,7 @@
 
 #include "generator/stencil/problem.hpp"
 #include "tuner/verify/device/program.h"
+#include "tuner/verify/reference_expression.hpp"
 
 #include <array>
 #include <cstdint>
@@ -48,10 +49,10 @@ std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<co
 /// each operation. At least the weight's magnitude, whichever way its own constants are rounded.
 std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<const double> coefficients);
 
-/// One cell of one output: value and bounds before storing.
-check::Bounded evaluate_cell(const Problem& problem, NodeId expression, std::span<const std::vector<double>> inputs,
-                             std::span<const double> coefficients, const std::array<std::int64_t, kMaxRank>& cell,
-                             const check::Rounding& rounding);
+/// One cell of an expression: value and bounds before storing.
+check::Bounded evaluate_cell(const Problem& problem, const ReferenceExpression& expression,
+                             std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
+                             const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding);
 
 /// To the compute type's precision (f32 for 16-bit types) and to the element type's, to nearest, ties to even.
 double round_to_compute(double value, ElementType type);

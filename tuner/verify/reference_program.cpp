@@ -20,13 +20,15 @@ static_assert(static_cast<int>(check::Code::divide) == static_cast<int>(Operatio
 static_assert(static_cast<int>(check::Code::maximum) == static_cast<int>(Operation::maximum));
 static_assert(static_cast<int>(check::Code::select) == static_cast<int>(Operation::select));
 
-const Node& node_of(const Problem& problem, NodeId id) { return problem.stencil.nodes[static_cast<std::size_t>(id)]; }
+const Node& node_of(const ReferenceExpression& expression, NodeId id) {
+  return expression.nodes[static_cast<std::size_t>(id)];
+}
 
-/// How many operations deep each node is; operands come before their users in the arena.
-std::vector<int> depths(const Problem& problem) {
-  std::vector<int> depth(problem.stencil.nodes.size(), 0);
+/// How many operations deep each node is; operands come before their users.
+std::vector<int> depths(const ReferenceExpression& expression) {
+  std::vector<int> depth(expression.nodes.size(), 0);
   for (std::size_t id = 0; id < depth.size(); ++id) {
-    for (NodeId operand : problem.stencil.nodes[id].operands) {
+    for (NodeId operand : expression.nodes[id].operands) {
       if (operand >= 0) depth[id] = std::max(depth[id], depth[static_cast<std::size_t>(operand)] + 1);
     }
   }
@@ -44,17 +46,17 @@ std::vector<NodeId> deepest_first(const Node& node, const std::vector<int>& dept
 
 /// The nodes below an expression, operands first and close to their use, so that few slots are live at once.
 /// Without recursion: an expression may be a sum of thousands of terms, each one level deeper than the last.
-std::vector<NodeId> evaluation_order(const Problem& problem, NodeId expression) {
+std::vector<NodeId> evaluation_order(const ReferenceExpression& expression) {
   struct Visit {
     NodeId id;
     std::vector<NodeId> operands;
     std::size_t next = 0;
   };
-  const std::vector<int> depth = depths(problem);
-  const auto visit = [&](NodeId id) { return Visit{id, deepest_first(node_of(problem, id), depth)}; };
+  const std::vector<int> depth = depths(expression);
+  const auto visit = [&](NodeId id) { return Visit{id, deepest_first(node_of(expression, id), depth)}; };
   std::vector<NodeId> order;
-  std::vector<bool> seen(problem.stencil.nodes.size(), false);
-  std::vector<Visit> path{visit(expression)};
+  std::vector<bool> seen(expression.nodes.size(), false);
+  std::vector<Visit> path{visit(expression.root())};
   while (!path.empty()) {
     Visit& now = path.back();
     if (now.next == now.operands.size()) {
@@ -73,8 +75,8 @@ std::vector<NodeId> evaluation_order(const Problem& problem, NodeId expression) 
 /// Gives each value a slot from its computation to its last use.
 class SlotAllocator {
  public:
-  SlotAllocator(const Problem& problem, const std::vector<NodeId>& order)
-      : problem_(problem), uses_(problem.stencil.nodes.size(), 0), slot_(problem.stencil.nodes.size(), 0) {
+  SlotAllocator(const ReferenceExpression& expression, const std::vector<NodeId>& order)
+      : expression_(expression), uses_(expression.nodes.size(), 0), slot_(expression.nodes.size(), 0) {
     for (NodeId id : order) {
       for_operands(id, [&](NodeId operand) { ++uses_[index(operand)]; });
     }
@@ -97,11 +99,11 @@ class SlotAllocator {
 
   template <class Visit>
   void for_operands(NodeId id, const Visit& visit) const {
-    const Node& node = node_of(problem_, id);
+    const Node& node = node_of(expression_, id);
     for (int i = 0; i < operand_count(node.op); ++i) visit(node.operands[static_cast<std::size_t>(i)]);
   }
 
-  const Problem& problem_;
+  const ReferenceExpression& expression_;
   std::vector<int> uses_;
   std::vector<int> slot_;
   std::vector<int> free_;
@@ -112,8 +114,8 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
   check::Instruction now{};
   now.code = static_cast<check::Code>(node.op);
   if (node.op == Operation::number) {
-    now.value = round_to_compute(node.value, problem.type);
-    now.inexact = now.value == node.value ? 0 : 1;
+    now.value = node.value;
+    now.inexact = round_to_compute(node.value, problem.type) == node.value ? 0 : 1;
   } else if (node.op == Operation::coefficient) {
     now.value = round_to_compute(coefficients[static_cast<std::size_t>(node.index)], problem.type);
   } else if (node.op == Operation::read) {
@@ -126,18 +128,19 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
 
 }  // namespace
 
-ReferenceProgram compile_reference(const Problem& problem, NodeId expression, std::span<const double> coefficients) {
+ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpression& expression,
+                                   std::span<const double> coefficients) {
   if (problem.facts.inputs.size() > static_cast<std::size_t>(check::kMaxInputs)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the stencil reads {} fields, verification takes {} at most; split it into stages",
                             problem.facts.inputs.size(), check::kMaxInputs));
   }
-  const std::vector<NodeId> order = evaluation_order(problem, expression);
-  SlotAllocator slots(problem, order);
+  const std::vector<NodeId> order = evaluation_order(expression);
+  SlotAllocator slots(expression, order);
   ReferenceProgram program;
   program.instructions.reserve(order.size());
   for (NodeId id : order) {
-    const Node& node = node_of(problem, id);
+    const Node& node = node_of(expression, id);
     check::Instruction now = instruction_for(problem, node, coefficients);
     for (int i = 0; i < operand_count(node.op); ++i) {
       now.operands[i] = slots.slot_of(node.operands[static_cast<std::size_t>(i)]);

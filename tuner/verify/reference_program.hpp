@@ -1,8 +1,9 @@
-// The expression tree as a program for the reference evaluator.
+// The written expression as a program for the reference evaluator.
 #pragma once
 
 #include "generator/stencil/problem.hpp"
 #include "tuner/verify/device/arguments.h"
+#include "tuner/verify/reference_expression.hpp"
 
 #include <span>
 #include <vector>
@@ -14,10 +15,11 @@ struct ReferenceProgram {
   int slots = 1;  ///< how many the program needs
 };
 
-/// One output's expression; each shared node is computed once. Coefficients are rounded to the compute type.
+/// Each shared node is computed once. Coefficients are rounded to the compute type.
 /// Throws Error(invalid_argument) for an expression that needs more slots than the device code could hold, or more
 /// inputs than kMaxInputs.
-ReferenceProgram compile_reference(const Problem& problem, NodeId expression, std::span<const double> coefficients);
+ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpression& expression,
+                                   std::span<const double> coefficients);
 
 /// The problem's layout as the checking kernels take it.
 check::Layout layout_of(const Problem& problem);

@@ -134,7 +134,11 @@ Problem small_grid(const Problem& problem, int sweeps) {
 class Decision {
  public:
   Decision(const Problem& problem, const CheckNumbers& numbers, const Node& node)
-      : problem_(problem), numbers_(numbers), node_(node) {}
+      : problem_(problem), numbers_(numbers), op_(node.op) {
+    for (std::size_t i = 0; i < 2 && node.operands[i] >= 0; ++i) {
+      operands_.push_back(simplified_expression(problem.stencil, node.operands[i]));
+    }
+  }
 
   static bool decides(Operation op) {
     return op == Operation::absolute || op == Operation::minimum || op == Operation::maximum || op == Operation::less ||
@@ -143,23 +147,23 @@ class Decision {
 
   bool operator()(std::span<const std::vector<double>> inputs, const std::array<std::int64_t, kMaxRank>& cell) const {
     const double first = value(0, inputs, cell);
-    if (node_.op == Operation::select) return first != 0;
-    if (node_.op == Operation::absolute) return first < 0;
+    if (op_ == Operation::select) return first != 0;
+    if (op_ == Operation::absolute) return first < 0;
     const double second = value(1, inputs, cell);
-    return node_.op == Operation::equal ? first == second : first < second;
+    return op_ == Operation::equal ? first == second : first < second;
   }
 
  private:
   double value(std::size_t operand, std::span<const std::vector<double>> inputs,
                const std::array<std::int64_t, kMaxRank>& cell) const {
-    return evaluate_cell(problem_, node_.operands[operand], inputs, numbers_.coefficients, cell,
-                         rounding_of(problem_.type))
+    return evaluate_cell(problem_, operands_[operand], inputs, numbers_.coefficients, cell, rounding_of(problem_.type))
         .value;
   }
 
   const Problem& problem_;
   const CheckNumbers& numbers_;
-  const Node& node_;
+  Operation op_;
+  std::vector<ReferenceExpression> operands_;  ///< the first two
 };
 
 /// Decisions (min, select, comparisons ...) that go one way in all cells of the first sweep: kernels that get them

@@ -155,7 +155,7 @@ void Verification::agree_with_cpu() {
   const std::int64_t height = box.high[1] - box.low[1];
   for (std::size_t output = 0; output < single_.programs.size(); ++output) {
     scratch_->compute(small, small_fields_, single_, output, {0, row_count(small)});
-    const NodeId expression = updates_of(small)[output].expression;
+    const ReferenceExpression expression = reference_expression(small, output);
     for (std::int64_t i = 0; i < box.cells(); i += std::max<std::int64_t>(1, box.cells() / kSpotChecks)) {
       const std::int64_t row = i / width;
       const std::array<std::int64_t, kMaxRank> cell{box.low[0] + i % width, box.low[1] + row % height,
@@ -317,7 +317,10 @@ std::optional<std::string> Verification::verify(const Launcher& candidate) {
 
 std::optional<std::string> Verification::verify_launches(const Launcher& candidate, int launches) {
   const int sweeps = sweeps_per_launch(candidate.tuning());
-  if (sweeps > 1 && !whole_) return "its grid is too large for the device to hold the reference of several steps";
+  if (sweeps > 1 && !whole_) {
+    throw Error(ErrorCode::exceeds_device_memory,
+                "its grid is too large for the device to hold the reference of several steps");
+  }
   const CheckedLaunch each{problem_, fields_, case_of(sweeps), sweeps};
   for (int launch = 0; launch < launches; ++launch) {
     if (auto wrong = check(candidate, each)) return wrong;

@@ -32,7 +32,8 @@ class Verification {
 
   /// Runs the candidate on the problem, then on awkward small grids, there also (one sweep, stencils that can) with
   /// integers that must agree to the bit. What is wrong, in a sentence; nothing when all is right. Throws Error when
-  /// the kernel cannot be launched or breaks the context.
+  /// the kernel cannot be launched or breaks the context, or (exceeds_device_memory) memory does not hold the reference
+  /// of the steps that it fuses.
   std::optional<std::string> verify(const Launcher& candidate);
 
   /// How sharp the candidate's checks are, right after it has been verified: below kSharp it has not been.

@@ -18,28 +18,25 @@
 namespace stencil_tune {
 namespace {
 
-/// Beyond what the worker holds when it begins. The largest kernels of the corpus took 0.5 GB; a runaway is stopped
-/// before it takes the machine's memory from others.
-constexpr rlim_t kMemoryGiB = 4;
-
-void limit_memory() {
+/// So many more than the worker holds now.
+void limit_memory(std::uint64_t bytes) {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   rlimit limit{};
   ::getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = std::min(limit.rlim_max, pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (kMemoryGiB << 30));
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + bytes);
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
-CompileResult compile(Compiler& compiler, const Problem& problem, const std::string& architecture,
-                      const Tuning& tuning) {
+CompileResult compile(Compiler& compiler, const Problem& problem, const WorkerOptions& options, const Tuning& tuning) {
   CompileResult result;
   result.tuning = tuning;
   try {
-    result.kernel = compiler.compile(generate({problem, tuning}), architecture);
+    result.kernel = compiler.compile(generate({problem, tuning}), options.architecture);
   } catch (const std::bad_alloc&) {
     result.outcome = Outcome::compile_failed;
-    result.message = fmt::format("compiling it takes more than {} GiB of memory", kMemoryGiB);
+    result.message = fmt::format("compiling it takes more than {:.3g} GiB of memory",
+                                 static_cast<double>(options.compile_memory_bytes) / (1 << 30));
   } catch (const std::exception& error) {
     result.outcome = Outcome::compile_failed;
     result.message = error.what();
@@ -50,17 +47,21 @@ CompileResult compile(Compiler& compiler, const Problem& problem, const std::str
 }  // namespace
 
 int compile_worker_main() {
+  return compile_worker_main([] { return open_cached_nvrtc(); });
+}
+
+int compile_worker_main(const std::function<std::unique_ptr<Compiler>()>& open_compiler) {
   ParentLine parent;
   try {
     const std::optional<Message> opening = parent.receive();
     if (!opening) return 0;
     const auto problem = opening->at("problem").get<Problem>();
-    const std::string architecture = opening->at("options").get<WorkerOptions>().architecture;
-    const std::unique_ptr<Compiler> compiler = open_cached_nvrtc();
-    limit_memory();
+    const auto options = opening->at("options").get<WorkerOptions>();
+    const std::unique_ptr<Compiler> compiler = open_compiler();
+    limit_memory(options.compile_memory_bytes);
     parent.send({{"ready", compiler->version()}});
     while (const std::optional<Message> job = parent.receive()) {
-      parent.send(compile(*compiler, problem, architecture, job->at("tuning").get<Tuning>()));
+      parent.send(compile(*compiler, problem, options, job->at("tuning").get<Tuning>()));
     }
     return 0;
   } catch (const Error& error) {

@@ -25,7 +25,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Node, op, value, index, offset, operands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Update, output, expression)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
 /// Without its facts, which make_problem() derives again.
@@ -37,7 +38,7 @@ void to_json(Message& message, const Tuning& tuning);
 void from_json(const Message& message, Tuning& tuning);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_width, compile_deadline_s,
-                                   run_deadline_s, seed)
+                                   run_deadline_s, seed, compile_memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)

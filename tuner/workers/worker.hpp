@@ -94,6 +94,9 @@ struct WorkerOptions {
   int compile_width = 0;     ///< compilers at once; 0: one per usable core
   double compile_deadline_s = 60;
   double run_deadline_s = 20;
+  /// That a compiler may take beyond what it holds when it begins: the largest kernels of the corpus took 0.5 GB, and a
+  /// runaway is stopped before it takes the machine's memory from others.
+  std::uint64_t compile_memory_bytes = std::uint64_t{4} << 30;
   std::uint64_t seed = 1;  ///< of the random input
 };
 
@@ -111,6 +114,7 @@ std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const 
 
 /// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.
 int compile_worker_main();
+int compile_worker_main(const std::function<std::unique_ptr<Compiler>()>& open_compiler);
 int device_worker_main();
 
 }  // namespace stencil_tune

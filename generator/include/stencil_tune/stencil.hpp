@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,6 +88,13 @@ struct Rotation {
   int to = 0;    ///< index into fields
 };
 
+/// The updates as their author wrote them: nothing is carried out, simplified or brought into another order. What is
+/// derived from a stencil's own nodes is checked against these. Fields and coefficients are the stencil's.
+struct WrittenForm {
+  std::vector<Node> nodes;    ///< operands before their users
+  std::vector<Stage> stages;  ///< outputs as in Stencil::stages; expressions are indices into these nodes
+};
+
 /// An update rule: fields, coefficients, and what each stage of a step writes.
 struct Stencil {
   std::string name;                       ///< for people; never part of the key
@@ -97,14 +105,21 @@ struct Stencil {
   std::vector<Stage> stages;              ///< run in order; built-ins have one
   std::vector<Rotation> rotations;        ///< of buffers, after a step
   std::optional<ElementType>
-      element;  ///< what its definition asks for where the user does not say; never part of the key
+      element;          ///< what its definition asks for where the user does not say; never part of the key
+  WrittenForm written;  ///< see define_stencil(); without stages where it is not known. Never part of the key
+};
+
+/// What becomes of operations that a builder is given.
+enum class Form {
+  simplified,  ///< what can be settled is, and equal expressions are one: what keys and kernels are made of
+  written,     ///< they stay as they are: what kernels are checked against
 };
 
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
 class StencilBuilder {
  public:
-  StencilBuilder(std::string name, int rank);  ///< an empty one
-  explicit StencilBuilder(Stencil stencil);    ///< goes on from a stencil that a builder made: ids stay as they are
+  StencilBuilder(std::string name, int rank, Form form = Form::simplified);  ///< an empty one
+  explicit StencilBuilder(Stencil stencil);  ///< goes on from a stencil that a builder made: ids stay as they are
 
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
@@ -116,7 +131,7 @@ class StencilBuilder {
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
   /// stay visible, division of field values by a read-free divisor d becomes multiplication by (1/d), and
-  /// a*(b*x) with read-free a, b becomes (a*b)*x.
+  /// a*(b*x) with read-free a, b becomes (a*b)*x. None of this in the written form.
   NodeId apply(Operation op, NodeId a, NodeId b = -1, NodeId c = -1);
 
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
@@ -124,25 +139,37 @@ class StencilBuilder {
   void rotate(int from_field, int to_field);         ///< after a step
 
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
+  Form form() const noexcept { return form_; }
 
   /// Whether any field value enters the node.
   bool reads_field(NodeId node) const { return reads_field_[static_cast<std::size_t>(node)]; }
 
   /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank), adds the
-  /// nodes that weights of linear updates need (StageFacts::linear_taps), and drops nodes that nothing uses.
-  /// Throws Error(malformed_definition).
+  /// nodes that weights of linear updates need (StageFacts::linear_taps), and drops nodes that nothing uses. The
+  /// written form is only rid of those. Throws Error(malformed_definition).
   Stencil build() &&;
 
  private:
+  bool same(const Node& a, const Node& b) const;
   NodeId intern(const Node& node);
   NodeId append(const Node& node);
   NodeId simplify(Operation op, NodeId a, NodeId b, NodeId c);  ///< -1 when nothing is simpler
 
+  Form form_ = Form::simplified;
   Stencil stencil_;
   std::vector<bool> reads_field_;  ///< of each node
   std::unordered_multimap<std::size_t, NodeId> by_hash_;
   std::unordered_map<std::string, int> coefficient_index_;
 };
+
+/// Both forms of one stencil as one: the simplified, with the other as what is written.
+/// Throws Error(internal) where they differ in fields, coefficients, stages or rotations.
+Stencil with_written_form(Stencil simplified, Stencil written);
+
+/// A stencil in both forms. `define` is called once for each, with an empty builder, and must do the same both times:
+/// kernels made of what the builder simplified are then checked against what was written.
+/// A stencil that one StencilBuilder built has the simplified form alone, which kernels are then checked against.
+Stencil define_stencil(const std::string& name, int rank, const std::function<void(StencilBuilder&)>& define);
 
 // ---- built-ins ------------------------------------------------------------------------------------------------------
 

@@ -212,5 +212,47 @@ TEST(Builtin, UnknownNameSuggestsTheNearest) {
   }
 }
 
+/// 0 - (a + b), (b + a) * 1
+void define_both(StencilBuilder& b) {
+  const NodeId left = b.read(b.field("u"), {-1, 0, 0});
+  const NodeId right = b.read(b.field("u"), {1, 0, 0});
+  b.update(b.field("v"), b.apply(Operation::subtract, b.number(0), b.apply(Operation::add, left, right)));
+  b.update(b.field("w"), b.apply(Operation::multiply, b.apply(Operation::add, right, left), b.number(1)));
+}
+
+TEST(DefineStencil, KeepsWhatIsWrittenBesideWhatIsSimplified) {
+  const Stencil stencil = define_stencil("both", 1, define_both);
+  EXPECT_EQ(stencil.nodes.size(), 4u);  // two reads, one sum, one negation
+  EXPECT_EQ(stencil.written.nodes.size(), 8u);
+  ASSERT_EQ(stencil.written.stages.size(), 1u);
+  const auto operation = [&](std::size_t update) {
+    return stencil.written.nodes[static_cast<std::size_t>(stencil.written.stages[0].updates[update].expression)].op;
+  };
+  EXPECT_EQ(operation(0), Operation::subtract);
+  EXPECT_EQ(operation(1), Operation::multiply);
+}
+
+TEST(DefineStencil, LeavesTheKeyAlone) {
+  StencilBuilder builder("one", 1);
+  define_both(builder);
+  EXPECT_EQ(stencil_key(define_stencil("both", 1, define_both)), stencil_key(std::move(builder).build()));
+}
+
+TEST(DefineStencil, RejectsADefinitionThatDiffersFromTimeToTime) {
+  int calls = 0;
+  const auto define = [&](StencilBuilder& b) {
+    b.coefficient("c", ++calls);
+    define_both(b);
+  };
+  EXPECT_THROW(define_stencil("fickle", 1, define), Error);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(MakeBuiltin, HasBothForms) {
+  const Stencil star = make_builtin(Shape::star, 3, 2);
+  EXPECT_EQ(star.written.nodes, star.nodes) << "there is nothing to simplify";
+  EXPECT_NE(find_builtin("jacobi2d").written.nodes, find_builtin("jacobi2d").nodes);
+}
+
 }  // namespace
 }  // namespace stencil_tune

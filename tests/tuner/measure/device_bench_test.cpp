@@ -5,6 +5,7 @@
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/measurement.hpp"
+#include "tuner/verify/field_set.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST_F(DeviceBenchTest, FinalistsAreTimedInTurnsAndVerifiedAfterwards) {
   for (const DeviceResult& result : results) {
     EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
     EXPECT_TRUE(result.raced);
-    EXPECT_GE(result.timing.samples, kFewestSamples) << "however few rounds were asked for";
+    EXPECT_GE(result.timing.samples, 11) << "however few rounds were asked for";
   }
   EXPECT_DOUBLE_EQ(results[0].timing.median_ms, device.launch_ms / 4);
   EXPECT_DOUBLE_EQ(results[1].timing.median_ms, device.launch_ms);
@@ -72,6 +73,23 @@ TEST_F(DeviceBenchTest, AFinalistThatGoesWrongDuringTheRaceIsFoundThere) {
   ASSERT_EQ(run(fusing(4), kernel).outcome, Outcome::ok);
   device.idle_from = device.launches + kFewestSamples;
   EXPECT_EQ(bench.race({{fusing(4), kernel}}, 1).front().outcome, Outcome::wrong_result);
+}
+
+TEST_F(DeviceBenchTest, MemoryThatHoldsNoReferenceOfSeveralStepsIsALimit) {
+  const CompiledKernel kernel = right(fusing(4));
+  const Tuning single = parse_code("direct.bx32.by4");
+  device.is_full = true;
+  EXPECT_EQ(run(fusing(4), kernel).outcome, Outcome::exceeds_limits);
+  device.is_full = false;
+
+  // Too little for the whole reference from the beginning: it is computed piece by piece, for single sweeps.
+  device.free_bytes = 2 * field_set_bytes(problem);
+  DeviceBench tight(device, read_device(device, 0), problem, {.architecture = "sm_90"});
+  const DeviceResult fused = tight.run(fusing(4), kernel, kPlan);
+  EXPECT_EQ(fused.outcome, Outcome::exceeds_limits);
+  EXPECT_NE(fused.message.find("hold the reference of several steps"), std::string::npos) << fused.message;
+  const DeviceResult swept = tight.run(single, right(single), kPlan);
+  EXPECT_EQ(swept.outcome, Outcome::ok) << swept.message;
 }
 
 TEST(OutcomeOfErrors, TellsMemoryFromFailedLaunches) {

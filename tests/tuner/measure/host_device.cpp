@@ -28,6 +28,7 @@ CompiledKernel HostDevice::load(const Candidate& candidate, const KernelSource& 
 }
 
 DevicePointer HostDevice::allocate(std::size_t bytes) {
+  if (is_full) throw Error(ErrorCode::exceeds_device_memory, "made to be full");
   void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (memory == nullptr) throw Error(ErrorCode::exceeds_device_memory, "no memory");
   return reinterpret_cast<std::uintptr_t>(memory);

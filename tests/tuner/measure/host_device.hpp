@@ -24,7 +24,10 @@ class HostDevice : public FakeDriver {
   int launches = 0;                                 ///< of candidates, so far
   int idle_from = std::numeric_limits<int>::max();  ///< from this launch on candidates compute nothing
 
-  std::size_t free_memory() override { return std::size_t{1} << 30; }
+  std::size_t free_bytes = std::size_t{1} << 30;
+  bool is_full = false;  ///< nothing more can be allocated
+
+  std::size_t free_memory() override { return free_bytes; }
   DevicePointer allocate(std::size_t bytes) override;
   void free(DevicePointer pointer) noexcept override;
   void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st* stream) override;

@@ -1,4 +1,5 @@
 #include "tests/tuner/session/session_fakes.hpp"
+#include "tuner/session/time_budget.hpp"
 
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
@@ -198,10 +199,10 @@ class RunSessionTest : public SessionTest {
     device.limits = limits;
   }
 
-  SessionResult run_with(const char* candidate) {
+  SessionResult run_with(const char* candidate, int most_trials = 100) {
     const auto strategy = make_listed(space, {parse_code(candidate)});
     return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
-                       trials(100));
+                       trials(most_trials));
   }
 
   static constexpr const char* kFused = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4";
@@ -215,6 +216,14 @@ TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
   const double cells = 254.0 * 254 * 254;
   EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
   EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
+}
+
+TEST_F(RunSessionTest, AsManyTrialsAsWereAskedForAreOfTheSearch) {
+  const SessionResult result = run_with(kFused, 1);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->plan, "4x2+3x1") << "what is left over is timed beyond them";
+  EXPECT_EQ(result.trials, 2);
+  EXPECT_EQ(device.ran, (std::vector<std::string>{code(parse_code(kFused)), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3"}));
 }
 
 TEST_F(RunSessionTest, ARateIsTheKernelsAloneWhereTheRestCouldNotBeTimed) {

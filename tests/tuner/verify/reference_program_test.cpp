@@ -36,7 +36,7 @@ void expect_agreement(const Problem& problem) {
   const auto expected = evaluate_reference(problem, inputs, coefficients);
   const Box box = updated_box(problem);
   for (std::size_t output = 0; output < expected.size(); ++output) {
-    const ReferenceProgram program = compile_reference(problem, updates_of(problem)[output].expression, coefficients);
+    const ReferenceProgram program = compile_reference(problem, reference_expression(problem, output), coefficients);
     for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
       for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
         for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
@@ -99,7 +99,7 @@ TEST(ReferenceProgram, ALongSumNeedsFewSlotsWhicheverWayItLeans) {
     b.update(b.field("out"), sum);
     const Problem problem = make_problem(std::move(b).build(), ElementType::f32,
                                          {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {9, 1, 1}});
-    EXPECT_LE(compile_reference(problem, updates_of(problem)[0].expression, {}).slots, 3);
+    EXPECT_LE(compile_reference(problem, reference_expression(problem, 0), {}).slots, 3);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tuner/workers/compile_pool.hpp"
 
 #include "stencil_tune/error.hpp"
+#include "tuner/workers/wire.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,6 +73,23 @@ TEST(CompilePool, KillsACompilerAtTheDeadline) {
   const auto results = drain(pool);
   EXPECT_EQ(results.at(13).outcome, Outcome::compile_timeout);
   EXPECT_EQ(results.at(4).outcome, Outcome::ok);
+}
+
+TEST(CompilePool, ACompilerThatTakesMoreThanItsMemoryFailsAndGoesOn) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer ends a process that gets no memory";
+#endif
+  WorkerOptions options;
+  options.architecture = "sm_90";
+  options.compile_memory_bytes = std::uint64_t{512} << 20;
+  const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {64, 64, 1}});
+  CompilePool pool({{"problem", problem}, {"options", options}}, 1, 60s,
+                   {STENCIL_TUNE_FAKE_WORKER, "compile greedily"});
+  for (int block : {32, 64}) pool.submit(with_block(block));
+  const auto results = drain(pool);
+  EXPECT_EQ(results.at(32).outcome, Outcome::compile_failed);
+  EXPECT_EQ(results.at(32).message, "compiling it takes more than 0.5 GiB of memory");
+  EXPECT_EQ(results.at(64).outcome, Outcome::ok) << results.at(64).message;
 }
 
 TEST(CompilePool, ThrowsWhatStopsEveryWorker) {

@@ -13,6 +13,8 @@ TEST(Wire, AProblemArrivesAsItWas) {
   const Problem received = Message::from_cbor(Message::to_cbor(sent)).get<Problem>();
   EXPECT_EQ(canonical_text(received.stencil), canonical_text(sent.stencil));
   EXPECT_EQ(received.stencil.nodes, sent.stencil.nodes);
+  EXPECT_EQ(received.stencil.written.nodes, sent.stencil.written.nodes);
+  EXPECT_EQ(received.stencil.written.stages.size(), 1u);
   EXPECT_EQ(received.stencil.rotations.size(), sent.stencil.rotations.size());
   for (std::size_t i = 0; i < sent.stencil.coefficients.size(); ++i) {
     EXPECT_EQ(received.stencil.coefficients[i].value, sent.stencil.coefficients[i].value);

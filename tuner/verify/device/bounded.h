@@ -27,6 +27,7 @@ using std::expm1;
 using std::fabs;
 using std::fmax;
 using std::fmin;
+using std::frexp;
 using std::ldexp;
 using std::sqrt;
 #endif
@@ -136,9 +137,23 @@ STENCIL_TUNE_BOTH Bounded multiply(const Bounded& a, const Bounded& b) {
                          a, b);
 }
 
-/// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0.
+/// Its inverse is one too, with no rounding.
+STENCIL_TUNE_BOTH bool is_power_of_two(double value) {
+  int exponent = 0;
+  return fabs(frexp(value, &exponent)) == 0.5;
+}
+
+/// a * (1 / b): the expansion of a goes on. Infinite error where b may be 0. Of a number, coefficient or cell the
+/// inverse and the product with it are rounded once each.
 STENCIL_TUNE_BOTH Bounded divide(const Bounded& a, const Bounded& b, const Rounding& rounding) {
   if (is_nan(a) || is_nan(b)) return opaque(a.value / b.value, 0, 0);
+  const bool plain = b.error == 0 && b.additions == 0 && b.factors <= 1;
+  if (plain && fabs(b.value) > rounding.tiny) {
+    const double inverse = 1 / fabs(b.value);
+    return unless_made_nan({a.value / b.value, scaled(a.magnitude, inverse), scaled(a.error, inverse), a.additions,
+                            a.factors + b.factors + (is_power_of_two(b.value) ? 1 : 2)},
+                           a, b);
+  }
   const double error = total_error(b, rounding);
   const double least = fabs(b.value) - error;
   if (!(least > 0)) return opaque(a.value / b.value, infinity(), 0);

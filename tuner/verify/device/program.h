@@ -33,8 +33,8 @@ struct Instruction {
   int operands[3];  ///< slots read
   int input;        ///< read: which input
   int offset[3];    ///< read
-  int inexact;      ///< number: rounded to the compute type
-  double value;     ///< number, coefficient: as the kernel has it
+  int inexact;      ///< number: a kernel has it rounded to the compute type
+  double value;     ///< number; coefficient, as the kernel has it
 };
 
 /// What part of the error of the advanced input's cell at that offset enters a linear update.

@@ -1,0 +1,11 @@
+// Operations on numbers, as the simplified form has them.
+#pragma once
+
+#include "stencil_tune/stencil.hpp"
+
+namespace stencil_tune {
+
+/// The operation's value, in f64; operands beyond those that it takes do not count. May be infinite or not a number.
+double carry_out(Operation op, double a, double b, double c);
+
+}  // namespace stencil_tune

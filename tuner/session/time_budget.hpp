@@ -1,0 +1,40 @@
+// How a session divides its time: the search, the kernels of a run's remainders, the race.
+#pragma once
+
+#include "tuner/measure/clock.hpp"
+
+namespace stencil_tune {
+
+/// Seconds that one step of a session may take: what it usually may, but no longer than the budget, and 5 s at the
+/// least. A session ends within its budget and the longest of these.
+double deadline_within(double budget_s, double usual_s);
+
+class TimeBudget {
+ public:
+  /// Of a session that begins now. `is_run`: several steps, whose rates need kernels for what fused steps leave over.
+  TimeBudget(const Clock& clock, double budget_s, bool is_run)
+      : clock_(clock), budget_s_(budget_s), is_run_(is_run), start_s_(clock.seconds()) {}
+
+  double elapsed_s() const { return clock_.seconds() - start_s_; }
+  double whole_s() const { return budget_s_; }
+  bool is_spent() const { return elapsed_s() >= budget_s_; }
+
+  /// The device can be used from now on.
+  void device_is_ready() { ready_s_ = elapsed_s(); }
+
+  bool search_is_over() const { return elapsed_s() >= search_s(); }
+
+  /// Making the device ready can outlast a short budget. A search that has found nothing right by then goes on a while.
+  bool may_go_beyond() const;
+
+ private:
+  double search_s() const;
+
+  const Clock& clock_;
+  double budget_s_;
+  bool is_run_;
+  double start_s_;
+  double ready_s_ = 0;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,29 @@
+// Kernels side by side: those that are right race, the others get a row that says what is wrong with them.
+#pragma once
+
+#include "tuner/session/report.hpp"
+#include "tuner/workers/worker.hpp"
+
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A kernel that is to race, and the name of its row.
+struct Contestant {
+  std::string name;
+  Tuning tuning;
+  CompiledKernel kernel;
+};
+
+struct VerifiedRace {
+  std::vector<Contestant> right;
+  std::vector<DeviceResult> results;  ///< of these, as raced
+  std::vector<ReportRow> wrong;       ///< without a figure
+};
+
+/// Verifies each as in tuning, awkward grids included, then times those that are right in turns, so many rounds at the
+/// least (DeviceWorker::race). Throws Error(compile_failed) where none is right.
+VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, int rounds);
+
+}  // namespace stencil_tune
