@@ -110,7 +110,7 @@ TEST_F(CommandLineTest, AnExpressionIsNamedByItsText) {
 
 TEST_F(CommandLineTest, ListsOfProblemsAreForTuneAlone) {
   expect_error("explain direct.bx32 --dims 64 --type f32,f64 --arch sm_90", 2, "name 2 problems");
-  expect_error("show --dims 64,128 --steps 1,100", 2, "name 4 problems");
+  expect_error("export --dims 64,128 --steps 1,100", 2, "name 4 problems");
   expect_error("--dims 64, --arch sm_90", 2, "");
   expect_error("--dims 64 --steps 1,two --arch sm_90", 2, "--steps 'two': give whole numbers");
   expect_error("--dims 64,8192 --arch sm_90", 1, "4.4 TB");  // before anything is tuned
@@ -273,7 +273,7 @@ TEST_F(CommandLineTest, AnExportSaysWhereItsWinnerComesFrom) {
   { Database made = Database::open(database); }
   const std::string source = run("export --dims 512").out;
   EXPECT_NE(source.find("(driver 13.0); shipped with stencil-tune\n"), std::string::npos) << source.substr(0, 400);
-  EXPECT_NE(source.find("c1 = 0.19404 weighs in[x-1];"), std::string::npos);
+  EXPECT_NE(source.find("weighs in[x-1];"), std::string::npos);
 }
 
 /// A database with winners of the caller's own.

@@ -130,6 +130,7 @@ TEST_F(ReportTest, AMeasuredRunSaysWhatShipped) {
 
 TEST_F(ReportTest, ManyReportsAreOneTable) {
   std::vector<Report> reports{report(true), report(true)};
+  reports[0].rows[0].trial->predicted = true;
   reports[1].known = WinnerRecord{.trial = trial("direct.bx64.by4", 487.4), .naive_gstencils = 243.7};
   reports[1].known->trial.session = "pretuned";
   EXPECT_EQ(format_reports(reports),
