@@ -147,7 +147,10 @@ std::optional<Tuning> default_candidate(const Family& family, const Problem& pro
 std::optional<Violation> why_none_is_legal(const Family& family, const Problem& problem, const Limits& limits) {
   if (default_candidate(family, problem, limits)) return {};
   std::mt19937_64 random(1);
-  if (Space(problem, limits).sample(family, random)) return {};
+  const Space space(problem, limits);
+  for (int drawn = 0; drawn < kMostMisses; drawn += kMostMissesOfASample) {
+    if (space.sample(family, random)) return {};
+  }
   const std::vector<Tuning> defaults = family.defaults(problem);
   const auto all_break = [&](const Constraint& constraint) {
     return std::all_of(defaults.begin(), defaults.end(), [&](const Tuning& tuning) {

@@ -59,7 +59,7 @@ class Space {
 std::optional<Tuning> default_candidate(const Family& family, const Problem& problem, const Limits& limits);
 
 /// Why no candidate of the family is legal: what the last of its defaults breaks, a constraint that all of them break
-/// where there is one. Nothing where one is legal, as far as 3000 draws find it.
+/// where there is one. Nothing where one is legal, as far as 100000 draws find it.
 std::optional<Violation> why_none_is_legal(const Family& family, const Problem& problem, const Limits& limits);
 
 }  // namespace stencil_tune

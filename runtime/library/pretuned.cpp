@@ -56,6 +56,7 @@ std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files) {
 
 std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
                                         std::span<const TemplateFile> files) {
+  if (is_off()) return std::nullopt;
   for (WinnerRecord& winner : shipped_winners(files)) {
     if (winner.trial.problem == problem && winner.trial.platform.gpu == gpu) return std::move(winner);
   }

@@ -85,22 +85,23 @@ void leave_out_what_cannot_run(std::vector<WinnerRecord>& winners) {
 nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const bool ships = trial.session == kPretunedSession;
-  nlohmann::ordered_json json{{"id", ships ? nlohmann::ordered_json(winner_id(trial)) : nlohmann::ordered_json(trial.id)},
-                              {"origin", origin_of(trial)},
-                              {"stencil", trial.problem.stencil_name},
-                              {"stencil_key", trial.problem.stencil_key},
-                              {"stage", trial.problem.stage},
-                              {"type", name(trial.problem.type)},
-                              {"dims", to_string(trial.problem.extents)},
-                              {"pitch", trial.problem.pitch},
-                              {"boundary", to_string(trial.problem.boundaries, trial.problem.extents.rank)},
-                              {"steps", trial.problem.steps},
-                              {"gpu", trial.platform.gpu},
-                              {"architecture", trial.platform.architecture},
-                              {"driver", trial.platform.driver},
-                              {"stale", is_stale(trial)},
-                              {"naive_gstencils", winner.naive_gstencils},
-                              {"trials_seen", winner.trials_seen}};
+  nlohmann::ordered_json json{
+      {"id", ships ? nlohmann::ordered_json(winner_id(trial)) : nlohmann::ordered_json(trial.id)},
+      {"origin", origin_of(trial)},
+      {"stencil", trial.problem.stencil_name},
+      {"stencil_key", trial.problem.stencil_key},
+      {"stage", trial.problem.stage},
+      {"type", name(trial.problem.type)},
+      {"dims", to_string(trial.problem.extents)},
+      {"pitch", trial.problem.pitch},
+      {"boundary", to_string(trial.problem.boundaries, trial.problem.extents.rank)},
+      {"steps", trial.problem.steps},
+      {"gpu", trial.platform.gpu},
+      {"architecture", trial.platform.architecture},
+      {"driver", trial.platform.driver},
+      {"stale", is_stale(trial)},
+      {"naive_gstencils", winner.naive_gstencils},
+      {"trials_seen", winner.trials_seen}};
   json.update(trial_json(trial));
   return json;
 }

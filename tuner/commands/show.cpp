@@ -88,7 +88,7 @@ void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   print_fitted("evidence:\n  {0}{1:.1f} GStencil/s, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
-             trial.gstencils, 100 * trial.share, trial.ceiling_gbs);
+               trial.gstencils, 100 * trial.share, trial.ceiling_gbs);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
   } else {
@@ -101,9 +101,9 @@ void print_evidence(const WinnerRecord& winner) {
                  trial.gstencils / winner.naive_gstencils, mark, winner.naive_gstencils);
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
-             trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
+               trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
   print_fitted("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
-             trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
+               trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
   print_origin(trial);
   if (is_stale(trial)) {
     print_fitted("  stale, its template has changed since: tune again before you trust its rate\n");
@@ -164,8 +164,9 @@ void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& tr
   const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
   const std::string pitch = problem.pitch != problem.extents.n[0] ? fmt::format(", pitch {}", problem.pitch) : "";
   print_fitted("{}{}, {}, {}{}, boundary {}{} on {}\nstencil key: {}\nwinner: {}\n", problem.stencil_name, stage,
-             name(problem.type), to_string(problem.extents), pitch, to_string(problem.boundaries, problem.extents.rank),
-             steps, trial.platform.gpu, problem.stencil_key, trial.code);
+               name(problem.type), to_string(problem.extents), pitch,
+               to_string(problem.boundaries, problem.extents.rank), steps, trial.platform.gpu, problem.stencil_key,
+               trial.code);
   print_evidence(winner);
   if (const auto objection = objection_to(trial)) {
     print_fitted("\nit cannot run any more, tune again: {}\n", *objection);
@@ -195,10 +196,10 @@ int run_show(const Arguments& arguments) {
   std::optional<std::string> gpu;
   if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
   if (by_id) reject_more_than_id(*values);
-  auto database = read_database(*values);
+  const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
+  auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
   Database* const read = database ? &*database : nullptr;
-  const WinnerRecord winner = by_id ? winner_by_id(read, (*values)["id"].as<std::vector<std::string>>().front())
-                                    : winner_of_options(read, *values, gpu);
+  const WinnerRecord winner = by_id ? winner_by_id(read, id) : winner_of_options(read, *values, gpu);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;

@@ -156,7 +156,8 @@ void print_reports(const std::vector<Report>& reports, bool as_json, std::size_t
   } else if (problems == 1) {
     fmt::print("\n{}", format_report(reports.front(), terminal_of(stdout)));
   } else {
-    fmt::print("\n{}\n{}\n", format_reports(reports, terminal_of(stdout)), "`stencil-tune show --dims ...` says more of each");
+    fmt::print("\n{}\n{}\n", format_reports(reports, terminal_of(stdout)),
+               "`stencil-tune show --dims ...` says more of each");
   }
 }
 

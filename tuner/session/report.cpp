@@ -1,5 +1,6 @@
 #include "tuner/session/report.hpp"
 
+#include "db/stored_code.hpp"
 #include "generator/printable.hpp"
 #include "runtime/library/lookup.hpp"
 #include "runtime/library/pretuned.hpp"
@@ -85,8 +86,9 @@ std::string device_line(const Report& report) {
 /// Where a known winner comes from and what it reached.
 std::string known_text(const TrialRecord& known) {
   const std::string from = known.session == kPretunedSession ? "shipped with stencil-tune" : "yours";
-  return fmt::format("{}, measured on {}, {}:\n  {:.1f} GStencil/s, {:.1f} % of copy, {}\n", from, known.platform.gpu,
-                     known.created_at.substr(0, 10), known.gstencils, 100 * known.share, known.code);
+  const char* stale = is_stale(known) ? " (stale: its template has changed since)" : "";
+  return fmt::format("{}, measured on {}, {}{}:\n  {:.1f} GStencil/s, {:.1f} % of copy, {}\n", from, known.platform.gpu,
+                     known.created_at.substr(0, 10), stale, known.gstencils, 100 * known.share, known.code);
 }
 
 /// What the winner's check could not show; empty where it showed all.

@@ -87,6 +87,7 @@ TEST_F(PretunedTest, IsFoundByItsProblemAndGpu) {
 TEST_F(PretunedTest, OffIsOff) {
   setenv("STENCIL_TUNE_PRETUNED", "off", 1);
   EXPECT_TRUE(with_pretuned({}, kKey, files_).empty());
+  EXPECT_FALSE(shipped_for(winner(kKey, 256).trial.problem, "NVIDIA H200", files_));
   unsetenv("STENCIL_TUNE_PRETUNED");
 }
 

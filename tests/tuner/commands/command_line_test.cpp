@@ -110,7 +110,7 @@ TEST_F(CommandLineTest, AnExpressionIsNamedByItsText) {
 
 TEST_F(CommandLineTest, ListsOfProblemsAreForTuneAlone) {
   expect_error("explain direct.bx32 --dims 64 --type f32,f64 --arch sm_90", 2, "name 2 problems");
-  expect_error("show --dims 64,128 --steps 1,100", 2, "name 4 problems");
+  expect_error("export --dims 64,128 --steps 1,100", 2, "name 4 problems");
   expect_error("--dims 64, --arch sm_90", 2, "");
   expect_error("--dims 64 --steps 1,two --arch sm_90", 2, "--steps 'two': give whole numbers");
   expect_error("--dims 64,8192 --arch sm_90", 1, "4.4 TB");  // before anything is tuned
@@ -263,15 +263,17 @@ TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
 }
 
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {
+  { Database made = Database::open(database); }
   EXPECT_NE(run("list").out.find("winners ship with stencil-tune: stencil-tune list --shipped"), std::string::npos);
   EXPECT_NE(run("list --gpu 'NVIDIA H200'").out.find("winners like these ship"), std::string::npos);
   EXPECT_EQ(run("list --gpu 'another'").out.find("ship"), std::string::npos);
 }
 
 TEST_F(CommandLineTest, AnExportSaysWhereItsWinnerComesFrom) {
+  { Database made = Database::open(database); }
   const std::string source = run("export --dims 512").out;
   EXPECT_NE(source.find("(driver 13.0); shipped with stencil-tune\n"), std::string::npos) << source.substr(0, 400);
-  EXPECT_NE(source.find("c1 = 0.19404 weighs in[x-1];"), std::string::npos);
+  EXPECT_NE(source.find("weighs in[x-1];"), std::string::npos);
 }
 
 /// A database with winners of the caller's own.
@@ -356,7 +358,7 @@ TEST_F(CannotRunTest, ListLeavesThemOutAndNamesThem) {
 }
 
 TEST_F(CannotRunTest, ShowAndExportTakeTheNextWinnerAndSaySo) {
-  EXPECT_NE(expect_other("show --dims 512").find("ships with"), std::string::npos);
+  EXPECT_NE(expect_other("show --dims 512").find("origin: shipped"), std::string::npos);
   EXPECT_NE(expect_other("export --dims 512").find("__global__"), std::string::npos);
   expect_error("export --dims 128", 2, "cannot run: direct.bx32.by1024: ");
 }

@@ -73,7 +73,7 @@ TEST(RunPlan, SingleStepsSayWhetherFusingIsIllegalOrNoFaster) {
             "along x; the stencil reaches 16, so that 16 are needed");
   EXPECT_TRUE(contains(plan_note(run_of(100), limits_of_architecture("sm_75"), kSingle), "temporal_architecture"));
   const Problem moderate =
-      make_problem(make_builtin(Shape::star, 3, 4), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 4);
+      make_problem(make_builtin(Shape::star, 3, 3), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 4);
   EXPECT_TRUE(contains(plan_note(moderate, kLimits, kSingle), "was faster")) << "legal, though no default is";
 }
 
