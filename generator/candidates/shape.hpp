@@ -66,7 +66,11 @@ struct CopiedBox {
   std::int64_t rows = 0;
 };
 
-/// The levels of fused steps, of which each is one sweep (templates/temporal/temporal_geometry.cuh).
+/// The geometry of fused steps and their levels, of which each is one sweep:
+///
+///     |<- left ->|<-------- stored -------->|<- right ->|         one tile in x; in y above and below are its halo
+///                               |<- left ->|<-------- stored -------->|<- right ->|         its neighbour
+///     grid: the first tile begins, the last one ends with it, so that only inner halos are computed twice
 struct FusedLevels {
   std::int64_t width = 0;       ///< cells of a tile in x, halo included
   std::int64_t warp_width = 0;  ///< of a warp's part of it
@@ -74,15 +78,17 @@ struct FusedLevels {
   std::int64_t block_height = 0;
   int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what TMA takes
   int above = 0, below = 0;
-  int levels = 0;           ///< of one group of warps
-  int lag = 0;              ///< planes that a level works behind the one before it
-  int delay = 0;            ///< planes from the input to the output
-  int kept = 0;             ///< planes, of cells or of sums, that a level keeps from step to step
-  int exchange_slots = 0;   ///< planes of which warps have their edge cells in shared memory; 0: none are exchanged
-  int end_rows = 0;         ///< of a warp, of which the ends of each thread's part are exchanged
-  int first_exchanged = 0;  ///< planes of the reach (0: the lowest) of which cells of other warps are read ...
-  int last_exchanged = -1;  ///< ... and the last of them
-  int alignment = 1;        ///< cells of which a tile's first column is a multiple
+  int levels = 0;            ///< of one group of warps
+  int lag = 0;               ///< planes that a level works behind the one before it
+  int delay = 0;             ///< planes from the input to the output
+  int kept = 0;              ///< planes, of cells or of sums, that a level keeps from step to step
+  int exchange_slots = 0;    ///< planes of which warps have their edge cells in shared memory; 0: none are exchanged
+  int end_rows = 0;          ///< of a warp, of which the ends of each thread's part are exchanged
+  int first_exchanged = 0;   ///< planes of the reach (0: the lowest) of which edge cells are there at one time ...
+  int last_exchanged = -1;   ///< ... and the last of them
+  bool splits_sums = false;  ///< sums take of a plane what other warps' cells have no part in a step before the rest
+  int hand_over = 1;         ///< steps until a group takes what another completed
+  int group_delay = 0;       ///< planes from a group's input to the next group's
 };
 
 /// Where the tiles of a launch lie.

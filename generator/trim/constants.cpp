@@ -17,7 +17,8 @@ void add_meanings(Tokens definition, Meanings& meanings) {
   for (std::size_t i = 1; i < definition.size(); ++i) {
     if (!(definition[i] == "=") || is_op(definition, i, "==")) continue;
     std::size_t end = i + 1;
-    while (end < definition.size() && !(definition[end] == ";") && !(definition[end] == ",")) {
+    const bool one = definition[0] == "using";  // whose commas stand between a type's arguments
+    while (end < definition.size() && !(definition[end] == ";") && (one || !(definition[end] == ","))) {
       const std::size_t next = after_bracket(definition, end);
       end = std::max(end + 1, definition[end] == "(" || definition[end] == "{" || definition[end] == "[" ? next : 0);
     }

@@ -27,7 +27,6 @@ void add_words(std::string_view text, Words& words) {
 
 /// A file.
 struct Section {
-  std::string title;
   std::string comment;  ///< what it opens with
   std::vector<Definition> definitions;
 };
@@ -37,8 +36,8 @@ class Reader {
  public:
   explicit Reader(std::span<const TemplateFile> files) : files_(files) {}
 
-  void read(std::string_view title, std::string_view text) {
-    Section section{.title = std::string(title), .comment = {}, .definitions = parse_definitions(text)};
+  void read(std::string_view text) {
+    Section section{.comment = {}, .definitions = parse_definitions(text)};
     for (const Definition& each : section.definitions) {
       if (is_include(each)) include(each.head);
     }
@@ -58,7 +57,7 @@ class Reader {
     if (!included_.emplace(name).second) return;
     const auto found = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.name == name; });
     if (found == files_.end()) throw Error(ErrorCode::internal, fmt::format("{} is no template file", name));
-    read(name.substr(name.rfind('/') + 1), found->text);
+    read(found->text);
   }
 
   std::span<const TemplateFile> files_;
@@ -205,16 +204,26 @@ class Sweeper {
   Words never_chosen_;  ///< heads of specialisations
 };
 
-/// Sections one after the other, in as few namespaces as they allow.
+/// Sections one after the other, in as few namespaces as they allow; the last one has the kernel.
 class Writer {
  public:
+  void write(std::span<const Section> sections) {
+    for (const Section& section : sections) {
+      if (&section == &sections.back()) {
+        title("the kernel");
+      } else if (text_.empty()) {
+        title("what the kernel uses");
+      }
+      write(section);
+    }
+  }
+
   void write(const Section& section) {
     const bool empty = std::none_of(section.definitions.begin(), section.definitions.end(), [](const Definition& each) {
       return each.kind == Definition::Kind::name || !each.members.empty();
     });
     if (empty) return;
-    title(section.title);
-    text_ += section.comment;
+    text_ += '\n' + section.comment;
     for (const Definition& each : section.definitions) {
       if (each.head.starts_with("namespace stencil_tune")) {
         open();
@@ -279,7 +288,7 @@ class Writer {
 
 std::string write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
   Reader reader(files);
-  reader.read("", source);
+  reader.read(source);
   std::vector<Section> sections = std::move(reader).finish();
   Constants constants;
   for (const Section& section : sections) constants.add(section.definitions);
@@ -294,7 +303,7 @@ std::string write_out(std::string_view source, std::span<const TemplateFile> fil
   add_words(also_using, words);
   Sweeper(sections, constants, std::move(words)).sweep();
   Writer writer;
-  for (const Section& section : sections) writer.write(section);
+  writer.write(sections);
   return std::move(writer).finish(source);
 }
 

@@ -166,13 +166,14 @@ std::string tile_lines(const Candidate& candidate, std::string_view detail, std:
   if (candidate.shape().placement == Placement::aligned) {
     return fmt::format(
         "    {0}.origin[a] = a == 0 ? {1}::line_before(low, sizeof(S::Storage)) : low;\n"
-        "    tiles[a] = static_cast<unsigned>({1}::tiles_between({0}.origin[a], high, tile[a]));\n",
+        "    {0}.tiles[a] = static_cast<unsigned>({1}::tiles_between({0}.origin[a], high, tile[a]));\n",
         plain, detail);
   }
   return fmt::format(R"(    // Tiles overlap by their halos, and the last one ends with the grid; planes are shared out.
     if (a == 2 ? high - low < {chunks} : n[a] < tile[a]) return cudaErrorInvalidValue;
     {plain}.origin[a] = low;
-    tiles[a] = a == 2 ? {chunks} : static_cast<unsigned>({detail}::temporal_tiles(n[a], tile[a], before[a], after[a], wraps[a]));
+    {plain}.tiles[a] =
+        a == 2 ? {chunks} : static_cast<unsigned>({detail}::overlapping_tiles(n[a], tile[a], before[a], after[a], wraps[a]));
 )",
                      fmt::arg("chunks", candidate.tuning().chunks), fmt::arg("plain", plain),
                      fmt::arg("detail", detail));
@@ -191,7 +192,7 @@ std::string tile_constants(const Candidate& candidate, std::string_view detail) 
   return fmt::format(
       "  using Tile = {0}::TemporalShape<S, T>;\n"
       "  const long long tile[3] = {{Tile::kWidth, Tile::kHeight, 1}};  // with its halo\n"
-      "  const int before[3] = {{Tile::kLeft, Tile::kAbove, 0}}, after[3] = {{Tile::kRight, Tile::kBelow, 0}};\n"
+      "  const int before[3] = {{T::kLeft, T::kAbove, 0}}, after[3] = {{T::kRight, T::kBelow, 0}};\n"
       "  const bool wraps[3] = {{S::kBoundaryX == {0}::Boundary::periodic, S::kBoundaryY == {0}::Boundary::periodic, "
       "false}};\n",
       detail);
@@ -208,10 +209,11 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
       kernel, bytes);
 }
 
-std::string grid_text(const Tuning& tuning) {
+/// tiles: the name of their array.
+std::string grid_text(const Tuning& tuning, const std::string& tiles) {
   const std::string cluster = tuning.cluster > 1 ? fmt::format("{} * ", tuning.cluster) : std::string();
-  if (numbers_blocks_by_axis(tuning)) return fmt::format("({}tiles[0], tiles[1], tiles[2])", cluster);
-  const std::string_view all = "tiles[0] * tiles[1] * tiles[2]";
+  if (numbers_blocks_by_axis(tuning)) return fmt::format("({0}{1}[0], {1}[1], {1}[2])", cluster, tiles);
+  const std::string all = fmt::format("{0}[0] * {0}[1] * {0}[2]", tiles);
   if (tuning.tiles == 1) return fmt::format("({}{})", cluster, all);
   return fmt::format("({}(({} + {}) / {}))", cluster, all, tuning.tiles - 1, tuning.tiles);
 }
@@ -238,16 +240,14 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
 {tile}  if (n[0] < 1 || n[1] < 1 || n[2] < 1) return cudaErrorInvalidValue;
 {stride_checks}{index_check}{stride_alignment_checks}
   {detail}::{arguments}<S> arguments = {{}};
-{addresses}  unsigned tiles[3];
-  for (int a = 0; a < 3; ++a) {{
+{addresses}  for (int a = 0; a < 3; ++a) {{
     const long long low = held_low[a];
     const long long high = n[a] - held_high[a];
     if (high <= low) return cudaSuccess;  // nothing inside
     {plain}.low[a] = low;
     {plain}.high[a] = high;
     {plain}.n[a] = n[a];
-{tiles}    {plain}.tiles[a] = tiles[a];
-  }}
+{tiles}  }}
   {plain}.stride_y = stride[1];
   {plain}.stride_z = stride[2];
 {coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
@@ -268,7 +268,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("tensor_maps", tensor_map_lines(candidate, signature)),
       fmt::arg("shared", shared_memory_lines(shape.shared.bytes, kernel)),
       fmt::arg("tile", tile_constants(candidate, detail)), fmt::arg("tiles", tile_lines(candidate, detail, plain)),
-      fmt::arg("grid", grid_text(tuning)), fmt::arg("block", fmt::join(block, ", ")),
+      fmt::arg("grid", grid_text(tuning, plain + ".tiles")), fmt::arg("block", fmt::join(block, ", ")),
       fmt::arg("shared_bytes", shape.shared.bytes));
 }
 

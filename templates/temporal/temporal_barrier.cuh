@@ -22,7 +22,7 @@ template <class S, class T>
 struct StepBarrier {
   using Shape = TemporalShape<S, T>;
 
-  static constexpr bool kNeeded = Shape::kExchanges || T::kGroups > 1;
+  static constexpr bool kNeeded = T::kExchanges || T::kGroups > 1;
   static constexpr bool kSplit = kNeeded && T::kSplitsBarrier;
   static constexpr int kBytes = kSplit ? 16 : 0;  ///< of shared memory
 

@@ -117,7 +117,9 @@ struct LaneCopies {
       for (int i = 0; i < Shape::kWarpWidth; i += kStep) {
         const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
-        copy_word<kCopied>(target + ahead, kWraps ? wrapped_cell(z, j, first + i) : row + i);
+        const Storage* source = row + i;
+        if constexpr (kWraps) source = wrapped_cell(z, j, first + i);
+        copy_word<kCopied>(target + ahead, source);
       }
       row += stride_y;
       target += Shape::kWarpWidth;

@@ -65,6 +65,21 @@ struct Seam {
   }
 };
 
+/// Of a block that has its tile to itself.
+struct NoSeam {
+  static constexpr bool above = false, below = false;
+  STENCIL_DEVICE NoSeam(int, int, int, int) {}
+};
+
+template <class S, class T, bool kClustered>
+struct SeamOf {
+  using Type = NoSeam;
+};
+template <class S, class T>
+struct SeamOf<S, T, true> {
+  using Type = Seam;
+};
+
 /// Rows at the edges of a warp's part of the tile, published for the warps above and below it. Where there are warps
 /// beside it, the ends of the rows between them are published too:
 ///
@@ -83,18 +98,18 @@ struct EdgeRows {
   using Ends = SharedEnds<S, T>;
   using Value = typename S::Value;
 
-  static constexpr int kStages = Shape::kLastExchanged - Shape::kFirstExchanged + 2;
+  static constexpr int kStages = T::kLastExchanged - T::kFirstExchanged + 2;
   static constexpr int kWarpRows = S::kLowY + S::kHighY;  ///< first the kHighY first rows, then the kLowY last
   static constexpr int kWarpCells = kWarpRows * Row::kRowCells;
   static constexpr int kRowsBetween = Shape::kRows > kWarpRows ? Shape::kRows - kWarpRows : 0;
   static constexpr int kEndRows = Shape::kWarpsX > 1 ? kRowsBetween : 0;  ///< of which the ends are published
-  static constexpr int kEndCells = kEndRows * Ends::kRowCells;
+  static constexpr int kEndCells = kEndRows * Shape::kRowEnds;
   static constexpr bool kClustered = T::kCluster > 1;
   static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
   static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
   static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells);
   static constexpr int kStageCells = T::kSteps * kLevelCells;
-  static constexpr int kBytes = Shape::kExchanges ? Row::bytes_of(kStages * kStageCells) : 0;
+  static constexpr int kBytes = T::kExchanges ? Row::bytes_of(kStages * kStageCells) : 0;
   static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
   static constexpr int kBarriers = kFirstByte + kBytes;       ///< mbarriers of clusters: four a group
   static constexpr int kEnd = kBarriers + (kClustered ? T::kGroups * 4 * static_cast<int>(sizeof(Mbarrier)) : 0);
@@ -103,7 +118,7 @@ struct EdgeRows {
   const Value* above;  ///< of the warp above, or its own where there is none
   const Value* below;
   Value* ends;         ///< the thread's of the rows between
-  Seam seam;
+  typename SeamOf<S, T, T::kCluster != 1>::Type seam;
   int stage = 0;       ///< cells from stage 0 to the one that was published last
   int step = 0;
 
@@ -113,7 +128,9 @@ struct EdgeRows {
     const int first_level = tile.group * Shape::kLevels * kLevelCells;
     unsigned char* memory = shared_memory() + kFirstByte;
     own = Row::first_row(memory) + (first_level + (kPeers + warp) * kWarpCells);
-    ends = Ends::first_row(memory + Row::kBefore) + (first_level + kEndsFrom + warp * kEndCells);
+    if constexpr (kEndRows > 0) {
+      ends = Ends::first_row(memory + Row::kBefore) + (first_level + kEndsFrom + warp * kEndCells);
+    }
     above = warp > 0 || seam.above ? own - kWarpCells : own;
     below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
@@ -121,7 +138,7 @@ struct EdgeRows {
   /// Clears all cells, so that no thread reads a cell before it was written. All threads call it.
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     clear(own);
-    clear_ends();
+    if constexpr (kEndRows > 0) clear_ends();
     if constexpr (kClustered) {
       if (seam.above) clear(own - kWarpCells);
       if (seam.below) clear(own + kWarpCells);
@@ -150,13 +167,15 @@ struct EdgeRows {
     Value* to = own + (next() + kLevel * kLevelCells);
     STENCIL_UNROLL
     for (int r = 0; r < kWarpRows; ++r) Row::store(to + r * Row::kRowCells, plane.cells[row_of(r)]);
-    STENCIL_UNROLL
-    for (int r = 0; r < kEndRows; ++r) {
-      Ends::store(ends + (next() + kLevel * kLevelCells + r * Ends::kRowCells), plane.cells[S::kHighY + r]);
+    if constexpr (kEndRows > 0) {
+      STENCIL_UNROLL
+      for (int r = 0; r < kEndRows; ++r) {
+        Ends::store(ends + (next() + kLevel * kLevelCells + r * Ends::kRowCells), plane.cells[S::kHighY + r]);
+      }
     }
   }
 
-  STENCIL_DEVICE bool at_seam() const { return kClustered && any_in_warp(seam.here()); }
+  STENCIL_DEVICE bool at_seam() const { return any_in_warp(seam.here()); }
 
   /// What was published of the level in this step, to the other block.
   template <int kLevel>
@@ -197,7 +216,7 @@ struct EdgeRows {
  private:
   /// Cells from stage 0 to that of plane p of the reach.
   STENCIL_DEVICE int stage_of(int p) const {
-    const int back = (Shape::kLastExchanged - p) * kStageCells;
+    const int back = (T::kLastExchanged - p) * kStageCells;
     return stage >= back ? stage - back : stage - back + kStages * kStageCells;
   }
 

@@ -20,8 +20,8 @@ struct KeptPlanes {
   using Memory = WarpPlane<S, T>;
 
   static constexpr int kInShared = T::kSharedPlanes;
-  static constexpr int kInRegisters = Shape::kKept - kInShared;
-  static constexpr int kLevelCells = kInShared * Memory::kPlaneCells;  ///< of a warp
+  static constexpr int kInRegisters = T::kKept - kInShared;
+  static constexpr int kLevelCells = kInShared * Shape::kRows * Shape::kWarpWidth;  ///< of a warp
   static constexpr int kWarpCells = Shape::kLevels * kLevelCells;
   static constexpr int kBytes = T::kGroups * Shape::kWarps * kWarpCells * static_cast<int>(sizeof(Value));
 
@@ -53,11 +53,11 @@ struct KeptPlanes {
   /// Plane kP of the level. kPushed: 1 after the step's push(), 0 before it.
   template <int kLevel, int kP, int kPushed = 0>
   STENCIL_DEVICE Plane plane() const {
-    if constexpr (kP >= kInShared) {
+    if constexpr (kInShared == 0 || kP >= kInShared) {
       return levels[kLevel].planes[kP - kInShared];
     } else {
       Plane plane;
-      Memory::load(place<kLevel>(kP + kPushed), plane);
+      Memory::load(stage_at<kLevel>(kP + kPushed), plane);
       return plane;
     }
   }
@@ -66,7 +66,7 @@ struct KeptPlanes {
   template <int kLevel>
   STENCIL_DEVICE void push(const Plane& newest) {
     Level& level = levels[kLevel];
-    if constexpr (kInShared > 0) Memory::store(place<kLevel>(0), kInRegisters > 0 ? level.planes[0] : newest);
+    if constexpr (kInShared > 0) Memory::store(stage_at<kLevel>(0), kInRegisters > 0 ? level.planes[0] : newest);
     STENCIL_UNROLL
     for (int p = 0; p + 1 < kInRegisters; ++p) level.planes[p] = level.planes[p + 1];
     if constexpr (kInRegisters > 0) level.planes[kInRegisters - 1] = newest;
@@ -84,7 +84,7 @@ struct KeptPlanes {
     return ahead >= kLevelCells ? ahead - kLevelCells : ahead;
   }
   template <int kLevel>
-  STENCIL_DEVICE Value* place(int p) const {
+  STENCIL_DEVICE Value* stage_at(int p) const {
     return first + (kLevel * kLevelCells + cells_to(p));
   }
 };

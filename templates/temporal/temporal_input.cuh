@@ -14,7 +14,7 @@ struct PassedRows {
   using Value = typename S::Value;
   using Memory = WarpPlane<S, T>;
 
-  static constexpr int kPlanes = Shape::kHandOver + 1;  ///< stages
+  static constexpr int kPlanes = T::kHandOver + 1;  ///< stages
   static constexpr int kWarpCells = kPlanes * Memory::kPlaneCells;
   static constexpr int kGroupCells = Shape::kWarps * kWarpCells;
   static constexpr int kBytes = (T::kGroups - 1) * kGroupCells * static_cast<int>(sizeof(Value));
@@ -58,7 +58,7 @@ template <class S, class T>
 struct InputRows {
   using Shape = TemporalShape<S, T>;
   using Advanced = InputPipeline<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
-  using Constants = ConstantPipelines<S, T, IndicesBelow<S::kInputs - 1>>;
+  using Constants = typename ConstantsOf<S, T, S::kInputs != 1>::Type;
   using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
   static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
   static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
@@ -77,7 +77,7 @@ struct InputRows {
   STENCIL_DEVICE void start(typename S::Index z) {
     arrivals.start((tile.in_first_group ? 1 : 0) + S::kInputs - 1);
     advanced.start(z);
-    constants.start(z);
+    if constexpr (S::kInputs > 1) constants.start(z);
     STENCIL_UNROLL
     for (int p = 0; p < T::kPrefetch; ++p) copy_next();
   }
@@ -103,7 +103,7 @@ struct InputRows {
   STENCIL_DEVICE void copy_next() {
     Mbarrier* arrived = arrivals.open();
     if (tile.in_first_group) advanced.copy_next(arrived);
-    constants.copy_next(arrived);
+    if constexpr (S::kInputs > 1) constants.copy_next(arrived);
     arrivals.close();
   }
 };

@@ -30,7 +30,7 @@ struct Levels {
         kept(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
     static_assert(EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
-    if constexpr (Shape::kExchanges) edges.start(t);
+    if constexpr (T::kExchanges) edges.start(t);
     step_barrier.start();
   }
 
@@ -40,7 +40,7 @@ struct Levels {
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
     step_barrier.await();
-    if constexpr (Shape::kExchanges) edges.await();
+    if constexpr (T::kExchanges) edges.await();
   }
 
   /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
@@ -50,7 +50,7 @@ struct Levels {
       if (z >= tile.nz) plane.fill(Value(0));
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
-    if constexpr (Shape::kExchanges) edges.next_step();
+    if constexpr (T::kExchanges) edges.next_step();
     kept.next_step();
   }
 
@@ -64,7 +64,7 @@ struct Levels {
 
   template <Edges kEdges, int... kLevel>
   STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
-    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * T::kLag, plane, constants), ...);
   }
 
   /// newest: enters the level; the level's update of plane z takes its place.
@@ -72,10 +72,12 @@ struct Levels {
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Registers window;
     gather<kEdges, kLevel>(newest, z, window, IndicesBelow<Shape::kPlanes * Reads::kRows>{});
-    constants.template read<kLevel>(CentreRows{window});
-    if constexpr (Shape::kExchanges) {
+    if constexpr (S::kInputs > 1) constants.template read<kLevel>(CentreRows{window});
+    if constexpr (T::kExchanges) {
       edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
-      if constexpr (kLevel == Shape::kLevels - 1) send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
+      if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) {
+        send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
+      }
     }
     if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
     Plane updated;
@@ -91,7 +93,7 @@ struct Levels {
   /// The plane whose rows other warps read in the next step.
   template <int kLevel>
   STENCIL_DEVICE Plane exchanged_next(const Plane& newest) const {
-    return plane_in_reach<kLevel, Shape::kLastExchanged + 1>(newest);
+    return plane_in_reach<kLevel, T::kLastExchanged + 1>(newest);
   }
 
   /// last: what the last level publishes; the others have pushed theirs already.
@@ -104,7 +106,7 @@ struct Levels {
   template <int kLevel>
   STENCIL_DEVICE void send_level(const Plane& last) const {
     if constexpr (kLevel < Shape::kLevels - 1) {
-      edges.template send<kLevel>(kept.template plane<kLevel, Shape::kLastExchanged, 1>());
+      edges.template send<kLevel>(kept.template plane<kLevel, T::kLastExchanged, 1>());
     } else {
       edges.template send<kLevel>(last);
     }
@@ -130,10 +132,10 @@ struct Levels {
     if constexpr (is_used(kUse)) {
       Value* body = window.body(T::kAdvanced, kP, kR);
       constexpr int kJ = kR - S::kLowY;
-      constexpr bool kExchanged = kP >= Shape::kFirstExchanged && kP <= Shape::kLastExchanged;
+      constexpr bool kExchanged = kP >= T::kFirstExchanged && kP <= T::kLastExchanged;
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {
         const int p = mapped<kP>(z);
-        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<Shape::kKept>{}), p, body);
+        rows().template take<kLevel, kJ>(mapped_plane<kLevel>(newest, p, IndicesBelow<T::kKept>{}), p, body);
         rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(p, body);
       } else {
         rows().template take<kLevel, kJ>(plane_in_reach<kLevel, kP>(newest), kP, body);
@@ -144,7 +146,7 @@ struct Levels {
 
   template <int kLevel, int kP>
   STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
-    if constexpr (kP < Shape::kKept) {
+    if constexpr (kP < T::kKept) {
       return kept.template plane<kLevel, kP>();
     } else {
       return newest;

@@ -42,7 +42,7 @@ struct InputPipeline {
 
   /// The block's walk starts at plane z.
   STENCIL_DEVICE void start(Index z) {
-    z -= kBehind + (kGroups > 1 ? tile.group * Shape::kGroupDelay : 0);
+    z -= kBehind + (kGroups > 1 ? tile.group * T::kGroupDelay : 0);
     next_z = S::kBoundaryZ == Boundary::periodic ? inside<S::kBoundaryZ>(z, tile.nz) : z;
     copies.move_by(next_z);
   }
@@ -85,17 +85,17 @@ struct InputPipeline {
 /// Reading starts kLag planes behind the group's input; a plane stays until the group's last level has used it.
 template <class S, class T, int kInput>
 struct ConstantPipeline
-    : InputPipeline<S, T, kInput, T::kPrefetch + (TemporalShape<S, T>::kLevels - 1) * TemporalShape<S, T>::kLag + 1,
-                TemporalShape<S, T>::kLag, T::kGroups> {
+    : InputPipeline<S, T, kInput, T::kPrefetch + (TemporalShape<S, T>::kLevels - 1) * T::kLag + 1,
+                T::kLag, T::kGroups> {
   using Shape = TemporalShape<S, T>;
   using Pipeline =
-      InputPipeline<S, T, kInput, T::kPrefetch + (Shape::kLevels - 1) * Shape::kLag + 1, Shape::kLag, T::kGroups>;
+      InputPipeline<S, T, kInput, T::kPrefetch + (Shape::kLevels - 1) * T::kLag + 1, T::kLag, T::kGroups>;
   using Pipeline::Pipeline;
 
   /// The plane of the cells that the level completes in this step: row j to to.row(kInput, j).
   template <int kLevel, class Rows>
   STENCIL_DEVICE void read(Rows& to) const {
-    const auto* plane = this->template copied<T::kPrefetch + kLevel * Shape::kLag>();
+    const auto* plane = this->template copied<T::kPrefetch + kLevel * T::kLag>();
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       this->read_row(plane, j, to.row(kInput, j));
@@ -120,17 +120,31 @@ struct ConstantPipelines<S, T, Indices<kField...>> : ConstantPipeline<S, T, cons
 
   STENCIL_DEVICE ConstantPipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
                                    int first_byte)
-      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {
-    (void)a, (void)t, (void)maps, (void)first_byte;
-  }
+      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {}
 
-  STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Pipeline<kField>::start(z), ...); }
-  STENCIL_DEVICE void copy_next([[maybe_unused]] Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
+  STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
+  STENCIL_DEVICE void copy_next(Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
 
   template <int kLevel, class Rows>
-  STENCIL_DEVICE void read([[maybe_unused]] Rows&& to) const {
+  STENCIL_DEVICE void read(Rows&& to) const {
     (Pipeline<kField>::template read<kLevel>(to), ...);
   }
+};
+
+/// Of a stencil that reads the advanced field alone.
+template <class S, class T>
+struct NoConstants {
+  static constexpr int kBytes = 0;
+  STENCIL_DEVICE NoConstants(const Arguments<S>&, const TemporalTile<S, T>&, const TensorMap*, int) {}
+};
+
+template <class S, class T, bool kAny>
+struct ConstantsOf {
+  using Type = NoConstants<S, T>;
+};
+template <class S, class T>
+struct ConstantsOf<S, T, true> {
+  using Type = ConstantPipelines<S, T, IndicesBelow<S::kInputs - 1>>;
 };
 
 }  // namespace stencil_tune

@@ -111,7 +111,7 @@ struct SumLevels {
       PlaneReads<S, Shape::kCells, Shape::kRows, T::kNeighbours == Neighbours::shuffle, kFirst, kLast>>;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
-  static constexpr int kLastSettled = Shape::kSplitsSums ? 0 : S::kHighZ;
+  static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
 
   struct Level {
     Sums sums;
@@ -133,7 +133,7 @@ struct SumLevels {
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     clear_held();
-    if constexpr (Shape::kExchanges) edges.start(t);
+    if constexpr (T::kExchanges) edges.start(t);
     step_barrier.start();
   }
 
@@ -146,7 +146,7 @@ struct SumLevels {
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
     step_barrier.await();
-    if constexpr (Shape::kExchanges) edges.await();
+    if constexpr (T::kExchanges) edges.await();
   }
 
   /// plane: plane z of the group's input; comes back as plane z - kLevels * kLag after the group's steps.
@@ -156,7 +156,7 @@ struct SumLevels {
       if (z >= tile.nz) plane.fill(Value(0));
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
-    if constexpr (Shape::kExchanges) edges.next_step();
+    if constexpr (T::kExchanges) edges.next_step();
   }
 
   /// After the last step: other blocks' rows must have arrived before this one ends.
@@ -169,30 +169,30 @@ struct SumLevels {
 
   template <Edges kEdges, int... kLevel>
   STENCIL_DEVICE void advance(Index z, Plane& plane, const Constants& constants, Indices<kLevel...>) {
-    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * Shape::kLag, plane, constants), ...);
+    (advance_level<kEdges, kLevel>(z - (kLevel + 1) * T::kLag, plane, constants), ...);
   }
 
   /// newest: enters the level; the level's update of plane z takes its place.
   template <Edges kEdges, int kLevel>
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
-    const Plane settled = Shape::kExchanges ? level.waiting : newest;
-    const Plane added = Shape::kSplitsSums ? newest : settled;
+    const Plane settled = T::kExchanges ? level.waiting : newest;
+    const Plane added = T::kSplitsSums ? newest : settled;
     Taps<-S::kLowZ, kLastSettled> taps;
     Taps<kLastSettled + 1, S::kHighZ> ahead;
-    gather<kLevel, Shape::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
+    gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
     gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
-    if constexpr (Shape::kExchanges) {
+    if constexpr (T::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
-      if constexpr (kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
+      if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
-    level.sums.template add_taps<-S::kLowZ, kLastSettled, Shape::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
+    level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
     LateCells<S, T> late;
-    constants.template read<kLevel>(late);
+    if constexpr (S::kInputs > 1) constants.template read<kLevel>(late);
     Plane updated;
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
@@ -220,8 +220,8 @@ struct SumLevels {
     if constexpr (is_used(kUse)) {
       Value* body = taken.window.body(T::kAdvanced, 0, kR);
       constexpr int kJ = kR - S::kLowY;
-      rows().template take<kLevel, kJ>(plane, Shape::kLastExchanged, body);
-      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(Shape::kLastExchanged, body);
+      rows().template take<kLevel, kJ>(plane, T::kLastExchanged, body);
+      rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(T::kLastExchanged, body);
     }
   }
 

@@ -4,32 +4,8 @@
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/rows.cuh"
-#include "stencil_tune/temporal/temporal_geometry.cuh"
 
 namespace stencil_tune {
-
-/// The geometry, from what the generated stencil and tuning say.
-template <class S, class T>
-STENCIL_DEVICE constexpr TemporalGeometry geometry_of() {
-  TemporalPlan plan{};
-  plan.x = {S::kLowX, S::kHighX};
-  plan.y = {S::kLowY, S::kHighY};
-  plan.z = {S::kLowZ, S::kHighZ};
-  plan.block_x = T::kBlockX;
-  plan.block_y = T::kBlockY;
-  plan.register_x = T::kRegisterX;
-  plan.register_y = T::kRegisterY;
-  plan.cluster = T::kCluster;
-  plan.steps = T::kSteps;
-  plan.groups = T::kGroups;
-  plan.alignment = T::kTileAlignment;
-  plan.keeps_sums = T::kKeepsSums;
-  plan.splits_barrier = T::kSplitsBarrier;
-  plan.maps_planes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
-  plan.first_exchanged = T::kFirstExchanged;
-  plan.last_exchanged = T::kLastExchanged;
-  return temporal_geometry(plan);
-}
 
 /// What kSteps fused sweeps of S need, known at compile time.
 template <class S, class T>
@@ -39,26 +15,17 @@ struct TemporalShape {
   static constexpr int kWarpsX = T::kBlockX / 32;        ///< of the tile, side by side
   static constexpr int kWarps = kWarpsX * T::kBlockY;    ///< of a block that have the same levels
 
-  static constexpr int kWarpWidth = static_cast<int>(geometry_of<S, T>().warp_width);
-  static constexpr int kWidth = static_cast<int>(geometry_of<S, T>().width);
-  static constexpr int kBlockHeight = static_cast<int>(geometry_of<S, T>().block_height);
-  static constexpr int kHeight = static_cast<int>(geometry_of<S, T>().height);
+  static constexpr int kWarpWidth = 32 * kCells;         ///< cells of a tile in x that a warp has
+  static constexpr int kWidth = T::kBlockX * kCells;     ///< ... that it has in all, its halo included
+  static constexpr int kBlockHeight = T::kBlockY * kRows;
+  static constexpr int kHeight = T::kCluster * kBlockHeight;  ///< rows of a tile, of all blocks that share it
   static constexpr int kPlanes = S::kLowZ + S::kHighZ + 1;
-  static constexpr int kLeft = geometry_of<S, T>().left, kRight = geometry_of<S, T>().right;
-  static constexpr int kAbove = geometry_of<S, T>().above, kBelow = geometry_of<S, T>().below;
+  static constexpr int kLevels = T::kSteps / T::kGroups;  ///< of a group of warps
+  static constexpr int kRowEnds = (T::kBlockX + 1) * (S::kLowX + S::kHighX);  ///< cells, with a place for no thread
 
-  static constexpr bool kExchanges = geometry_of<S, T>().exchanges;
-  static constexpr int kFirstExchanged = geometry_of<S, T>().first_exchanged, kLastExchanged = geometry_of<S, T>().last_exchanged;
   /// clamp and reflect answer for planes beyond an end with planes inside: with any of those in reach.
   static constexpr bool kMapsPlanes =
       !T::kKeepsSums && (S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect);
-  static constexpr bool kSplitsSums = geometry_of<S, T>().splits_sums;
-  static constexpr int kKept = geometry_of<S, T>().kept;  ///< planes a level keeps from step to step
-  static constexpr int kLag = geometry_of<S, T>().lag;
-  static constexpr int kLevels = geometry_of<S, T>().levels;
-  static constexpr int kHandOver = geometry_of<S, T>().hand_over;
-  static constexpr int kGroupDelay = geometry_of<S, T>().group_delay;
-  static constexpr int kDelay = geometry_of<S, T>().delay;
 
   using Reads = TileReads<S, kCells, kRows, 1, true>;
 
@@ -139,8 +106,8 @@ struct TemporalTile : TemporalShape<S, T> {
         first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kLowZ : 0),
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - S::kHighZ : nz) {
     const TileIndex at = tile_of_block<T>(a.tiles);
-    const TemporalSpan<S::kBoundaryX, Shape::kWidth, Shape::kLeft, Shape::kRight, Index> columns(at.x, a.tiles[0], nx);
-    const TemporalSpan<S::kBoundaryY, Shape::kHeight, Shape::kAbove, Shape::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, Index> columns(at.x, a.tiles[0], nx);
+    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, Index> rows(at.y, a.tiles[1], ny);
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
     if constexpr (T::kGroups > 1) {
       group = thread_z();
@@ -174,10 +141,10 @@ struct TemporalTile : TemporalShape<S, T> {
     const Index first = low_z - T::kSteps * S::kLowZ;
     return S::kBoundaryZ != Boundary::periodic && first < 0 ? Index(0) : first;
   }
-  STENCIL_DEVICE Index last_plane() const { return high_z + Shape::kDelay; }
+  STENCIL_DEVICE Index last_plane() const { return high_z + T::kDelay; }
 
   /// From this one on the output is stored.
-  STENCIL_DEVICE Index first_storing_plane() const { return low_z + Shape::kDelay; }
+  STENCIL_DEVICE Index first_storing_plane() const { return low_z + T::kDelay; }
 
   /// From this one to last - 1, every level also updates a plane inside the grid and reads none outside.
   STENCIL_DEVICE Index first_plain_plane() const {

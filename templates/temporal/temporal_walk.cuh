@@ -59,7 +59,7 @@ struct TemporalWalk {
     if constexpr (T::kGroups > 1) levels.begin_step();  // it waits for passed planes too
     input.take(plane);
     if constexpr (T::kGroups == 1) levels.begin_step();
-    levels.template step<kEdges>(z - tile.group * Tile::kGroupDelay, plane, input.constants);
+    levels.template step<kEdges>(z - tile.group * T::kGroupDelay, plane, input.constants);
     if (!tile.in_last_group) {
       input.passed.pass(plane);
     } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {

@@ -167,7 +167,7 @@ constexpr Mutation kMutations[]{
      "if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();",
      "if constexpr (kLevel == 0) step_barrier.arrive();", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.split.ch2", kZero,
      kWrongCell},
-    {"PlanesTakenWhileTheyArePassedOn", "temporal_geometry.cuh", "plan.splits_barrier ? 2 : 1", "1",
+    {"PlanesTakenWhileTheyArePassedOn", "temporal_input.cuh", "kPlanes = T::kHandOver + 1;", "kPlanes = 2;",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2", kZero, ""},
     {"LowerBlocksEndWithTheGrid", "temporal_tile.cuh", "rows.at_low && rank == 0 &&", "rows.at_low &&",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.cl2", kZero, kWrongCell},

@@ -85,8 +85,8 @@ TEST_P(OneSidedStencils, AreFusedRight) {
   const std::vector<std::string> codes[] = {
       {"temporal.bx32.by1.rx4.v2.pf2"},
       {"temporal.bx32.by1.rx4.v2.pf2.ch2", "temporal.bx32.by1.rx4.sums.v2.pf2.ch2", "temporal.bx64.by1.rx2.pf2"},
-      {"temporal.bx32.by4.rx2.ry4.v2.pf2.ch2", "temporal.bx32.by3.rx2.ry4.sums.v2.pf2",
-       "temporal.bx64.by3.rx2.ry4.pf2"}};
+      {"temporal.bx32.by4.rx2.ry4.v2.pf2.ch2", "temporal.bx32.by4.rx2.ry4.sums.v2.pf2",
+       "temporal.bx64.by4.rx2.ry4.pf2"}};
   constexpr std::array kTurns{zero, clamp, periodic, reflect};
   std::vector<HostCase> cases;
   std::size_t turn = 0;
@@ -96,7 +96,7 @@ TEST_P(OneSidedStencils, AreFusedRight) {
         for (const Boundary boundary : {hold, kTurns[turn++ % kTurns.size()]}) {
           HostCase each = temporal_case(stencil, ElementType::f64, {boundary, boundary, boundary},
                                         fmt::format("{}.t{}", code, steps));
-          EXPECT_TRUE(boundary != hold || each.problems.size() >= 2) << describe(each);
+          EXPECT_TRUE(boundary != hold || each.problems.size() >= 2) << code << ", " << steps << " steps";
           if (!each.problems.empty()) cases.push_back(std::move(each));
         }
       }
@@ -128,7 +128,7 @@ TEST(OneSidedSteps, AreFusedRightInGroupsClustersAndByTma) {
   cases.push_back(temporal_case(in_3d[0], ElementType::f32, kHold, "temporal.bx32.by3.rx2.ry4.v2.pf2.t4.sp1.ch2"));
   cases.push_back(temporal_case(in_3d[2], ElementType::f32, kHold, "temporal.bx32.by3.rx2.ry4.v2.pf2.t2.cl2.ch2"));
   cases.push_back(temporal_case(in_3d[2], ElementType::f32, kHold, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.cl2"));
-  for (const HostCase& each : cases) EXPECT_GE(each.problems.size(), 2U) << describe(each);
+  for (const HostCase& each : cases) ASSERT_GE(each.problems.size(), 2U) << code(each.tuning);
   expect_right(cases);
 }
 

@@ -4,7 +4,7 @@
 #include "generator/definition/definition.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
-#include "templates/temporal/temporal_geometry.cuh"
+#include "templates/tile_grid.cuh"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/verify/sharpness.hpp"
@@ -151,10 +151,10 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   // Four planes of 64x64 cells in flight; two stages of three levels of 16 warps' two edge rows of 33 lanes.
   EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
   // The first tile stores 60 columns, each one after it 56 more.
-  EXPECT_EQ(temporal_tiles(512, 64, 4, 4, false), 9);
-  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, false), 1);
-  EXPECT_EQ(temporal_tiles(65, 64, 4, 4, false), 2);
-  EXPECT_EQ(temporal_tiles(64, 64, 4, 4, true), 2);
+  EXPECT_EQ(overlapping_tiles(512, 64, 4, 4, false), 9);
+  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, false), 1);
+  EXPECT_EQ(overlapping_tiles(65, 64, 4, 4, false), 2);
+  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, true), 2);
 }
 
 TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {

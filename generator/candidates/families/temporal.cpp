@@ -131,17 +131,26 @@ KernelTemplate kernel_template(const Tuning& tuning) {
 
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
+  const FusedLevels& fused = shape.fused;
   return fmt::format(
       "  static constexpr int kClusterAxis = {};\n"
       "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::shuffle;\n"
       "  // The input that steps advance; others keep their values.\n"
       "  static constexpr int kAdvanced = {};\n"
-      "  // Planes of the reach of which cells of other warps are read; last < first: none.\n"
+      "  // Cells of a tile's halo, of which every fused step uses some up.\n"
+      "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};\n"
+      "  // Planes that a level keeps, and that it works behind the one before; from the input to the output.\n"
+      "  static constexpr int kKept = {}, kLag = {}, kDelay = {};\n"
+      "  // Steps until a group of warps takes what another completed; planes from its input to the next one's.\n"
+      "  static constexpr int kHandOver = {}, kGroupDelay = {};\n"
+      "  // Warps exchange cells, of these planes of the reach (0: the lowest).\n"
+      "  static constexpr bool kExchanges = {};\n"
       "  static constexpr int kFirstExchanged = {}, kLastExchanged = {};\n"
-      "  static constexpr int kTileAlignment = {};  // cells, of a tile's first column\n"
+      "  static constexpr bool kSplitsSums = {};  // those of a plane are added in two steps\n"
       "  static constexpr int kSharedBytes = {};\n",
-      shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), shape.fused.first_exchanged,
-      shape.fused.last_exchanged, shape.fused.alignment, shape.shared.bytes);
+      shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), fused.left, fused.right, fused.above,
+      fused.below, fused.kept, fused.lag, fused.delay, fused.hand_over, fused.group_delay, fused.exchange_slots > 0,
+      fused.first_exchanged, fused.last_exchanged, fused.splits_sums, shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The shape of fused steps: their geometry, the shared memory that it takes, and what a thread holds.
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/temporal.hpp"
-#include "templates/temporal/temporal_geometry.cuh"
+#include "templates/tile_grid.cuh"
 
 #include <algorithm>
 
@@ -39,50 +39,48 @@ std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
   return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
 }
 
-/// What the kernel's geometry follows from; templates/temporal/temporal_tile.cuh puts the same together from the
-/// generated constants.
-TemporalPlan temporal_plan(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
-  const auto axis = [&](std::size_t a) { return TemporalAxis{-axes.reach[a].low, axes.reach[a].high}; };
-  const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
-  return {.x = axis(0),
-          .y = axis(1),
-          .z = axis(2),
-          .block_x = tuning.block_x,
-          .block_y = tuning.block_y,
-          .register_x = tuning.register_x,
-          .register_y = tuning.register_y,
-          .cluster = tuning.cluster,
-          .steps = tuning.steps,
-          .groups = tuning.groups,
-          .alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning))),
-          .keeps_sums = tuning.keeps == Keeps::sums,
-          .splits_barrier = tuning.barrier == StepBarrier::split,
-          .maps_planes = axes.boundaries[2] == Boundary::clamp || axes.boundaries[2] == Boundary::reflect,
-          .first_exchanged = others.first,
-          .last_exchanged = others.last};
-}
-
-FusedLevels levels_of(const Tuning& tuning, const KernelAxes& axes, const TemporalPlan& plan) {
-  const TemporalGeometry geometry = temporal_geometry(plan);
-  const int whole_rows = axes.reach_width(1);  // of a warp, exchanged with those above and below
+/// What the kernel's template goes by: temporal.cpp hands it on as constants.
+FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  const auto [x, y, z] = axes.reach;
+  const bool sums = tuning.keeps == Keeps::sums;
   const bool wide = tuning.block_x > kWarpSize;
-  return {.width = geometry.width,
-          .warp_width = geometry.warp_width,
-          .height = geometry.height,
-          .block_height = geometry.block_height,
-          .left = geometry.left,
-          .right = geometry.right,
-          .above = geometry.above,
-          .below = geometry.below,
-          .levels = std::max(1, geometry.levels),
-          .lag = geometry.lag,
-          .delay = geometry.delay,
-          .kept = geometry.kept,
-          .exchange_slots = geometry.exchanges ? geometry.last_exchanged - geometry.first_exchanged + 2 : 0,
-          .end_rows = geometry.exchanges && wide ? std::max(0, tuning.register_y - whole_rows) : 0,
-          .first_exchanged = plan.first_exchanged,
-          .last_exchanged = plan.last_exchanged,
-          .alignment = plan.alignment};
+  FusedLevels fused;
+  fused.width = std::int64_t{tuning.block_x} * tuning.register_x;
+  fused.warp_width = std::int64_t{kWarpSize} * tuning.register_x;
+  fused.block_height = std::int64_t{tuning.block_y} * tuning.register_y;
+  fused.height = tuning.cluster * fused.block_height;
+  const auto alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+  fused.left = static_cast<int>(round_up(-tuning.steps * x.low, alignment));
+  fused.right = static_cast<int>(round_up(tuning.steps * x.high, alignment));
+  fused.above = -tuning.steps * y.low;
+  fused.below = tuning.steps * y.high;
+
+  // Levels that keep sums read one plane at a time; clamp and reflect answer with any of those in reach.
+  const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
+  const bool exchanges = others.last >= others.first;
+  const int planes = z.high - z.low + 1;
+  const int centre = -z.low;
+  const bool maps_planes = axes.boundaries[2] == Boundary::clamp || axes.boundaries[2] == Boundary::reflect;
+  const bool all = exchanges && maps_planes && !sums && (others.first != centre || others.last != centre);
+  fused.first_exchanged = all || sums ? 0 : others.first;
+  fused.last_exchanged = sums ? 0 : all ? planes - 1 : others.last;
+  fused.exchange_slots = exchanges ? fused.last_exchanged - fused.first_exchanged + 2 : 0;
+  fused.end_rows = exchanges && wide ? std::max(0, tuning.register_y - axes.reach_width(1)) : 0;
+
+  // A star's sums take at once what lies ahead of their outputs. The newest plane is used in the step that brings it
+  // where no cells of other warps are read of it.
+  fused.splits_sums = sums && exchanges && z.high > 0 && others.last <= centre;
+  const bool fresh = !exchanges || (sums ? fused.splits_sums : fused.last_exchanged < planes - 1);
+  fused.kept = fresh ? planes - 1 : planes;
+  fused.lag = z.high + (fresh ? 0 : 1);
+
+  // What one group completes in a step the next takes in the one after, or, where warps wait for each other within a
+  // step, in the one after that.
+  fused.levels = std::max(1, tuning.steps / tuning.groups);
+  fused.hand_over = tuning.barrier == StepBarrier::split ? 2 : 1;
+  fused.group_delay = fused.levels * fused.lag + fused.hand_over;
+  fused.delay = tuning.steps * fused.lag + (tuning.groups - 1) * fused.hand_over;
+  return fused;
 }
 
 /// Planes of the input on their way and those of fields that no step changes, which wait for the group's last level.
@@ -151,8 +149,9 @@ void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shap
   shape.placement = Placement::inside;
   shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
   const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
-  shape.tiles = {temporal_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
-                 temporal_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)), tuning.chunks};
+  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
+                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
+                 tuning.chunks};
   const std::int64_t held_planes =
       axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
   shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
@@ -167,7 +166,7 @@ std::int64_t warps_of_group(const Tuning& tuning) {
 
 void temporal_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const KernelAxes& axes = shape.axes;
-  shape.fused = levels_of(tuning, axes, temporal_plan(problem, tuning, axes));
+  shape.fused = levels_of(problem, tuning, axes);
   const FusedLevels& fused = shape.fused;
   shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
                 (axes.extents[2] + tuning.chunks - 1) / tuning.chunks};

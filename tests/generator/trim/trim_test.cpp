@@ -156,6 +156,15 @@ TEST(Trim, FunctionsThatReturnAConstantDecide) {
   EXPECT_THAT(text, HasSubstr("if (a.here()) stay();"));
 }
 
+TEST(Trim, ConstantsOfATypeThatAnotherNamesDecide) {
+  const std::string text = written(
+      "template <class S, class T>\nstruct Shape {\n  static constexpr int kWarps = T::kVector / 4;\n};\n"
+      "template <class S, class T>\nstruct A {\n  using Of = Shape<S, T>;\n  int f() {\n"
+      "    if constexpr (Of::kWarps > 1) a();\n    if constexpr (Of::kWarps == 1) b();\n    return 1;\n  }\n};\n",
+      std::string(kTuning) + "int x = A<k::Stencil, k::Tuning>().f();\n");
+  EXPECT_THAT(text, HasSubstr("int f() {\n    b();\n    return 1;\n  }"));
+}
+
 TEST(Trim, ConstantsThatNothingUsesAnyMoreGoAndValuesStay) {
   EXPECT_THAT(body("  constexpr int kAxis = 1;\n  const int rank = ask();\n"
                    "  if constexpr (T::kCluster > 1) a(kAxis, rank);\n  return 1;\n"),

@@ -43,9 +43,13 @@ Length length_of(const std::string& text) {
 
 /// The most that any winner of a kind may take.
 Length limit_of(const Tuning& tuning) {
-  if (tuning.family->name == "temporal") return {3000, 2180};
-  if (tuning.family->name == "direct") return {900, 650};
-  return tuning.planes == Planes::ring ? Length{1600, 1180} : Length{1220, 930};
+  if (tuning.family->name == "temporal") {
+    const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
+    if (tuning.keeps == Keeps::sums) return more ? Length{2560, 1880} : Length{2270, 1660};
+    return more ? Length{2220, 1590} : Length{1900, 1370};
+  }
+  if (tuning.family->name == "direct") return {850, 610};
+  return tuning.planes == Planes::ring ? Length{1550, 1170} : Length{1180, 900};
 }
 
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {

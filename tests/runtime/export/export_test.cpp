@@ -34,8 +34,9 @@ TEST(Export, IsOneSelfContainedFile) {
   EXPECT_EQ(count(files.source, "#include \""), 0U);
   EXPECT_EQ(count(files.source, "#pragma once"), 0U);
   EXPECT_EQ(count(files.source, "stencil_tune::"), 0U) << "several exports must link into one program";
-  EXPECT_EQ(count(files.source, "// ---- device.cuh "), 1U) << "each template once";
-  EXPECT_LT(files.source.find("// ---- device.cuh "), files.source.find("// ---- direct.cuh ")) << "in order of need";
+  EXPECT_EQ(count(files.source, "#define STENCIL_DEVICE "), 1U) << "each template once";
+  EXPECT_LT(files.source.find("#define STENCIL_DEVICE "), files.source.find("// ---- the kernel "))
+      << "in order of need";
   EXPECT_EQ(
       count(files.source,
             "extern \"C\" cudaError_t heat(const float* in, float* out, long long nx, long long ny, long long nz,"),
@@ -240,8 +241,9 @@ TEST(Export, FusedStepsCheckThemselvesWithFieldsThatNoStepChanges) {
 TEST(Export, ClustersAreLaunchedBlockByBlock) {
   Problem problem = cube();
   problem.steps = 100;
-  for (const auto& [order, grid] : {std::pair{"", "const dim3 grid(2 * tiles[0], tiles[1], tiles[2]);"},
-                                    std::pair{".zfirst", "const dim3 grid(2 * tiles[0] * tiles[1] * tiles[2]);"}}) {
+  for (const auto& [order, grid] :
+       {std::pair{"", "const dim3 grid(2 * arguments.tiles[0], arguments.tiles[1], arguments.tiles[2]);"},
+        std::pair{".zfirst", "const dim3 grid(2 * arguments.tiles[0] * arguments.tiles[1] * arguments.tiles[2]);"}}) {
     const Tuning tuning = parse_code(std::string("temporal.bx32.by4.rx2.ry4.v2.pf3.t3.ch2.cl2") + order);
     const std::string source = export_kernel(problem, tuning, {.name = "heat", .with_main = true}).source;
     EXPECT_NE(source.find(grid), std::string::npos);
