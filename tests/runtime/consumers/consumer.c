@@ -43,6 +43,31 @@ static void step_on_the_gpu(void) {
   stencil_tune_close(library);
 }
 
+/* A one-liner for an H200, which need not be here: its kernel is read, not launched. */
+static void write_for_a_named_gpu(void) {
+  stencil_tune_request request = STENCIL_TUNE_REQUEST_INIT;
+  stencil_tune_evidence evidence = STENCIL_TUNE_EVIDENCE_INIT;
+  stencil_tune_library* library = NULL;
+  stencil_tune_stencil* heat = NULL;
+  stencil_tune_kernel* kernel = NULL;
+  char* source = NULL;
+
+  expect(stencil_tune_stencil_parse("u_next = u + a * laplacian(u); a = 0.1", 3, &heat) == STENCIL_TUNE_OK, "parse");
+  request.parsed = heat;
+  request.gpu = "h200";
+  request.extents[0] = request.extents[1] = request.extents[2] = 64;
+  expect(stencil_tune_open(NULL, &library) == STENCIL_TUNE_OK, "open");
+  expect(stencil_tune_lookup(library, &request, &kernel) == STENCIL_TUNE_OK, "lookup for a named GPU");
+  stencil_tune_stencil_release(heat);
+  expect(stencil_tune_kernel_evidence_of(kernel, 0, &evidence) == STENCIL_TUNE_OK, "evidence");
+  printf("%s\n", evidence.sentence);
+  expect(stencil_tune_export_text(kernel, NULL, &source, NULL) == STENCIL_TUNE_OK && *source == '/', "export");
+  stencil_tune_free_text(source);
+  expect(stencil_tune_prepare(kernel) == STENCIL_TUNE_NO_DEVICE, "a GPU by its name launches nothing");
+  stencil_tune_release(kernel);
+  stencil_tune_close(library);
+}
+
 int main(void) {
   stencil_tune_library* library = NULL;
   stencil_tune_status status;
@@ -51,6 +76,7 @@ int main(void) {
   expect(library == NULL, "no library without a database");
   expect(stencil_tune_padded_pitch(509, "f32") == 512, "padded pitch");
 
+  write_for_a_named_gpu();
   status = stencil_tune_use_device(0);
   if (status == STENCIL_TUNE_OK) {
     step_on_the_gpu();
