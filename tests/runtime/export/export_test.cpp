@@ -91,18 +91,11 @@ TEST(Export, SaysWhatTheLauncherTakesAndWhatFollows) {
                                        {Boundary::hold, Boundary::periodic}, {2, {128, 128, 1}});
   const std::string source = export_kernel(problem, kPlain, {.name = "heat"}).source;
   for (const char* said :
-       {
-    "//   nx, ny        extents",
-        "//   stride_y      cells from one row to the next
-        ",
+       {"//   nx, ny        extents", "//   stride_y      cells from one row to the next\n",
         "1 number in host memory, in this order, or nullptr for these values: a = 0.5 in the weights of",
-        "layers that it holds (1 at each end of x) are never written",
-        "//   afterwards    u_next becomes u
-        ",
-        "for 128x128 cells
-        "}) {
-            EXPECT_NE(source.find(said), std::string::npos)
-            << said;
+        "layers that it holds (1 at each end of x) are never written", "//   afterwards    u_next becomes u\n",
+        "for 128x128 cells\n"}) {
+    EXPECT_NE(source.find(said), std::string::npos) << said;
   }
 }
 
