@@ -153,15 +153,14 @@ TEST(AdvanceOnHost, FusedStepsAndTheRestAreRepeatedSweeps) {
 }
 
 TEST(AdvanceOnHost, AStencilThatReadsToOneSideKeepsTheLayersOfThatSide) {
-  const Stencil upwind =
-      parse_stencil("u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]", 3);
+  const Stencil upwind = parse_stencil("u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]", 3);
   expect_right(make_problem(upwind, ElementType::f64, {}, {.rank = 3, .n = {66, 13, 9}}), 7, 2 + 1);
 }
 
 /// The first stage keeps three layers at the low end, the second one layer at the high end. Buffers of p and p_prev
 /// take turns with those that the second stage writes: their cells at the low end are the user's, and are read.
 TEST(AdvanceOnHost, StagesKeepTheirOwnLayersOfTheirOwnFields) {
-  const Stencil stencil = parse_definition(R"(
+  const Stencil stencil = parse_definition(R"toml(
 name = "two_stages"
 rank = 1
 fields = ["p", "p_prev", "flux", "p_next"]
@@ -175,7 +174,7 @@ p_next = "0.5 * (p_prev + flux[x+1] - flux)"
 [rotate]
 p_next = "p"
 p = "p_prev"
-)",
+)toml",
                                            "two stages");
   constexpr std::size_t kCells = 20;
   Fields now(4, std::vector<double>(kCells));
