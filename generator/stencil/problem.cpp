@@ -76,6 +76,13 @@ std::array<Reach, kMaxRank> stage_reach(const StageFacts& stage) {
   return reach;
 }
 
+std::vector<int> state_and_constants(const StepFacts& step) {
+  std::vector<int> fields;
+  std::merge(step.state.begin(), step.state.end(), step.constants.begin(), step.constants.end(),
+             std::back_inserter(fields));
+  return fields;
+}
+
 /// What Problem::facts says of a whole step.
 StageFacts facts_of_step(const StepFacts& step) {
   StageFacts facts;
@@ -93,8 +100,7 @@ StageFacts facts_of_step(const StepFacts& step) {
   }
   std::sort(facts.taps.begin(), facts.taps.end(), comes_before);
   facts.taps.erase(std::unique(facts.taps.begin(), facts.taps.end()), facts.taps.end());
-  std::merge(step.state.begin(), step.state.end(), step.constants.begin(), step.constants.end(),
-             std::back_inserter(facts.inputs));
+  facts.inputs = state_and_constants(step);
   facts.reach.assign(facts.inputs.size(), reach);
   facts.outputs = stored_fields(step, 1);
   return facts;
@@ -123,12 +129,11 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
 
 bool is_whole_step(const Problem& problem) { return problem.stage == kWholeStep || problem.stencil.stages.size() == 1; }
 
-std::vector<int> kernel_inputs(const Problem& problem) {
-  std::vector<int> fields = problem.facts.inputs;
-  const auto held =
-      std::find(problem.boundaries.begin(), problem.boundaries.begin() + problem.extents.rank, Boundary::hold);
-  const bool holds = held != problem.boundaries.begin() + problem.extents.rank;
-  if (problem.stage == kWholeStep && holds) {
+std::vector<int> kernel_inputs(const Problem& problem, int steps) {
+  if (problem.stage != kWholeStep && steps == 1) return problem.facts.inputs;
+  std::vector<int> fields = state_and_constants(problem.step);
+  const auto axes = problem.boundaries.begin();
+  if (std::count(axes, axes + problem.extents.rank, Boundary::hold) > 0) {
     fields.insert(fields.end(), problem.step.layers.begin(), problem.step.layers.end());
   }
   return fields;

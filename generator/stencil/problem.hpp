@@ -42,9 +42,10 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
 /// Whether the problem is the whole step of its stencil.
 bool is_whole_step(const Problem& problem);
 
-/// The fields that a kernel of the problem takes the addresses of, in that order: facts.inputs; of whole steps also
-/// those of which it reads held layers alone, where a boundary holds (StepFacts::layers).
-std::vector<int> kernel_inputs(const Problem& problem);
+/// The fields that a kernel of so many steps takes the addresses of, in that order: facts.inputs; of several steps or
+/// stages the state and the constants in order of index, then, where a boundary holds, those of which it reads held
+/// layers alone (StepFacts::layers).
+std::vector<int> kernel_inputs(const Problem& problem, int steps = 1);
 
 /// The fields that a kernel of so many steps stores, in order of their addresses: facts.outputs, or of whole steps
 /// stored_fields().

@@ -168,6 +168,51 @@ class StepAnalysis {
 
 }  // namespace
 
+namespace {
+
+bool contains(const std::vector<int>& fields, int field) {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+/// Constants that some stage reads beside the cell.
+Fields travelling_constants(const StepFacts& step) {
+  Fields fields;
+  for (const StepStage& stage : step.stages) {
+    for (const Tap& tap : stage.facts.taps) {
+      if (tap.offset != Offset{0, 0, 0} && contains(step.constants, tap.field)) fields.insert(tap.field);
+    }
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::vector<FusedLevel> fused_levels(const StepFacts& step, int steps) {
+  const Fields travelling = travelling_constants(step);
+  std::vector<FusedLevel> levels;
+  std::vector<int> needed = stored_fields(step, steps);
+  for (int left = steps; left-- > 0;) {
+    for (int stage = static_cast<int>(step.stages.size()); stage-- > 0;) {
+      const StageFacts& facts = step.stages[at(stage)].facts;
+      Fields in;
+      for (const int field : needed) {
+        if (!contains(facts.outputs, field)) in.insert(field);
+      }
+      for (const int field : facts.inputs) {
+        if (!contains(step.constants, field) || travelling.contains(field)) in.insert(field);
+      }
+      levels.push_back({stage, {in.begin(), in.end()}, std::move(needed)});
+      needed.assign(in.begin(), in.end());
+    }
+    for (int& field : needed) {  // as the step before calls them
+      const auto state = std::find(step.state.begin(), step.state.end(), field);
+      if (state != step.state.end()) field = step.becomes[static_cast<std::size_t>(state - step.state.begin())];
+    }
+  }
+  std::reverse(levels.begin(), levels.end());
+  return levels;
+}
+
 StepFacts analyse_step(const Stencil& stencil) { return StepAnalysis(stencil).run(); }
 
 std::vector<int> stored_fields(const StepFacts& step, int steps) {

@@ -54,4 +54,16 @@ StepFacts analyse_step(const Stencil& stencil);
 /// no later stage of it reads, or that rotate.
 std::vector<int> stored_fields(const StepFacts& step, int steps);
 
+/// One stage of one of several fused steps. A state is a list of fields, under the names that they have within the
+/// step; place i of the state that leaves a level is place i of the one that enters the next, under the next step's name
+/// where that begins there. Constants that a stage reads beside the cell travel with the state.
+struct FusedLevel {
+  int stage = 0;
+  std::vector<int> in;   ///< what is needed of the state that enters
+  std::vector<int> out;  ///< of the state that leaves; of the last level stored_fields()
+};
+
+/// The levels of so many fused steps, in order. No level has what no later one needs.
+std::vector<FusedLevel> fused_levels(const StepFacts& step, int steps);
+
 }  // namespace stencil_tune

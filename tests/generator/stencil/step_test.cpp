@@ -153,6 +153,34 @@ out = "in - blurred[y+1]"
   EXPECT_EQ(names(stencil, stored_fields(step, 1)), (Names{"out"}));
 }
 
+TEST(Step, LevelsOfFusedStepsPassOnWhatLaterOnesNeed) {
+  const Stencil stencil = yee();
+  const std::vector<FusedLevel> levels = fused_levels(analyse_step(stencil), 2);
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_EQ(names(stencil, levels[0].in), (Names{"e", "h"}));
+  EXPECT_EQ(names(stencil, levels[0].out), (Names{"e", "h_next"}));
+  EXPECT_EQ(names(stencil, levels[1].out), (Names{"e_next", "h_next"}));
+  EXPECT_EQ(levels[2].stage, 0);
+  EXPECT_EQ(names(stencil, levels[2].in), (Names{"e", "h"}));
+  EXPECT_EQ(names(stencil, levels[3].in), (Names{"e", "h_next"}));
+  EXPECT_EQ(names(stencil, levels[3].out), (Names{"h_next", "e_next"}));  // in the order in which they are stored
+}
+
+TEST(Step, ConstantsThatAreReadBesideTheCellTravelWithTheState) {
+  const Stencil stencil = defined(R"toml(
+fields = ["u", "k", "d", "u_next"]
+[update]
+u_next = "u + d*(k[x+1]*u[x+1] - k*u)"
+[rotate]
+u_next = "u"
+)toml");
+  const std::vector<FusedLevel> levels = fused_levels(analyse_step(stencil), 2);
+  EXPECT_EQ(names(stencil, levels[0].in), (Names{"u", "k"}));
+  EXPECT_EQ(names(stencil, levels[0].out), (Names{"u_next", "k"}));
+  EXPECT_EQ(names(stencil, levels[1].in), (Names{"u", "k"}));
+  EXPECT_EQ(names(stencil, levels[1].out), Names{"u_next"});
+}
+
 TEST(Step, SaysWhatCannotBeFused) {
   EXPECT_EQ(analyse_step(defined(R"toml(
 fields = ["u", "t", "v"]
