@@ -5,6 +5,7 @@
 #include "runtime/library/loaded_kernel.hpp"
 #include "runtime/library/rotation.hpp"
 #include "runtime/library/tap_launch.hpp"
+#include "runtime/library/workspace.hpp"
 #include "stencil_tune/kernel.hpp"
 
 #include <memory>
@@ -22,6 +23,8 @@ struct StageKernel {
   Problem problem;
   Tuning tuning;
   Evidence evidence;
+  std::vector<int> inputs;    ///< places of the buffers that a launch takes, in order (generator/stencil/buffers.hpp)
+  std::vector<int> outputs;   ///< the same
   std::size_t alignment = 1;  ///< bytes
   Box updated;
   std::shared_ptr<const PackedLaunch> whole;  ///< for all updated cells
@@ -30,10 +33,11 @@ struct StageKernel {
   std::unique_ptr<Meanwhile> meanwhile;  ///< null: launches wait for the compiler
 };
 
-/// All stages of the stencil once, which advances it by some steps.
+/// A part of a plan: what advances the stencil by some steps.
 struct Sweep {
   int steps = 1;
-  std::vector<StageKernel> stages{};  ///< at least one
+  std::vector<StageKernel> stages{};  ///< each stage once, or one kernel for all of them
+  std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
   bool in_background = false;         ///< until it is compiled, runs go without it
 };
 
@@ -41,7 +45,10 @@ struct Sweep {
 struct Kernel::State {
   Driver* driver = nullptr;
   int device = 0;
-  std::vector<Sweep> plan;  ///< the one with most steps first; the last one advances by one step
+  Problem step;             ///< of one whole step
+  std::vector<Sweep> plan;  ///< the one with most steps first; the last one advances by one step, stage by stage
+  LaunchBuffers buffers;    ///< those of the sweep that needs most
+  std::unique_ptr<Workspaces> workspaces;
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }

@@ -27,7 +27,11 @@ target_compile_definitions(stencil_tune_measurement_test PRIVATE
 
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test
-  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
+  SOURCES
+    measure/device_bench_test.cpp
+    measure/host_checks.cpp
+    measure/host_device.cpp
+    measure/system_bench_test.cpp
   LIBRARIES stencil_tune::tuner)
 
 # How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.

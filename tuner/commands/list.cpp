@@ -21,7 +21,9 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner) {
   const char* mark = trial.predicted ? "~" : "";
   const ProblemKey& problem = trial.problem;
   return {std::to_string(trial.id),
-          problem.stage > 0 ? fmt::format("{}, stage {}", problem.stencil_name, problem.stage) : problem.stencil_name,
+          problem.stage > 0             ? fmt::format("{}, stage {}", problem.stencil_name, problem.stage)
+          : problem.stage == kWholeStep ? problem.stencil_name + ", whole steps"
+                                        : problem.stencil_name,
           std::string(name(problem.type)),
           to_string(problem.extents),
           std::to_string(problem.steps),

@@ -121,7 +121,9 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
 void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
   const TrialRecord& trial = winner.trial;
   const ProblemKey& problem = trial.problem;
-  const std::string stage = problem.stage > 0 ? fmt::format(", stage {}", problem.stage) : "";
+  const std::string stage = problem.stage > 0             ? fmt::format(", stage {}", problem.stage)
+                            : problem.stage == kWholeStep ? ", whole steps"
+                                                          : "";
   const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
   fmt::print("{}{}, {}, {}, boundary {}{} on {}\nwinner: {}\n", problem.stencil_name, stage, name(problem.type),
              to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank), steps, trial.platform.gpu,

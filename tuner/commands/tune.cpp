@@ -7,6 +7,7 @@
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/step_tuning.hpp"
 #include "tuner/commands/tuning_run.hpp"
 #include "tuner/model/model_agreement.hpp"
 #include "tuner/session/progress.hpp"
@@ -71,6 +72,7 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
 std::string run_note(const Problem& problem, const TuningOutcome& outcome, const Target& target) {
   if (!outcome.result.winner) return {};
   const TrialRecord& winner = *outcome.result.winner;
+  if (problem.stage == kWholeStep && problem.steps == 1) return {};
   if (problem.steps == 1) return gain_note(problem, target.limits, target.model, winner);
   return plan_note(problem, target.limits, winner);
 }
@@ -80,9 +82,10 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, outcome, target); !run.empty()) lines.push_back(std::move(run));
-  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1) {
+  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
     lines.push_back(
-        fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
+        fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned", problem.stage,
+                    stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
@@ -107,6 +110,32 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   return lines;
 }
 
+Report report_of_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
+                     SessionObserver& progress) {
+  const TuningOutcome outcome = run_tuning(problem, target, settings, database, progress);
+  Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
+  report.found = outcome.result.winner || outcome.result.best;
+  report.notes = notes(problem, outcome, target, database);
+  return report;
+}
+
+/// Notes of the kernels that make whole steps; of the stages how they were searched.
+Report report_of_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                       SessionObserver& progress) {
+  const StepTuning tuning = tune_step(step, target, settings, database, progress);
+  if (tuning.stages.empty()) throw Error(ErrorCode::launch_failed, "interrupted before anything was tuned");
+  const TuningOutcome& main = tuning.fused ? *tuning.fused : tuning.stages.front();
+  Report report = make_report(step, main.platform, main.result, target.predicted());
+  report.rows = step_rows(step, winners_of(tuning));
+  report.found = report.rows.front().name == "winner" || main.result.best;
+  if (tuning.fused) report.notes = notes(step, main, target, database);
+  for (std::size_t stage = 0; stage < tuning.stages.size(); ++stage) {
+    report.notes.push_back(fmt::format("stage {}: {}", stage, search_note(tuning.stages[stage].result)));
+  }
+  if (!tuning.fused) report.notes.push_back(tuning.no_fused);
+  return report;
+}
+
 }  // namespace
 
 int run_tune(const Arguments& arguments) {
@@ -117,7 +146,11 @@ int run_tune(const Arguments& arguments) {
   const Problem problem = problem_from(*values);
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
-  require_tunable(problem, target.limits);
+  if (problem.stage == kWholeStep) {
+    require_tunable_stages(problem, target.limits);
+  } else {
+    require_tunable(problem, target.limits);
+  }
   require_fits(problem,
                target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                target.gpu());
@@ -128,19 +161,18 @@ int run_tune(const Arguments& arguments) {
   }
   if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
 
-  TuningOutcome outcome;
+  Report report;
   {
     ConsoleProgress progress(stderr, target.predicted());
-    outcome = run_tuning(problem, target, settings, database, progress);
+    report = problem.stage == kWholeStep ? report_of_steps(problem, target, settings, database, progress)
+                                         : report_of_one(problem, target, settings, database, progress);
   }
-  Report report = make_report(problem, outcome.platform, outcome.result, target.predicted());
-  report.notes = notes(problem, outcome, target, database);
   if (values->count("json") > 0) {
     fmt::print("{}", json_text(report_json(report)));
   } else {
     fmt::print("\n{}", format_report(report));
   }
-  if (!outcome.result.winner && !outcome.result.best) {
+  if (report.rows.empty() || !report.found) {
     throw Error(ErrorCode::launch_failed,
                 "no candidate succeeded; the table says what became of the textbook's kernels");
   }

@@ -26,6 +26,7 @@ struct Report {
   std::vector<ReportRow> rows;     ///< the winner first, when there is one
   std::vector<std::string> notes;  ///< a line each, below the table
   bool winner_known = false;       ///< from an earlier run: nothing was tuned for this one
+  bool found = true;               ///< some candidate succeeded, whether it has raced or not
 };
 
 /// Winner and baselines of a session.

@@ -48,7 +48,7 @@ class Session {
         winners_(parts.database),
         context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
         contenders_(static_cast<std::size_t>(options.finalists)),
-        seen_(parts.problem),
+        seen_(parts.problem, options.single_steps_gstencils),
         start_(parts.clock.seconds()) {}
 
   SessionResult run() {

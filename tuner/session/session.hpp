@@ -24,6 +24,7 @@ struct SessionOptions {
   int finalists = 6;
   int race_rounds = 5;
   bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
+  double single_steps_gstencils = 0;  ///< of what makes single steps beside the candidates; 0: nothing is known
 };
 
 /// Seconds that one step of a session may take: what it usually may, but no longer than the budget, and 5 s at the

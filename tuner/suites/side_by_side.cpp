@@ -1,9 +1,11 @@
 #include "tuner/suites/side_by_side.hpp"
 
+#include "generator/stencil/stage_problems.hpp"
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/textbook.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/step_tuning.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
@@ -210,18 +212,60 @@ class SideBySide {
   Report report_;
 };
 
-}  // namespace
-
-Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
-                        Database& database, SessionObserver& observer) {
+Report run_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
+               SessionObserver& observer) {
   const auto known = known_winner(problem, target, database);
   const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
   std::optional<Choice> one_sweep;
-  if (problem.steps > 1) one_sweep = one_sweep_of(problem, target, settings, database, observer);
+  if (problem.steps > 1 && problem.stage != kWholeStep) {
+    one_sweep = one_sweep_of(problem, target, settings, database, observer);
+  }
   Report report = SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
   report.winner_known = known.has_value();
   if (known) report.notes.push_back(fmt::format("the winner is that of an earlier run, {}", known->created_at));
   return report;
+}
+
+std::optional<TrialRecord> winner_row(const Report& report) {
+  const auto row = std::find_if(report.rows.begin(), report.rows.end(),
+                                [](const ReportRow& r) { return r.name == "winner" && r.trial; });
+  return row == report.rows.end() ? std::nullopt : row->trial;
+}
+
+/// The winners of the stages and that of whole steps, each timed beside its own baselines.
+Report run_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                 SessionObserver& observer) {
+  std::vector<Problem> stages = stage_problems(step);
+  for (Problem& stage : stages) stage.steps = 1;
+  const auto obstacle = obstacle_to_whole_steps(step, target);
+  const bool stages_known = std::all_of(stages.begin(), stages.end(), [&](const Problem& stage) {
+    return known_winner(stage, target, database).has_value();
+  });
+  const bool known = stages_known && (obstacle || known_winner(step, target, database));
+  StepWinners winners{{}, std::nullopt, obstacle.value_or("")};
+  if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
+  Report report;
+  winners.stages.clear();
+  for (const Problem& stage : stages) {
+    report = run_one(stage, target, settings, database, observer);
+    winners.stages.push_back(winner_row(report));
+  }
+  if (!obstacle && (known || winners.fused)) {
+    report = run_one(step, target, settings, database, observer);
+    winners.fused = winner_row(report);
+  }
+  report.problem = &step;
+  report.rows = step_rows(step, winners);
+  report.winner_known = known;
+  return report;
+}
+
+}  // namespace
+
+Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
+                        Database& database, SessionObserver& observer) {
+  return problem.stage == kWholeStep ? run_steps(problem, target, settings, database, observer)
+                                     : run_one(problem, target, settings, database, observer);
 }
 
 }  // namespace stencil_tune

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace stencil_tune {
@@ -12,10 +13,19 @@ namespace {
 
 const Node& node_of(const Problem& problem, NodeId id) { return problem.stencil.nodes[static_cast<std::size_t>(id)]; }
 
-/// The nodes that the stage's updates are made of, operands first.
+/// The stages that the problem is made of.
+std::span<const Stage> stages_of(const Problem& problem) {
+  const std::vector<Stage>& all = problem.stencil.stages;
+  if (problem.stage == kWholeStep) return all;
+  return {&all[static_cast<std::size_t>(problem.stage)], 1};
+}
+
+/// The nodes that the updates are made of, operands first.
 std::vector<NodeId> nodes_in_use(const Problem& problem) {
   std::vector<NodeId> roots;
-  for (const Update& update : updates_of(problem)) roots.push_back(update.expression);
+  for (const Stage& stage : stages_of(problem)) {
+    for (const Update& update : stage.updates) roots.push_back(update.expression);
+  }
   const std::vector<bool> marked = reachable(problem.stencil, roots);
   std::vector<NodeId> nodes;
   for (std::size_t id = 0; id < marked.size(); ++id) {
@@ -76,17 +86,10 @@ std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b
   }
 }
 
-/// What the inputs hold at most; `advanced` is for the input that sweeps advance.
-struct InputDigits {
-  Digits all;
-  Digits advanced;
-};
-
-/// What one sweep makes of them; nothing where some value does not fit the compute type's digits.
+/// What an expression makes of the fields; nothing where some value does not fit the compute type's digits.
 std::optional<Digits> digits_after(const Problem& problem, NodeId expression, const std::vector<double>& coefficients,
-                                   const InputDigits& inputs) {
+                                   std::span<const Digits> fields) {
   const double most_digits = problem.type == ElementType::f64 ? 0x1p52 : 0x1p23;
-  const std::optional<std::size_t> advanced = advanced_input(problem);
   const std::vector<bool> needed = reachable(problem.stencil, {expression});
   std::vector<Digits> digits(problem.stencil.nodes.size());
   for (NodeId id = 0; id <= expression; ++id) {
@@ -98,7 +101,7 @@ std::optional<Digits> digits_after(const Problem& problem, NodeId expression, co
     } else if (node.op == Operation::coefficient) {
       result = digits_of(coefficients[static_cast<std::size_t>(node.index)]);
     } else if (node.op == Operation::read) {
-      result = advanced && problem.facts.inputs[*advanced] == node.index ? inputs.advanced : inputs.all;
+      result = fields[static_cast<std::size_t>(node.index)];
     } else {
       const auto at = [&](std::size_t i) {
         return node.operands[i] < 0 ? Digits{} : digits[static_cast<std::size_t>(node.operands[i])];
@@ -111,13 +114,21 @@ std::optional<Digits> digits_after(const Problem& problem, NodeId expression, co
   return digits[static_cast<std::size_t>(expression)];
 }
 
-bool computes_exactly(const Problem& problem, NodeId expression, const CheckNumbers& numbers, int sweeps) {
+bool computes_exactly(const Problem& problem, const CheckNumbers& numbers, int steps) {
   const Digits start{numbers.input.pattern == check::Pattern::bits ? 1.0 : 8.0, 0};
-  InputDigits inputs{start, start};
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    const std::optional<Digits> result = digits_after(problem, expression, numbers.coefficients, inputs);
-    if (!result || result->most > rounding_of(problem.type).largest) return false;
-    inputs.advanced = either(*result, start);  // cells that hold keeps, too
+  std::vector<Digits> fields(problem.stencil.fields.size(), start);
+  for (int step = 0; step < steps; ++step) {
+    for (const Stage& stage : stages_of(problem)) {
+      for (const Update& update : stage.updates) {
+        const std::optional<Digits> result = digits_after(problem, update.expression, numbers.coefficients, fields);
+        if (!result || result->most > rounding_of(problem.type).largest) return false;
+        fields[static_cast<std::size_t>(update.output)] = either(*result, start);  // cells that hold keeps, too
+      }
+    }
+    const std::vector<Digits> before = fields;
+    for (const Rotation& rotation : problem.stencil.rotations) {
+      fields[static_cast<std::size_t>(rotation.to)] = before[static_cast<std::size_t>(rotation.from)];
+    }
   }
   return true;
 }
@@ -184,11 +195,7 @@ std::optional<CheckNumbers> exact_numbers(const Problem& problem, int sweeps) {
     const auto eighths = static_cast<double>(i * 5 % 16 + 1);
     numbers.coefficients.push_back((i % 2 == 0 ? 1 : -1) * eighths / 8);
   }
-  const auto exact = [&](const Update& update) {
-    return computes_exactly(problem, update.expression, numbers, sweeps);
-  };
-  const auto& updates = updates_of(problem);
-  if (!std::all_of(updates.begin(), updates.end(), exact)) return std::nullopt;
+  if (!computes_exactly(problem, numbers, sweeps)) return std::nullopt;
   return numbers;
 }
 
@@ -239,9 +246,11 @@ std::vector<double> host_input(const Problem& problem, std::uint64_t session_see
 }
 
 std::vector<std::vector<double>> host_inputs(const Problem& problem, std::uint64_t session_seed,
-                                             const check::Input& input) {
+                                             const check::Input& input, int steps) {
   std::vector<std::vector<double>> inputs;
-  for (const int field : problem.facts.inputs) inputs.push_back(host_input(problem, session_seed, field, input));
+  for (const int field : kernel_inputs(problem, steps)) {
+    inputs.push_back(host_input(problem, session_seed, field, input));
+  }
   return inputs;
 }
 
