@@ -4,6 +4,7 @@
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ struct ExportOptions {
   std::vector<std::string> provenance{};  ///< lines for the comment; made harmless before they are written
   bool with_main = false;                 ///< adds a self-check against a plain CPU loop, and a benchmark
   bool split_header = false;              ///< declares the launcher in NAME.h, which the source includes
+  /// Of kernels that make whole steps of a system: the candidate for the steps that runs leave over, one each. The file
+  /// then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps itself.
+  std::optional<Tuning> single_steps{};
 };
 
 struct ExportedFiles {
@@ -27,9 +31,10 @@ struct ExportedFiles {
 ///
 ///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
 ///
-/// for any extents and strides the candidate can serve; it returns cudaErrorInvalidValue for others.
-/// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate) for
-/// a candidate that breaks a constraint for the problem on the architecture.
+/// or, of kernels that make whole steps of a system of fields, all fields in the definition's order and then spare
+/// buffers in place of inputs and outputs. For any extents and strides the candidate can serve; it returns
+/// cudaErrorInvalidValue for others. Throws Error(invalid_argument) for a name that is no C identifier or is a keyword,
+/// Error(illegal_candidate) for a candidate that breaks a constraint for the problem on the architecture.
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options);
 
 /// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.
