@@ -18,7 +18,10 @@ bool contains(const std::vector<int>& fields, int field) {
 class BufferPlan {
  public:
   BufferPlan(const Problem& problem, int steps)
-      : problem_(problem), steps_(steps), inputs_(kernel_inputs(problem, steps)), stored_(kernel_outputs(problem, steps)) {}
+      : problem_(problem),
+        steps_(steps),
+        inputs_(kernel_inputs(problem, steps)),
+        stored_(kernel_outputs(problem, steps)) {}
 
   LaunchBuffers run() && {
     for (const int field : stored_) plan_.outputs.push_back(place_for(field));
@@ -30,7 +33,8 @@ class BufferPlan {
  private:
   int fields() const { return static_cast<int>(problem_.stencil.fields.size()); }
 
-  /// The field's own buffer where nothing but held layers is read from it. Not another field's: that one's held layers would be lost.
+  /// The field's own buffer where nothing but held layers is read from it. Not another field's: that one's held layers
+  /// would be lost.
   int place_for(int field) {
     const bool is_free = !contains(inputs_, field) || contains(problem_.step.layers, field);
     return is_free ? field : fields() + plan_.spares++;

@@ -104,9 +104,6 @@ class DeviceBuffer {
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
   ~DeviceBuffer();
 
-  /// Leaves the memory to its context: where that one is not current, or may be gone.
-  void abandon() noexcept { address_ = 0; }
-
   DevicePointer address() const noexcept { return address_; }
   std::size_t size() const noexcept { return bytes_; }
 

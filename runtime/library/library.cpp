@@ -275,7 +275,8 @@ Sweep Library::Impl::make_stages(const Request& request, const DeviceFacts& fact
   return single;
 }
 
-/// What makes several steps, or all stages of one, in a pass over memory, where that is known to be faster than `stages`.
+/// What makes several steps, or all stages of one, in a pass over memory, where that is known to be faster than
+/// `stages`.
 std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& stages, const DeviceFacts& facts,
                                              Misses& misses) {
   std::vector<Sweep> sweeps;

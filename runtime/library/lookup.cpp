@@ -31,7 +31,8 @@ bool serves(const ProblemKey& key, const Problem& problem) {
   const bool boundaries_equal =
       std::equal(key.boundaries.begin(), key.boundaries.begin() + problem.extents.rank, problem.boundaries.begin());
   return key.stage == problem.stage && key.type == problem.type && boundaries_equal &&
-         (key.steps > 1 || problem.steps == 1 || problem.stage == kWholeStep) && key.extents.rank == problem.extents.rank;
+         (key.steps > 1 || problem.steps == 1 || problem.stage == kWholeStep) &&
+         key.extents.rank == problem.extents.rank;
 }
 
 std::int64_t pitch_of(const ProblemKey& key) { return key.pitch == 0 ? key.extents.n[0] : key.pitch; }
@@ -169,8 +170,8 @@ double log_distance(const Extents& a, const Extents& b) {
 
 namespace {
 
-std::optional<Choice> best_of(const Problem& problem, const LookupTarget& target,
-                              std::span<const WinnerRecord> winners, std::vector<std::string>& notes) {
+std::optional<Choice> best_of(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners,
+                              std::vector<std::string>& notes) {
   const std::string key = stencil_key(problem.stencil);
   std::optional<Contender> best;
   for (const WinnerRecord& winner : winners) {

@@ -20,8 +20,8 @@ Workspaces::~Workspaces() {
   } catch (const Error&) {
     // A lost device: nothing can be freed any more.
   }
-  for (Set& set : sets_) {
-    if (set.context_id != current) set.memory.abandon();
+  for (const Set& set : sets_) {
+    if (set.context_id == current) driver_.free(set.memory);
   }
 }
 
@@ -39,7 +39,7 @@ void Workspaces::prepare(std::optional<CUstream_st*> stream) {
   for (const Set& set : sets_) {
     if (set.context_id == context && (!stream || set.stream == stream)) return;
   }
-  sets_.push_back({context, stream, DeviceBuffer(driver_, bytes())});
+  sets_.push_back({context, stream, driver_.allocate(bytes())});
 }
 
 std::vector<void*> Workspaces::of(CUstream_st* stream) {
@@ -56,7 +56,7 @@ std::vector<void*> Workspaces::of(CUstream_st* stream) {
   }
   set->stream = stream;
   for (int i = 0; i < count_; ++i) {
-    buffers.push_back(reinterpret_cast<void*>(set->memory.address() + static_cast<std::size_t>(i) * stride_));
+    buffers.push_back(reinterpret_cast<void*>(set->memory + static_cast<std::size_t>(i) * stride_));
   }
   return buffers;
 }

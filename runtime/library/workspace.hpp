@@ -1,7 +1,7 @@
 // Spare buffers that fused steps store to beside the caller's.
 #pragma once
 
-#include "runtime/cuda/module.hpp"
+#include "runtime/cuda/driver.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ class Workspaces {
   struct Set {
     std::uint64_t context_id = 0;
     std::optional<CUstream_st*> stream;  ///< nothing: of the first that asks
-    DeviceBuffer memory;
+    DevicePointer memory = 0;
   };
 
   Set* find(std::uint64_t context_id, std::optional<CUstream_st*> stream);

@@ -12,6 +12,7 @@ stencil_tune_add_test(report_test
     report/report_page_test.cpp
     session/report_test.cpp
     session/run_plan_test.cpp
+    session/stage_by_stage_test.cpp
     session/text_table_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)

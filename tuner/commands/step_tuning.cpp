@@ -1,7 +1,7 @@
 #include "tuner/commands/step_tuning.hpp"
 
-#include "generator/stencil/stage_problems.hpp"
 #include "generator/candidates/space.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
@@ -42,16 +42,6 @@ bool has_candidates(const Problem& problem, const Limits& limits) {
 
 bool has_winner(const std::optional<TrialRecord>& trial) { return trial && trial->gstencils > 0; }
 
-/// The step of all stages one after the other; nothing where one has no winner.
-std::optional<TrialRecord> by_stages(const Problem& step, const StepWinners& winners) {
-  std::vector<TrialRecord> trials;
-  for (const auto& stage : winners.stages) {
-    if (has_winner(stage)) trials.push_back(*stage);
-  }
-  if (trials.size() != step.stencil.stages.size()) return std::nullopt;
-  return stage_by_stage(step, trials);
-}
-
 }  // namespace
 
 std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Target& target) {
@@ -63,6 +53,15 @@ std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Ta
 
 void require_tunable_stages(const Problem& step, const Limits& limits) {
   for (const Problem& stage : single_stages(step)) require_tunable(stage, limits);
+}
+
+std::optional<TrialRecord> by_stages(const Problem& step, const StepWinners& winners) {
+  std::vector<TrialRecord> trials;
+  for (const auto& stage : winners.stages) {
+    if (has_winner(stage)) trials.push_back(*stage);
+  }
+  if (trials.size() != step.stencil.stages.size()) return std::nullopt;
+  return stage_by_stage(step, trials);
 }
 
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,

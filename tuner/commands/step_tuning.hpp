@@ -11,9 +11,9 @@
 namespace stencil_tune {
 
 struct StepTuning {
-  std::vector<TuningOutcome> stages;    ///< one of each, in order; fewer where an interruption came in between
-  std::optional<TuningOutcome> fused;   ///< nothing where there are no candidates
-  std::string no_fused;                 ///< then: why
+  std::vector<TuningOutcome> stages;   ///< one of each, in order; fewer where an interruption came in between
+  std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
+  std::string no_fused;                ///< then: why
 };
 
 /// What a step is made of in the end, for the report.
@@ -34,6 +34,9 @@ void require_tunable_stages(const Problem& step, const Limits& limits);
 /// Of a problem of kWholeStep. A part of the budget goes to the stages.
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
+
+/// The step of all stages one after the other; nothing where one has no winner.
+std::optional<TrialRecord> by_stages(const Problem& step, const StepWinners& winners);
 
 /// Rows: the winner, stage by stage or fused, whichever is faster; both of them; the winner of each stage.
 std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners);

@@ -83,9 +83,8 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, outcome, target); !run.empty()) lines.push_back(std::move(run));
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
-    lines.push_back(
-        fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned", problem.stage,
-                    stages - 1));
+    lines.push_back(fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned",
+                                problem.stage, stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));

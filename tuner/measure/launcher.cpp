@@ -60,8 +60,7 @@ Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fie
       return fields.addresses(now);
     };
     std::vector<std::byte> argument(launch.argument_bytes());
-    launch.write_argument(*driver_, addresses(inputs), addresses(buffers.outputs), coefficients,
-                          argument);
+    launch.write_argument(*driver_, addresses(inputs), addresses(buffers.outputs), coefficients, argument);
     steps.arguments.push_back(std::move(argument));
   }
   return steps;

@@ -37,7 +37,8 @@ class Launcher {
   };
   Repeated prepare(const Problem& problem, const FieldSet& fields, std::span<const double> coefficients) const;
 
-  /// `count` launches one after the other, the buffers rotated as a solver would; count is best a multiple of the phases.
+  /// `count` launches one after the other, the buffers rotated as a solver would; count is best a multiple of the
+  /// phases.
   void launch(const Repeated& steps, int count, CUstream_st* stream) const;
 
  private:

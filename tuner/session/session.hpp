@@ -23,7 +23,7 @@ struct SessionOptions {
   int max_trials = 0;    ///< new trials of this session; 0: no limit
   int finalists = 6;
   int race_rounds = 5;
-  bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
+  bool predicted = false;             ///< the device worker is a model: trials are stored as predicted
   double single_steps_gstencils = 0;  ///< of what makes single steps beside the candidates; 0: nothing is known
 };
 

@@ -9,8 +9,8 @@
 
 namespace stencil_tune {
 
-/// As a trial of the step, which no database has: times add up, registers and shared memory are those of the kernel that
-/// needs most. `stages`: one of each stage, in order, all of one platform.
+/// As a trial of the step, which no database has: times add up, registers and shared memory are those of the kernel
+/// that needs most. `stages`: one of each stage, in order, all of one platform.
 TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> stages);
 
 }  // namespace stencil_tune

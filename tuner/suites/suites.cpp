@@ -167,8 +167,10 @@ Suite systems_suite() {
 using MakeSuite = Suite (*)();
 
 const std::map<std::string, MakeSuite>& suites() {
-  static const std::map<std::string, MakeSuite> all{
-      {"main", main_suite}, {"single-sweep", single_sweep_suite}, {"systems", systems_suite}, {"temporal", temporal_suite}};
+  static const std::map<std::string, MakeSuite> all{{"main", main_suite},
+                                                    {"single-sweep", single_sweep_suite},
+                                                    {"systems", systems_suite},
+                                                    {"temporal", temporal_suite}};
   return all;
 }
 

@@ -52,8 +52,8 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   kernels_.reference(arguments);
 }
 
-void DeviceReference::compare(const Problem& problem, const Box& box, bool exact, DevicePointer field,
-                              const Slab& slab, std::int64_t at, DevicePointer report) const {
+void DeviceReference::compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
+                              std::int64_t at, DevicePointer report) const {
   kernels_.compare({device_pointer(field), device_pointer<const double>(values_.address()) + at,
                     device_pointer<const float>(errors_.address()) + at, device_pointer<check::Report>(report),
                     layout_of(problem, box), rounding_of(problem.type, exact), slab.first_row, slab.rows, exact ? 1 : 0,

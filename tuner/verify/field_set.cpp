@@ -61,8 +61,7 @@ std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std:
   if (static_cast<double>(needed) <= kShareOfMemory * static_cast<double>(memory_bytes)) return std::nullopt;
   return fmt::format(
       "kernels of {} were left out: verifying them on {} needs {:.0f} GiB of device memory, the GPU has {:.0f}",
-      problem.steps > 1 ? "several steps" : "whole steps",
-      to_string(problem.extents), gib(needed), gib(memory_bytes));
+      problem.steps > 1 ? "several steps" : "whole steps", to_string(problem.extents), gib(needed), gib(memory_bytes));
 }
 
 FieldSet::FieldSet(Driver& driver, ElementType type, std::vector<int> places, std::int64_t cells)

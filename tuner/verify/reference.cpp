@@ -1,7 +1,7 @@
 #include "tuner/verify/reference.hpp"
 
-#include "generator/stencil/stage_problems.hpp"
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/device/storage.h"
 #include "tuner/verify/error_weights.hpp"
@@ -168,15 +168,14 @@ void check_sizes(const Problem& problem, std::size_t fields, std::span<const std
                  std::span<const double> coefficients) {
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const bool sized = std::all_of(inputs.begin(), inputs.end(), [&](const auto& in) { return in.size() == cells; });
-  if (inputs.size() == fields && sized &&
-      coefficients.size() == problem.stencil.coefficients.size()) {
+  if (inputs.size() == fields && sized && coefficients.size() == problem.stencil.coefficients.size()) {
     return;
   }
   throw Error(ErrorCode::invalid_argument,
-              "the reference needs " + std::to_string(fields) + " inputs of " +
-                  std::to_string(cells) + " cells and " + std::to_string(problem.stencil.coefficients.size()) +
-                  " coefficients, but got " + std::to_string(inputs.size()) + " inputs and " +
-                  std::to_string(coefficients.size()) + " coefficients, or inputs of another size");
+              "the reference needs " + std::to_string(fields) + " inputs of " + std::to_string(cells) + " cells and " +
+                  std::to_string(problem.stencil.coefficients.size()) + " coefficients, but got " +
+                  std::to_string(inputs.size()) + " inputs and " + std::to_string(coefficients.size()) +
+                  " coefficients, or inputs of another size");
 }
 
 }  // namespace

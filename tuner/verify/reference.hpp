@@ -28,16 +28,15 @@ struct ReferenceField {
   std::int64_t unbounded_cells() const;  ///< whose tolerance is infinite
 };
 
-/// inputs: one array per entry of kernel_inputs(problem, steps), laid out as the fields and already rounded to the element
-/// type; coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments does).
-/// What a kernel of so many steps stores: one ReferenceField per entry of kernel_outputs(problem, steps). Each stage of
-/// each step reads what the ones before it computed, in the places that the rotations give it. Until they are stored,
-/// values stay in the compute type, as fused steps keep them. With `exact` the inputs and coefficients must be such that
-/// no sum or product rounds (small integers, dyadic coefficients): values are then rounded to the element type and
-/// tolerances are 0.
+/// inputs: one array per entry of kernel_inputs(problem, steps), laid out as the fields and already rounded to the
+/// element type; coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments
+/// does). What a kernel of so many steps stores: one ReferenceField per entry of kernel_outputs(problem, steps). Each
+/// stage of each step reads what the ones before it computed, in the places that the rotations give it. Until they are
+/// stored, values stay in the compute type, as fused steps keep them. With `exact` the inputs and coefficients must be
+/// such that no sum or product rounds (small integers, dyadic coefficients): values are then rounded to the element
+/// type and tolerances are 0.
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact = false,
-                                               int steps = 1);
+                                               std::span<const double> coefficients, bool exact = false, int steps = 1);
 
 /// The same after each of 1 to `steps` steps.
 std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,

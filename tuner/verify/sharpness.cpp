@@ -1,7 +1,7 @@
 #include "tuner/verify/sharpness.hpp"
 
-#include "generator/stencil/stage_problems.hpp"
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <fmt/format.h>
@@ -245,15 +245,16 @@ std::optional<std::string> why_not_sharp(const Sharpness& sharpness, int sweeps)
 
 namespace {
 
-/// What stood a step earlier where the field stands after the last one: what that step computed, or of the first one the
-/// input that it takes the place of.
+/// What stood a step earlier where the field stands after the last one: what that step computed, or of the first one
+/// the input that it takes the place of.
 const std::vector<double>* a_step_before(const Problem& problem, int field, std::span<const ReferenceField> earlier,
                                          std::span<const std::vector<double>> inputs) {
   for (const ReferenceField& one : earlier) {
     if (one.field == field) return &one.value;
   }
   const auto& rotations = problem.stencil.rotations;
-  const auto taken = std::find_if(rotations.begin(), rotations.end(), [&](const Rotation& r) { return r.from == field; });
+  const auto taken =
+      std::find_if(rotations.begin(), rotations.end(), [&](const Rotation& r) { return r.from == field; });
   const std::vector<int> fields = kernel_inputs(problem);
   const auto input = std::find(fields.begin(), fields.end(), taken == rotations.end() ? field : taken->to);
   if (!earlier.empty() || input == fields.end()) return nullptr;

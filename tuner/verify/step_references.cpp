@@ -29,14 +29,15 @@ std::shared_ptr<DeviceReference> ReferencePool::take() {
 }
 
 StepReferences::StepReferences(const CheckKernels& kernels, std::span<const Problem> stages, const FieldSet& fields,
-                               const CheckCase& how, ReferencePool& pool)
-    : kernels_(kernels), stages_(stages), fields_(fields), how_(how), pool_(pool) {}
+                               const CheckCase& how, ReferencePool& pool, Keep keep)
+    : kernels_(kernels), stages_(stages), fields_(fields), how_(how), pool_(pool), keep_(keep) {}
 
 const std::vector<FieldContents>& StepReferences::after(int steps) {
   const auto beyond = known_.upper_bound(steps);
   int done = beyond == known_.begin() ? 0 : std::prev(beyond)->first;
   for (; done < steps; ++done) {
     known_.insert_or_assign(done + 1, make_step(done == 0 ? first_contents() : rotated(known_.at(done)), done));
+    if (keep_ == Keep::last) known_.erase(done);
   }
   return known_.at(steps);
 }

@@ -30,18 +30,20 @@ class ReferencePool {
   std::vector<std::shared_ptr<DeviceReference>> all_;
 };
 
-/// Keeps the fields after as many steps as memory allows: each is computed from those a step before it. All that it is
-/// given must outlive it.
+/// Which of the numbers of steps that were passed on the way are kept.
+enum class Keep { all, last };
+
+/// The fields after so many steps: each is computed from those a step before it, which are kept as far as memory
+/// allows. All that it is given must outlive it.
 class StepReferences {
  public:
   /// stages: of the problem, in order. The pool's references have room for the updated cells of each.
   StepReferences(const CheckKernels& kernels, std::span<const Problem> stages, const FieldSet& fields,
-                 const CheckCase& how, ReferencePool& pool);
+                 const CheckCase& how, ReferencePool& pool, Keep keep = Keep::all);
 
   /// What each field of the stencil holds after that many steps, of 1 or more, under the names before the rotation of
-  /// the last one: as kernel_outputs() counts. What a step neither writes nor keeps is of no meaning. The fields' inputs
-  /// must be as the case says.
-  /// Throws Error(exceeds_device_memory).
+  /// the last one: as kernel_outputs() counts. What a step neither writes nor keeps is of no meaning. The fields'
+  /// inputs must be as the case says. Throws Error(exceeds_device_memory).
   const std::vector<FieldContents>& after(int steps);
 
  private:
@@ -55,6 +57,7 @@ class StepReferences {
   const FieldSet& fields_;
   const CheckCase& how_;
   ReferencePool& pool_;
+  Keep keep_;
   std::map<int, std::vector<FieldContents>> known_;  ///< by steps
 };
 

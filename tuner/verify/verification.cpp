@@ -1,10 +1,10 @@
 #include "tuner/verify/verification.hpp"
 
-#include "generator/stencil/stage_problems.hpp"
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/awkward.hpp"
 #include "tuner/verify/device/storage.h"
@@ -172,8 +172,8 @@ Sharpness Verification::sharpness(const Launcher& candidate) {
   if (unbounded == 0) return result;
   // After many sweeps rounding alone may have changed everything, where neighbours drive each other apart.
   if (unbounded > cells / 2) result.share = 0;
-  result.note += fmt::format("{}{} of the grid's {} cells may hold anything", result.note.empty() ? "" : "; ",
-                             unbounded, cells);
+  result.note +=
+      fmt::format("{}{} of the grid's {} cells may hold anything", result.note.empty() ? "" : "; ", unbounded, cells);
   return result;
 }
 
@@ -181,8 +181,8 @@ Sharpness Verification::sharpness(const Launcher& candidate) {
 /// stage, each from what is in memory.
 void Verification::agree_with_cpu() {
   const Extents extents = awkward_extents(problem_, {1, 1, 1}).front();
-  const Problem small = make_problem(problem_.stencil, problem_.type, problem_.boundaries, extents, 0, 1,
-                                     problem_.stage);
+  const Problem small =
+      make_problem(problem_.stencil, problem_.type, problem_.boundaries, extents, 0, 1, problem_.stage);
   const std::vector<Problem> stages = stage_problems(small);
   const check::Rounding rounding = rounding_of(small.type);
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -281,8 +281,8 @@ void Verification::look_at_other_cells(const CheckedLaunch& launch, const Stored
   void* const field = device_pointer(fields.field(stored.place));
   const check::Layout layout = layout_of(problem, stored.box);
   if (contains(kernel_inputs(problem, steps), stored.place)) {  // for its layers' sake
-    kernels_.unchanged({field, report, layout, fields.guard_cells(), input_seed(seed_, stored.place),
-                        how.numbers.input, 1, 0});
+    kernels_.unchanged(
+        {field, report, layout, fields.guard_cells(), input_seed(seed_, stored.place), how.numbers.input, 1, 0});
   } else {
     kernels_.untouched({field, report, layout, fields.guard_cells()});
   }
@@ -364,7 +364,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
   const int steps = sweeps_per_launch(candidate.tuning());
   const std::vector<Problem> stages = stage_problems(small);
   const auto check_with = [&](const CheckCase& how) {
-    StepReferences levels(kernels_, stages, small_fields_, how, small_pool_);
+    StepReferences levels(kernels_, stages, small_fields_, how, small_pool_, Keep::last);
     return check(candidate, {small, small_fields_, how, steps, has_levels(steps) ? &levels : nullptr});
   };
   if (auto wrong = check_with(case_of(steps))) return wrong;

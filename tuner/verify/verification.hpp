@@ -18,8 +18,8 @@ namespace stencil_tune {
 /// Everything verification needs for one session, on one stream and its thread's context.
 ///
 /// A check fills the inputs, poisons everything else (outputs, guard bands, the padding of rows), runs one launch and
-/// looks at every cell of all that it stores: updated ones against the reference, all others against what they held. The
-/// numbers that go in are such that the check would notice a wrong kernel (tuner/verify/sharpness.hpp).
+/// looks at every cell of all that it stores: updated ones against the reference, all others against what they held.
+/// The numbers that go in are such that the check would notice a wrong kernel (tuner/verify/sharpness.hpp).
 class Verification {
  public:
   /// Compiles the checking kernels, allocates, has the device's reference agree with the CPU's on a small grid, and
@@ -50,7 +50,7 @@ class Verification {
     const Problem& problem;
     const FieldSet& fields;
     const CheckCase& how;
-    int steps = 1;                      ///< that the kernel makes
+    int steps = 1;                     ///< that the kernel makes
     StepReferences* levels = nullptr;  ///< null: a sweep of one stage, compared slab by slab
   };
   /// What a launch stores: the field, under its name before the last rotation, and where.

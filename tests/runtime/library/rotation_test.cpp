@@ -41,8 +41,8 @@ Problem defined(const std::string& text) {
 TEST(Rotation, AStencilWhoseOutputsAreNoInputsCannotAdvance) {
   const Problem blur = defined("fields = [\"u\", \"v\"]\n[[stage]]\nv = \"u[x-1] + u\"\n");
   EXPECT_ERROR(require_next_step(blur), ErrorCode::invalid_argument, "no rotations");
-  const Problem there_and_back = defined(
-      "fields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a\"\n[[stage]]\na = \"b[x+1] + b\"\n");
+  const Problem there_and_back =
+      defined("fields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a\"\n[[stage]]\na = \"b[x+1] + b\"\n");
   EXPECT_NO_THROW(require_next_step(there_and_back));
 }
 
