@@ -63,7 +63,7 @@ Stencil find_stencil(const std::string& stencil) {
 }
 
 std::string problem_name(const ProblemKey& key) {
-  const std::string stage = key.stage > 0 ? fmt::format(":{}", key.stage) : "";
+  const std::string stage = key.stage != 0 ? fmt::format(":{}", key.stage) : "";
   return fmt::format("{}{} {} {} {} {} {}", key.stencil_name, stage, name(key.type), to_string(key.extents), key.pitch,
                      to_string(key.boundaries, key.extents.rank), key.steps);
 }

@@ -49,6 +49,12 @@ Verdict unused_axis(const Candidate& candidate, const Limits&) {
   return {};
 }
 
+Verdict one_sweep(const Candidate& candidate, const Limits&) {
+  if (candidate.family().fuses_steps || candidate.problem().stage != kWholeStep) return {};
+  return fmt::format("{} makes one sweep, a step of '{}' has {} stages", candidate.family().name,
+                     candidate.problem().stencil.name, candidate.problem().stencil.stages.size());
+}
+
 // ---- how cells are moved --------------------------------------------------------------------------------------------
 
 Verdict vector_divides_register_x(const Candidate& candidate, const Limits&) {
@@ -131,9 +137,11 @@ Verdict code_size(const Candidate& candidate, const Limits& limits) {
 
 Verdict argument_bytes(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
-  const auto fields = static_cast<std::int64_t>(problem.facts.inputs.size() + problem.facts.outputs.size());
+  const int steps = sweeps_per_launch(candidate.tuning());
+  const std::size_t inputs = kernel_inputs(problem, steps).size();
+  const auto fields = static_cast<std::int64_t>(inputs + kernel_outputs(problem, steps).size());
   const auto coefficients = static_cast<std::int64_t>(problem.stencil.coefficients.size());
-  const std::size_t maps = candidate.shape().uses_tensor_maps ? problem.facts.inputs.size() * kTensorMapBytes : 0;
+  const std::size_t maps = candidate.shape().uses_tensor_maps ? inputs * kTensorMapBytes : 0;
   const std::int64_t bytes = kArgumentsBeyondCoefficients + 8 * fields + static_cast<std::int64_t>(maps) +
                              std::max<std::int64_t>(storage_bytes(problem), 4) * coefficients;
   if (bytes <= kMostArgumentBytes) return {};
@@ -212,6 +220,7 @@ Verdict min_blocks_fit(const Candidate& candidate, const Limits& limits) {
 constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},
+    Constraint{"one_sweep", "A kernel of one sweep updates one stage.", one_sweep},
     Constraint{"vector_divides_register_x", "A thread's row of outputs is a whole number of vectors.",
                vector_divides_register_x},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},

@@ -2,12 +2,10 @@
 //
 // The shape is computed once, by the family's own rule, and handed to everything that needs it: constraints, generated
 // source, launch, arguments, performance model, host executor, export.
-//
-// Kernels always see three axes: x (contiguous), y, z. Kernels of one thread a cell take the grid's axes as they are.
-// Walks take the grid's last axis as their z: a 3D grid keeps its axes, a 2D grid's y becomes the kernel's z and the
-// kernel's y has extent 1.
 #pragma once
 
+#include "generator/candidates/fused_system.hpp"
+#include "generator/candidates/kernel_axes.hpp"
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
 #include "templates/index_width.cuh"
@@ -19,28 +17,6 @@
 #include <optional>
 
 namespace stencil_tune {
-
-using Lengths = std::array<std::int64_t, kMaxRank>;  ///< along the kernel's axes
-
-struct KernelAxes {
-  std::array<int, kMaxRank> grid_axis{-1, -1, -1};  ///< grid axis of each kernel axis; -1: the grid has none
-  Lengths extents{1, 1, 1};                         ///< of the grid, 1 without an axis
-  Lengths strides{0, 0, 0};                         ///< cells from one index to the next, 0 without an axis
-  std::array<Reach, kMaxRank> reach{};              ///< over all inputs, 0..0 without an axis
-  std::array<Boundary, kMaxRank> boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
-
-  bool has(std::size_t axis) const { return grid_axis[axis] >= 0; }
-  int reach_width(std::size_t axis) const { return reach[axis].high - reach[axis].low; }
-  /// A tap's offset along a kernel axis.
-  int offset(const Tap& tap, std::size_t axis) const {
-    return has(axis) ? tap.offset[static_cast<std::size_t>(grid_axis[axis])] : 0;
-  }
-};
-
-KernelAxes kernel_axes(const Problem& problem, const Family& family);
-
-/// How far the stage reads on a grid axis, over all its inputs.
-Reach stage_reach(const Problem& problem, int grid_axis);
 
 /// The tile a block keeps in shared memory, all inputs with the same layout one after the other:
 /// cell (x, y, z) of input i, counted from the first output cell of the tile, stands at
@@ -114,6 +90,7 @@ struct KernelShape {
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
   FusedLevels fused;           ///< of a launch that makes several sweeps
+  FusedSystem system;          ///< of one that makes whole steps of a system of fields
   bool wide_index = false;     ///< indices take 64 bits: templates/index_width.cuh
 
   /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper

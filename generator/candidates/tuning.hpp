@@ -45,7 +45,13 @@ enum class StepBarrier {
   split,  ///< each says within a step that its cells are there, and waits when the next one begins (sm_90+)
 };
 
-/// streaming ring, temporal: who brings planes to shared memory.
+/// system: when a level reads other warps' rows of the very plane that enters it.
+enum class NewRows {
+  fresh,  ///< in the same step: warps wait for each other within the level
+  late,   ///< in the next step: the level works one plane later, and keeps one plane more of each field
+};
+
+/// streaming ring, temporal, system: who brings planes to shared memory.
 enum class Copies {
   tma,      ///< the tensor memory accelerator (sm_90+), a plane of a block's (temporal: of a warp's) rows a request
   threads,  ///< the threads that read them, by asynchronous copies of a few bytes (cp.async, sm_80+)
@@ -100,12 +106,13 @@ struct TuningValues {
   int tiles = 1;  ///< that a block takes one after the other
   SumsLoop sums_loop = SumsLoop::turn;
 
-  // Fused steps: temporal.
+  // Fused steps: temporal, system.
   int steps = 2;          ///< sweeps that a launch makes
   int chunks = 1;         ///< parts of the last axis that blocks of their own walk
   int groups = 1;         ///< of warps among which the fused steps are shared out, as a pipeline
   int shared_planes = 0;  ///< of those that a level keeps from step to step, the oldest: in shared memory
   StepBarrier barrier = StepBarrier::meet;
+  NewRows new_rows = NewRows::fresh;
 
   bool operator==(const TuningValues&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "generator/kernel/launch.hpp"
 
+#include "generator/candidates/family.hpp"
 #include "stencil_tune/error.hpp"
 #include "templates/tile_grid.cuh"
 
@@ -122,8 +123,9 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   const Problem& problem = candidate.problem();
   const KernelAxes& axes = candidate.shape().axes;
   const TileGrid grid = tile_grid(candidate, box);
-  inputs_ = problem.facts.inputs.size();
-  outputs_ = problem.facts.outputs.size();
+  const int steps = sweeps_per_launch(candidate.tuning());
+  inputs_ = kernel_inputs(problem, steps).size();
+  outputs_ = kernel_outputs(problem, steps).size();
   coefficients_ = problem.stencil.coefficients.size();
   doubles_ = problem.type == ElementType::f64;
   if (candidate.shape().uses_tensor_maps) add_tensor_maps(candidate);

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <tuple>
 #include <vector>
 
 namespace stencil_tune {
@@ -46,8 +46,10 @@ void check_constants(const Problem& problem) {
   const double least = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   const double most = wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   std::vector<NodeId> roots;
-  for (const Update& update : problem.stencil.stages[static_cast<std::size_t>(problem.stage)].updates) {
-    roots.push_back(update.expression);
+  const std::vector<Stage>& stages = problem.stencil.stages;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    if (problem.stage != kWholeStep && stage != static_cast<std::size_t>(problem.stage)) continue;
+    for (const Update& update : stages[stage].updates) roots.push_back(update.expression);
   }
   for (const LinearTap& tap : problem.facts.linear_taps) {
     if (tap.weight >= 0) roots.push_back(tap.weight);
@@ -64,12 +66,57 @@ void check_constants(const Problem& problem) {
   }
 }
 
+std::array<Reach, kMaxRank> stage_reach(const StageFacts& stage) {
+  std::array<Reach, kMaxRank> reach{};
+  for (const Tap& tap : stage.taps) {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      reach[axis] = {std::min(reach[axis].low, tap.offset[axis]), std::max(reach[axis].high, tap.offset[axis])};
+    }
+  }
+  return reach;
+}
+
+std::vector<int> state_and_constants(const StepFacts& step) {
+  std::vector<int> fields;
+  std::merge(step.state.begin(), step.state.end(), step.constants.begin(), step.constants.end(),
+             std::back_inserter(fields));
+  return fields;
+}
+
+/// What Problem::facts says of a whole step.
+StageFacts facts_of_step(const StepFacts& step) {
+  StageFacts facts;
+  std::array<Reach, kMaxRank> reach{};
+  facts.star = true;
+  for (const StepStage& stage : step.stages) {
+    const std::array<Reach, kMaxRank> more = stage_reach(stage.facts);
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      reach[axis] = {reach[axis].low + more[axis].low, reach[axis].high + more[axis].high};
+      const Reach& farthest = stage.facts.farthest[axis];
+      facts.farthest[axis] = {std::min(facts.farthest[axis].low, farthest.low),
+                              std::max(facts.farthest[axis].high, farthest.high)};
+      facts.radius[axis] = std::max(facts.radius[axis], stage.facts.radius[axis]);
+    }
+    facts.taps.insert(facts.taps.end(), stage.facts.taps.begin(), stage.facts.taps.end());
+    facts.operations += stage.facts.operations;
+    facts.star = facts.star && stage.facts.star;
+  }
+  std::sort(facts.taps.begin(), facts.taps.end(), comes_before);
+  facts.taps.erase(std::unique(facts.taps.begin(), facts.taps.end()), facts.taps.end());
+  facts.inputs = state_and_constants(step);
+  facts.reach.assign(facts.inputs.size(), reach);
+  facts.outputs = stored_fields(step, 1);
+  return facts;
+}
+
 }  // namespace
 
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch, int steps, int stage) {
   Problem problem;
-  problem.facts = analyse(stencil, stage);
+  if (stage == kWholeStep && stencil.stages.size() == 1) stage = 0;
+  problem.step = analyse_step(stencil);
+  problem.facts = stage == kWholeStep ? facts_of_step(problem.step) : analyse(stencil, stage);
   problem.stencil = std::move(stencil);
   problem.stage = stage;
   problem.type = type;
@@ -79,13 +126,29 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.steps = steps;
   check(problem);
   check_constants(problem);
-  problem.sums = count_sums(problem);
+  problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
   return problem;
 }
 
 HeldLayers held_layers(const Problem& problem, std::size_t axis) {
   if (problem.boundaries[axis] != Boundary::hold) return {};
   return {-problem.facts.farthest[axis].low, problem.facts.farthest[axis].high};
+}
+
+bool is_whole_step(const Problem& problem) { return problem.stage == kWholeStep || problem.stencil.stages.size() == 1; }
+
+std::vector<int> kernel_inputs(const Problem& problem, int steps) {
+  if (problem.stage != kWholeStep && steps == 1) return problem.facts.inputs;
+  std::vector<int> fields = state_and_constants(problem.step);
+  const auto axes = problem.boundaries.begin();
+  if (std::count(axes, axes + problem.extents.rank, Boundary::hold) > 0) {
+    fields.insert(fields.end(), problem.step.layers.begin(), problem.step.layers.end());
+  }
+  return fields;
+}
+
+std::vector<int> kernel_outputs(const Problem& problem, int steps) {
+  return is_whole_step(problem) ? stored_fields(problem.step, steps) : problem.facts.outputs;
 }
 
 Box updated_box(const Problem& problem) {
@@ -100,12 +163,11 @@ Box updated_box(const Problem& problem) {
 }
 
 std::optional<std::size_t> advanced_input(const Problem& problem) {
-  const auto& [inputs, outputs] = std::tie(problem.facts.inputs, problem.facts.outputs);
-  const auto& rotations = problem.stencil.rotations;
-  // With more rotations an older state is wanted too: that of one step ago.
-  if (problem.stencil.stages.size() != 1 || outputs.size() != 1 || rotations.size() != 1) return {};
-  const auto found = std::find(inputs.begin(), inputs.end(), rotations.front().to);
-  if (rotations.front().from != outputs.front() || found == inputs.end()) return {};
+  const StepFacts& step = problem.step;
+  const std::vector<int>& inputs = problem.facts.inputs;
+  // With more left in memory an older state is wanted too: that of one step ago.
+  if (step.stages.size() != 1 || step.state.size() != 1 || step.left.size() != 1) return {};
+  const auto found = std::find(inputs.begin(), inputs.end(), step.state.front());
   return static_cast<std::size_t>(found - inputs.begin());
 }
 

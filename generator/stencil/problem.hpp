@@ -1,6 +1,7 @@
-// What is tuned: one stage of a stencil on one grid.
+// What is tuned: whole steps of a stencil on one grid, or one stage of them.
 #pragma once
 
+#include "generator/stencil/step.hpp"
 #include "stencil_tune/grid.hpp"
 #include "stencil_tune/stencil.hpp"
 
@@ -10,11 +11,18 @@
 
 namespace stencil_tune {
 
+/// In place of a stage's number: all stages of a step. A stencil of one stage has stage 0 as its whole step.
+inline constexpr int kWholeStep = -1;
+
 struct Problem {
   Stencil stencil;
-  int stage = 0;
+  int stage = 0;  ///< or kWholeStep
+  /// Of the stage. Of a whole step: inputs are its state and its constants, outputs what one step stores; taps are
+  /// those of all stages (of fields between stages too), reach is the sum over the stages and the same for every input,
+  /// radius the largest of a stage's; it counts as not linear.
   StageFacts facts;
-  int sums = 0;  ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
+  StepFacts step;  ///< the stencil's, whatever the stage
+  int sums = 0;    ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
   ElementType type = ElementType::f32;
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;
@@ -25,9 +33,9 @@ struct Problem {
   std::size_t field_bytes() const noexcept { return static_cast<std::size_t>(allocated_cells()) * size_of(type); }
 };
 
-/// Derives the facts and fills pitch (0: dense rows). Throws Error(invalid_argument) when rank, pitch or steps do not
-/// fit, or a constant of the stage is no normal number of the type that it is computed in. A grid with nothing to
-/// update is legal here; updated_box() is then empty.
+/// Derives the facts and fills pitch (0: dense rows). kWholeStep becomes stage 0 where that is the whole step. Throws
+/// Error(invalid_argument) when rank, pitch or steps do not fit, or a constant of the stage is no normal number of the
+/// type that it is computed in. A grid with nothing to update is legal here; updated_box() is then empty.
 Problem make_problem(Stencil stencil, ElementType type, const Boundaries& boundaries, const Extents& extents,
                      std::int64_t pitch = 0, int steps = 1, int stage = 0);
 
@@ -42,7 +50,20 @@ struct HeldLayers {
 /// Along a grid axis; none unless its boundary is hold.
 HeldLayers held_layers(const Problem& problem, std::size_t axis);
 
-/// All cells the stage writes: those between the held layers of each axis.
+/// Whether the problem is the whole step of its stencil.
+bool is_whole_step(const Problem& problem);
+
+/// The fields that a kernel of so many steps takes the addresses of, in that order: facts.inputs; of several steps or
+/// stages the state and the constants in order of index, then, where a boundary holds, those of which it reads held
+/// layers alone (StepFacts::layers).
+std::vector<int> kernel_inputs(const Problem& problem, int steps = 1);
+
+/// The fields that a kernel of so many steps stores, in order of their addresses: facts.outputs, or of whole steps
+/// stored_fields().
+std::vector<int> kernel_outputs(const Problem& problem, int steps);
+
+/// All cells the stage writes: those between the held layers of each axis. Of a whole step those that every stage
+/// updates.
 Box updated_box(const Problem& problem);
 
 /// The input that the stage's only output takes the place of after a step: its place among facts.inputs. Nothing where

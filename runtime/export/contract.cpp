@@ -1,5 +1,6 @@
 // What an exported launcher is called with, and what it says of that.
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/buffers.hpp"
 #include "generator/stencil/coefficient_roles.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/export/export.hpp"
@@ -80,6 +81,15 @@ std::string opening(const Problem& problem, int steps) {
   return wrapped("// ", fmt::format("{} of the stencil: reads the inputs, writes the outputs. {}", what, kManner));
 }
 
+std::string opening_of_a_system(const Problem& problem, int steps) {
+  const std::size_t stages = problem.stencil.stages.size();
+  return wrapped("// ",
+                 fmt::format("{} step{} of the stencil{} in one launch. Takes all fields in the definition's order, "
+                             "then spare buffers, as many as any number of fused steps needs. Asynchronous on the "
+                             "stream; allocates nothing.",
+                             steps, steps == 1 ? "" : "s", stages == 1 ? "" : ", with all their stages,"));
+}
+
 std::string geometry_entries(int rank) {
   constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
   constexpr std::array<const char*, kMaxRank> kExtents{"nx", "nx, ny", "nx, ny, nz"};
@@ -146,19 +156,70 @@ std::string extents_contract(const Candidate& candidate) {
   return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.whole_tile[0], rows, whole);
 }
 
-}  // namespace
+/// A parameter for a device pointer, under a name of its own.
+void add_buffer(const std::string& field, bool is_read_alone, FieldNames& names, ExportSignature& signature) {
+  signature.buffers.push_back(names.add(field));
+  signature.parameters.push_back({(is_read_alone ? "const " : "") + signature.cell + "*", signature.buffers.back()});
+}
 
-ExportSignature export_signature(const Problem& problem, const std::string& name) {
-  ExportSignature signature{
-      .name = name, .cell = std::string(cell_type(problem.type)), .inputs = {}, .outputs = {}, .parameters = {}};
+void add_inputs_and_outputs(const Problem& problem, ExportSignature& signature) {
   FieldNames names;
   for (const int field : problem.facts.inputs) {
-    signature.inputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
-    signature.parameters.push_back({"const " + signature.cell + "*", signature.inputs.back()});
+    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], true, names, signature);
+    signature.inputs.push_back(signature.buffers.back());
   }
   for (const int field : problem.facts.outputs) {
-    signature.outputs.push_back(names.add(problem.stencil.fields[static_cast<std::size_t>(field)]));
-    signature.parameters.push_back({signature.cell + "*", signature.outputs.back()});
+    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], false, names, signature);
+    signature.outputs.push_back(signature.buffers.back());
+  }
+}
+
+void add_all_fields(const Problem& problem, int steps, ExportSignature& signature) {
+  constexpr int kAnyNumberOfSteps = 1 << 16;
+  FieldNames names;
+  const std::vector<int>& constants = problem.step.constants;
+  for (std::size_t field = 0; field < problem.stencil.fields.size(); ++field) {
+    const bool is_constant = std::find(constants.begin(), constants.end(), static_cast<int>(field)) != constants.end();
+    add_buffer(problem.stencil.fields[field], is_constant, names, signature);
+  }
+  for (int spare = 0; spare < spare_buffers(problem, kAnyNumberOfSteps); ++spare) {
+    add_buffer("spare", false, names, signature);
+  }
+  const auto name_of = [&](int place) { return signature.buffers[static_cast<std::size_t>(place)]; };
+  for (const int place : kernel_inputs(problem, steps)) signature.inputs.push_back(name_of(place));
+  for (const int place : launch_buffers(problem, steps).outputs) signature.outputs.push_back(name_of(place));
+}
+
+/// Where each field is after a launch of a system's kernel.
+std::string buffers_entry(const Problem& problem, int steps, const ExportSignature& signature) {
+  const std::vector<int> next = launch_buffers(problem, steps).next;
+  std::vector<std::string> moves;
+  for (std::size_t field = 0; field < problem.stencil.fields.size(); ++field) {
+    const auto place = static_cast<std::size_t>(next[field]);
+    if (place != field)
+      moves.push_back(fmt::format("{} stands in {}", signature.buffers[field], signature.buffers[place]));
+  }
+  if (moves.empty()) return "";
+  return entry("afterwards",
+               fmt::format("{}: pass these pointers in their places to the next call", fmt::join(moves, ", ")));
+}
+
+}  // namespace
+
+bool is_of_a_system(const Candidate& candidate) { return !candidate.shape().system.levels.empty(); }
+
+ExportSignature export_signature(const Candidate& candidate, const std::string& name) {
+  const Problem& problem = candidate.problem();
+  ExportSignature signature{.name = name,
+                            .cell = std::string(cell_type(problem.type)),
+                            .buffers = {},
+                            .inputs = {},
+                            .outputs = {},
+                            .parameters = {}};
+  if (is_of_a_system(candidate)) {
+    add_all_fields(problem, sweeps_per_launch(candidate.tuning()), signature);
+  } else {
+    add_inputs_and_outputs(problem, signature);
   }
   signature.parameters.push_back({"long long", "nx"});
   if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "ny"});
@@ -191,11 +252,11 @@ std::string ExportSignature::declaration(std::string_view linkage) const {
 std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature) {
   const Problem& problem = candidate.problem();
   const int steps = sweeps_per_launch(candidate.tuning());
-  std::string text = opening(problem, steps);
+  std::string text = is_of_a_system(candidate) ? opening_of_a_system(problem, steps) : opening(problem, steps);
   text += geometry_entries(problem.extents.rank);
   text += coefficients_entry(problem.stencil);
   text += boundary_entry(problem);
-  text += rotation_entry(problem, signature);
+  text += is_of_a_system(candidate) ? buffers_entry(problem, steps, signature) : rotation_entry(problem, signature);
   const std::size_t bytes = required_alignment(candidate);
   const std::size_t cells = bytes / size_of(problem.type);
   if (cells > 1) {

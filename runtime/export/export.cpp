@@ -1,6 +1,7 @@
 #include "runtime/export/export.hpp"
 
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/kernel/signature.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/export/templates.hpp"
@@ -88,17 +89,48 @@ std::string header_text(const Candidate& candidate, const ExportOptions& options
       launcher_contract(candidate, signature), signature.declaration());
 }
 
+/// The kernel for single steps of a run, and NAME_advance.
+void add_run(const Candidate& fused, const Tuning& single_steps, const ExportSignature& signature,
+             const ExportOptions& options, ExportedFiles& files) {
+  Problem step = fused.problem();
+  step.steps = 1;
+  const Candidate single(step, single_steps);
+  const std::string name = options.name + "_step";
+  const ExportSignature single_signature = export_signature(single, name);
+  const ExportedRun run{fused, signature, single, single_signature};
+  if (sweeps_per_launch(fused.tuning()) > 1) {
+    files.source += fmt::format("\n{:-<120}\n\n", "// ---- single steps ");
+    files.source +=
+        export_kernel(step, single_steps, {.name = name, .architecture = options.architecture}).source;
+  }
+  files.source += fmt::format("\n{:-<120}\n\n", "// ---- any number of steps ");
+  if (options.split_header) {
+    const std::size_t end = files.header.rfind("\n#ifdef __cplusplus\n}");
+    files.header.insert(end, "\n" + advance_contract(run) + advance_declaration(run) + ";\n");
+  } else {
+    files.source += advance_contract(run);
+  }
+  files.source += advance_text(run);
+}
+
 }  // namespace
 
-ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& wanted) {
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& wanted,
+                            const std::optional<Tuning>& single_steps) {
   ExportOptions options = wanted;
   if (options.architecture.empty()) options.architecture = "sm_90";
   require_identifier(options.name);
   const Candidate candidate(problem, tuning);
   require_legal(candidate, options.architecture);
+  if (options.with_main && is_of_a_system(candidate)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} makes whole steps of several fields or stages, for which there is no self-check yet: "
+                            "export it without --with-main",
+                            code(tuning)));
+  }
   const std::string kernel = options.name + "_kernel";
   const std::string detail = options.name + "_detail";
-  const ExportSignature signature = export_signature(problem, options.name);
+  const ExportSignature signature = export_signature(candidate, options.name);
 
   ExportedFiles files;
   files.source = provenance(candidate, options);
@@ -115,6 +147,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(candidate, signature);
   files.source += launcher;
+  if (single_steps && is_of_a_system(candidate)) add_run(candidate, *single_steps, signature, options, files);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
     files.source += main_text(candidate, signature);

@@ -5,6 +5,7 @@
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/export.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,10 +15,15 @@ namespace stencil_tune {
 ///
 ///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
 ///
-/// for any extents and strides the candidate can serve; it returns cudaErrorInvalidValue for others.
-/// Throws Error(invalid_argument) for a name that is no C identifier or is a keyword, Error(illegal_candidate) for
-/// a candidate that breaks a constraint for the problem on the architecture.
-ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options);
+/// or, of kernels that make whole steps of a system of fields, all fields in the definition's order and then spare
+/// buffers in place of inputs and outputs. For any extents and strides the candidate can serve; it returns
+/// cudaErrorInvalidValue for others. Throws Error(invalid_argument) for a name that is no C identifier or is a keyword,
+/// Error(illegal_candidate) for a candidate that breaks a constraint for the problem on the architecture.
+///
+/// single_steps: of kernels that make whole steps of a system, the candidate for the steps that runs leave over, one each.
+/// The file then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps itself.
+ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
+                            const std::optional<Tuning>& single_steps = {});
 
 /// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.
 std::string export_name(std::string_view text);

@@ -130,7 +130,9 @@ std::string address_lines(const ExportSignature& signature, std::string_view pla
 
 std::string pointer_checks(const Candidate& candidate, const ExportSignature& signature) {
   std::vector<std::string> all = signature.inputs;
-  all.insert(all.end(), signature.outputs.begin(), signature.outputs.end());
+  for (const std::string& output : signature.outputs) {  // of which a system may read the held layers
+    if (std::find(all.begin(), all.end(), output) == all.end()) all.push_back(output);
+  }
   const std::size_t cell = size_of(candidate.problem().type);
   const std::size_t bytes = required_alignment(candidate);
   const std::string misaligned = bytes == cell
@@ -141,15 +143,15 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
                                            "cudaErrorMisalignedAddress;\n",
                                            bytes / cell, bytes);
   return fmt::format(
-      R"(  const void* const pointers[] = {{{}}};  // the inputs, then the outputs
-  for (int i = 0; i < S::kInputs + S::kOutputs; ++i) {{
+      R"(  const void* const pointers[] = {{{all}}};  // the inputs, then the outputs
+  for (int i = 0; i < {count}; ++i) {{
     if (pointers[i] == nullptr) return cudaErrorInvalidValue;
     for (int j = 0; j < i && i >= S::kInputs; ++j) {{
       if (pointers[i] == pointers[j]) return cudaErrorInvalidValue;
     }}
-{}  }}
+{misaligned}  }}
 )",
-      fmt::join(all, ", "), misaligned);
+      fmt::arg("all", fmt::join(all, ", ")), fmt::arg("count", all.size()), fmt::arg("misaligned", misaligned));
 }
 
 /// Refuses grids whose indices would not fit the kernel's.

@@ -14,18 +14,24 @@ struct ExportParameter {
   std::string name;
 };
 
-/// What the launcher is called with, in order: inputs, outputs, extents and strides, coefficients, stream.
+/// What the launcher is called with, in order: inputs, outputs, extents and strides, coefficients, stream. Of kernels
+/// of whole systems, in place of inputs and outputs: all fields in the definition's order, then spare buffers, as many
+/// as any number of fused steps needs, so that the signature follows from the definition alone.
 struct ExportSignature {
-  std::string name;                 ///< of the launcher
-  std::string cell;                 ///< "float": the element type in CUDA's own words
-  std::vector<std::string> inputs;  ///< parameter names
-  std::vector<std::string> outputs;
+  std::string name;                         ///< of the launcher
+  std::string cell;                         ///< "float": the element type in CUDA's own words
+  std::vector<std::string> buffers;         ///< parameter names of all device pointers
+  std::vector<std::string> inputs;          ///< of them, those that the kernel reads, in its order
+  std::vector<std::string> outputs;         ///< the same of those that it writes
   std::vector<ExportParameter> parameters;  ///< all of them
 
   std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon
 };
 
-ExportSignature export_signature(const Problem& problem, const std::string& name);
+ExportSignature export_signature(const Candidate& candidate, const std::string& name);
+
+/// Whether the kernel makes whole steps of a system of fields.
+bool is_of_a_system(const Candidate& candidate);
 
 /// Its contract in comment lines: parameters, units, boundary, errors.
 std::string launcher_contract(const Candidate& candidate, const ExportSignature& signature);
@@ -34,6 +40,18 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
 /// `detail` is the namespace of the templates, `kernel` the kernel's name.
 std::string launcher_text(const Candidate& candidate, const ExportSignature& signature, const std::string& detail,
                           const std::string& kernel);
+
+/// NAME_advance: any number of steps, by the launcher of `fused` and, one by one, by that of `single`, each with its
+/// signature.
+struct ExportedRun {
+  const Candidate& fused;
+  const ExportSignature& fused_signature;
+  const Candidate& single;
+  const ExportSignature& single_signature;
+};
+std::string advance_contract(const ExportedRun& run);
+std::string advance_declaration(const ExportedRun& run, std::string_view linkage = "");
+std::string advance_text(const ExportedRun& run);
 
 /// A main function: checks every cell of a small awkward grid against a plain loop on the CPU, then times the launcher.
 std::string main_text(const Candidate& candidate, const ExportSignature& signature);

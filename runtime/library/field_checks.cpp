@@ -44,10 +44,10 @@ void check_fields(const Problem& problem, std::size_t alignment, std::span<void*
     refuse(fmt::format("stencil '{}' has {} fields, {} addresses were given", problem.stencil.name,
                        problem.stencil.fields.size(), fields.size()));
   }
-  for (const int field : problem.facts.inputs) check_address(problem, alignment, fields, field);
+  for (const int field : kernel_inputs(problem, problem.steps)) check_address(problem, alignment, fields, field);
   for (const int field : problem.facts.outputs) check_address(problem, alignment, fields, field);
   for (const int output : problem.facts.outputs) {
-    for (const int input : problem.facts.inputs) check_overlap(problem, fields, output, input);
+    for (const int input : kernel_inputs(problem, problem.steps)) check_overlap(problem, fields, output, input);
     for (const int other : problem.facts.outputs) check_overlap(problem, fields, output, other);
   }
 }
@@ -62,7 +62,7 @@ void check_reach(Driver& driver, int device, const Problem& problem, std::span<v
                        problem.stencil.fields[index], where,
                        owner < 0 ? "no device memory" : fmt::format("memory of GPU {}", owner), device));
   };
-  for (const int field : problem.facts.inputs) check(field);
+  for (const int field : kernel_inputs(problem, problem.steps)) check(field);
   for (const int field : problem.facts.outputs) check(field);
 }
 

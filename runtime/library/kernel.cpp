@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace stencil_tune {
 
@@ -85,7 +86,7 @@ struct StageLaunch {
   Driver& driver;
   const StageKernel& stage;
   CUstream_st* stream;
-  std::span<void* const> fields;
+  std::span<void* const> buffers;  ///< of the fields, and spare ones
   std::span<const double> coefficients;
   const std::optional<Box>& box;
 
@@ -108,8 +109,8 @@ struct StageLaunch {
                    stage.meanwhile->launch.argument(cells, inputs().get(), outputs().get(), coefficients), stream);
   }
 
-  Addresses inputs() const { return {stage.problem.facts.inputs, fields}; }
-  Addresses outputs() const { return {stage.problem.facts.outputs, fields}; }
+  Addresses inputs() const { return {stage.inputs, buffers}; }
+  Addresses outputs() const { return {stage.outputs, buffers}; }
 };
 
 void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
@@ -120,15 +121,38 @@ void check_launch(const Kernel::State& state, const StageKernel& stage, std::spa
   check_coefficients(stage.problem.stencil, coefficients);
 }
 
-/// The cells that no step writes go from the current fields to the buffers that these will rotate with.
-void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> fields) {
-  const auto address = [&](int field) {
-    return reinterpret_cast<std::uintptr_t>(fields[static_cast<std::size_t>(field)]);
+std::uintptr_t address_of(const void* buffer) { return reinterpret_cast<std::uintptr_t>(buffer); }
+
+/// The cells that no step writes go from the current fields to the buffers that these will take turns with.
+void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> buffers) {
+  for (const LayerCopy& copy : layer_copies(state.step, state.buffers)) {
+    void* const to = buffers[static_cast<std::size_t>(copy.to)];
+    void* const from = buffers[static_cast<std::size_t>(copy.from)];
+    for (const CopyRegion& layer : held_regions(state.stages()[static_cast<std::size_t>(copy.stage)].problem)) {
+      state.driver->copy_region(address_of(to), address_of(from), layer, stream);
+    }
+  }
+}
+
+/// What fields still have in spare buffers goes to the caller's, of which as many are free.
+void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::span<void*> buffers, std::size_t fields,
+                         std::span<void* const> spares) {
+  const std::vector<bool> counts = fields_that_count(state.step);
+  const auto is_spare = [&](void* buffer) { return std::find(spares.begin(), spares.end(), buffer) != spares.end(); };
+  const auto free_place = [&] {
+    for (std::size_t place = 0; place < buffers.size(); ++place) {
+      if ((place >= fields || !counts[place]) && !is_spare(buffers[place])) return place;
+    }
+    throw Error(ErrorCode::internal, "no buffer of the caller's is free after fused steps; please report this");
   };
-  for (const LayerCopy& copy : layer_copies(state.stages().front().problem.stencil)) {
-    const Problem& writer = state.stages()[static_cast<std::size_t>(copy.stage)].problem;
-    for (const CopyRegion& layer : held_regions(writer)) {
-      state.driver->copy_region(address(copy.to), address(copy.from), layer, stream);
+  for (const bool with_value : {true, false}) {
+    for (std::size_t field = 0; field < fields; ++field) {
+      if (!is_spare(buffers[field]) || counts[field] != with_value) continue;
+      const std::size_t to = free_place();
+      if (with_value) {
+        state.driver->copy_region(address_of(buffers[to]), address_of(buffers[field]), whole_field(state.step), stream);
+      }
+      std::swap(buffers[to], buffers[field]);
     }
   }
 }
@@ -150,8 +174,8 @@ bool is_loaded(const Sweep& sweep, std::uint64_t context) {
 }  // namespace
 
 const StageKernel& Kernel::State::main_stage(int stage) const {
-  static_cast<void>(stage_at(*this, stage));  // every sweep has as many
-  return main_stages()[static_cast<std::size_t>(stage)];
+  const StageKernel& alone = stage_at(*this, stage);
+  return stages().size() == 1 ? main_stages().front() : alone;
 }
 
 Match Kernel::match() const noexcept {
@@ -166,6 +190,16 @@ int Kernel::fused_steps() const noexcept { return state_->plan.front().steps; }
 
 const Evidence& Kernel::evidence(int stage) const { return state_->main_stage(stage).evidence; }
 
+const Evidence& Kernel::run_evidence() const noexcept {
+  const std::vector<StageKernel>& main = state_->main_stages();
+  const auto worst = std::max_element(main.begin(), main.end(), [](const StageKernel& a, const StageKernel& b) {
+    return a.evidence.match < b.evidence.match;
+  });
+  return worst->evidence;
+}
+
+bool Kernel::fuses_stages() const noexcept { return stages() > 1 && state_->main_stages().size() == 1; }
+
 std::size_t Kernel::alignment() const noexcept {
   std::size_t alignment = 1;
   for (const Sweep& sweep : state_->plan) {
@@ -176,11 +210,24 @@ std::size_t Kernel::alignment() const noexcept {
 
 std::size_t Kernel::field_bytes() const noexcept { return state_->stages().front().problem.field_bytes(); }
 
-std::size_t Kernel::workspace_bytes() const noexcept { return 0; }
+std::size_t Kernel::workspace_bytes() const noexcept {
+  if (state_->workspaces) return state_->workspaces->bytes();
+  return static_cast<std::size_t>(state_->buffers.spares) * field_bytes();
+}
 
 Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updated; }
 
 void Kernel::prepare() {
+  load();
+  state_->workspaces->prepare(std::nullopt);
+}
+
+void Kernel::prepare(CUstream_st* stream) {
+  load();
+  state_->workspaces->prepare(stream);
+}
+
+void Kernel::load() {
   Driver& driver = driver_of(*state_);
   if (driver.current_context() == nullptr) refuse_context(false);
   const int device = driver.current_device();
@@ -246,25 +293,31 @@ void Kernel::launch(CUstream_st* stream, const void* in, void* out, Span<const d
 void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                      Span<const double> coefficients) const {
   if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
-  const std::vector<int> next = buffer_rotation(state_->stages().front().problem.stencil);
+  require_next_step(state_->step);
   for (const Sweep& sweep : state_->plan) {
     for (const StageKernel& stage : sweep.stages) check_launch(*state_, stage, fields, coefficients);
   }
   if (steps == 0) return;
-  copy_held_layers(*state_, stream, fields);
+  const std::vector<void*> spares = state_->workspaces->of(stream);
+  std::vector<void*> buffers(fields.begin(), fields.end());
+  buffers.insert(buffers.end(), spares.begin(), spares.end());
+  copy_held_layers(*state_, stream, buffers);
 
-  std::vector<void*> rotated(fields.size());
+  std::vector<void*> now;
   for (const Sweep& sweep : state_->plan) {
     if (sweep.in_background && !is_loaded(sweep, state_->driver->current_context_id())) continue;
     for (; steps >= sweep.steps; steps -= sweep.steps) {
       for (const StageKernel& stage : sweep.stages) {
-        StageLaunch{*state_->driver, stage, stream, fields, coefficients, std::nullopt}.run();
+        StageLaunch{*state_->driver, stage, stream, buffers, coefficients, std::nullopt}.run();
       }
-      for (std::size_t field = 0; field < fields.size(); ++field)
-        rotated[field] = fields[static_cast<std::size_t>(next[field])];
-      std::copy(rotated.begin(), rotated.end(), fields.begin());
+      now = buffers;
+      for (std::size_t place = 0; place < sweep.next.size(); ++place) {
+        buffers[place] = now[static_cast<std::size_t>(sweep.next[place])];
+      }
     }
   }
+  leave_spare_buffers(*state_, stream, buffers, fields.size(), spares);
+  std::copy_n(buffers.begin(), fields.size(), fields.begin());
 }
 
 }  // namespace stencil_tune

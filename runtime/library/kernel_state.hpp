@@ -5,6 +5,7 @@
 #include "runtime/library/loaded_kernel.hpp"
 #include "runtime/library/rotation.hpp"
 #include "runtime/library/tap_launch.hpp"
+#include "runtime/library/workspace.hpp"
 #include "stencil_tune/kernel.hpp"
 
 #include <memory>
@@ -23,6 +24,8 @@ struct StageKernel {
   Problem problem;
   Tuning tuning;
   Evidence evidence;
+  std::vector<int> inputs;    ///< places of the buffers that a launch takes, in order (generator/stencil/buffers.hpp)
+  std::vector<int> outputs;   ///< the same
   std::size_t alignment = 1;  ///< bytes
   Box updated;
   std::shared_ptr<const PackedLaunch> whole;  ///< for all updated cells
@@ -31,10 +34,11 @@ struct StageKernel {
   std::unique_ptr<Meanwhile> meanwhile;  ///< null: launches wait for the compiler
 };
 
-/// All stages of the stencil once, which advances it by some steps.
+/// A part of a plan: what advances the stencil by some steps.
 struct Sweep {
   int steps = 1;
-  std::vector<StageKernel> stages{};  ///< at least one
+  std::vector<StageKernel> stages{};  ///< each stage once, or one kernel for all of them
+  std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
   bool in_background = false;         ///< until it is compiled, runs go without it
 };
 
@@ -44,7 +48,10 @@ struct Kernel::State {
   int device = 0;
   std::string architecture;  ///< "sm_90"
   std::string gpu;           ///< model; empty where an architecture alone was named
-  std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step
+  Problem step;              ///< of one whole step
+  std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step, stage by stage
+  LaunchBuffers buffers;     ///< those of the sweep that needs most
+  std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }
@@ -52,7 +59,8 @@ struct Kernel::State {
   /// What most of a long run goes through.
   const std::vector<StageKernel>& main_stages() const { return plan.front().stages; }
 
-  /// One of these. Throws Error(invalid_argument) for a stage that the stencil does not have.
+  /// Of a stencil of one stage that kernel, else the stage's own: fused steps have one kernel for all stages. Throws
+  /// Error(invalid_argument) for a stage that the stencil does not have.
   const StageKernel& main_stage(int stage) const;
 };
 

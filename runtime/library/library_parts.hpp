@@ -79,10 +79,16 @@ struct Library::Impl {
   void retune(const RequestDigest& digest, TuningJob job);
   /// Whoever asks from now on waits for making_, which the caller holds, and sees what reloading brought.
   void forget();
-  /// The sweeps for a run of request.steps, most steps first: one for most of it, and one for what it leaves where that
-  /// is two steps or more. Nothing where single steps are all that is known or possible.
-  std::vector<Sweep> make_fused(const Request& request, const DeviceFacts& facts, Misses& misses);
-  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts, Misses& misses);
+  /// The sweeps for a run of request.steps that make several steps, or several stages, in one launch, most steps first:
+  /// one for most of the run, one for what it leaves where that is two steps or more, and one for single steps of
+  /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
+  std::vector<Sweep> make_fused(const Request& request, Sweep& stages, const DeviceFacts& facts, Misses& misses);
+  Sweep make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);
+  std::optional<Choice> choose_fused(const Request& request, const Problem& problem, Sweep& stages,
+                                     const DeviceFacts& facts, Misses& misses);
+  Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts);
+  void add_notes(const Request& request, Evidence& evidence) const;
+  static void note_miss(const Request& request, const Problem& problem, Match match, Misses& misses);
   StageKernel make_stage(const Problem& problem, Choice choice, const DeviceFacts& facts);
   std::shared_ptr<LoadedKernel> share_loaded(KernelSource source, const DeviceFacts& facts);
   const DeviceFacts& facts_of(const Request& request, int device);

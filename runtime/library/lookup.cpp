@@ -31,7 +31,8 @@ bool serves(const ProblemKey& key, const Problem& problem) {
   const bool boundaries_equal =
       std::equal(key.boundaries.begin(), key.boundaries.begin() + problem.extents.rank, problem.boundaries.begin());
   return key.stage == problem.stage && key.type == problem.type && boundaries_equal &&
-         (key.steps > 1 || problem.steps == 1) && key.extents.rank == problem.extents.rank;
+         (key.steps > 1 || problem.steps == 1 || problem.stage == kWholeStep) &&
+         key.extents.rank == problem.extents.rank;
 }
 
 std::int64_t pitch_of(const ProblemKey& key) { return key.pitch == 0 ? key.extents.n[0] : key.pitch; }
@@ -167,9 +168,11 @@ double log_distance(const Extents& a, const Extents& b) {
   return sum;
 }
 
-Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners) {
+namespace {
+
+std::optional<Choice> best_of(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners,
+                              std::vector<std::string>& notes) {
   const std::string key = stencil_key(problem.stencil);
-  std::vector<std::string> notes;
   std::optional<Contender> best;
   for (const WinnerRecord& winner : winners) {
     const TrialRecord& trial = winner.trial;
@@ -179,8 +182,22 @@ Choice choose(const Problem& problem, const LookupTarget& target, std::span<cons
     const auto contender = contend(problem, target, winner, notes);
     if (contender && (!best || better(*contender, *best))) best = contender;
   }
-  if (!best) return default_choice(problem, target, std::move(notes));
-  return {best->tuning, evidence_of(*best, problem, target, std::move(notes))};
+  if (!best) return std::nullopt;
+  return Choice{best->tuning, evidence_of(*best, problem, target, notes)};
+}
+
+}  // namespace
+
+Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners) {
+  std::vector<std::string> notes;
+  if (auto choice = best_of(problem, target, winners, notes)) return std::move(*choice);
+  return default_choice(problem, target, std::move(notes));
+}
+
+std::optional<Choice> choose_winner(const Problem& problem, const LookupTarget& target,
+                                    std::span<const WinnerRecord> winners) {
+  std::vector<std::string> notes;
+  return best_of(problem, target, winners, notes);
 }
 
 std::string_view name(Match match) noexcept {

@@ -5,6 +5,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "stencil_tune/kernel.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,5 +46,10 @@ double log_distance(const Extents& a, const Extents& b);
 ///
 /// Throws Error(illegal_candidate) when not even a default candidate is legal.
 Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners);
+
+/// The same without a default: nothing where no winner can run here. For whole steps of several stages, which no
+/// default candidate makes: winners of single steps serve runs too.
+std::optional<Choice> choose_winner(const Problem& problem, const LookupTarget& target,
+                                    std::span<const WinnerRecord> winners);
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // How the buffers of a time loop change places, and what boundary hold needs of them. No GPU.
 #pragma once
 
+#include "generator/stencil/buffers.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/cuda/driver.hpp"
 
@@ -10,19 +11,27 @@ namespace stencil_tune {
 
 /// next[f]: the field whose buffer becomes field f after a step. Fields that no rotation moves keep theirs; a buffer
 /// that is displaced goes to a field whose own moved on (ping-pong: u takes u_next's, u_next takes u's).
-/// Throws Error(invalid_argument) when the stencil has no rotations.
 std::vector<int> buffer_rotation(const Stencil& stencil);
 
-/// Copies of one field's layers into another field's buffer.
+/// Copies of the layers that a stage never writes, from one buffer to another.
 struct LayerCopy {
-  int from = 0;   ///< field
-  int to = 0;     ///< field
+  int from = 0;   ///< place of the buffer (generator/stencil/buffers.hpp): a field
+  int to = 0;     ///< place: a field or a spare buffer
   int stage = 0;  ///< that writes these buffers: its held layers are copied
 };
 
-/// Which fields' never-written layers must be copied before the first step, so that all buffers that take turns carry
-/// those of the current field: for each output, from the field it becomes to every other in the cycle.
-std::vector<LayerCopy> layer_copies(const Stencil& stencil);
+/// Which never-written layers must be copied before the first step, so that all buffers that take turns carry those of
+/// the current field: for each output, from the field it becomes to every other place that its buffer comes to.
+std::vector<LayerCopy> layer_copies(const Problem& problem, const LaunchBuffers& buffers);
+
+/// For each field: whether a step leaves something in it that counts. The others' buffers are free after it.
+std::vector<bool> fields_that_count(const Problem& problem);
+
+/// All cells of a field, its padding left out.
+CopyRegion whole_field(const Problem& problem);
+
+/// Throws Error(invalid_argument) where a step's outputs are not the next one's inputs.
+void require_next_step(const Problem& problem);
 
 /// The cells that the stage never writes as at most six slabs, in the units of CopyRegion; empty where boundary hold is
 /// on no axis.

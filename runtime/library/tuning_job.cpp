@@ -50,27 +50,27 @@ std::string tuner_program() {
 
 std::vector<std::string> tuner_arguments(const TunerOptions& options, const TuningJob& job, const Problem& problem,
                                          const fs::path& definition) {
-  return {"tune",
-          "--stencil",
-          definition.string(),
-          "--stage",
-          std::to_string(problem.stage),
-          "--dims",
-          to_string(problem.extents),
-          "--pitch",
-          std::to_string(problem.pitch),
-          "--type",
-          std::string(name(problem.type)),
-          "--boundary",
-          to_string(problem.boundaries, problem.extents.rank),
-          "--steps",
-          std::to_string(problem.steps),
-          "--budget",
-          fmt::format("{:g}s", options.seconds),
-          "--device",
-          job.device,
-          "--db",
-          options.database.string()};
+  std::vector<std::string> arguments{"tune",
+                                     "--stencil",
+                                     definition.string(),
+                                     "--dims",
+                                     to_string(problem.extents),
+                                     "--pitch",
+                                     std::to_string(problem.pitch),
+                                     "--type",
+                                     std::string(name(problem.type)),
+                                     "--boundary",
+                                     to_string(problem.boundaries, problem.extents.rank),
+                                     "--steps",
+                                     std::to_string(problem.steps),
+                                     "--budget",
+                                     fmt::format("{:g}s", options.seconds),
+                                     "--device",
+                                     job.device,
+                                     "--db",
+                                     options.database.string()};
+  if (!is_whole_step(problem)) arguments.insert(arguments.end(), {"--stage", std::to_string(problem.stage)});
+  return arguments;
 }
 
 void run_tuner(const TunerOptions& options, const TuningJob& job) {

@@ -36,13 +36,18 @@ def key_of(program, folder, definition):
     return re.search(r"key ([0-9a-f]{32})", run(program, folder, "stencils", "show", str(definition)))[1]
 
 
+def stage_of(trial):
+    """The option for it; whole steps, of which a stencil of one stage has one, need none."""
+    return ["--stage", str(trial["stage"])] if trial["stage"] >= 0 else []
+
+
 def export_of(program, folder, trial):
     definition = SOURCES / "corpus" / (trial["stencil_name"] + ".toml")
     extents = [trial["nx"], trial["ny"], trial["nz"]][: trial["rank"]]
     boundary = ",".join(f"{axis}={trial['boundary_' + axis]}" for axis in "xyz"[: trial["rank"]])
     text = run(program, folder, "export", "--stencil", str(definition) if definition.exists() else trial["stencil_name"],
                "--type", trial["type"], "--dims", "x".join(map(str, extents)), "--boundary", boundary, "--pitch",
-               str(trial["pitch"]), "--steps", str(trial["steps"]), "--stage", str(trial["stage"]), "--name", "update_cells")
+               str(trial["pitch"]), "--steps", str(trial["steps"]), "--name", "update_cells", *stage_of(trial))
     return re.sub(r"stencil-tune [0-9][^\s,;)]*", "stencil-tune", text)
 
 

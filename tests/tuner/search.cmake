@@ -12,6 +12,7 @@ stencil_tune_add_test(report_test
     report/report_page_test.cpp
     session/report_test.cpp
     session/run_plan_test.cpp
+    session/stage_by_stage_test.cpp
     session/text_table_test.cpp
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp

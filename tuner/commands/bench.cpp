@@ -7,6 +7,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/step_tuning.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
@@ -100,7 +101,11 @@ int run_bench(const Arguments& arguments) {
   const TuningSettings settings = tuning_settings(*values, false);
   const Target target = bench_target(*values);
   for (const SuiteCase& item : cases) {
-    require_tunable(item.problem, target.limits);
+    if (item.problem.stage == kWholeStep) {
+      require_tunable_stages(item.problem, target.limits);
+    } else {
+      require_tunable(item.problem, target.limits);
+    }
     require_fits(item.problem, target.device->memory_bytes, target.gpu());
   }
   Database database = open_database_for(*values, Access::write);

@@ -2,6 +2,8 @@
 #include "runtime/export/export.hpp"
 
 #include "db/stored_code.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/space.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
@@ -95,6 +97,24 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
 }
 
+/// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
+/// stages; else a plain kernel.
+std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
+  const Limits limits = limits_of_architecture(architecture);
+  Problem step = problem;
+  step.steps = 1;
+  if (problem.stage == kWholeStep) {
+    Tuning single = tuning;
+    single.steps = 1;
+    return is_legal({step, single}, limits) ? std::optional(single) : std::nullopt;
+  }
+  for (const Family* family : families()) {
+    if (family->fuses_steps) continue;
+    if (const auto single = default_candidate(*family, step, limits)) return single;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int run_export(const Arguments& arguments) {
@@ -125,7 +145,8 @@ int run_export(const Arguments& arguments) {
   Exported choice = choose_kernel(*values, problem);
   options.architecture = choice.architecture;
   options.provenance = std::move(choice.provenance);
-  const ExportedFiles files = export_kernel(problem, choice.tuning, options);
+  const ExportedFiles files = export_kernel(problem, choice.tuning, options,
+                                            single_steps_of(problem, choice.tuning, choice.architecture));
   if (!to_file) {
     fmt::print("{}", files.source);
     return 0;

@@ -39,6 +39,7 @@ std::string stencil_text(const ProblemKey& problem, const std::set<std::string>&
   std::string text = problem.stencil_name;
   if (shared.contains(text)) text += fmt::format(" (key {})", problem.stencil_key.substr(0, kKeyDigits));
   if (problem.stage > 0) text += fmt::format(", stage {}", problem.stage);
+  if (problem.stage == kWholeStep) text += ", whole steps";
   return text;
 }
 

@@ -102,7 +102,8 @@ ElementType requested_type(const std::string& type, const Stencil& stencil) {
 }
 
 int requested_stage(const po::variables_map& values, const Stencil& stencil) {
-  const int stage = value_or(values, "stage", 0);
+  if (values.count("stage") == 0) return kWholeStep;
+  const int stage = values["stage"].as<int>();
   const int stages = static_cast<int>(stencil.stages.size());
   if (stage >= 0 && stage < stages) return stage;
   throw Error(ErrorCode::invalid_argument, fmt::format("--stage {}: {} has {} stage{}, counted from 0", stage,
@@ -151,7 +152,7 @@ void add_problem_options(CommandLine& line) {
           "expr", po::value<std::string>()->value_name("TEXT"),
           "a stencil in one line: \"u + alpha*laplacian(u); alpha = 0.1\"")(
           "stage", po::value<int>()->value_name("N"),
-          "of a stencil with several stages, which are tuned one by one (default 0, the first)")(
+          "of a stencil with several stages: this one alone, counted from 0 (default: whole steps)")(
           "shape", po::value<std::string>()->value_name("star|box"),
           "star: neighbours along the axes; box: the full cube")("order", po::value<int>()->value_name("R"),
                                                                  "points on each side of the centre (default 1)")(

@@ -160,7 +160,9 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
 void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
   const TrialRecord& trial = winner.trial;
   const ProblemKey& problem = trial.problem;
-  const std::string stage = problem.stage > 0 ? fmt::format(", stage {}", problem.stage) : "";
+  const std::string stage = problem.stage > 0             ? fmt::format(", stage {}", problem.stage)
+                            : problem.stage == kWholeStep ? ", whole steps"
+                                                          : "";
   const std::string steps = problem.steps > 1 ? fmt::format(", {} steps", problem.steps) : "";
   const std::string pitch = problem.pitch != problem.extents.n[0] ? fmt::format(", pitch {}", problem.pitch) : "";
   print_fitted("{}{}, {}, {}{}, boundary {}{} on {}\nstencil key: {}\nwinner: {}\n", problem.stencil_name, stage,

@@ -10,6 +10,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
+#include "tuner/commands/step_tuning.hpp"
 #include "tuner/commands/tuning_run.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
@@ -80,6 +81,7 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
 
 /// How a run of several steps goes, or what it would gain.
 std::string run_note(const Problem& problem, const Target& target, const Report& report) {
+  if (problem.stage == kWholeStep && problem.steps == 1) return {};
   const ReportRow* const leader = leading_row(report);
   if (leader == nullptr) return {};
   const TrialRecord& winner = *leader->trial;
@@ -92,9 +94,9 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, target, report); !run.empty()) lines.push_back(std::move(run));
-  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1) {
-    lines.push_back(
-        fmt::format("this is stage {} alone: --stage tunes the others, of 0 to {}", problem.stage, stages - 1));
+  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
+    lines.push_back(fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned",
+                                problem.stage, stages - 1));
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
@@ -119,23 +121,38 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   return lines;
 }
 
-struct Tuned {
-  Report report;
-  bool succeeded = false;  ///< some candidate did
-};
+/// What was measured of the problem before.
+std::optional<WinnerRecord> known_winner(const Problem& problem, const Target& target, Database& database) {
+  return target.predicted() ? measured_winner(database, problem, target.gpu())
+                            : shipped_for(problem_key(problem), target.gpu());
+}
 
-Tuned tune_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database) {
-  TuningOutcome outcome;
-  {
-    ConsoleProgress progress(stderr, target.predicted());
-    outcome = run_tuning(problem, target, settings, database, progress);
+Report report_of_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
+                     SessionObserver& progress) {
+  const TuningOutcome outcome = run_tuning(problem, target, settings, database, progress);
+  Report report = make_report(problem, outcome.platform, outcome.result, target.predicted(),
+                              known_winner(problem, target, database));
+  report.found = outcome.result.winner || outcome.result.best;
+  report.notes = notes(problem, outcome, target, database, report);
+  return report;
+}
+
+/// Notes of the kernels that make whole steps; of the stages how they were searched.
+Report report_of_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                       SessionObserver& progress) {
+  const StepTuning tuning = tune_step(step, target, settings, database, progress);
+  if (tuning.stages.empty()) throw Error(ErrorCode::launch_failed, "interrupted before anything was tuned");
+  const TuningOutcome& main = tuning.fused ? *tuning.fused : tuning.stages.front();
+  Report report =
+      make_report(step, main.platform, main.result, target.predicted(), known_winner(step, target, database));
+  report.rows = step_rows(step, winners_of(tuning));
+  report.found = report.rows.front().name == "winner" || main.result.best;
+  if (tuning.fused) report.notes = notes(step, main, target, database, report);
+  for (std::size_t stage = 0; stage < tuning.stages.size(); ++stage) {
+    report.notes.push_back(fmt::format("stage {}: {}", stage, search_note(tuning.stages[stage].result)));
   }
-  const auto known = target.predicted() ? measured_winner(database, problem, target.gpu())
-                                        : shipped_for(problem_key(problem), target.gpu());
-  Tuned tuned{make_report(problem, outcome.platform, outcome.result, target.predicted(), known),
-              outcome.result.winner || outcome.result.best};
-  tuned.report.notes = notes(problem, outcome, target, database, tuned.report);
-  return tuned;
+  if (!tuning.fused) report.notes.push_back(tuning.no_fused);
+  return report;
 }
 
 void say_what_is_different_here(const Target& target) {
@@ -173,7 +190,11 @@ int run_tune(const Arguments& arguments) {
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
   for (const Problem& problem : problems) {
-    require_tunable(problem, target.limits);
+    if (problem.stage == kWholeStep) {
+      require_tunable_stages(problem, target.limits);
+    } else {
+      require_tunable(problem, target.limits);
+    }
     require_fits(problem,
                  target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                  target.gpu());
@@ -190,9 +211,10 @@ int run_tune(const Arguments& arguments) {
       say(stderr,
           printable_lines(fmt::format("{} of {}: {}\n", reports.size() + 1, problems.size(), describe(problem))));
     }
-    Tuned tuned = tune_one(problem, target, settings, database);
-    if (tuned.succeeded) ++succeeded;
-    reports.push_back(std::move(tuned.report));
+    ConsoleProgress progress(stderr, target.predicted());
+    reports.push_back(problem.stage == kWholeStep ? report_of_steps(problem, target, settings, database, progress)
+                                                  : report_of_one(problem, target, settings, database, progress));
+    if (reports.back().found) ++succeeded;
   }
   print_reports(reports, values->count("json") > 0, problems.size());
   if (reports.size() < problems.size()) {

@@ -174,7 +174,8 @@ PlatformKey platform_of(const Target& target) {
 }
 
 std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
-  if (problem.steps == 1 || !target.device || !advances_one_field(problem)) return std::nullopt;
+  const bool fuses = problem.steps > 1 || problem.stage == kWholeStep;
+  if (!fuses || !target.device || !problem.step.obstacle.empty()) return std::nullopt;
   return obstacle_to_fused_checks(problem, target.device->memory_bytes);
 }
 

@@ -47,7 +47,7 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
 }
 
 FieldData checked_data(const Problem& problem, const CheckNumbers& numbers, std::uint64_t seed, int sweeps) {
-  FieldData data{host_inputs(problem, seed, numbers.input), numbers.coefficients, {}, numbers.exact};
+  FieldData data{host_inputs(problem, seed, numbers.input, sweeps), numbers.coefficients, {}, numbers.exact};
   data.expected = evaluate_reference(problem, data.inputs, data.coefficients, numbers.exact, sweeps);
   return data;
 }

@@ -1,5 +1,7 @@
 #include "tuner/measure/launcher.hpp"
 
+#include "generator/candidates/family.hpp"
+#include "generator/stencil/buffers.hpp"
 #include "runtime/library/packed_launch.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -48,15 +50,17 @@ Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fie
                                      std::span<const double> coefficients) const {
   const PackedLaunch launch({problem, tuning_}, updated_box(problem));
   Repeated steps{launch.geometry(), {}};
-  for (const Phase& phase : phases(problem.stencil)) {
-    const auto addresses = [&](const std::vector<int>& wanted) {
-      std::vector<int> buffers;
-      for (int field : wanted) buffers.push_back(phase[static_cast<std::size_t>(field)]);
-      return fields.addresses(buffers);
+  const int fused = sweeps_per_launch(tuning_);
+  const std::vector<int> inputs = kernel_inputs(problem, fused);
+  const LaunchBuffers buffers = launch_buffers(problem, fused);
+  for (const Phase& phase : phases(buffers)) {
+    const auto addresses = [&](const std::vector<int>& places) {
+      std::vector<int> now;
+      for (int place : places) now.push_back(phase[static_cast<std::size_t>(place)]);
+      return fields.addresses(now);
     };
     std::vector<std::byte> argument(launch.argument_bytes());
-    launch.write_argument(*driver_, addresses(problem.facts.inputs), addresses(problem.facts.outputs), coefficients,
-                          argument);
+    launch.write_argument(*driver_, addresses(inputs), addresses(buffers.outputs), coefficients, argument);
     steps.arguments.push_back(std::move(argument));
   }
   return steps;

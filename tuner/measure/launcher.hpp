@@ -26,18 +26,19 @@ class Launcher {
   /// Resident warps over the SM's maximum, 0..1.
   double occupancy(const Problem& problem, const Limits& limits) const;
 
-  /// One step, asynchronous.
+  /// One launch, asynchronous: the steps that it fuses, stored as launch_buffers() says.
   void step(const Problem& problem, const FieldSet& fields, std::span<const double> coefficients,
             CUstream_st* stream) const;
 
-  /// A step prepared for repetition: geometry and the arguments of each phase.
+  /// A launch prepared for repetition: geometry and the arguments of each phase.
   struct Repeated {
     LaunchGeometry geometry;
     std::vector<std::vector<std::byte>> arguments;  ///< one a phase
   };
   Repeated prepare(const Problem& problem, const FieldSet& fields, std::span<const double> coefficients) const;
 
-  /// `count` steps one after the other, the buffers rotated as a solver would; count is best a multiple of the phases.
+  /// `count` launches one after the other, the buffers rotated as a solver would; count is best a multiple of the
+  /// phases.
   void launch(const Repeated& steps, int count, CUstream_st* stream) const;
 
  private:

@@ -6,10 +6,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<FamilyModel, 4> kFamilies{{{"direct", count_direct_work, time_sweep},
+constexpr std::array<FamilyModel, 5> kFamilies{{{"direct", count_direct_work, time_sweep},
                                                 {"tiled", count_tiled_work, time_sweep},
                                                 {"streaming", count_streaming_work, time_sweep},
-                                                {"temporal", count_temporal_work, time_fused_steps}}};
+                                                {"temporal", count_temporal_work, time_fused_steps},
+                                                {"system", count_system_work, time_fused_steps}}};
 
 }  // namespace
 

@@ -92,7 +92,8 @@ void add_device(const TrialRecord& trial, ElementType type, ReportData& data) {
   }
 }
 
-std::string options_of(const ProblemKey& key) {
+/// Of the problem, whose key it is.
+std::string options_of(const Problem& problem, const ProblemKey& key) {
   const auto names = builtin_names();
   const bool builtin = std::find(names.begin(), names.end(), key.stencil_name) != names.end();
   std::string text =
@@ -100,7 +101,7 @@ std::string options_of(const ProblemKey& key) {
                   to_string(key.extents), name(key.type), to_string(key.boundaries, key.extents.rank));
   if (key.pitch != key.extents.n[0]) text += fmt::format(" --pitch {}", key.pitch);
   if (key.steps > 1) text += fmt::format(" --steps {}", key.steps);
-  if (key.stage > 0) text += fmt::format(" --stage {}", key.stage);
+  if (!is_whole_step(problem)) text += fmt::format(" --stage {}", key.stage);
   return text;
 }
 
@@ -116,7 +117,7 @@ ReportData collect_report(const Problem& problem, const WinnerRecord& winner, st
   data.baselines = baselines_of(problem, limits_of_architecture(trial.platform.architecture), trials);
   data.operations = problem.facts.operations;
   data.bytes = static_cast<double>(minimal_bytes(problem.facts, problem.type));
-  data.options = options_of(trial.problem);
+  data.options = options_of(problem, trial.problem);
   add_device(trial, problem.type, data);
   if (objection_to(trial)) return data;
   const Tuning tuning = parse_code(trial.code);

@@ -88,6 +88,8 @@ ConsoleProgress::ConsoleProgress(std::FILE* out, bool predicted)
 ConsoleProgress::~ConsoleProgress() { clear(); }
 
 void ConsoleProgress::started(const DeviceSession& device, const Progress& progress) {
+  racing_ = false;  // of a session before
+  best_said_ = said_at_s_ = 0;
   say(fmt::format("{} {} ({}), copy ceiling {}{:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
                   device.device.name, device.device.architecture, predicted_ ? "~" : "", device.ceiling_gbs,
                   device.fits_in_l2 ? ", grid fits in L2" : ""));

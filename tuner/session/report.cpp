@@ -118,7 +118,11 @@ std::string describe(const Problem& problem) {
   const int order = *std::max_element(problem.facts.radius.begin(), problem.facts.radius.end());
   const std::size_t stages = problem.stencil.stages.size();
   std::string text = problem.stencil.name;
-  if (stages > 1) text += fmt::format(", stage {} of 0 to {}", problem.stage, stages - 1);
+  if (problem.stage == kWholeStep) {
+    text += fmt::format(", steps of {} stages", stages);
+  } else if (stages > 1) {
+    text += fmt::format(", stage {} of 0 to {}", problem.stage, stages - 1);
+  }
   text +=
       fmt::format(": {} points, order {}, {}, {}, boundary {}", problem.facts.taps.size(), order, name(problem.type),
                   to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank));

@@ -19,7 +19,9 @@ double SeenTrials::naive_rate(std::span<const Baseline> baselines) const {
 }
 
 PlanRates SeenTrials::rates_beside(const RunPlan& plan, const TrialRecord& fused) const {
-  PlanRates rates{.fused = fused.gstencils, .remainder = plan.remainder ? rate_of(*plan.remainder) : 0};
+  PlanRates rates{.fused = fused.gstencils,
+                  .remainder = plan.remainder ? rate_of(*plan.remainder) : 0,
+                  .single = single_steps_gstencils_};
   for (const auto& [candidate, trial] : by_code_) {
     if (sweeps_per_launch(parse_code(candidate)) == 1) rates.single = std::max(rates.single, trial.gstencils);
   }

@@ -16,8 +16,9 @@ namespace stencil_tune {
 
 class SeenTrials {
  public:
-  /// `problem` must outlive this.
-  explicit SeenTrials(const Problem& problem) : problem_(problem) {}
+  /// `problem` must outlive this. single_steps_gstencils: as SessionOptions say.
+  explicit SeenTrials(const Problem& problem, double single_steps_gstencils = 0)
+      : problem_(problem), single_steps_gstencils_(single_steps_gstencils) {}
 
   /// In place of what spoke for its code before.
   void add(const TrialRecord& trial) { by_code_[trial.code] = trial; }
@@ -31,7 +32,7 @@ class SeenTrials {
   double rate_of(const Tuning& tuning) const;
 
   /// What the rate of the whole run follows from, for a trial of the plan's fused steps. Single steps go at the rate of
-  /// the fastest kernel of one sweep.
+  /// the fastest kernel of one step.
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
 
   /// GStencil/s of the naive kernel among the baselines; 0: not known.
@@ -42,6 +43,7 @@ class SeenTrials {
 
  private:
   const Problem& problem_;
+  double single_steps_gstencils_;
   std::map<std::string, TrialRecord> by_code_;
 };
 

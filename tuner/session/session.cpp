@@ -35,7 +35,7 @@ class Session {
         context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
         contenders_(static_cast<std::size_t>(options.finalists)),
         queue_(parts.strategy, parts.compilers, options.max_trials),
-        seen_(parts.problem),
+        seen_(parts.problem, options.single_steps_gstencils),
         time_(parts.clock, options.budget_s, parts.problem.steps > 1 && !options.predicted) {}
 
   SessionResult run() {

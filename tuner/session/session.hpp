@@ -23,7 +23,8 @@ struct SessionOptions {
   int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   int race_rounds = 5;
-  bool predicted = false;  ///< the device worker is a model: trials are stored as predicted
+  bool predicted = false;             ///< the device worker is a model: trials are stored as predicted
+  double single_steps_gstencils = 0;  ///< of what makes single steps beside the candidates; 0: nothing is known
 };
 
 enum class StopReason { budget, max_trials, exhausted, interrupted };

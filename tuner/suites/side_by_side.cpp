@@ -3,7 +3,9 @@
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/textbook.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/step_tuning.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
@@ -77,8 +79,10 @@ class SideBySide {
     options_.seed = seed;
   }
 
-  /// one_sweep: what single steps of a run are made with, where it is a run.
-  Report run(const Tuning& winner, const std::optional<Choice>& one_sweep, const Limits& limits) {
+  /// one_sweep: what single steps of a run are made with, where it is a run of one stage; of several stages
+  /// single_steps is their rate.
+  Report run(const Tuning& winner, const std::optional<Choice>& one_sweep, const Limits& limits, double single_steps) {
+    single_steps_ = single_steps;
     const auto baselines = textbook_baselines(problem_, limits);
     const auto blocks = naive_candidates(problem_, limits);
     std::vector<Tuning> all{winner};
@@ -97,7 +101,7 @@ class SideBySide {
 
     add("winner", winner);
     if (plan_.remainder) add(kRemainder, *plan_.remainder);
-    if (problem_.steps > 1) add_one_sweep(one_sweep);
+    if (problem_.steps > 1 && problem_.stage != kWholeStep) add_one_sweep(one_sweep);
     for (const Tuning& tuning : best_blocks(blocks)) add("naive", tuning);
     for (const Baseline& baseline : baselines) {
       if (baseline.name == "naive") continue;  // among the blocks
@@ -176,7 +180,7 @@ class SideBySide {
       const auto row = std::find_if(rows.begin(), rows.end(), [&](const ReportRow& r) { return r.name == name; });
       return row != rows.end() && row->trial ? row->trial->gstencils : 0;
     };
-    const PlanRates rates{rate("winner"), rate(kRemainder), rate(kOneSweep)};
+    const PlanRates rates{rate("winner"), rate(kRemainder), std::max(single_steps_, rate(kOneSweep))};
     for (ReportRow& row : rows) {
       if (row.name == "winner" && row.trial) rate_whole_run(*row.trial, plan_, rates);
     }
@@ -187,24 +191,69 @@ class SideBySide {
   TrialContext context_;
   WorkerOptions options_;
   RunPlan plan_;
+  double single_steps_ = 0;  // GStencil/s; 0: not known
   Compiled compiled_;
   std::unique_ptr<DeviceWorker> device_;
   std::vector<Contestant> contestants_;
   Report report_;
 };
 
+Report run_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
+               SessionObserver& observer, double single_steps = 0) {
+  const auto known = known_winner(problem, target, database);
+  const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
+  std::optional<Choice> one_sweep;
+  if (problem.steps > 1 && problem.stage != kWholeStep) {
+    one_sweep = one_sweep_of(problem, target, settings, database, observer);
+  }
+  Report report =
+      SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits, single_steps);
+  report.winner_known = known.has_value();
+  if (known) report.notes.push_back(fmt::format("the winner is that of an earlier run, {}", known->created_at));
+  return report;
+}
+
+std::optional<TrialRecord> winner_row(const Report& report) {
+  const auto row = std::find_if(report.rows.begin(), report.rows.end(),
+                                [](const ReportRow& r) { return r.name == "winner" && r.trial; });
+  return row == report.rows.end() ? std::nullopt : row->trial;
+}
+
+/// The winners of the stages and that of whole steps, each timed beside its own baselines.
+Report run_steps(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                 SessionObserver& observer) {
+  std::vector<Problem> stages = stage_problems(step);
+  for (Problem& stage : stages) stage.steps = 1;
+  const auto obstacle = obstacle_to_whole_steps(step, target);
+  const bool stages_known = std::all_of(stages.begin(), stages.end(), [&](const Problem& stage) {
+    return known_winner(stage, target, database).has_value();
+  });
+  const bool known = stages_known && (obstacle || known_winner(step, target, database));
+  StepWinners winners{{}, std::nullopt, obstacle.value_or("")};
+  if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
+  Report report;
+  winners.stages.clear();
+  for (const Problem& stage : stages) {
+    report = run_one(stage, target, settings, database, observer);
+    winners.stages.push_back(winner_row(report));
+  }
+  if (!obstacle && (known || winners.fused)) {
+    const auto single = by_stages(step, winners);
+    report = run_one(step, target, settings, database, observer, single ? single->gstencils : 0);
+    winners.fused = winner_row(report);
+  }
+  report.problem = &step;
+  report.rows = step_rows(step, winners);
+  report.winner_known = known;
+  return report;
+}
+
 }  // namespace
 
 Report run_side_by_side(const Problem& problem, const Target& target, const TuningSettings& settings,
                         Database& database, SessionObserver& observer) {
-  const auto known = known_winner(problem, target, database);
-  const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
-  std::optional<Choice> one_sweep;
-  if (problem.steps > 1) one_sweep = one_sweep_of(problem, target, settings, database, observer);
-  Report report = SideBySide(problem, target, settings.seed).run(parse_code(winner.code), one_sweep, target.limits);
-  report.winner_known = known.has_value();
-  if (known) report.notes.push_back(fmt::format("the winner is that of an earlier run, {}", known->created_at));
-  return report;
+  return problem.stage == kWholeStep ? run_steps(problem, target, settings, database, observer)
+                                     : run_one(problem, target, settings, database, observer);
 }
 
 }  // namespace stencil_tune

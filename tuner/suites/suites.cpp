@@ -20,6 +20,7 @@ constexpr Extents kLargeCube{3, {1024, 1024, 1024}};
 constexpr Extents kSlab{3, {2048, 1024, 256}};
 constexpr Extents kPrimeish{3, {509, 487, 601}};
 constexpr Extents kSquare{2, {16384, 16384, 1}};
+constexpr Extents kPlane{2, {8192, 8192, 1}};
 constexpr Extents kLine{1, {std::int64_t{1} << 28, 1, 1}};
 
 enum class Rows { dense, padded };
@@ -144,11 +145,32 @@ Suite temporal_suite() {
   return cases;
 }
 
+/// Runs of 100 steps of whole equations: two time levels, several fields, several stages, a coefficient that is read
+/// at neighbours.
+Suite systems_suite() {
+  using enum ElementType;
+  constexpr int kSteps = 100;
+  Suite cases;
+  const auto add = [&](const char* name, ElementType type, const Extents& extents) {
+    SuiteCase item = defined(name, type, extents);
+    item.problem = make_problem(item.problem.stencil, type, item.problem.boundaries, extents, 0, kSteps, kWholeStep);
+    cases.push_back(std::move(item));
+  };
+  for (const ElementType type : {f32, f64}) {
+    for (const char* name : {"acoustic3d_o2", "acoustic3d_o4", "acoustic3d_o8"}) add(name, type, kCube);
+    for (const char* name : {"gray_scott2d", "fdtd2d"}) add(name, type, kPlane);
+    add("anisotropic_diffusion3d", type, kCube);
+  }
+  return cases;
+}
+
 using MakeSuite = Suite (*)();
 
 const std::map<std::string, MakeSuite>& suites() {
-  static const std::map<std::string, MakeSuite> all{
-      {"main", main_suite}, {"single-sweep", single_sweep_suite}, {"temporal", temporal_suite}};
+  static const std::map<std::string, MakeSuite> all{{"main", main_suite},
+                                                    {"single-sweep", single_sweep_suite},
+                                                    {"systems", systems_suite},
+                                                    {"temporal", temporal_suite}};
   return all;
 }
 

@@ -1,26 +1,52 @@
 #include "tuner/verify/check_case.hpp"
 
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/error_weights.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
 namespace stencil_tune {
+namespace {
 
-CheckCase make_case(Driver& driver, const Problem& problem, CheckNumbers numbers) {
-  CheckCase how{std::move(numbers), {}, {}, {}, 0};
-  const std::vector<double>& coefficients = how.numbers.coefficients;
-  for (std::size_t output = 0; output < updates_of(problem).size(); ++output) {
-    how.programs.push_back(compile_reference(problem, reference_expression(problem, output), coefficients));
-    const auto bytes = std::as_bytes(std::span(how.programs.back().instructions));
-    how.instructions.emplace_back(driver, bytes.size());
-    how.instructions.back().write(bytes);
+template <class T>
+DeviceBuffer on_device(Driver& driver, const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  DeviceBuffer buffer(driver, bytes.size());
+  buffer.write(bytes);
+  return buffer;
+}
+
+OutputCase make_output(Driver& driver, const Problem& stage, std::size_t output_index,
+                       const std::vector<double>& coefficients) {
+  ReferenceProgram program = compile_reference(stage, reference_expression(stage, output_index), coefficients);
+  DeviceBuffer instructions = on_device(driver, program.instructions);
+  OutputCase output{std::move(program), std::move(instructions), std::nullopt, 0};
+  const std::vector<check::ErrorWeight> weights = error_weights(stage, output_index, coefficients);
+  if (weights.empty()) return output;
+  output.weight_count = static_cast<int>(weights.size());
+  output.weights.emplace(on_device(driver, weights));
+  driver.synchronize_context();  // the host's copy goes
+  return output;
+}
+
+}  // namespace
+
+int CheckCase::slots() const {
+  int most = 1;
+  for (const auto& outputs : stages) {
+    for (const OutputCase& output : outputs) most = std::max(most, output.program.slots);
   }
-  const std::vector<check::ErrorWeight> weights = error_weights(problem, coefficients);
-  if (!weights.empty()) {
-    how.weight_count = static_cast<int>(weights.size());
-    how.weights.emplace(driver, weights.size() * sizeof(check::ErrorWeight));
-    how.weights->write(std::as_bytes(std::span(weights)));
+  return most;
+}
+
+CheckCase make_case(Driver& driver, const std::vector<Problem>& stages, CheckNumbers numbers) {
+  CheckCase how{std::move(numbers), {}};
+  for (const Problem& stage : stages) {
+    std::vector<OutputCase>& outputs = how.stages.emplace_back();
+    for (std::size_t output = 0; output < updates_of(stage).size(); ++output) {
+      outputs.push_back(make_output(driver, stage, output, how.numbers.coefficients));
+    }
   }
   driver.synchronize_context();  // the host's copies may move from here on
   return how;

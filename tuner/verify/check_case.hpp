@@ -10,14 +10,22 @@
 
 namespace stencil_tune {
 
-struct CheckCase {
-  CheckNumbers numbers;
-  std::vector<ReferenceProgram> programs;  ///< one per output
-  std::vector<DeviceBuffer> instructions;  ///< the same on the device
-  std::optional<DeviceBuffer> weights;     ///< error_weights() on the device, where there are any
+/// What one output of a stage must be.
+struct OutputCase {
+  ReferenceProgram program;
+  DeviceBuffer instructions;            ///< the same on the device
+  std::optional<DeviceBuffer> weights;  ///< error_weights() on the device, where there are any
   int weight_count = 0;
 };
 
-CheckCase make_case(Driver& driver, const Problem& problem, CheckNumbers numbers);
+struct CheckCase {
+  CheckNumbers numbers;
+  std::vector<std::vector<OutputCase>> stages;  ///< those of the problem; each has its outputs in order of update
+
+  int slots() const;  ///< that the programs need
+};
+
+/// stages: stage_problems() of the problem.
+CheckCase make_case(Driver& driver, const std::vector<Problem>& stages, CheckNumbers numbers);
 
 }  // namespace stencil_tune

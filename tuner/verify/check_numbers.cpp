@@ -1,10 +1,12 @@
 #include "tuner/verify/check_numbers.hpp"
 
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace stencil_tune {
@@ -12,10 +14,19 @@ namespace {
 
 const Node& node_of(const Problem& problem, NodeId id) { return problem.stencil.nodes[static_cast<std::size_t>(id)]; }
 
-/// The nodes that the stage's updates are made of, operands first.
+/// The stages that the problem is made of.
+std::span<const Stage> stages_of(const Problem& problem) {
+  const std::vector<Stage>& all = problem.stencil.stages;
+  if (problem.stage == kWholeStep) return all;
+  return {&all[static_cast<std::size_t>(problem.stage)], 1};
+}
+
+/// The nodes that the updates are made of, operands first.
 std::vector<NodeId> nodes_in_use(const Problem& problem) {
   std::vector<NodeId> roots;
-  for (const Update& update : updates_of(problem)) roots.push_back(update.expression);
+  for (const Stage& stage : stages_of(problem)) {
+    for (const Update& update : stage.updates) roots.push_back(update.expression);
+  }
   const std::vector<bool> marked = reachable(problem.stencil, roots);
   std::vector<NodeId> nodes;
   for (std::size_t id = 0; id < marked.size(); ++id) {
@@ -76,20 +87,13 @@ std::optional<Digits> combine(const Node& node, const Digits& a, const Digits& b
   }
 }
 
-/// What the inputs hold at most; `advanced` is for the input that sweeps advance.
-struct InputDigits {
-  Digits all;
-  Digits advanced;
-};
-
 /// Of a number that only moves the point of what it divides.
 bool is_power_of_two(const Node& node) { return node.op == Operation::number && check::is_power_of_two(node.value); }
 
-/// What one sweep makes of them; nothing where some value does not fit the compute type's digits.
+/// What an expression makes of the fields; nothing where some value does not fit the compute type's digits.
 std::optional<Digits> digits_after(const Problem& problem, const ReferenceExpression& expression,
-                                   const std::vector<double>& coefficients, const InputDigits& inputs) {
+                                   const std::vector<double>& coefficients, std::span<const Digits> fields) {
   const double most_digits = problem.type == ElementType::f64 ? 0x1p52 : 0x1p23;
-  const std::optional<std::size_t> advanced = advanced_input(problem);
   std::vector<Digits> digits;
   for (const Node& node : expression.nodes) {
     std::optional<Digits> result;
@@ -98,7 +102,7 @@ std::optional<Digits> digits_after(const Problem& problem, const ReferenceExpres
     } else if (node.op == Operation::coefficient) {
       result = digits_of(coefficients[static_cast<std::size_t>(node.index)]);
     } else if (node.op == Operation::read) {
-      result = advanced && problem.facts.inputs[*advanced] == node.index ? inputs.advanced : inputs.all;
+      result = fields[static_cast<std::size_t>(node.index)];
     } else {
       const auto at = [&](std::size_t i) {
         return node.operands[i] < 0 ? Digits{} : digits[static_cast<std::size_t>(node.operands[i])];
@@ -114,14 +118,43 @@ std::optional<Digits> digits_after(const Problem& problem, const ReferenceExpres
   return digits.back();
 }
 
-bool computes_exactly(const Problem& problem, const ReferenceExpression& expression, const CheckNumbers& numbers,
-                      int sweeps) {
+/// One of the updates that a step makes.
+struct FieldUpdate {
+  int field = 0;
+  ReferenceExpression expression;
+};
+
+/// What kernels are made of.
+ReferenceExpression simplified_form(const Problem& stage, std::size_t output) {
+  return simplified_expression(stage.stencil, updates_of(stage)[output].expression);
+}
+
+/// Those of all stages, in order. form: the expression of a stage's output.
+template <class Form>
+std::vector<FieldUpdate> updates_of_step(const Problem& problem, const Form& form) {
+  std::vector<FieldUpdate> updates;
+  for (const Problem& stage : stage_problems(problem)) {
+    for (std::size_t output = 0; output < updates_of(stage).size(); ++output) {
+      updates.push_back({updates_of(stage)[output].output, form(stage, output)});
+    }
+  }
+  return updates;
+}
+
+bool computes_exactly(const Problem& problem, const std::vector<FieldUpdate>& updates, const CheckNumbers& numbers,
+                      int steps) {
   const Digits start{numbers.input.pattern == check::Pattern::bits ? 1.0 : 8.0, 0};
-  InputDigits inputs{start, start};
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    const std::optional<Digits> result = digits_after(problem, expression, numbers.coefficients, inputs);
-    if (!result || result->most > rounding_of(problem.type).largest) return false;
-    inputs.advanced = either(*result, start);  // cells that hold keeps, too
+  std::vector<Digits> fields(problem.stencil.fields.size(), start);
+  for (int step = 0; step < steps; ++step) {
+    for (const FieldUpdate& update : updates) {
+      const std::optional<Digits> result = digits_after(problem, update.expression, numbers.coefficients, fields);
+      if (!result || result->most > rounding_of(problem.type).largest) return false;
+      fields[static_cast<std::size_t>(update.field)] = either(*result, start);  // cells that hold keeps, too
+    }
+    const std::vector<Digits> before = fields;
+    for (const Rotation& rotation : problem.stencil.rotations) {
+      fields[static_cast<std::size_t>(rotation.to)] = before[static_cast<std::size_t>(rotation.from)];
+    }
   }
   return true;
 }
@@ -189,12 +222,9 @@ std::optional<CheckNumbers> exact_numbers(const Problem& problem, int sweeps) {
     numbers.coefficients.push_back((i % 2 == 0 ? 1 : -1) * eighths / 8);
   }
   // What kernels are made of, and what they are checked against.
-  for (std::size_t output = 0; output < updates_of(problem).size(); ++output) {
-    const NodeId simplified = updates_of(problem)[output].expression;
-    if (!computes_exactly(problem, simplified_expression(problem.stencil, simplified), numbers, sweeps) ||
-        !computes_exactly(problem, reference_expression(problem, output), numbers, sweeps)) {
-      return std::nullopt;
-    }
+  if (!computes_exactly(problem, updates_of_step(problem, simplified_form), numbers, sweeps) ||
+      !computes_exactly(problem, updates_of_step(problem, reference_expression), numbers, sweeps)) {
+    return std::nullopt;
   }
   return numbers;
 }
@@ -246,9 +276,11 @@ std::vector<double> host_input(const Problem& problem, std::uint64_t session_see
 }
 
 std::vector<std::vector<double>> host_inputs(const Problem& problem, std::uint64_t session_seed,
-                                             const check::Input& input) {
+                                             const check::Input& input, int steps) {
   std::vector<std::vector<double>> inputs;
-  for (const int field : problem.facts.inputs) inputs.push_back(host_input(problem, session_seed, field, input));
+  for (const int field : kernel_inputs(problem, steps)) {
+    inputs.push_back(host_input(problem, session_seed, field, input));
+  }
   return inputs;
 }
 

@@ -38,11 +38,11 @@ std::uint64_t input_seed(std::uint64_t session_seed, int field);
 std::vector<double> host_input(const Problem& problem, std::uint64_t session_seed, int field,
                                const check::Input& input);
 
-/// The same for all of facts.inputs.
+/// The same for all of kernel_inputs().
 std::vector<std::vector<double>> host_inputs(const Problem& problem, std::uint64_t session_seed,
-                                             const check::Input& input);
+                                             const check::Input& input, int steps = 1);
 
-/// The updates that the problem's stage makes.
+/// The updates that the problem's stage makes; not for whole steps of several.
 const std::vector<Update>& updates_of(const Problem& problem);
 
 }  // namespace stencil_tune

@@ -2,17 +2,13 @@
 
 #include "tuner/verify/reference.hpp"
 
+#include <algorithm>
+
 namespace stencil_tune {
 
-std::int64_t row_cells(const Problem& problem) {
-  const Box box = updated_box(problem);
-  return box.high[0] - box.low[0];
-}
+std::int64_t row_cells(const Box& box) { return box.high[0] - box.low[0]; }
 
-std::int64_t row_count(const Problem& problem) {
-  const Box box = updated_box(problem);
-  return (box.high[1] - box.low[1]) * (box.high[2] - box.low[2]);
-}
+std::int64_t row_count(const Box& box) { return (box.high[1] - box.low[1]) * (box.high[2] - box.low[2]); }
 
 DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capacity)
     : kernels_(kernels),
@@ -20,40 +16,48 @@ DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capac
       values_(kernels.driver(), static_cast<std::size_t>(capacity) * sizeof(double)),
       errors_(kernels.driver(), static_cast<std::size_t>(capacity) * sizeof(float)),
       unbounded_(kernels.driver(), sizeof(unsigned long long)) {
-  unbounded_.fill(0, kernels.stream());
+  reset();
 }
 
-void DeviceReference::compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
-                              const Slab& slab, std::int64_t at, const DeviceReference* earlier) {
+void DeviceReference::compute(const Output& output, const FieldSet& fields, std::span<const FieldContents> contents,
+                              const Slab& slab, std::int64_t at) {
+  const auto& [stage, how, exact] = output;
   check::ReferenceArguments arguments{};
-  arguments.program = device_pointer<const check::Instruction>(how.instructions[output].address());
-  for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
-    arguments.inputs[i] = device_pointer(fields.field(problem.facts.inputs[i]));
+  arguments.program = device_pointer<const check::Instruction>(how.instructions.address());
+  for (std::size_t i = 0; i < stage.facts.inputs.size(); ++i) {
+    const int field = stage.facts.inputs[i];
+    check::ReferenceInput& input = arguments.inputs[i];
+    if (contents.empty()) {
+      input.cells = device_pointer(fields.field(field));
+      continue;
+    }
+    const FieldContents& now = contents[static_cast<std::size_t>(field)];
+    input.cells = device_pointer(fields.field(now.layers));
+    if (!now.computed) continue;
+    input.values = device_pointer<const double>(now.computed->values_.address());
+    input.errors = device_pointer<const float>(now.computed->errors_.address());
+    std::copy(now.box.low.begin(), now.box.low.end(), input.low);
+    std::copy(now.box.high.begin(), now.box.high.end(), input.high);
   }
-  if (earlier != nullptr) {
-    arguments.advanced = static_cast<int>(advanced_input(problem).value());
-    arguments.earlier_values = device_pointer<const double>(earlier->values_.address());
-    arguments.earlier_errors = device_pointer<const float>(earlier->errors_.address());
-    if (how.weights) arguments.weights = device_pointer<const check::ErrorWeight>(how.weights->address());
-    arguments.weight_count = how.weight_count;
-  }
+  if (how.weights) arguments.weights = device_pointer<const check::ErrorWeight>(how.weights->address());
+  arguments.weight_count = how.weight_count;
   arguments.values = device_pointer<double>(values_.address()) + at;
   arguments.errors = device_pointer<float>(errors_.address()) + at;
   arguments.unbounded = device_pointer<unsigned long long>(unbounded_.address());
-  arguments.layout = layout_of(problem);
-  arguments.rounding = rounding_of(problem.type, how.numbers.exact);
+  arguments.layout = layout_of(stage, updated_box(stage));
+  arguments.rounding = rounding_of(stage.type, exact);
   arguments.first_row = slab.first_row;
   arguments.rows = slab.rows;
-  arguments.instructions = static_cast<int>(how.programs[output].instructions.size());
+  arguments.instructions = static_cast<int>(how.program.instructions.size());
   kernels_.reference(arguments);
 }
 
-void DeviceReference::compare(const Problem& problem, const CheckCase& how, DevicePointer output, const Slab& slab,
+void DeviceReference::compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
                               std::int64_t at, DevicePointer report) const {
-  kernels_.compare({device_pointer(output), device_pointer<const double>(values_.address()) + at,
+  kernels_.compare({device_pointer(field), device_pointer<const double>(values_.address()) + at,
                     device_pointer<const float>(errors_.address()) + at, device_pointer<check::Report>(report),
-                    layout_of(problem), rounding_of(problem.type, how.numbers.exact), slab.first_row, slab.rows,
-                    how.numbers.exact ? 1 : 0, 0});
+                    layout_of(problem, box), rounding_of(problem.type, exact), slab.first_row, slab.rows, exact ? 1 : 0,
+                    0});
 }
 
 std::uint64_t DeviceReference::unbounded() const {

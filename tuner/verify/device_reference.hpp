@@ -5,19 +5,30 @@
 #include "tuner/verify/check_kernels.hpp"
 #include "tuner/verify/field_set.hpp"
 
+#include <memory>
+#include <span>
 #include <utility>
 
 namespace stencil_tune {
 
-/// Rows of the updated box, numbered along y, then z.
+/// Rows of a box, numbered along y, then z.
 struct Slab {
   std::int64_t first_row = 0;
   std::int64_t rows = 0;
 };
 
-/// Cells of a row of the updated box, and how many rows it has.
-std::int64_t row_cells(const Problem& problem);
-std::int64_t row_count(const Problem& problem);
+/// Cells of a row of the box, and how many rows it has.
+std::int64_t row_cells(const Box& box);
+std::int64_t row_count(const Box& box);
+
+class DeviceReference;
+
+/// What a field holds: memory, but for the cells that a level computed.
+struct FieldContents {
+  int layers = 0;                                     ///< the field whose memory it is
+  std::shared_ptr<const DeviceReference> computed{};  ///< all cells of `box`, from cell 0 on; null: none were computed
+  Box box{};
+};
 
 /// Values before they are stored, and bounds of their errors, of as many cells as it has room for. Works on the
 /// kernels' stream.
@@ -30,14 +41,23 @@ class DeviceReference {
 
   std::int64_t capacity() const noexcept { return capacity_; }
 
-  /// One output's slab, stored from cell `at` on. The fields' inputs must be as the case says. With `earlier`, which
-  /// holds all of the only output from cell 0 on: the sweep after the one that computed it.
-  void compute(const Problem& problem, const FieldSet& fields, const CheckCase& how, std::size_t output,
-               const Slab& slab, std::int64_t at = 0, const DeviceReference* earlier = nullptr);
+  /// Which output of a stage, and what is known of it.
+  struct Output {
+    const Problem& stage;
+    const OutputCase& how;
+    bool exact = false;
+  };
 
-  /// The slab stored from cell `at` on against the output field, as a sweep that stores; counts into the report.
-  void compare(const Problem& problem, const CheckCase& how, DevicePointer output, const Slab& slab, std::int64_t at,
-               DevicePointer report) const;
+  /// One output's slab, stored from cell `at` on. `contents`: of each field of the stencil; empty: all as in memory.
+  void compute(const Output& output, const FieldSet& fields, std::span<const FieldContents> contents, const Slab& slab,
+               std::int64_t at = 0);
+
+  /// The slab of the box, stored from cell `at` on, against the field that a kernel wrote; counts into the report.
+  void compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
+               std::int64_t at, DevicePointer report) const;
+
+  /// Forgets how many cells may hold anything.
+  void reset() { unbounded_.fill(0, kernels_.stream()); }
 
   /// Cells computed so far that may hold anything. Waits for the device.
   std::uint64_t unbounded() const;

@@ -2,6 +2,7 @@
 // step.
 #pragma once
 
+#include "generator/stencil/buffers.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/cuda/module.hpp"
 
@@ -15,8 +16,9 @@ namespace stencil_tune {
 /// Poisoned bytes before and after each field: a multiple of all alignments that kernels count on.
 inline constexpr std::size_t kGuardBytes = std::size_t{1} << 20;
 
-/// The fields that a problem's stage and its rotations touch, in order of index.
-std::vector<int> fields_in_use(const Problem& problem);
+/// The places of the buffers that launches of the problem touch, and those that take turns with them, in order:
+/// fields of the stencil, then spare ones (generator/stencil/buffers.hpp).
+std::vector<int> places_in_use(const Problem& problem);
 
 /// Device bytes for them, guard bands included: what tuning the problem needs at least.
 std::size_t field_set_bytes(const Problem& problem);
@@ -31,29 +33,27 @@ std::optional<std::string> obstacle_to_fused_checks(const Problem& problem, std:
 class FieldSet {
  public:
   /// Room for several problems of the same stencil and element type: `cells` is the largest allocation among them.
-  FieldSet(Driver& driver, const Problem& problem, std::int64_t cells);
+  FieldSet(Driver& driver, const Problem& problem, std::int64_t cells)
+      : FieldSet(driver, problem.type, places_in_use(problem), cells) {}
+  FieldSet(Driver& driver, ElementType type, std::vector<int> places, std::int64_t cells);
 
-  DevicePointer field(int index) const;  ///< of stencil.fields; throws Error(internal) for one not in use
-  DevicePointer whole(int index) const { return field(index) - kGuardBytes; }
+  DevicePointer field(int place) const;  ///< throws Error(internal) for one not in use
+  DevicePointer whole(int place) const { return field(place) - kGuardBytes; }
   std::int64_t guard_cells() const noexcept { return guard_cells_; }
 
-  std::vector<DevicePointer> addresses(const std::vector<int>& fields) const;
+  std::vector<DevicePointer> addresses(const std::vector<int>& places) const;
 
  private:
-  std::vector<int> fields_;
+  std::vector<int> places_;
   std::vector<DeviceBuffer> buffers_;
   std::int64_t guard_cells_;
 };
 
-/// Which buffer each field has at a step: phase[field] is the field whose buffer it was at first.
+/// Which buffer stands at each place at a launch: phase[place] is the place where it stood at first.
 using Phase = std::vector<int>;
 
-/// The phases that repeated steps go through before the first returns: two for in <-> out, three for a two-level
-/// scheme, one without rotations.
-std::vector<Phase> phases(const Stencil& stencil);
-
-/// Fields whose buffers come to the same places: their held layers must be equal. Gives each field the least of its
-/// class.
-std::vector<int> rotation_classes(const Stencil& stencil);
+/// The phases that repeated launches go through before the first returns: two for in <-> out, three for single steps of
+/// a two-level scheme, one without rotations.
+std::vector<Phase> phases(const LaunchBuffers& buffers);
 
 }  // namespace stencil_tune

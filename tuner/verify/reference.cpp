@@ -1,11 +1,15 @@
 #include "tuner/verify/reference.hpp"
 
+#include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/device/storage.h"
+#include "tuner/verify/error_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,50 +34,58 @@ std::optional<std::size_t> place_read(const Problem& problem, const Offset& offs
   return place(problem, cell);
 }
 
-/// One output field after a sweep, in the compute type.
+/// What a level computed of an output field, in the compute type.
 struct ComputedField {
   std::vector<double> value;
   std::vector<double> error;   ///< may be NaN where the value is
-  std::vector<bool> computed;  ///< by the sweep
+  std::vector<bool> computed;  ///< by the level
+};
+
+/// What a field of the stencil holds: memory, but for the cells that a level computed.
+struct Contents {
+  const std::vector<double>* memory = nullptr;  ///< null: the problem does not read it
+  std::shared_ptr<const ComputedField> computed{};
 };
 
 /// Evaluates the nodes of an expression, each once, operands first: the order they are in.
 class CellEvaluator {
  public:
-  CellEvaluator(const Problem& problem, const ReferenceExpression& expression,
-                std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
-                const check::Rounding& rounding, const ComputedField* earlier = nullptr)
+  /// contents: of each field of the stencil. Errors enter linear updates by their weights (error_weights.hpp), none
+  /// where `weights` is empty: then they travel with the values.
+  CellEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
+                std::span<const double> coefficients, const check::Rounding& rounding,
+                std::vector<check::ErrorWeight> weights = {})
       : problem_(problem),
         expression_(expression),
-        inputs_(inputs),
-        earlier_(earlier),
-        advanced_(advanced_input(problem)),
+        contents_(contents),
         rounding_(rounding),
+        weights_(std::move(weights)),
         results_(expression.nodes.size()) {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
-    if (earlier != nullptr) weights_ = error_weights(problem, coefficients);
   }
 
   check::Bounded operator()(const std::array<std::int64_t, kMaxRank>& cell) {
     for (std::size_t id = 0; id < results_.size(); ++id) results_[id] = value_of(expression_.nodes[id], cell);
     check::Bounded result = results_.back();
     for (const check::ErrorWeight& tap : weights_) {
+      const Contents& from = of(problem_.facts.inputs[static_cast<std::size_t>(tap.input)]);
       const std::optional<std::size_t> at = place_read(problem_, {tap.offset[0], tap.offset[1], tap.offset[2]}, cell);
-      if (at && earlier_->computed[*at]) result.error += check::scaled(earlier_->error[*at], tap.weight);
+      if (at && is_computed(from, *at)) result.error += check::scaled(from.computed->error[*at], tap.weight);
     }
     return result;
   }
 
  private:
+  const Contents& of(int field) const { return contents_[static_cast<std::size_t>(field)]; }
+
+  static bool is_computed(const Contents& from, std::size_t at) { return from.computed && from.computed->computed[at]; }
+
   check::Bounded read(int field, const Offset& offset, const std::array<std::int64_t, kMaxRank>& cell) const {
     const std::optional<std::size_t> at = place_read(problem_, offset, cell);
     if (!at) return check::exactly(0);
-    const auto& fields = problem_.facts.inputs;
-    const auto input = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), field) - fields.begin());
-    if (input != advanced_ || earlier_ == nullptr || !earlier_->computed[*at]) {
-      return check::exactly(inputs_[input][*at]);
-    }
-    const auto [value, error] = std::pair(earlier_->value[*at], earlier_->error[*at]);
+    const Contents& from = of(field);
+    if (!is_computed(from, *at)) return check::exactly((*from.memory)[*at]);
+    const auto [value, error] = std::pair(from.computed->value[*at], from.computed->error[*at]);
     return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
@@ -104,28 +116,33 @@ class CellEvaluator {
 
   const Problem& problem_;
   const ReferenceExpression& expression_;
-  std::span<const std::vector<double>> inputs_;
-  const ComputedField* earlier_;
-  std::optional<std::size_t> advanced_;  ///< input that earlier_ stands for
+  std::span<const Contents> contents_;
   check::Rounding rounding_;
   std::vector<double> coefficients_;
-  std::vector<check::ErrorWeight> weights_;  ///< of the errors of earlier_; empty: they travel with the values
+  std::vector<check::ErrorWeight> weights_;
   std::vector<check::Bounded> results_;
 };
 
-void check_sizes(const Problem& problem, std::span<const std::vector<double>> inputs,
+/// Each field as in memory: one of `fields` an input.
+std::vector<Contents> as_in_memory(const Stencil& stencil, const std::vector<int>& fields,
+                                   std::span<const std::vector<double>> inputs) {
+  std::vector<Contents> contents(stencil.fields.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) contents[static_cast<std::size_t>(fields[i])].memory = &inputs[i];
+  return contents;
+}
+
+void check_sizes(const Problem& problem, std::size_t fields, std::span<const std::vector<double>> inputs,
                  std::span<const double> coefficients) {
   const auto cells = static_cast<std::size_t>(problem.allocated_cells());
   const bool sized = std::all_of(inputs.begin(), inputs.end(), [&](const auto& in) { return in.size() == cells; });
-  if (inputs.size() == problem.facts.inputs.size() && sized &&
-      coefficients.size() == problem.stencil.coefficients.size()) {
+  if (inputs.size() == fields && sized && coefficients.size() == problem.stencil.coefficients.size()) {
     return;
   }
   throw Error(ErrorCode::invalid_argument,
-              "the reference needs " + std::to_string(problem.facts.inputs.size()) + " inputs of " +
-                  std::to_string(cells) + " cells and " + std::to_string(problem.stencil.coefficients.size()) +
-                  " coefficients, but got " + std::to_string(inputs.size()) + " inputs and " +
-                  std::to_string(coefficients.size()) + " coefficients, or inputs of another size");
+              "the reference needs " + std::to_string(fields) + " inputs of " + std::to_string(cells) + " cells and " +
+                  std::to_string(problem.stencil.coefficients.size()) + " coefficients, but got " +
+                  std::to_string(inputs.size()) + " inputs and " + std::to_string(coefficients.size()) +
+                  " coefficients, or inputs of another size");
 }
 
 }  // namespace
@@ -185,27 +202,33 @@ std::int64_t ReferenceField::unbounded_cells() const {
   return std::count_if(tolerance.begin(), tolerance.end(), [](double t) { return std::isinf(t); });
 }
 
-check::Bounded evaluate_cell(const Problem& problem, const ReferenceExpression& expression,
+check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& expression,
                              std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
                              const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
-  check_sizes(problem, inputs, coefficients);
-  return CellEvaluator(problem, expression, inputs, coefficients, rounding)(cell);
+  check_sizes(stage, stage.facts.inputs.size(), inputs, coefficients);
+  const std::vector<Contents> contents = as_in_memory(stage.stencil, stage.facts.inputs, inputs);
+  return CellEvaluator(stage, expression, contents, coefficients, rounding)(cell);
 }
 
 namespace {
 
-ComputedField sweep(const Problem& problem, const ReferenceExpression& expression,
-                    std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
-                    const check::Rounding& rounding, const ComputedField* earlier) {
-  const auto cells = static_cast<std::size_t>(problem.allocated_cells());
-  const Box box = updated_box(problem);
+/// The cells of one of the stage's outputs.
+ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Contents> contents,
+                    std::span<const double> coefficients, const check::Rounding& rounding) {
+  const auto cells = static_cast<std::size_t>(stage.allocated_cells());
+  const Box box = updated_box(stage);
   ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
-  CellEvaluator evaluate(problem, expression, inputs, coefficients, rounding, earlier);
+  const bool inherits = std::any_of(stage.facts.inputs.begin(), stage.facts.inputs.end(),
+                                    [&](int input) { return contents[static_cast<std::size_t>(input)].computed; });
+  std::vector<check::ErrorWeight> weights;
+  if (inherits) weights = error_weights(stage, output, coefficients);
+  const ReferenceExpression expression = reference_expression(stage, output);
+  CellEvaluator evaluate(stage, expression, contents, coefficients, rounding, std::move(weights));
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
       for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
         const check::Bounded result = evaluate({x, y, z});
-        const std::size_t index = place(problem, {x, y, z});
+        const std::size_t index = place(stage, {x, y, z});
         field.value[index] = result.value;
         field.error[index] = check::kept_error(result, rounding);
         field.computed[index] = true;
@@ -226,54 +249,51 @@ ReferenceField stored(const Problem& problem, int output, const ComputedField& c
   return field;
 }
 
+/// All stages of a step, or the problem's own, each from what the ones before left.
+void make_step(std::span<const Problem> stages, std::span<const double> coefficients, const check::Rounding& rounding,
+               std::vector<Contents>& contents) {
+  for (const Problem& stage : stages) {
+    const std::vector<Update>& updates = updates_of(stage);
+    const std::vector<int>& layers_of = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of;
+    for (std::size_t output = 0; output < updates.size(); ++output) {
+      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding));
+      contents[static_cast<std::size_t>(updates[output].output)] = {
+          contents[static_cast<std::size_t>(layers_of[output])].memory, std::move(computed)};
+    }
+  }
+}
+
+void rotate(const Stencil& stencil, std::vector<Contents>& contents) {
+  const std::vector<Contents> before = contents;
+  for (const Rotation& rotation : stencil.rotations) {
+    contents[static_cast<std::size_t>(rotation.to)] = before[static_cast<std::size_t>(rotation.from)];
+  }
+}
+
 }  // namespace
 
-std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<const double> coefficients) {
-  std::vector<check::ErrorWeight> weights;
-  const std::optional<std::size_t> advanced = advanced_input(problem);
-  if (!problem.facts.linear || !advanced) return weights;
-  const check::Rounding rounding = rounding_of(problem.type);
-  for (const LinearTap& tap : problem.facts.linear_taps) {
-    if (tap.tap.field != problem.facts.inputs[*advanced]) continue;
-    check::Bounded weight = check::exactly(1);
-    if (tap.weight >= 0) {
-      const ReferenceExpression expression = simplified_expression(problem.stencil, tap.weight);
-      weight = CellEvaluator(problem, expression, {}, coefficients, rounding)({0, 0, 0});
+std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
+                                                        std::span<const std::vector<double>> inputs,
+                                                        std::span<const double> coefficients, bool exact, int steps) {
+  const std::vector<int> fields = kernel_inputs(problem, steps);
+  check_sizes(problem, fields.size(), inputs, coefficients);
+  const std::vector<Problem> stages = stage_problems(problem);
+  std::vector<Contents> contents = as_in_memory(problem.stencil, fields, inputs);
+  std::vector<std::vector<ReferenceField>> after;
+  for (int step = 1; step <= steps; ++step) {
+    if (step > 1) rotate(problem.stencil, contents);
+    make_step(stages, coefficients, rounding_of(problem.type, exact), contents);
+    std::vector<ReferenceField>& stored_now = after.emplace_back();
+    for (const int field : kernel_outputs(problem, step)) {
+      stored_now.push_back(stored(problem, field, *contents[static_cast<std::size_t>(field)].computed, exact));
     }
-    const Offset& offset = tap.tap.offset;
-    weights.push_back({{offset[0], offset[1], offset[2]},
-                       0,
-                       1.01 * (std::fabs(weight.value) + check::total_error(weight, rounding))});
   }
-  return weights;
+  return after;
 }
 
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact, int sweeps) {
-  if (sweeps > 1) return {evaluate_sweeps(problem, inputs, coefficients, exact, sweeps).back()};
-  check_sizes(problem, inputs, coefficients);
-  std::vector<ReferenceField> fields;
-  for (std::size_t output = 0; output < problem.facts.outputs.size(); ++output) {
-    const ReferenceExpression expression = reference_expression(problem, output);
-    const ComputedField field =
-        sweep(problem, expression, inputs, coefficients, rounding_of(problem.type, exact), nullptr);
-    fields.push_back(stored(problem, problem.facts.outputs[output], field, exact));
-  }
-  return fields;
-}
-
-std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                            std::span<const double> coefficients, bool exact, int sweeps) {
-  check_sizes(problem, inputs, coefficients);
-  const ReferenceExpression expression = reference_expression(problem, 0);
-  const check::Rounding rounding = rounding_of(problem.type, exact);
-  std::vector<ReferenceField> fields;
-  ComputedField now = sweep(problem, expression, inputs, coefficients, rounding, nullptr);
-  for (;;) {
-    fields.push_back(stored(problem, problem.facts.outputs.front(), now, exact));
-    if (static_cast<int>(fields.size()) == sweeps) return fields;
-    now = sweep(problem, expression, inputs, coefficients, rounding, &now);
-  }
+                                               std::span<const double> coefficients, bool exact, int steps) {
+  return evaluate_steps(problem, inputs, coefficients, exact, steps).back();
 }
 
 }  // namespace stencil_tune

@@ -16,9 +16,9 @@ namespace stencil_tune {
 /// result is then known to the bit (see round_to_storage).
 check::Rounding rounding_of(ElementType type, bool exact = false);
 
-/// One output field after one step, laid out as the field itself: (z * ny + y) * pitch + x.
+/// One field that steps store, laid out as the field itself: (z * ny + y) * pitch + x.
 struct ReferenceField {
-  int field = 0;                  ///< index into stencil.fields
+  int field = 0;                  ///< index into stencil.fields, before the rotation of the last step
   std::vector<double> value;      ///< 0 where the step writes nothing
   std::vector<double> tolerance;  ///< |kernel's result - value| may not exceed it; -1 where the step writes nothing
 
@@ -29,28 +29,23 @@ struct ReferenceField {
   std::int64_t unbounded_cells() const;  ///< whose tolerance is infinite
 };
 
-/// inputs: one array per entry of facts.inputs, laid out as the fields and already rounded to the element type;
-/// coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments does).
-/// One ReferenceField per entry of facts.outputs. With several sweeps, for stencils that advance one field: each reads
-/// what the one before computed, in place of the input that this becomes; others stay as they are. Between sweeps
-/// values stay in the compute type, as fused steps keep them: of several sweeps only the last one is rounded to the
-/// element type. With `exact` the inputs and coefficients must be such that no sum or product rounds (small integers,
-/// dyadic coefficients): values are then rounded to the element type and tolerances are 0.
+/// inputs: one array per entry of kernel_inputs(problem, steps), laid out as the fields and already rounded to the
+/// element type; coefficients: one per stencil.coefficients (rounded to the compute type here, as KernelArguments
+/// does). What a kernel of so many steps stores: one ReferenceField per entry of kernel_outputs(problem, steps). Each
+/// stage of each step reads what the ones before it computed, in the places that the rotations give it. Until they are
+/// stored, values stay in the compute type, as fused steps keep them. With `exact` the inputs and coefficients must be
+/// such that no sum or product rounds (small integers, dyadic coefficients): values are then rounded to the element
+/// type and tolerances are 0.
 std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                               std::span<const double> coefficients, bool exact = false,
-                                               int sweeps = 1);
+                                               std::span<const double> coefficients, bool exact = false, int steps = 1);
 
-/// The same after each of 1 to `sweeps` sweeps, for a stencil that advances one field.
-std::vector<ReferenceField> evaluate_sweeps(const Problem& problem, std::span<const std::vector<double>> inputs,
-                                            std::span<const double> coefficients, bool exact, int sweeps);
+/// The same after each of 1 to `steps` steps.
+std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
+                                                        std::span<const std::vector<double>> inputs,
+                                                        std::span<const double> coefficients, bool exact, int steps);
 
-/// How much of an error that a cell has enters the cells of the next sweep that read it there. A linear update carries
-/// errors by its taps' whole weights, however its terms are summed; nothing for other updates, which carry them through
-/// each operation. At least the weight's magnitude, whichever way its own constants are rounded.
-std::vector<check::ErrorWeight> error_weights(const Problem& problem, std::span<const double> coefficients);
-
-/// One cell of an expression: value and bounds before storing.
-check::Bounded evaluate_cell(const Problem& problem, const ReferenceExpression& expression,
+/// One cell of an expression over what a stage reads: value and bounds before storing.
+check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& expression,
                              std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
                              const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding);
 

@@ -21,7 +21,7 @@ struct ReferenceProgram {
 ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpression& expression,
                                    std::span<const double> coefficients);
 
-/// The problem's layout as the checking kernels take it.
-check::Layout layout_of(const Problem& problem);
+/// The problem's layout as the checking kernels take it, with the cells that they look at: those of one stage.
+check::Layout layout_of(const Problem& problem, const Box& box);
 
 }  // namespace stencil_tune

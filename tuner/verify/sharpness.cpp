@@ -1,5 +1,7 @@
 #include "tuner/verify/sharpness.hpp"
 
+#include "generator/stencil/linear.hpp"
+#include "generator/stencil/stage_problems.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <fmt/format.h>
@@ -90,7 +92,7 @@ bool reads_along(const Problem& problem, std::size_t axis) {
                      [&](const Tap& tap) { return tap.offset[axis] != 0; });
 }
 
-/// `before`: the values of a sweep less, where the stencil advances a field.
+/// `before`: the values of a step less, null where there are none.
 void compare(const Problem& problem, const ReferenceField& right, const std::vector<double>* before, int sweeps,
              Comparisons& comparisons) {
   Counter counter(problem, right, comparisons);
@@ -166,24 +168,41 @@ class Decision {
   std::vector<ReferenceExpression> operands_;  ///< the first two
 };
 
-/// Decisions (min, select, comparisons ...) that go one way in all cells of the first sweep: kernels that get them
-/// wrong look right.
-int one_sided_decisions(const Problem& problem, const CheckNumbers& numbers) {
+/// Nodes of the stage's updates that decide something.
+std::vector<const Node*> decisions_of(const Problem& stage) {
+  std::vector<NodeId> roots;
+  for (const Update& update : updates_of(stage)) roots.push_back(update.expression);
+  const std::vector<bool> used = reachable(stage.stencil, roots);
+  std::vector<const Node*> decisions;
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    if (used[id] && Decision::decides(stage.stencil.nodes[id].op)) decisions.push_back(&stage.stencil.nodes[id]);
+  }
+  return decisions;
+}
+
+/// Whether the decision goes one way in all cells.
+bool is_one_sided(const Problem& stage, const Decision& decision, std::span<const std::vector<double>> inputs) {
   constexpr std::int64_t kSamples = 97;
-  constexpr int kMostDecisions = 32;
-  const auto inputs = host_inputs(problem, 1, numbers.input);
-  const Box box = updated_box(problem);
+  const Box box = updated_box(stage);
   const std::array<std::int64_t, 2> size{box.high[0] - box.low[0], box.high[1] - box.low[1]};
+  std::int64_t yes = 0, cells = 0;
+  for (std::int64_t i = 0; i < box.cells(); i += std::max<std::int64_t>(1, box.cells() / kSamples), ++cells) {
+    const std::int64_t row = i / size[0];
+    yes += decision(inputs, {box.low[0] + i % size[0], box.low[1] + row % size[1], box.low[2] + row / size[1]});
+  }
+  return yes == 0 || yes == cells;
+}
+
+/// Decisions (min, select, comparisons ...) that go one way in all cells of the first step: kernels that get them wrong
+/// look right.
+int one_sided_decisions(const Problem& problem, const CheckNumbers& numbers) {
+  constexpr int kMostDecisions = 32;
   int decisions = 0, one_sided = 0;
-  for (const Node& node : problem.stencil.nodes) {
-    if (!Decision::decides(node.op) || ++decisions > kMostDecisions) continue;
-    const Decision decision(problem, numbers, node);
-    std::int64_t yes = 0, cells = 0;
-    for (std::int64_t i = 0; i < box.cells(); i += std::max<std::int64_t>(1, box.cells() / kSamples), ++cells) {
-      const std::int64_t row = i / size[0];
-      yes += decision(inputs, {box.low[0] + i % size[0], box.low[1] + row % size[1], box.low[2] + row / size[1]});
+  for (const Problem& stage : stage_problems(problem)) {
+    const auto inputs = host_inputs(stage, 1, numbers.input);
+    for (const Node* node : decisions_of(stage)) {
+      if (++decisions <= kMostDecisions) one_sided += is_one_sided(stage, {stage, numbers, *node}, inputs) ? 1 : 0;
     }
-    if (yes == 0 || yes == cells) ++one_sided;
   }
   return one_sided;
 }
@@ -228,17 +247,34 @@ std::optional<std::string> why_not_sharp(const Sharpness& sharpness, int sweeps)
                      sweeps, 100 * sharpness.share, sharpness.note.empty() ? "" : "; ", sharpness.note);
 }
 
+namespace {
+
+/// What stood a step earlier where the field stands after the last one: what that step computed, or of the first one
+/// the input that it takes the place of.
+const std::vector<double>* a_step_before(const Problem& problem, int field, std::span<const ReferenceField> earlier,
+                                         std::span<const std::vector<double>> inputs) {
+  for (const ReferenceField& one : earlier) {
+    if (one.field == field) return &one.value;
+  }
+  const auto& rotations = problem.stencil.rotations;
+  const auto taken =
+      std::find_if(rotations.begin(), rotations.end(), [&](const Rotation& r) { return r.from == field; });
+  const std::vector<int> fields = kernel_inputs(problem);
+  const auto input = std::find(fields.begin(), fields.end(), taken == rotations.end() ? field : taken->to);
+  if (!earlier.empty() || input == fields.end()) return nullptr;
+  return &inputs[static_cast<std::size_t>(input - fields.begin())];
+}
+
+}  // namespace
+
 Comparisons compare_wrong_kernels(const Problem& problem, const CheckNumbers& numbers, int sweeps, std::uint64_t seed) {
   Comparisons comparisons;
-  const std::vector<std::vector<double>> inputs = host_inputs(problem, seed, numbers.input);
-  const std::optional<std::size_t> advanced = advanced_input(problem);
-  if (sweeps > 1) {
-    const auto fields = evaluate_sweeps(problem, inputs, numbers.coefficients, numbers.exact, sweeps);
-    compare(problem, fields.back(), &fields[fields.size() - 2].value, sweeps, comparisons);
-    return comparisons;
-  }
-  for (const ReferenceField& field : evaluate_reference(problem, inputs, numbers.coefficients, numbers.exact)) {
-    compare(problem, field, advanced ? &inputs[*advanced] : nullptr, 1, comparisons);
+  const std::vector<std::vector<double>> inputs = host_inputs(problem, seed, numbers.input, sweeps);
+  const auto after = evaluate_steps(problem, inputs, numbers.coefficients, numbers.exact, sweeps);
+  const std::vector<ReferenceField> none;
+  const std::vector<ReferenceField>& earlier = sweeps > 1 ? after[after.size() - 2] : none;
+  for (const ReferenceField& field : after.back()) {
+    compare(problem, field, a_step_before(problem, field.field, earlier, inputs), sweeps, comparisons);
   }
   return comparisons;
 }

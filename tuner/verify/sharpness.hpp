@@ -30,8 +30,8 @@ struct Comparison {
   std::int64_t told_apart = 0;
 };
 
-/// All comparisons of a check with these numbers on the problem's grid, by the reference alone. With more than one
-/// sweep only for stencils that advance one field.
+/// All comparisons of a check with these numbers on the problem's grid, by the reference alone: of each field that a
+/// kernel of so many steps stores.
 struct Comparisons {
   std::vector<Comparison> all;
   std::int64_t cells = 0;      ///< updated ones of all outputs

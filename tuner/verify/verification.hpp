@@ -7,7 +7,7 @@
 #include "tuner/verify/device_reference.hpp"
 #include "tuner/verify/field_set.hpp"
 #include "tuner/verify/sharpness.hpp"
-#include "tuner/verify/sweep_references.hpp"
+#include "tuner/verify/step_references.hpp"
 
 #include <map>
 #include <optional>
@@ -18,8 +18,8 @@ namespace stencil_tune {
 /// Everything verification needs for one session, on one stream and its thread's context.
 ///
 /// A check fills the inputs, poisons everything else (outputs, guard bands, the padding of rows), runs one launch and
-/// looks at every cell: updated ones against the reference, all others against what they held. The numbers that go in
-/// are such that the check would notice a wrong kernel (tuner/verify/sharpness.hpp).
+/// looks at every cell of all that it stores: updated ones against the reference, all others against what they held.
+/// The numbers that go in are such that the check would notice a wrong kernel (tuner/verify/sharpness.hpp).
 class Verification {
  public:
   /// Compiles the checking kernels, allocates, has the device's reference agree with the CPU's on a small grid, and
@@ -46,43 +46,60 @@ class Verification {
   void fill_for_timing();
 
  private:
-  /// One launch of a candidate, and what its result is compared with.
+  /// One launch of a candidate, and what its results are compared with.
   struct CheckedLaunch {
     const Problem& problem;
     const FieldSet& fields;
     const CheckCase& how;
-    int sweeps = 1;  ///< that the kernel makes
+    int steps = 1;                     ///< that the kernel makes
+    StepReferences* levels = nullptr;  ///< null: a sweep of one stage, compared slab by slab
+  };
+  /// What a launch stores: the field, under its name before the last rotation, and where.
+  struct Stored {
+    int field = 0;
+    int place = 0;
+    Box box;
   };
 
+  std::vector<Stored> stored_by(const CheckedLaunch& launch) const;
+  bool has_levels(int steps) const { return steps > 1 || stages_.size() > 1; }
+  void fill(const CheckedLaunch& launch, int place);
   void prepare_fields(const CheckedLaunch& launch);
   void agree_with_cpu();
   void compute_whole();
-  void compare_output(const CheckedLaunch& launch, std::size_t output);
-  void compare_fused(const CheckedLaunch& launch);
-  const CheckCase& case_of(int sweeps);
-  SweepReferences& fused_references(int sweeps);
+  void compare_stored(const CheckedLaunch& launch, std::size_t output, const Stored& stored);
+  const CheckCase& case_of(int steps);
+  StepReferences& whole_levels(int steps);
   std::optional<std::string> check(const Launcher& candidate, const CheckedLaunch& launch);
+  void look_at_other_cells(const CheckedLaunch& launch, const Stored& stored);
+  void look_at_inputs(const CheckedLaunch& launch, const std::vector<Stored>& stored);
   std::optional<std::string> check_small(const Launcher& candidate, const Extents& extents, std::int64_t pitch);
   void clear_report();
-  std::string describe(const CheckedLaunch& launch, std::size_t output, const check::Report& report);
-  std::string describe_mismatch(const CheckedLaunch& launch, std::size_t output, const check::Report& report);
+  std::string describe(const CheckedLaunch& launch, std::size_t output, const Stored& stored,
+                       const check::Report& report);
+  std::string describe_mismatch(const CheckedLaunch& launch, std::size_t output, const Stored& stored,
+                                const check::Report& report);
 
   Driver& driver_;
   const Problem& problem_;
   const FieldSet& fields_;
   Limits limits_;
   std::uint64_t seed_;
-  std::map<int, SharpNumbers> numbers_;  ///< by sweeps
-  CheckCase single_;                     ///< of one sweep
-  std::optional<CheckCase> exact_;       ///< of one sweep, on small grids
-  std::optional<CheckCase> fused_case_;  ///< of the sweeps that were checked last
+  std::vector<Problem> stages_;          ///< of problem_
+  std::map<int, SharpNumbers> numbers_;  ///< by steps
+  CheckCase single_;                     ///< of one step
+  std::optional<CheckCase> exact_;       ///< of one step, on small grids
+  std::optional<CheckCase> fused_case_;  ///< of the steps that were checked last
   CheckKernels kernels_;
   FieldSet small_fields_;
   DeviceBuffer report_;
-  std::optional<DeviceReference> whole_;    ///< the problem's reference, output after output, where it fits
-  std::optional<DeviceReference> scratch_;  ///< everything else's, computed when needed
-  std::optional<DeviceReference> earlier_;  ///< small grids': a sweep before the one that scratch_ is computed for
-  std::optional<SweepReferences> fused_;    ///< the problem's reference after several sweeps of fused_case_
+  bool fits_ = true;                        ///< the device holds the reference of one sweep
+  std::optional<DeviceReference> whole_;    ///< one sweep's, output after output, where it fits and is asked for
+  std::optional<DeviceReference> scratch_;  ///< everything else of single sweeps, computed when needed
+  ReferencePool small_pool_;                ///< for levels on small grids
+  ReferencePool whole_pool_;                ///< for levels on the problem's grid
+  std::optional<StepReferences> levels_;    ///< of the problem, with the case that was checked last
+  const CheckCase* levels_case_ = nullptr;  ///< that one
 };
 
 }  // namespace stencil_tune

@@ -8,5 +8,6 @@ namespace stencil_tune {
 const Family& streaming_family();
 const Family& tiled_family();
 const Family& temporal_family();
+const Family& system_family();
 
 }  // namespace stencil_tune

@@ -281,7 +281,7 @@ const Family& streaming_family() {
   static const Family entry{
       .name = "streaming",
       .meaning = "A block walks along the last axis and reads each plane of its tile once (2.5D blocking).",
-      .serves = [](const Problem& problem) { return problem.extents.rank >= 2; },
+      .serves = [](const Problem& problem) { return problem.stage != kWholeStep && problem.extents.rank >= 2; },
       .axes = axes_of_a_walk,
       .parameters = parameters(),
       .constraints = streaming_constraints(),

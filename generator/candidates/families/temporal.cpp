@@ -196,7 +196,7 @@ const Family& temporal_family() {
       .name = "temporal",
       .meaning = "Several steps in one pass over memory, every level between them on chip; for runs.",
       .fuses_steps = true,
-      .serves = [](const Problem& problem) { return problem.steps >= 2; },
+      .serves = [](const Problem& problem) { return problem.stage != kWholeStep && problem.steps >= 2; },
       .axes = axes_of_a_walk,
       .parameters = parameters(),
       .constraints = temporal_constraints(),

@@ -33,7 +33,7 @@ const Family& tiled_family() {
       .name = "tiled",
       .meaning = "An input tile with its halo in shared memory: the textbook's tiled kernels and convolutions.",
       .drawn = false,
-      .serves = [](const Problem&) { return true; },
+      .serves = [](const Problem& problem) { return problem.stage != kWholeStep; },
       .axes = axes_of_the_grid,
       .parameters = {threads_in_x({16, 32, 64, 128, 256, 512}), threads_in_y(), threads_in_z(),
                      register_tile_in_x({1, 2, 4, 8}), register_tile_in_y(), register_tile_in_z(), vector_of_cells(),

@@ -68,18 +68,27 @@ class Kernel {
   /// Library::lookup() makes kernels.
   explicit Kernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  Match match() const noexcept;                   ///< of the stage that matches worst
-  int stages() const noexcept;                    ///< of the stencil
-  const Evidence& evidence(int stage = 0) const;  ///< why this kernel
+  Match match() const noexcept;  ///< of the part of the plan that most of a long advance() goes through, the worst
+  int stages() const noexcept;   ///< of the stencil
+
+  /// Why this kernel runs the stage in launch() and launch_stage(); of a stencil of one stage, run_evidence().
+  const Evidence& evidence(int stage = 0) const;
+
+  /// Why this kernel: of the one that most of a long advance() goes through, the worst match where those are several.
+  const Evidence& run_evidence() const noexcept;
+
+  /// Whether that one makes all stages of a step in one pass over memory.
+  bool fuses_stages() const noexcept;
 
   /// Steps that one launch of advance() makes where the request was for several; 1 where none are fused. match() and
-  /// evidence() are then of the kernel that fuses them, with a note on the one for single steps.
+  /// run_evidence() are then of the kernel that fuses them, with a note on the one for single steps.
   int fused_steps() const noexcept;
 
   std::size_t alignment() const noexcept;    ///< bytes that the fields' addresses must be multiples of
   std::size_t field_bytes() const noexcept;  ///< of each field's array
-  std::size_t workspace_bytes()
-      const noexcept;                    ///< device memory that prepare() takes per stream; 0 for all of today's
+  /// Device memory that prepare() takes for each stream: spare buffers, where fused steps store more fields than the
+  /// caller has buffers for, as of two time levels.
+  std::size_t workspace_bytes() const noexcept;
   Box updated_box(int stage = 0) const;  ///< the cells a step writes
 
   std::string architecture() const;  ///< that it was looked up for: "sm_90"
@@ -96,7 +105,10 @@ class Kernel {
   /// After it, no launch allocates, loads or unloads anything until the last handle is gone, so that launches can be
   /// captured into a CUDA graph. With LibraryOptions::compile_in_background it does not wait for the compiler where
   /// another kernel can stand in. Throws Error: compile_failed, missing_library, unsupported_driver, ...
+  /// Where workspace_bytes() is not 0, the first stream that advances uses the spare buffers that prepare() allocates,
+  /// and each other one those of a prepare(stream) of its own. Throws Error(exceeds_device_memory) too.
   void prepare();
+  void prepare(CUstream_st* stream);
 
   /// True once the kernel that was looked up is loaded in the current context. Before, where the library compiles in
   /// the background, a slower one with the same results (but for rounding) runs; launches change over by themselves.
@@ -121,13 +133,17 @@ class Kernel {
 
   /// `steps` steps, rotating the buffers after each launch as the stencil's rotations say: steps / fused_steps() fused
   /// launches, one more for what those leave of Request::steps where it is two steps or more, then single steps. When
-  /// it returns, fields[i] is the buffer that will hold field i once the stream gets there; which of the buffers that
-  /// is, the number of launches says, not that of steps. Under boundary hold the layers that are never written are
+  /// it returns, fields[i] is the buffer that will hold field i once the stream gets there; which of the caller's
+  /// buffers that is, the number of launches says, not that of steps. Fields between stages, which no rotation moves,
+  /// then hold anything. Where fused steps use spare buffers, at most as many copies of a field end the call. Under
+  /// boundary hold the layers that are never written are
   /// first copied from the current field to the buffers it rotates with. Throws Error(invalid_argument) for a negative
   /// number or a stencil without rotations.
   void advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps, Span<const double> coefficients = {}) const;
 
  private:
+  void load();
+
   std::shared_ptr<State> state_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -84,6 +85,41 @@ TEST(Problem, RejectsWhatDoesNotFit) {
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, 0, 0), Error);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, 0, 1, 1), Error);
   EXPECT_THROW(make_problem(star, ElementType::f32, kHold, {2, {8, 8, 1}}, std::int64_t{1} << 60), Error);
+}
+
+TEST(Problem, AWholeStepTakesItsStateAndConstantsAndStoresWhatIsLeft) {
+  const Stencil two_stages = parse_definition(R"(
+name = "two"
+rank = 2
+fields = ["u", "v", "k", "t", "u_next"]
+[[stage]]
+t = "k*(u[x+1] - u[x-1]) + v[y-2]"
+[[stage]]
+u_next = "u + t[y+1]"
+[rotate]
+u_next = "u"
+)",
+                                              "two.toml");
+  const Problem step = make_problem(two_stages, ElementType::f32, kHold, {2, {20, 20, 1}}, 0, 4, kWholeStep);
+  EXPECT_EQ(step.facts.inputs, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(step.facts.outputs, std::vector<int>{4});
+  EXPECT_EQ(step.facts.reach[0], (std::array<Reach, kMaxRank>{Reach{-1, 1}, Reach{-2, 1}, Reach{0, 0}}));
+  EXPECT_EQ(updated_box(step), (Box{{1, 2, 0}, {19, 18, 1}}));
+  EXPECT_TRUE(is_whole_step(step));
+  EXPECT_EQ(kernel_inputs(step), (std::vector<int>{0, 1, 2, 3}));  // t keeps the layers of its own buffer
+  EXPECT_EQ(kernel_inputs(make_problem(two_stages, ElementType::f32, kZero, {2, {20, 20, 1}}, 0, 4, kWholeStep)),
+            step.facts.inputs);
+  EXPECT_EQ(kernel_outputs(step, 3), std::vector<int>{4});
+  EXPECT_FALSE(is_whole_step(make_problem(two_stages, ElementType::f32, kHold, {2, {20, 20, 1}}, 0, 1, 1)));
+}
+
+TEST(Problem, AStencilOfOneStageHasStage0AsItsWholeStep) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, kHold, {2, {8, 8, 1}}, 0, 2, kWholeStep);
+  EXPECT_EQ(problem.stage, 0);
+  EXPECT_TRUE(is_whole_step(problem));
+  EXPECT_EQ(kernel_inputs(problem), problem.facts.inputs);
+  EXPECT_EQ(kernel_outputs(problem, 2), problem.facts.outputs);
 }
 
 /// The message for a one-liner on a line of that type; empty when it is accepted.

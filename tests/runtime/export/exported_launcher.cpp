@@ -1,8 +1,10 @@
 #include "tests/runtime/export/exported_launcher.hpp"
 
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
+#include "generator/stencil/buffers.hpp"
 #include "runtime/export/export.hpp"
 #include "tests/runtime/export/launch_record.h"
 #include "tests/runtime/temporary_folder.hpp"
@@ -17,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -25,9 +28,25 @@ namespace {
 
 using Call = int (*)(void* const* fields, const long long* sizes, const double* coefficients, LaunchRecord* record);
 
-/// The launcher's parameters from arrays: fields, then extents and strides.
-std::string caller_text(const Problem& problem) {
-  const std::size_t fields = problem.facts.inputs.size() + problem.facts.outputs.size();
+/// The places of the buffers that the launcher takes, in order (generator/stencil/buffers.hpp): inputs and outputs, or
+/// of a system all fields and spare buffers.
+std::vector<int> places_of(const Candidate& candidate) {
+  constexpr int kAnyNumberOfSteps = 1000;
+  const Problem& problem = candidate.problem();
+  std::vector<int> places = problem.facts.inputs;
+  if (candidate.shape().system.levels.empty()) {
+    places.insert(places.end(), problem.facts.outputs.begin(), problem.facts.outputs.end());
+  } else {
+    places.resize(problem.stencil.fields.size() + static_cast<std::size_t>(spare_buffers(problem, kAnyNumberOfSteps)));
+    std::iota(places.begin(), places.end(), 0);
+  }
+  return places;
+}
+
+/// The launcher's parameters from arrays: buffers, then extents and strides.
+std::string caller_text(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const std::size_t fields = places_of(candidate).size();
   const int sizes = 2 * problem.extents.rank - 1;
   std::string arguments;
   for (std::size_t i = 0; i < fields; ++i) arguments += fmt::format("Pointer{{fields[{}]}}, ", i);
@@ -76,10 +95,10 @@ std::shared_ptr<void> compile_and_load(const std::string& source) {
   return {handle, [](void* opened) { dlclose(opened); }};
 }
 
-/// Addresses that nothing reads.
-std::vector<std::uint64_t> addresses(std::size_t count, std::uint64_t first) {
+/// Addresses of those places, which nothing reads.
+std::vector<std::uint64_t> addresses(const std::vector<int>& places) {
   std::vector<std::uint64_t> result;
-  for (std::size_t i = 0; i < count; ++i) result.push_back(first + i * 0x10000);
+  for (const int place : places) result.push_back(0x1000000 + static_cast<std::uint64_t>(place) * 0x10000);
   return result;
 }
 
@@ -113,14 +132,16 @@ std::string different_bytes(const std::vector<std::byte>& found, const std::vect
 ExportedLauncher::ExportedLauncher(const Problem& problem, const Tuning& tuning)
     : tuning_(tuning),
       wide_index_(Candidate(problem, tuning).shape().wide_index),
-      library_(compile_and_load(export_kernel(problem, tuning, {.name = "launcher"}).source + caller_text(problem))) {}
+      library_(compile_and_load(export_kernel(problem, tuning, {.name = "launcher"}).source +
+                                caller_text({problem, tuning}))) {}
 
 std::string ExportedLauncher::complaint(const Problem& grid) const {
-  const std::vector<std::uint64_t> inputs = addresses(grid.facts.inputs.size(), 0x1000000);
-  const std::vector<std::uint64_t> outputs = addresses(grid.facts.outputs.size(), 0x2000000);
+  const int steps = sweeps_per_launch(tuning_);
+  const std::vector<std::uint64_t> inputs = addresses(kernel_inputs(grid, steps));
+  const std::vector<std::uint64_t> outputs = addresses(launch_buffers(grid, steps).outputs);
   std::vector<void*> fields;
-  for (const auto* some : {&inputs, &outputs}) {
-    for (const std::uint64_t address : *some) fields.push_back(reinterpret_cast<void*>(address));
+  for (const std::uint64_t address : addresses(places_of({grid, tuning_}))) {
+    fields.push_back(reinterpret_cast<void*>(address));
   }
   std::vector<double> coefficients;
   for (std::size_t i = 0; i < grid.stencil.coefficients.size(); ++i) coefficients.push_back(0.1 + double(i));

@@ -16,8 +16,32 @@ struct Exported {
 };
 
 Problem on_grid(const Exported& exported, const Extents& extents, std::int64_t pitch) {
-  return make_problem(exported.stencil, exported.type, exported.boundaries, extents, pitch, 8);
+  return make_problem(exported.stencil, exported.type, exported.boundaries, extents, pitch, 8, kWholeStep);
 }
+
+constexpr const char* kWave = R"toml(
+name = "wave"
+rank = 3
+fields = ["p", "p_prev", "c", "p_next"]
+[[stage]]
+p_next = "2*p - p_prev + c*laplacian(p)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+)toml";
+
+constexpr const char* kYee = R"toml(
+name = "yee"
+rank = 3
+fields = ["e", "h", "c", "e_next", "h_next"]
+[[stage]]
+h_next = "h - 0.5*(e[x+1] - e) - 0.25*(e[z+1] - e)"
+[[stage]]
+e_next = "e + c*(h_next - h_next[x-1]) + 0.5*(h_next - h_next[y-1])"
+[rotate]
+e_next = "e"
+h_next = "h"
+)toml";
 
 // Boundaries and types take turns; one kernel of each way to count tiles and to fill arguments.
 TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
@@ -54,6 +78,14 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
        ElementType::f32,
        {hold, zero, hold},
        "temporal.bx64.by4.rx2.ry2.tmarows.pf2.t2.tg2.split.ch3"},
+      {parse_definition(kWave, "wave.toml"),
+       ElementType::f32,
+       {hold, zero, hold},
+       "system.bx32.by4.rx2.ry2.v2.cprows.pf2.t2.ch3"},
+      {parse_definition(kYee, "yee.toml"),
+       ElementType::f64,
+       {hold, periodic, zero},
+       "system.bx32.by4.rx2.ry2.v2.cprows.pf2.t1.ch3"},
   };
   for (const Exported& each : exports) {
     const bool flat = each.stencil.rank == 2;
@@ -68,6 +100,23 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
       EXPECT_EQ(launcher.complaint(grid), "") << each.code << " on " << to_string(grid.extents) << ", pitch " << pitch;
     }
   }
+}
+
+TEST(ExportedRun, TakesAllFieldsAndMakesAnyNumberOfSteps) {
+  const Problem wave =
+      on_grid({parse_definition(kWave, "wave.toml"), ElementType::f32, {}, ""}, {3, {512, 512, 512}}, 0);
+  const auto files = export_kernel(wave, parse_code("system.bx32.by4.rx2.ry2.v2.cprows.pf2.t2.ch3"),
+                                   {.name = "wave"}, parse_code("direct.bx32.by4"));
+  const std::string& source = files.source;
+  EXPECT_NE(source.find("cudaError_t wave(float* p, float* p_prev, const float* c, float* p_next, float* spare,"),
+            std::string::npos);
+  EXPECT_NE(source.find("p stands in p_next, p_prev stands in spare"), std::string::npos);
+  EXPECT_NE(source.find("cudaError_t wave_advance(float* buffers[], long long nx"), std::string::npos);
+  EXPECT_NE(source.find("steps >= 2"), std::string::npos);
+  EXPECT_NE(source.find("kNext[] = {3, 4, 2, 0, 1}"), std::string::npos) << "of two steps";
+  EXPECT_NE(source.find("wave_step(buffers[0], buffers[1], buffers[2], buffers[3], nx"), std::string::npos);
+  EXPECT_NE(source.find("kNext[] = {3, 0, 2, 1, 4}"), std::string::npos) << "of one";
+  if (has_nvcc()) EXPECT_EQ(nvcc_complaints(source), "");
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Kernel::advance with fused steps on the host executor, against repeated plain sweeps.
 #include "generator/definition/definition.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "tests/runtime/fake_driver.hpp"
-#include "tuner/executor/executor.hpp"
+#include "tests/runtime/library/host_driver.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -14,52 +13,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr const char* kFused = "temporal.bx32.by4.rx2.ry2.v2.pf2.t3";
-
-/// Hands the source on as what it compiled.
-class SourceCompiler : public Compiler {
- public:
-  CompiledKernel compile(const KernelSource& source, std::string_view) override {
-    const auto* bytes = reinterpret_cast<const std::byte*>(source.text.data());
-    return {.cubin = {bytes, bytes + source.text.size()}, .entry = source.entry, .resources = {}, .seconds = 0};
-  }
-  std::string version() const override { return "13.0"; }
-};
-
-/// Runs what SourceCompiler made, on the CPU.
-class HostDriver : public FakeDriver {
- public:
-  CUmod_st* load_module(std::span<const std::byte> source) override {
-    sources_.emplace_back(reinterpret_cast<const char*>(source.data()), source.size());
-    return reinterpret_cast<CUmod_st*>(sources_.size());
-  }
-  CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
-    const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
-    kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
-    return reinterpret_cast<CUfunc_st*>(kernels_.size());
-  }
-  void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
-              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
-    const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
-    const auto fault = kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes}, argument);
-    EXPECT_FALSE(fault) << fault->message;
-    ++launched;
-  }
-  void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
-    for (std::size_t z = 0; z < region.extent[2]; ++z) {
-      for (std::size_t y = 0; y < region.extent[1]; ++y) {
-        const std::size_t row = (region.low[2] + z) * region.plane_rows + region.low[1] + y;
-        const std::size_t start = row * region.row_bytes + region.low[0];
-        std::memcpy(reinterpret_cast<void*>(to + start), reinterpret_cast<const void*>(from + start), region.extent[0]);
-      }
-    }
-  }
-
-  int launched = 0;
-
- private:
-  std::vector<std::string> sources_;
-  std::vector<HostKernel> kernels_;
-};
 
 /// Nothing is known but that the candidate won a run of 100 steps.
 Library library_on(HostDriver& driver, const Problem& problem) {

@@ -218,7 +218,7 @@ TEST_F(FusedSteps, AMissTunesTheRunAndItsSingleSteps) {
   };
   Library library = make_library(std::move(parts));
   library.lookup(request(100));
-  EXPECT_EQ(steps, (std::vector{100, 1}));
+  EXPECT_EQ(steps, (std::vector{1, 100}));
 }
 
 TEST_F(FusedSteps, RequestsOfOtherStepsAreOthersAndNoStepsAreRefused) {

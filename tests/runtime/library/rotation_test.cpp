@@ -33,18 +33,35 @@ TEST(Rotation, SeveralPairsSwapApart) {
   EXPECT_EQ(buffer_rotation(with(4, {{2, 0}, {3, 1}}, {2, 3})), (std::vector<int>{2, 3, 0, 1}));
 }
 
-TEST(Rotation, AStencilWithoutRotationsCannotAdvance) {
-  EXPECT_ERROR(buffer_rotation(with(2, {}, {1})), ErrorCode::invalid_argument, "no rotations");
+Problem defined(const std::string& text) {
+  return make_problem(parse_definition("name = \"s\"\nrank = 1\n" + text, "s.toml"), ElementType::f32,
+                      {Boundary::hold, Boundary::hold, Boundary::hold}, {1, {100, 1, 1}}, 0, 1, kWholeStep);
+}
+
+TEST(Rotation, AStencilWhoseOutputsAreNoInputsCannotAdvance) {
+  const Problem blur = defined("fields = [\"u\", \"v\"]\n[[stage]]\nv = \"u[x-1] + u\"\n");
+  EXPECT_ERROR(require_next_step(blur), ErrorCode::invalid_argument, "no rotations");
+  const Problem there_and_back =
+      defined("fields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a\"\n[[stage]]\na = \"b[x+1] + b\"\n");
+  EXPECT_NO_THROW(require_next_step(there_and_back));
 }
 
 TEST(Rotation, LayersComeFromTheCurrentFieldToAllThatTakeTurnsWithIt) {
-  const auto pairs = [](const Stencil& stencil) {
+  const auto pairs = [](const Problem& problem, int steps) {
     std::vector<std::pair<int, int>> result;
-    for (const LayerCopy& copy : layer_copies(stencil)) result.emplace_back(copy.from, copy.to);
+    for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, steps))) {
+      result.emplace_back(copy.from, copy.to);
+    }
     return result;
   };
-  EXPECT_EQ(pairs(with(2, {{1, 0}}, {1})), (std::vector<std::pair<int, int>>{{0, 1}}));
-  EXPECT_EQ(pairs(with(3, {{2, 0}, {0, 1}}, {2})), (std::vector<std::pair<int, int>>{{0, 2}, {0, 1}}));
+  using Pairs = std::vector<std::pair<int, int>>;
+  EXPECT_EQ(pairs(make_problem(make_builtin(Shape::star, 1, 1), ElementType::f32, {}, {1, {100, 1, 1}}), 1),
+            (Pairs{{0, 1}}));
+  const Problem wave = defined(
+      "fields = [\"p\", \"p_prev\", \"p_next\"]\n[[stage]]\np_next = \"p[x-1] + p[x+1] - p_prev\"\n"
+      "[rotate]\np_next = \"p\"\np = \"p_prev\"\n");
+  EXPECT_EQ(pairs(wave, 1), (Pairs{{0, 1}, {0, 2}}));
+  EXPECT_EQ(pairs(wave, 2), (Pairs{{0, 1}, {0, 2}, {0, 3}})) << "and the spare one";
 }
 
 TEST(Rotation, LayersAreThoseOfTheStageThatWritesTheField) {

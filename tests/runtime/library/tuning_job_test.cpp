@@ -39,12 +39,28 @@ TEST(TuningJob, StartsTheProgramWithTheWholeProblem) {
   run_tuner({.program = make_program(folder, 0), .seconds = 2.5, .database = "/some/where.db"}, job());
   const std::string words = read(folder.path() / "words");
   for (const char* pair :
-       {"--dims\n100x50\n", "--pitch\n112\n", "--type\nf64\n", "--stage\n0\n", "--budget\n2.5s\n",
-        "--device\nGPU-1234\n", "--db\n/some/where.db\n", "--boundary\nx=periodic,y=hold\n", "--steps\n1\n"}) {
+       {"--dims\n100x50\n", "--pitch\n112\n", "--type\nf64\n", "--budget\n2.5s\n", "--device\nGPU-1234\n",
+        "--db\n/some/where.db\n", "--boundary\nx=periodic,y=hold\n", "--steps\n1\n"}) {
     EXPECT_NE(words.find(pair), std::string::npos) << pair << "in\n" << words;
   }
   EXPECT_EQ(stencil_key(load_definition((folder.path() / "definition.toml").string())),
             stencil_key(find_builtin("star2d1r")));
+}
+
+TEST(TuningJob, NamesAStageThatIsNotTheWholeStep) {
+  const Stencil two = parse_definition(
+      "name = \"s\"\nrank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n",
+      "s.toml");
+  const auto words = [&](int stage) {
+    return tuner_arguments({}, {}, make_problem(two, ElementType::f32, {}, {1, {100, 1, 1}}, 0, 1, stage), "s.toml");
+  };
+  const auto stage_of = [](const std::vector<std::string>& all) {
+    return std::find(all.begin(), all.end(), "--stage");
+  };
+  const auto first = words(0), whole = words(kWholeStep);
+  ASSERT_NE(stage_of(first), first.end());
+  EXPECT_EQ(*std::next(stage_of(first)), "0");
+  EXPECT_EQ(stage_of(whole), whole.end());
 }
 
 TEST(TuningJob, SaysWhatTheProgramSaidWhenItFails) {

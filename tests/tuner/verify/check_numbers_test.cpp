@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -79,6 +81,36 @@ TEST(ExactCase, GoesOnForAsManySweepsAsValuesKeepTheirDigits) {
   const Stencil heat = find_builtin("heat2d");
   EXPECT_TRUE(exact(heat, ElementType::f32, 3));
   EXPECT_FALSE(exact(heat, ElementType::f32, 8));
+}
+
+TEST(ExactCase, OfAWholeStepIsOneOfEachStageInBothForms) {
+  /// The second stage's weight.
+  const auto step = [](const char* weight) {
+    return parse_definition(std::string(R"toml(
+name = "corrector"
+rank = 1
+fields = ["u", "guess", "u_next"]
+[[stage]]
+guess = "u + 0.5*u[x-1]"
+[[stage]]
+u_next = "u + )toml") + weight + R"toml(*guess[x+1]"
+[rotate]
+u_next = "u"
+)toml",
+                            "corrector.toml");
+  };
+  const auto exact = [&](const char* written, const char* simplified, int steps) {
+    Stencil stencil = step(simplified);
+    stencil.written = step(written).written;
+    return exact_numbers(make_problem(std::move(stencil), ElementType::f32, {}, {1, {9, 1, 1}}, 0, 1, kWholeStep),
+                         steps)
+        .has_value();
+  };
+  EXPECT_TRUE(exact("0.25", "0.25", 1));
+  EXPECT_TRUE(exact("0.25", "0.25", 4));
+  EXPECT_FALSE(exact("0.25", "0.25", 8)) << "three more binary digits a step";
+  EXPECT_FALSE(exact("0.1", "0.25", 1));
+  EXPECT_FALSE(exact("0.25", "0.1", 1));
 }
 
 const check::Input kSigned{check::Pattern::signed_unit, 0, 1};

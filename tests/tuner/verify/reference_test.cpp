@@ -256,7 +256,12 @@ std::vector<ReferenceField> sweeps_of(const std::string& expression, const std::
   const Problem problem =
       make_problem(stencil, ElementType::f32, all(Boundary::zero), line(static_cast<std::int64_t>(cells.size())));
   const std::vector<std::vector<double>> inputs{cells};
-  return evaluate_sweeps(problem, inputs, std::vector<double>(stencil.coefficients.size(), 0.5), false, sweeps);
+  std::vector<ReferenceField> fields;
+  const std::vector<double> coefficients(stencil.coefficients.size(), 0.5);
+  for (auto& step : evaluate_steps(problem, inputs, coefficients, false, sweeps)) {
+    fields.push_back(std::move(step.front()));
+  }
+  return fields;
 }
 
 TEST(ReferenceOfNaN, SpreadsItFromSweepToSweepAndAcceptsNothingElseThere) {

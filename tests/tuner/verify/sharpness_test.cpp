@@ -50,7 +50,10 @@ class WrongKernels : public testing::TestWithParam<WrongKernelCase> {
     problem_ = make_problem(stencil, GetParam().type, everywhere(Boundary::periodic), extents, 0, GetParam().sweeps);
     const CheckNumbers numbers = sharp_numbers(*problem_, GetParam().sweeps).numbers;
     const auto inputs = host_inputs(*problem_, 7, numbers.input);
-    sweeps_ = evaluate_sweeps(*problem_, inputs, numbers.coefficients, numbers.exact, GetParam().sweeps);
+    sweeps_.clear();
+    for (auto& step : evaluate_steps(*problem_, inputs, numbers.coefficients, numbers.exact, GetParam().sweeps)) {
+      sweeps_.push_back(std::move(step.front()));
+    }
   }
 
   const ReferenceField& right() const { return sweeps_.back(); }

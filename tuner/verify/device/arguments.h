@@ -78,14 +78,20 @@ struct PoisonArguments {
   long long count;
 };
 
+/// What a field holds when a level reads it.
+struct ReferenceInput {
+  const void* cells;     ///< memory, as kernels have it
+  const double* values;  ///< what an earlier level computed of its whole box, read instead there; or null
+  const float* errors;   ///< of those
+  long long low[3];      ///< the box of that level
+  long long high[3];
+};
+
 /// Rows of the box are numbered along y, then z.
 struct ReferenceArguments {
   const Instruction* program;
-  const void* inputs[kMaxInputs];
-  /// Sweep after sweep: what the one before computed of the whole box, read instead of input `advanced` there; or null.
-  const double* earlier_values;
-  const float* earlier_errors;
-  const ErrorWeight* weights;  ///< of the earlier errors; none: they travel with the values
+  ReferenceInput inputs[kMaxInputs];
+  const ErrorWeight* weights;  ///< of the earlier levels' errors; none: they travel with the values
   double* values;              ///< of cells first_row * row length ..., before they are stored
   float* errors;
   unsigned long long* unbounded;  ///< counts cells that may hold anything once they are stored
@@ -93,10 +99,8 @@ struct ReferenceArguments {
   Rounding rounding;
   long long first_row;
   long long rows;
-  int advanced;
   int instructions;
   int weight_count;
-  int reserved;
 };
 
 /// What a check found. Places are cells from the field's beginning; before it they are negative.
@@ -130,7 +134,8 @@ struct UntouchedArguments {
   long long guard;
 };
 
-/// The input still holds what fill wrote, its padding and guard bands the poison.
+/// The field still holds what fill wrote, its padding and guard bands the poison; in the box it may hold anything where
+/// that was written on purpose.
 struct UnchangedArguments {
   const void* field;
   Report* report;
@@ -138,6 +143,8 @@ struct UnchangedArguments {
   long long guard;
   unsigned long long seed;
   Input input;
+  int outside_alone;  ///< the box is not looked at
+  int reserved;
 };
 
 struct CopyArguments {

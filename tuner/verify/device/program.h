@@ -37,10 +37,10 @@ struct Instruction {
   double value;     ///< number; coefficient, as the kernel has it
 };
 
-/// What part of the error of the advanced input's cell at that offset enters a linear update.
+/// What part of the error of an input's cell at that offset enters a linear update.
 struct ErrorWeight {
   int offset[3];
-  int reserved;
+  int input;
   double weight;
 };
 

@@ -110,26 +110,26 @@ struct ReadCell {
   long long cell[3];
 
   __device__ Bounded operator()(int input, const int (&offset)[3]) const {
-    const Layout& layout = arguments.layout;
+    const ReferenceInput& from = arguments.inputs[input];
     long long at[3];
     if (!find(offset, at)) return exactly(0);
-    if (input == arguments.advanced && arguments.earlier_values != nullptr && in_box(layout, at[0], at[1], at[2])) {
-      const long long number = number_in_box(at);
-      const double value = arguments.earlier_values[number];
-      const double error = arguments.earlier_errors[number];
-      return arguments.weight_count > 0 ? enclosed(value, error) : opaque(value, error, 0);
+    if (!is_computed(from, at)) {
+      return exactly(loaded(static_cast<const Bits*>(from.cells)[place_of(arguments.layout, at[0], at[1], at[2])]));
     }
-    return exactly(loaded(static_cast<const Bits*>(arguments.inputs[input])[place_of(layout, at[0], at[1], at[2])]));
+    const long long number = number_in_box(from, at);
+    return arguments.weight_count > 0 ? enclosed(from.values[number], from.errors[number])
+                                      : opaque(from.values[number], from.errors[number], 0);
   }
 
-  /// What the errors of the sweep before add to a linear update's.
+  /// What the errors of earlier levels add to a linear update's.
   __device__ double inherited_error() const {
     double error = 0;
-    for (int i = 0; arguments.earlier_values != nullptr && i < arguments.weight_count; ++i) {
+    for (int i = 0; i < arguments.weight_count; ++i) {
       const ErrorWeight tap = arguments.weights[i];
+      const ReferenceInput& from = arguments.inputs[tap.input];
       long long at[3];
-      if (!find(tap.offset, at) || !in_box(arguments.layout, at[0], at[1], at[2])) continue;
-      error += scaled(arguments.earlier_errors[number_in_box(at)], tap.weight);
+      if (!find(tap.offset, at) || !is_computed(from, at)) continue;
+      error += scaled(from.errors[number_in_box(from, at)], tap.weight);
     }
     return error;
   }
@@ -145,12 +145,18 @@ struct ReadCell {
     return true;
   }
 
-  __device__ long long number_in_box(const long long (&at)[3]) const {
-    const Layout& layout = arguments.layout;
-    const long long width = layout.high[0] - layout.low[0];
-    const long long height = layout.high[1] - layout.low[1];
-    const long long row = (at[2] - layout.low[2]) * height + (at[1] - layout.low[1]);
-    return row * width + (at[0] - layout.low[0]);
+  /// By an earlier level; other cells are as in memory.
+  __device__ static bool is_computed(const ReferenceInput& from, const long long (&at)[3]) {
+    if (from.values == nullptr) return false;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (at[axis] < from.low[axis] || at[axis] >= from.high[axis]) return false;
+    }
+    return true;
+  }
+
+  __device__ static long long number_in_box(const ReferenceInput& from, const long long (&at)[3]) {
+    const long long row = (at[2] - from.low[2]) * (from.high[1] - from.low[1]) + (at[1] - from.low[1]);
+    return row * (from.high[0] - from.low[0]) + (at[0] - from.low[0]);
   }
 };
 
@@ -213,6 +219,7 @@ extern "C" __global__ void unchanged(UnchangedArguments arguments) {
     if (field[place] != bits) count(&arguments.report->changed, &arguments.report->first_changed, place);
   };
   for_allocated(layout, [&](long long x, long long y, long long z) {
+    if (arguments.outside_alone && in_box(layout, x, y, z)) return;
     const unsigned long long number = number_of(layout, x, y, z);
     expect(place_of(layout, x, y, z),
            x < layout.n[0] ? stored(input_value(arguments.seed, number, {x, y, z}, arguments.input)) : kPoison);

@@ -1,0 +1,175 @@
+// system: whole steps of a system of fields in one pass over memory, every level between them on chip; for runs of more
+// than one step, and for steps of several stages.
+#include "generator/candidates/families/system.hpp"
+
+#include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/single_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+/// One value on a line, which is not walked along.
+std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+  return axes.has(2) ? values : std::vector<int>{1};
+}
+
+Parameter one_warp_in_x() { return threads_in_x({kWarpSize}); }
+
+Parameter copies_of_rows() {
+  return word<Copies>("copies", &Tuning::copies,
+                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
+                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
+                      "who brings a warp the rows that it reads")
+      .as("bool", "kCopiedByTma", {"true", "false"});
+}
+
+Parameter rows_of_new_planes() {
+  return word<NewRows>("rows of new planes", &Tuning::new_rows,
+                       {{NewRows::fresh, "fresh", "in the same step: warps wait for each other within the level"},
+                        {NewRows::late, "late", "in the next step: the level works a plane later and keeps more"}},
+                       "when a level reads other warps' rows of the very plane that enters it")
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        return axes.has(1) ? values : std::vector<int>{static_cast<int>(NewRows::fresh)};
+      })
+      .without_constant();  // the levels' constants say what follows
+}
+
+Parameter fused_steps() {
+  return number("fused steps", "t", &Tuning::steps, "kSteps", {1, 2, 3, 4, 5, 6, 8, 10, 12, 16},
+                "steps, with all their stages, that a launch makes in one pass over memory")
+      .coded_always()
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        std::erase_if(values, [&](int steps) {
+          return steps > problem.steps || (steps == 1 && problem.step.stages.size() == 1);
+        });
+        return values;
+      });
+}
+
+Parameter chunks_of_planes() {
+  return number("chunks", "ch", &Tuning::chunks, {},
+                {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
+                "parts of the last axis that blocks of their own walk")
+      .with_neighbours(2)
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
+        return values;
+      })
+      .without_constant();  // an argument of the launch
+}
+
+std::vector<Parameter> parameters() {
+  return {one_warp_in_x(),
+          threads_in_y(),
+          register_tile_in_x({1, 2, 3, 4, 6, 8}),
+          register_tile_in_y(),
+          vector_of_cells(),
+          copies_of_rows(),
+          prefetch_distance({1, 2, 3, 4, 6}).within(of_walks),
+          fused_steps(),
+          chunks_of_planes(),
+          rows_of_new_planes(),
+          block_rasterization(),
+          store_hint(),
+          unrolled_iterations({1, 2, 3, 4}).within(of_walks),
+          blocks_per_sm()};
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+
+KernelTemplate kernel_template(const Tuning&) { return {"system/system.cuh", "system"}; }
+
+std::string constants(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const FusedLevels& fused = shape.fused;
+  const FusedSystem& system = shape.system;
+  const auto holds = [&](std::size_t axis) {
+    return std::any_of(system.levels.begin(), system.levels.end(), [&](const SystemLevel& level) {
+      return level.held.low[axis] > 0 || level.held.high[axis] > 0;
+    });
+  };
+  return fmt::format(
+      "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1;\n"
+      "  static constexpr bool kSplitsBarrier = false;\n"
+      "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};  // halo of a tile\n"
+      "  // Planes that the walk starts before and ends after those that it stores.\n"
+      "  static constexpr int kEarly = {}, kDelay = {};\n"
+      "  // Planes at the ends of the grid that need more than plain steps.\n"
+      "  static constexpr int kFirstPlain = {}, kLastPlain = {};\n"
+      "  static constexpr int kExchangedRows = {}, kExchangeSlots = {};  // rows of a warp that others read\n"
+      "  static constexpr bool kMeetsInLevels = {};\n"
+      "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
+      "  static constexpr int kSharedBytes = {};\n",
+      fused.left, fused.right, fused.above, fused.below, system.halo.low[2], system.delay, system.first_plain,
+      system.last_plain, system.exchanged_rows, system.exchange_slots, system.meets_in_levels,
+      holds(0), holds(1), shape.shared.bytes);
+}
+
+// ---- defaults and the textbook's counts -----------------------------------------------------------------------------
+
+/// Few fused steps; small tiles for small grids.
+std::vector<Tuning> defaults(const Problem& problem) {
+  const int rank = problem.extents.rank;
+  std::vector<Tuning> choices;
+  for (const int warps : {16, 8, 4, 2, 1}) {
+    if (rank < 3 && warps > 1) continue;
+    for (const int cells : {4, 2, 1}) {
+      for (const int steps : {2, 1}) {
+        if (steps == 1 && problem.step.stages.size() == 1) continue;
+        Tuning tuning = block(system_family(), kWarpSize, warps, 1);
+        tuning.steps = steps;
+        tuning.register_x = rank < 3 ? cells : 2;
+        tuning.register_y = rank < 3 ? 1 : cells;
+        tuning.vector = problem.pitch % 2 == 0 && tuning.register_x % 2 == 0 ? 2 : 1;
+        tuning.prefetch = rank > 1 ? 2 : 1;
+        tuning.unroll = rank > 1 ? 2 : 1;
+        tuning.chunks = rank == 3 ? 3 : rank == 2 ? 16 : 1;
+        choices.push_back(tuning);
+      }
+    }
+  }
+  return choices;
+}
+
+/// Cells of a field that a block loads for each output of each of its steps.
+TextbookLoads textbook_loads(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  const int steps = candidate.tuning().steps;
+  const Layers& halo = shape.system.halo;
+  const double planes = static_cast<double>(shape.tile[2]) + halo.low[2] + halo.high[2];
+  const double loads = static_cast<double>(shape.fused.width * shape.fused.height) * planes /
+                       (static_cast<double>(shape.tile[0] * shape.tile[1] * shape.tile[2]) * steps);
+  return {loads, 1 - 1 / (loads * steps)};
+}
+
+}  // namespace
+
+const Family& system_family() {
+  static const Family entry{
+      .name = "system",
+      .meaning = "Whole steps of several fields, time levels or stages in one pass over memory.",
+      .fuses_steps = true,
+      .serves =
+          [](const Problem& problem) {
+            const bool more_than_a_sweep = problem.steps > 1 || problem.step.stages.size() > 1;
+            return is_whole_step(problem) && more_than_a_sweep && !advances_one_field(problem);
+          },
+      .axes = axes_of_a_walk,
+      .parameters = parameters(),
+      .constraints = system_constraints(),
+      .kernel_template = kernel_template,
+      .shape = system_shape,
+      .constants = constants,
+      .defaults = defaults,
+      .textbook_loads = textbook_loads,
+  };
+  return entry;
+}
+
+}  // namespace stencil_tune

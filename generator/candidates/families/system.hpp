@@ -1,0 +1,14 @@
+// What the room of whole steps of systems shares among its files.
+#pragma once
+
+#include "generator/candidates/constraint.hpp"
+
+#include <vector>
+
+namespace stencil_tune {
+
+void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape);
+
+std::vector<Constraint> system_constraints();
+
+}  // namespace stencil_tune

@@ -1,0 +1,152 @@
+// What makes fused steps of systems legal.
+#include "generator/candidates/families/streaming_constraints.hpp"
+#include "generator/candidates/families/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+Verdict obstacle(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  if (!is_whole_step(problem)) return fmt::format("stage {} alone is no whole step", problem.stage);
+  if (!problem.step.obstacle.empty()) return problem.step.obstacle;
+  if (candidate.shape().system.levels.front().in.empty()) {
+    return "no field is read beside its cell or from step to step; there is nothing to fuse";
+  }
+  return {};
+}
+
+Verdict steps_of_run(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  const auto [steps, of_run] = std::pair(candidate.tuning().steps, problem.steps);
+  const int least = problem.step.stages.size() > 1 ? 1 : 2;
+  if (steps >= least && steps <= of_run) return {};
+  return fmt::format("{} fused steps; it takes {} or more, and the run has {}", steps, least, of_run);
+}
+
+Verdict verifiable(const Candidate& candidate, const Limits& limits) {
+  const int steps = candidate.tuning().steps;
+  if (steps <= limits.most_fused_steps) return {};
+  return fmt::format("{} fused steps; on this grid the device has memory to verify {}", steps, limits.most_fused_steps);
+}
+
+Verdict architecture(const Candidate&, const Limits& limits) {
+  if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
+  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
+                     limits.compute_capability, kFirstWithAsynchronousCopies);
+}
+
+Verdict one_warp(const Candidate& candidate, const Limits&) {
+  const int threads = candidate.tuning().block_x;
+  if (threads == kWarpSize) return {};
+  return fmt::format("{} threads in x; one warp of {} spans the tile", threads, kWarpSize);
+}
+
+Verdict prefetch(const Candidate& candidate, const Limits&) {
+  if (candidate.tuning().prefetch > 0) return {};
+  return "no plane is on its way while others are in use; it needs pf1 at least";
+}
+
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own, and so are
+/// all that a side of the grid holds.
+Verdict reach(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  const Problem& problem = candidate.problem();
+  const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis)) continue;
+    int farthest = 0;
+    for (const StepStage& stage : problem.step.stages) {
+      farthest = std::max(farthest, stage.facts.radius[static_cast<std::size_t>(axes.grid_axis[axis])]);
+    }
+    const int needed = farthest + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
+    if (own[axis] >= needed) continue;
+    return fmt::format("a thread holds {} cells along {}; a stage reaches {}, so that {} are needed", own[axis],
+                       kAxisNames[axis], farthest, needed);
+  }
+  return {};
+}
+
+/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
+/// last tile ends with the grid.
+Verdict copies(const Candidate& candidate, const Limits&) {
+  constexpr std::int64_t kAlignment = 128;
+  if (candidate.tuning().copies != Copies::tma) return {};
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
+    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
+                       kAxisNames[axis]);
+  }
+  if (axes.extents[0] % shape.row_multiple != 0) {
+    return fmt::format(
+        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
+        axes.extents[0], shape.row_multiple);
+  }
+  const std::int64_t bytes =
+      saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
+  if (bytes % kAlignment == 0) return {};
+  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
+}
+
+Verdict new_rows(const Candidate& candidate, const Limits&) {
+  if (candidate.tuning().new_rows == NewRows::fresh) return {};
+  Tuning fresh = candidate.tuning();
+  fresh.new_rows = NewRows::fresh;
+  if (Candidate(candidate.problem(), fresh).shape().system.meets_in_levels) return {};
+  return "no level reads other warps' rows of the plane that enters it";
+}
+
+Verdict tile_in_grid(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (shape.fused.width > axes.extents[0] || shape.fused.height > axes.extents[1]) {
+    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.fused.width,
+                       shape.fused.height, axes.extents[0], axes.extents[1]);
+  }
+  const int chunks = candidate.tuning().chunks;
+  if (chunks <= axes.extents[2]) return {};
+  return fmt::format("{} chunks of {} planes", chunks, axes.extents[2]);
+}
+
+Verdict tile_not_empty(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  if (shape.has_tile()) return {};
+  const FusedLevels& fused = shape.fused;
+  return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
+                     candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
+                     fused.below);
+}
+
+}  // namespace
+
+std::vector<Constraint> system_constraints() {
+  std::vector<Constraint> rows{
+      {"system_step", "The stages of a whole step pass a state on, in which each field is written once.", obstacle},
+      {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
+       steps_of_run},
+      {"system_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
+       verifiable},
+      {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.", architecture},
+      {"system_warps", "One warp spans the tile of a system in x.", one_warp},
+      {"system_prefetch", "A kernel of a system has at least one plane on its way.", prefetch},
+      {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},
+      {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, none from across a grid.",
+       copies},
+      {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
+       new_rows},
+      {"system_tile_in_grid", "A tile of a system is no larger than the grid.", tile_in_grid},
+      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", tile_not_empty},
+  };
+  const std::vector<Constraint> tensor = tensor_map_constraints();
+  rows.insert(rows.end(), tensor.begin(), tensor.end());
+  return rows;
+}
+
+}  // namespace stencil_tune

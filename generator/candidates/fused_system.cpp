@@ -1,0 +1,162 @@
+#include "generator/candidates/fused_system.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+bool contains(const std::vector<int>& fields, int field) {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// Puts the levels together, one after the other.
+class SystemPlanner {
+ public:
+  SystemPlanner(const Problem& problem, const Tuning& tuning, const KernelAxes& axes)
+      : problem_(problem), tuning_(tuning), axes_(axes) {}
+
+  FusedSystem run() && {
+    const std::vector<FusedLevel> levels = fused_levels(problem_.step, tuning_.steps);
+    for (const FusedLevel& level : levels) add(level);
+    for (const int field : levels.back().out) system_.outputs.push_back(layers_of_output(field));
+    return std::move(system_);
+  }
+
+ private:
+  bool holds(std::size_t axis) const { return axes_.has(axis) && axes_.boundaries[axis] == Boundary::hold; }
+  bool maps_planes() const {
+    return axes_.boundaries[2] == Boundary::clamp || axes_.boundaries[2] == Boundary::reflect;
+  }
+
+  const StageFacts& facts(int stage) const { return problem_.step.stages[at(stage)].facts; }
+
+  Layers held(int stage) const {
+    Layers layers;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (!holds(axis)) continue;
+      const Reach& farthest = facts(stage).farthest[at(axes_.grid_axis[axis])];
+      layers.low[axis] = -farthest.low;
+      layers.high[axis] = farthest.high;
+    }
+    return layers;
+  }
+
+  Layers layers_of_output(int field) const {
+    for (int stage = 0; stage < static_cast<int>(problem_.step.stages.size()); ++stage) {
+      if (contains(facts(stage).outputs, field)) return held(stage);
+    }
+    return layers_of_output(problem_.step.becomes[at(state_place(field))]);  // written in a step before the last
+  }
+
+  int state_place(int field) const {
+    const std::vector<int>& state = problem_.step.state;
+    return static_cast<int>(std::find(state.begin(), state.end(), field) - state.begin());
+  }
+
+  /// Along z, with the planes that answer for those beyond the grid.
+  Reach planes_read(int offset) const {
+    const int far = std::abs(offset);
+    if (axes_.boundaries[2] == Boundary::reflect) return {-far, far};
+    return {std::min(0, offset), std::max(0, offset)};
+  }
+
+  SystemField field_of(int field, const StageFacts& stage, int& newest) const {
+    SystemField result{.field = field};
+    for (const Tap& tap : stage.taps) {
+      if (tap.field != field) continue;
+      const Reach planes = planes_read(axes_.offset(tap, 2));
+      result.below = std::max(result.below, -planes.low);
+      newest = std::max(newest, planes.high);
+      const int row = axes_.offset(tap, 1);
+      if (row == 0) continue;
+      result.rows_before = std::max(result.rows_before, -row);
+      result.rows_after = std::max(result.rows_after, row);
+      const int plane = axes_.offset(tap, 2);
+      const Reach exchanged = maps_planes() && plane != 0 ? planes : Reach{plane, plane};
+      const bool is_first = result.last < result.first;
+      result.first = is_first ? exchanged.low : std::min(result.first, exchanged.low);
+      result.last = is_first ? exchanged.high : std::max(result.last, exchanged.high);
+    }
+    return result;
+  }
+
+  void add(const FusedLevel& fused) {
+    SystemLevel level{.stage = fused.stage, .in = {}, .out = fused.out, .held = held(fused.stage)};
+    for (const int field : fused.in) level.in.push_back(field_of(field, facts(fused.stage), level.lag));
+    const bool reads_newest = std::any_of(level.in.begin(), level.in.end(), [&](const SystemField& field) {
+      return field.exchanges() && field.last == level.lag;
+    });
+    if (reads_newest && tuning_.new_rows == NewRows::late) {
+      ++level.lag;
+    } else if (reads_newest) {
+      system_.meets_in_levels = true;
+    }
+    system_.delay += level.lag;
+    level.delay = system_.delay;
+    publish(level);
+    extend_halo(level);
+    find_plain_planes(level);
+    find_constants(level);
+    system_.levels.push_back(std::move(level));
+  }
+
+  void publish(SystemLevel& level) {
+    for (SystemField& field : level.in) {
+      if (!field.exchanges()) continue;
+      field.row = system_.exchanged_rows;
+      system_.exchanged_rows += field.rows_before + field.rows_after;
+      system_.exchange_slots = std::max(system_.exchange_slots, field.last - field.first + 2);
+    }
+  }
+
+  /// A level leaves cells wrong as far from the tile's edges as it reads, and such as hold keeps in another tile: see
+  /// temporal_halo().
+  void extend_halo(const SystemLevel& level) {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      Reach reach;
+      for (const Tap& tap : facts(level.stage).taps) {
+        const int offset = axes_.offset(tap, axis);
+        reach = {std::min(reach.low, offset), std::max(reach.high, offset)};
+      }
+      system_.halo.low[axis] = std::max(system_.halo.low[axis] - reach.low, level.held.low[axis] - 1);
+      system_.halo.high[axis] = std::max(system_.halo.high[axis] + reach.high, level.held.high[axis] - 1);
+    }
+  }
+
+  void find_plain_planes(const SystemLevel& level) {
+    int below = level.held.low[2];
+    for (const SystemField& field : level.in) below = maps_planes() ? std::max(below, field.below) : below;
+    system_.first_plain = std::max(system_.first_plain, level.delay + below);
+    system_.last_plain = std::max(system_.last_plain, level.held.high[2] - level.delay);
+  }
+
+  void find_constants(const SystemLevel& level) {
+    for (const int field : facts(level.stage).inputs) {
+      const bool travels = std::any_of(level.in.begin(), level.in.end(),
+                                       [&](const SystemField& each) { return each.field == field; });
+      if (travels) continue;
+      const auto known = std::find_if(system_.constants.begin(), system_.constants.end(),
+                                      [&](const SystemConstant& constant) { return constant.field == field; });
+      if (known == system_.constants.end()) {
+        system_.constants.push_back({field, level.delay, level.delay});
+      } else {
+        known->last = level.delay;
+      }
+    }
+  }
+
+  const Problem& problem_;
+  const Tuning& tuning_;
+  const KernelAxes& axes_;
+  FusedSystem system_;
+};
+
+}  // namespace
+
+FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  return SystemPlanner(problem, tuning, axes).run();
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,25 @@
+// One stage as members of a generated type: what templates ask of a stencil.
+#pragma once
+
+#include "generator/candidates/shape.hpp"
+#include "generator/kernel/update_text.hpp"
+
+#include <array>
+#include <string>
+
+namespace stencil_tune {
+
+AxisMap axis_map_of(const KernelAxes& axes);
+
+/// Storage, Value, Index.
+std::string type_members(const Candidate& candidate);
+/// kLowX ... kHighZ, with a comment.
+std::string reach_members(const std::array<Reach, kMaxRank>& reach);
+/// kBoundaryX ... kBoundaryZ.
+std::string boundary_members(const KernelAxes& axes);
+/// taps(f, dy, dz), within that reach along the kernel's axes.
+std::string tap_members(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map);
+/// update(u, c, out).
+std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axis_map);
+
+}  // namespace stencil_tune

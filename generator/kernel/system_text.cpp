@@ -1,0 +1,202 @@
+#include "generator/kernel/system_text.hpp"
+
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/stage_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+std::optional<int> place_of(const std::vector<int>& fields, int field) {
+  const auto found = std::find(fields.begin(), fields.end(), field);
+  if (found == fields.end()) return {};
+  return static_cast<int>(found - fields.begin());
+}
+
+/// "{low x, high x, low y, ...}".
+std::string layers_text(const Layers& layers) {
+  return fmt::format("{{{}, {}, {}, {}, {}, {}}}", layers.low[0], layers.high[0], layers.low[1], layers.high[1],
+                     layers.low[2], layers.high[2]);
+}
+
+class SystemText {
+ public:
+  explicit SystemText(const Candidate& candidate)
+      : candidate_(candidate),
+        problem_(candidate.problem()),
+        system_(candidate.shape().system),
+        axes_(candidate.shape().axes),
+        inputs_(kernel_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
+
+  std::string write() const {
+    std::string text;
+    for (std::size_t stage = 0; stage < problem_.step.stages.size(); ++stage) text += stage_text(stage);
+    for (std::size_t level = 0; level < system_.levels.size(); ++level) text += level_text(level);
+    return text + step_text() + "using Stencil = stencil_tune::SystemOf<Step>;\n";
+  }
+
+ private:
+  const StageFacts& facts(int stage) const { return problem_.step.stages[at(stage)].facts; }
+
+  std::string stage_text(std::size_t stage) const {
+    const StageFacts& facts = problem_.step.stages[stage].facts;
+    std::array<Reach, kMaxRank> reach{};
+    for (const Tap& tap : facts.taps) {
+      for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        const int offset = axes_.offset(tap, axis);
+        reach[axis] = {std::min(reach[axis].low, offset), std::max(reach[axis].high, offset)};
+      }
+    }
+    const AxisMap axis_map = axis_map_of(axes_);
+    return fmt::format(
+        R"(struct Stage{stage} {{
+{types}  static constexpr int kInputs = {inputs};
+  static constexpr int kOutputs = {outputs};
+{reach}
+{taps}
+{update}}};
+
+)",
+        fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
+        fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(reach)),
+        fmt::arg("taps", tap_members(facts, reach, axis_map)),
+        fmt::arg("update", update_member(problem_.stencil, problem_.stencil.stages[stage], facts, axis_map)));
+  }
+
+  /// Where each input of the stage is: in the state that enters, or among the constants.
+  std::vector<int> places(const SystemLevel& level, const std::vector<int>& in) const {
+    std::vector<int> result;
+    for (const int field : facts(level.stage).inputs) {
+      const auto constant = std::find_if(system_.constants.begin(), system_.constants.end(),
+                                         [&](const SystemConstant& each) { return each.field == field; });
+      const auto place = place_of(in, field);
+      result.push_back(place ? *place : -1 - static_cast<int>(constant - system_.constants.begin()));
+    }
+    return result;
+  }
+
+  std::vector<int> sources(const SystemLevel& level, const std::vector<int>& in) const {
+    std::vector<int> result;
+    for (const int field : level.out) {
+      const auto output = place_of(facts(level.stage).outputs, field);
+      result.push_back(output ? *output : -1 - *place_of(in, field));
+    }
+    return result;
+  }
+
+  /// Whose held layers each output of the stage keeps.
+  std::vector<std::string> layers(const SystemLevel& level, const std::vector<int>& in) const {
+    std::vector<std::string> result;
+    const StepStage& stage = problem_.step.stages[at(level.stage)];
+    for (std::size_t output = 0; output < stage.layers_of.size(); ++output) {
+      const int field = stage.layers_of[output];
+      const auto place = place_of(in, field);
+      const auto input = place_of(inputs_, field);
+      const bool passed_on = place_of(level.out, stage.facts.outputs[output]).has_value();
+      const bool kept = passed_on && (place || input);
+      result.push_back(!kept   ? "stencil_tune::kNoLayers"
+                       : place ? fmt::format("{}", *place)
+                               : fmt::format("{}", -1 - *input));
+    }
+    return result;
+  }
+
+  std::string level_text(std::size_t number) const {
+    const SystemLevel& level = system_.levels[number];
+    std::vector<int> in;
+    std::vector<std::string> fields;
+    for (const SystemField& field : level.in) {
+      in.push_back(field.field);
+      fields.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", field.below, field.rows_before, field.rows_after,
+                                   field.first, field.last, field.row));
+    }
+    return fmt::format(
+        R"(struct Level{number} : Stage{stage} {{
+  static constexpr int kIn = {in}, kOut = {out};
+  static constexpr int kLag = {lag}, kDelay = {delay};
+  static constexpr stencil_tune::LevelField kFields[] = {{{fields}}};
+  static constexpr int kPlaces[] = {{{places}}};
+  static constexpr int kSources[] = {{{sources}}};
+  static constexpr int kLayers[] = {{{layers}}};
+  static constexpr stencil_tune::HeldLayers kHeld = {held};
+}};
+
+)",
+        fmt::arg("number", number), fmt::arg("stage", level.stage), fmt::arg("in", level.in.size()),
+        fmt::arg("out", level.out.size()), fmt::arg("lag", level.lag), fmt::arg("delay", level.delay),
+        fmt::arg("fields", fmt::join(fields, ", ")), fmt::arg("places", fmt::join(places(level, in), ", ")),
+        fmt::arg("sources", fmt::join(sources(level, in), ", ")), fmt::arg("layers", fmt::join(layers(level, in), ", ")),
+        fmt::arg("held", layers_text(level.held)));
+  }
+
+  /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
+  /// keeps most.
+  std::vector<std::string> boxes() const {
+    std::vector<std::string> result;
+    for (const Layers& output : system_.outputs) {
+      Layers more;
+      for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        if (!axes_.has(axis) || axes_.boundaries[axis] != Boundary::hold) continue;
+        const Reach& most = problem_.facts.farthest[at(axes_.grid_axis[axis])];
+        more.low[axis] = -most.low - output.low[axis];
+        more.high[axis] = most.high - output.high[axis];
+      }
+      result.push_back(layers_text(more));
+    }
+    return result;
+  }
+
+  std::string step_text() const {
+    std::vector<int> state;
+    for (const SystemField& field : system_.levels.front().in) state.push_back(*place_of(inputs_, field.field));
+    std::vector<std::string> constants;
+    for (const SystemConstant& constant : system_.constants) {
+      constants.push_back(
+          fmt::format("{{{}, {}, {}}}", *place_of(inputs_, constant.field), constant.first, constant.last));
+    }
+    if (constants.empty()) constants.emplace_back("{0, 0, 0}");  // an array of none has one
+    std::string levels;
+    for (std::size_t level = 0; level < system_.levels.size(); ++level) {
+      levels += fmt::format("  static Level{} level(stencil_tune::Number<{}>);\n", level, level);
+    }
+    return fmt::format(
+        R"(struct Step {{
+{types}  static constexpr int kInputs = {inputs};
+  static constexpr int kOutputs = {outputs};
+  static constexpr int kCoefficients = {coefficients};
+{boundaries}
+  static constexpr int kLevels = {level_count};
+{levels}  static constexpr int kStateInputs[] = {{{state}}};
+  static constexpr int kConstantFields = {constant_count};
+  static constexpr stencil_tune::SystemConstant kConstants[] = {{{constants}}};
+  static constexpr stencil_tune::HeldLayers kOutputMore[] = {{{boxes}}};
+}};
+)",
+        fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
+        fmt::arg("outputs", system_.outputs.size()),
+        fmt::arg("coefficients", problem_.stencil.coefficients.size()), fmt::arg("boundaries", boundary_members(axes_)),
+        fmt::arg("level_count", system_.levels.size()), fmt::arg("levels", levels),
+        fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
+        fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes(), ", ")));
+  }
+
+  const Candidate& candidate_;
+  const Problem& problem_;
+  const FusedSystem& system_;
+  const KernelAxes& axes_;
+  const std::vector<int> inputs_;
+};
+
+}  // namespace
+
+std::string system_text(const Candidate& candidate) { return SystemText(candidate).write(); }
+
+}  // namespace stencil_tune

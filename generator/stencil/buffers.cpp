@@ -1,0 +1,131 @@
+#include "generator/stencil/buffers.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr int kNowhere = -1;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool contains(const std::vector<int>& fields, int field) {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
+
+class BufferPlan {
+ public:
+  BufferPlan(const Problem& problem, int steps)
+      : problem_(problem),
+        steps_(steps),
+        inputs_(kernel_inputs(problem, steps)),
+        stored_(kernel_outputs(problem, steps)) {}
+
+  LaunchBuffers run() && {
+    for (const int field : stored_) plan_.outputs.push_back(place_for(field));
+    place_fields(rotated(before_last_rotation()));
+    place_what_is_left();
+    return std::move(plan_);
+  }
+
+ private:
+  int fields() const { return static_cast<int>(problem_.stencil.fields.size()); }
+
+  /// The field's own buffer where nothing but held layers is read from it. Not another field's: that one's held layers
+  /// would be lost.
+  int place_for(int field) {
+    const bool is_free = !contains(inputs_, field) || contains(problem_.step.layers, field);
+    return is_free ? field : fields() + plan_.spares++;
+  }
+
+  std::vector<int> rotated(const std::vector<int>& places) const {
+    std::vector<int> after = places;
+    for (const Rotation& rotation : problem_.stencil.rotations) after[at(rotation.to)] = places[at(rotation.from)];
+    return after;
+  }
+
+  /// Where the value of each field stands after the last step: what is not stored may have been there from the start.
+  std::vector<int> before_last_rotation() const {
+    std::vector<int> places(at(fields()));
+    std::iota(places.begin(), places.end(), 0);
+    for (int step = 0; step < steps_; ++step) {
+      if (step > 0) places = rotated(places);
+      for (const StepStage& stage : problem_.step.stages) {
+        for (const int output : stage.facts.outputs) places[at(output)] = step + 1 < steps_ ? kNowhere : output;
+      }
+    }
+    for (std::size_t i = 0; i < stored_.size(); ++i) places[at(stored_[i])] = plan_.outputs[i];
+    return places;
+  }
+
+  /// Fields that the next step reads, or that the caller finds under their new names, have the buffer of their value.
+  void place_fields(const std::vector<int>& places) {
+    plan_.next.assign(at(fields() + plan_.spares), kNowhere);
+    const auto keep = [&](int field) {
+      const int place = places[at(field)];
+      if (place != kNowhere && !taken(place)) plan_.next[at(field)] = place;
+    };
+    for (const int field : inputs_) keep(field);
+    for (const Rotation& rotation : problem_.stencil.rotations) keep(rotation.to);
+    for (const int field : stored_) {
+      const bool moves = std::any_of(problem_.stencil.rotations.begin(), problem_.stencil.rotations.end(),
+                                     [&](const Rotation& rotation) { return rotation.from == field; });
+      if (!moves) keep(field);
+    }
+  }
+
+  /// The others exchange buffers with the field that has theirs now, where that one's is free; else they take what is
+  /// left in order.
+  void place_what_is_left() {
+    std::vector<int>& next = plan_.next;
+    for (int place = 0; place < static_cast<int>(next.size()); ++place) {
+      if (next[at(place)] != kNowhere) continue;
+      const auto holder = static_cast<int>(std::find(next.begin(), next.end(), place) - next.begin());
+      const int wanted = holder == static_cast<int>(next.size()) ? place : holder;
+      if (!taken(wanted)) next[at(place)] = wanted;
+    }
+    int left = 0;
+    for (int& place : next) {
+      if (place != kNowhere) continue;
+      while (taken(left)) ++left;
+      place = left;
+    }
+  }
+
+  bool taken(int place) const { return std::find(plan_.next.begin(), plan_.next.end(), place) != plan_.next.end(); }
+
+  const Problem& problem_;
+  int steps_;
+  std::vector<int> inputs_;
+  std::vector<int> stored_;
+  LaunchBuffers plan_;
+};
+
+}  // namespace
+
+LaunchBuffers launch_buffers(const Problem& problem, int steps) { return BufferPlan(problem, steps).run(); }
+
+int spare_buffers(const Problem& problem, int most_steps) {
+  int most = 0;
+  const int oldest = problem.step.left.empty() ? 0 : problem.step.left.back().age;
+  for (int steps = 1; steps <= std::min(most_steps, oldest + 1); ++steps) {
+    most = std::max(most, launch_buffers(problem, steps).spares);
+  }
+  return most;
+}
+
+std::vector<int> layer_classes(const Problem& problem, const LaunchBuffers& buffers) {
+  std::vector<int> classes(buffers.next.size());
+  std::iota(classes.begin(), classes.end(), 0);
+  const auto join = [&](int a, int b) {
+    const auto [least, most] = std::minmax(classes[at(a)], classes[at(b)]);
+    std::replace(classes.begin(), classes.end(), int{most}, int{least});
+  };
+  for (const Rotation& rotation : problem.stencil.rotations) join(rotation.from, rotation.to);
+  for (std::size_t place = 0; place < buffers.next.size(); ++place) join(static_cast<int>(place), buffers.next[place]);
+  return classes;
+}
+
+}  // namespace stencil_tune

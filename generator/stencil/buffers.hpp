@@ -1,0 +1,31 @@
+// Which buffers a launch of fused steps writes to, and how all of them change places after it. No GPU.
+//
+//     acoustic wave, two steps:   field    p_prev  p       p_next  spare 0
+//                                 stores                   p       p_prev
+//                                 next     spare 0 p_next  p       p_prev
+#pragma once
+
+#include "generator/stencil/problem.hpp"
+
+#include <vector>
+
+namespace stencil_tune {
+
+/// Places of buffers: one a field of the stencil, under its number, then spare ones.
+struct LaunchBuffers {
+  std::vector<int> outputs;  ///< for each of kernel_outputs(): the place of the buffer that it is stored to; no input's
+  std::vector<int> next;     ///< [place]: the place whose buffer stands here after the launch and its rotations
+  int spares = 0;            ///< buffers beyond those of the fields
+};
+
+/// Of a launch of so many steps of the whole step.
+LaunchBuffers launch_buffers(const Problem& problem, int steps);
+
+/// The most spare buffers that a launch of 1 to `most_steps` steps needs.
+int spare_buffers(const Problem& problem, int most_steps);
+
+/// For each place, spares of the launch included: the least field of those whose buffers come to the same places, so
+/// that their held layers must be equal.
+std::vector<int> layer_classes(const Problem& problem, const LaunchBuffers& buffers);
+
+}  // namespace stencil_tune

@@ -1,0 +1,93 @@
+// NAME_advance of an exported file: any number of steps, with the buffers changing places.
+#include "generator/candidates/family.hpp"
+#include "generator/stencil/buffers.hpp"
+#include "runtime/export/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kBuffers = "buffers";
+
+/// The launcher's own parameters but for the buffers: extents, strides, coefficients.
+std::vector<ExportParameter> other_parameters(const ExportSignature& signature) {
+  return {signature.parameters.begin() + static_cast<std::ptrdiff_t>(signature.buffers.size()),
+          signature.parameters.end() - 1};
+}
+
+/// Buffers by their places: of a kernel of a system all of them, else those of inputs and outputs.
+std::vector<int> places_of(const Candidate& candidate, const ExportSignature& signature) {
+  std::vector<int> places(signature.buffers.size());
+  std::iota(places.begin(), places.end(), 0);
+  if (is_of_a_system(candidate)) return places;
+  const StageFacts& facts = candidate.problem().facts;
+  places = facts.inputs;
+  places.insert(places.end(), facts.outputs.begin(), facts.outputs.end());
+  return places;
+}
+
+std::string call_text(const Candidate& candidate, const ExportSignature& signature) {
+  std::vector<std::string> arguments;
+  for (const int place : places_of(candidate, signature)) arguments.push_back(fmt::format("{}[{}]", kBuffers, place));
+  for (const ExportParameter& parameter : other_parameters(signature)) arguments.push_back(parameter.name);
+  return fmt::format("{}({}, stream)", signature.name, fmt::join(arguments, ", "));
+}
+
+/// While so many steps are left: a launch, after which the buffers change places.
+std::string loop_text(const Candidate& candidate, const ExportSignature& signature, std::size_t buffers) {
+  const int steps = sweeps_per_launch(candidate.tuning());
+  std::vector<int> next = launch_buffers(candidate.problem(), steps).next;
+  for (int place = static_cast<int>(next.size()); next.size() < buffers; ++place) next.push_back(place);
+  return fmt::format(
+      R"(  for (; steps >= {steps}; steps -= {steps}) {{
+    const cudaError_t error = {call};
+    if (error != cudaSuccess) return error;
+    static const int kNext[] = {{{next}}};  // whose buffer stands in each place now
+    {cell}* before[{count}];
+    for (int i = 0; i < {count}; ++i) before[i] = {buffers}[i];
+    for (int i = 0; i < {count}; ++i) {buffers}[i] = before[kNext[i]];
+  }}
+)",
+      fmt::arg("steps", steps), fmt::arg("call", call_text(candidate, signature)),
+      fmt::arg("next", fmt::join(next, ", ")), fmt::arg("cell", signature.cell), fmt::arg("count", buffers),
+      fmt::arg("buffers", kBuffers));
+}
+
+}  // namespace
+
+std::string advance_contract(const ExportedRun& run) {
+  const std::size_t fields = run.fused.problem().stencil.fields.size();
+  const std::size_t spares = run.fused_signature.buffers.size() - fields;
+  std::string text = fmt::format(
+      "// Any number of steps. {} is a host array of device pointers: all {} fields in the definition's order{}.\n"
+      "// On return the array has them in their new places: {}[i] holds field i. Layers that the boundary holds must "
+      "be in\n"
+      "// every buffer that takes turns with a field, spare ones too. Otherwise as {}.\n",
+      kBuffers, fields, spares == 0 ? "" : fmt::format(", then {} spare buffer{}", spares, spares == 1 ? "" : "s"),
+      kBuffers, run.fused_signature.name);
+  return text;
+}
+
+std::string advance_declaration(const ExportedRun& run, std::string_view linkage) {
+  std::vector<std::string> parameters{fmt::format("{}* {}[]", run.fused_signature.cell, kBuffers)};
+  for (const ExportParameter& each : other_parameters(run.fused_signature)) {
+    parameters.push_back(fmt::format("{} {}", each.type, each.name));
+  }
+  return fmt::format("{}cudaError_t {}_advance({}, long long steps, cudaStream_t stream)", linkage,
+                     run.fused_signature.name, fmt::join(parameters, ", "));
+}
+
+std::string advance_text(const ExportedRun& run) {
+  const std::size_t buffers = run.fused_signature.buffers.size();
+  std::string text = advance_declaration(run, "extern \"C\" ") + " {\n  if (steps < 0) return cudaErrorInvalidValue;\n";
+  text += loop_text(run.fused, run.fused_signature, buffers);
+  if (sweeps_per_launch(run.fused.tuning()) > 1) text += loop_text(run.single, run.single_signature, buffers);
+  return text + "  return cudaSuccess;\n}\n";
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,223 @@
+// What a block of a system's fused steps reads and stores in global memory.
+#pragma once
+
+#include "stencil_tune/system/system_tile.cuh"
+#include "stencil_tune/temporal/temporal_plane.cuh"
+#include "stencil_tune/temporal/temporal_ring.cuh"
+
+namespace stencil_tune {
+
+/// A plane of every field that is still needed.
+template <class S, class T, int kFields>
+struct SystemState {
+  TemporalPlane<S, T> fields[kFields];
+};
+
+/// A field that no step changes, read at the cell alone, by levels that are first .. last planes behind the input.
+struct SystemConstant {
+  int input, first, last;
+};
+
+/// One pipeline a field of the state.
+template <class S, class T, class Fields>
+struct StatePipelines;
+template <class S, class T, int... kField>
+struct StatePipelines<S, T, Indices<kField...>>
+    : InputPipeline<S, T, S::kStateInputs[kField], T::kPrefetch, 0, 1>... {
+  template <int kF>
+  using Pipeline = InputPipeline<S, T, S::kStateInputs[kF], T::kPrefetch, 0, 1>;
+  static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
+
+  STENCIL_DEVICE StatePipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
+                                int first_byte)
+      : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {}
+
+  STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
+  STENCIL_DEVICE void copy_next(Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
+  STENCIL_DEVICE void read(SystemState<S, T, sizeof...(kField)>& state) const {
+    (read_field<kField>(state.fields[kField]), ...);
+  }
+
+ private:
+  template <int kF>
+  STENCIL_DEVICE void read_field(TemporalPlane<S, T>& plane) const {
+    const auto* copied = Pipeline<kF>::template copied<T::kPrefetch - 1>();
+    STENCIL_UNROLL
+    for (int j = 0; j < TemporalShape<S, T>::kRows; ++j) Pipeline<kF>::read_row(copied, j, plane.cells[j]);
+  }
+};
+
+/// One pipeline a constant; a plane stays until the last level that reads it has.
+template <class S, class T, int kConstant>
+using SystemConstantPipeline =
+    InputPipeline<S, T, S::kConstants[kConstant].input,
+                  T::kPrefetch + 1 + S::kConstants[kConstant].last - S::kConstants[kConstant].first,
+                  S::kConstants[kConstant].first, 1>;
+
+template <class S, class T, class Fields>
+struct SystemConstants;
+template <class S, class T, int... kField>
+struct SystemConstants<S, T, Indices<kField...>> : SystemConstantPipeline<S, T, kField>... {
+  template <int kF>
+  using Pipeline = SystemConstantPipeline<S, T, kF>;
+  static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
+
+  /// Bytes of the pipelines before that one.
+  STENCIL_DEVICE static constexpr int bytes_before([[maybe_unused]] int field) {
+    return (0 + ... + (kField < field ? Pipeline<kField>::kBytes : 0));
+  }
+
+  STENCIL_DEVICE SystemConstants(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
+                                 int first_byte)
+      : Pipeline<kField>(a, t, maps, first_byte + bytes_before(kField))... {
+    (void)a, (void)t, (void)maps, (void)first_byte;
+  }
+
+  STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Pipeline<kField>::start(z), ...); }
+  STENCIL_DEVICE void copy_next([[maybe_unused]] Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
+
+  /// Row j of the plane that is kDelay planes behind the newest input.
+  template <int kF, int kDelay>
+  STENCIL_DEVICE void read_row(int j, typename S::Value* row) const {
+    const auto* plane = Pipeline<kF>::template copied<T::kPrefetch + kDelay - S::kConstants[kF].first>();
+    Pipeline<kF>::read_row(plane, j, row);
+  }
+};
+
+/// The block's input, plane after plane.
+template <class S, class T>
+struct SystemInput {
+  static constexpr int kState = static_cast<int>(sizeof(S::kStateInputs) / sizeof(int));
+  using State = StatePipelines<S, T, IndicesBelow<kState>>;
+  using Constants = SystemConstants<S, T, IndicesBelow<S::kConstantFields>>;
+  using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
+  static constexpr int kArrivals = State::kBytes + Constants::kBytes;
+  static constexpr int kBytes = kArrivals + Arrivals::kBytes;
+
+  State state;
+  Constants constants;
+  Arrivals arrivals;
+
+  STENCIL_DEVICE SystemInput(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps)
+      : state(a, t, maps, 0), constants(a, t, maps, State::kBytes), arrivals(t, kArrivals) {}
+
+  STENCIL_DEVICE void start(typename S::Index z) {
+    arrivals.start(kState + S::kConstantFields);
+    state.start(z);
+    constants.start(z);
+    STENCIL_UNROLL
+    for (int p = 0; p < T::kPrefetch; ++p) copy_next();
+  }
+
+  /// The state's next plane. From now on the constants' planes of this step can be read too.
+  STENCIL_DEVICE void take(SystemState<S, T, kState>& planes) {
+    arrivals.await();
+    state.read(planes);
+    arrivals.release();
+    copy_next();
+  }
+
+  /// After the last step.
+  STENCIL_DEVICE void leave() { arrivals.leave(); }
+
+ private:
+  STENCIL_DEVICE void copy_next() {
+    Mbarrier* arrived = arrivals.open();
+    state.copy_next(arrived);
+    constants.copy_next(arrived);
+    arrivals.close();
+  }
+};
+
+/// The cells of the thread that are stored of an output: bit i of `columns` and bit j of `rows` both say so.
+struct StoredCells {
+  unsigned columns = 0, rows = 0;
+};
+
+/// Stores those cells of the last level's state that belong to the block. An output keeps the layers that its own stage
+/// holds, so that outputs may have different boxes. The arguments' box is that of the stage that holds most; others have
+/// as many cells more.
+template <class S, class T>
+struct SystemOutput {
+  using Shape = TemporalShape<S, T>;
+  using Index = typename S::Index;
+  using Storage = typename S::Storage;
+
+  const Arguments<S>& arguments;
+  const TemporalTile<S, T>& tile;
+  StoredCells stored[S::kOutputs];
+  bool whole;  ///< each vector is either stored or not
+
+  STENCIL_DEVICE SystemOutput(const Arguments<S>& a, const TemporalTile<S, T>& t)
+      : arguments(a), tile(t), whole(t.whole_vectors) {
+    find_all(IndicesBelow<S::kOutputs>{});
+  }
+
+  /// Plane z. kAllOwn: known to be one of the block's.
+  template <bool kAllOwn>
+  STENCIL_DEVICE void store(Index z, const SystemState<S, T, S::kOutputs>& state) const {
+    if (!kAllOwn && (z < tile.low_z || z >= tile.high_z)) return;
+    const Index first =
+        z * static_cast<Index>(arguments.stride_z) + tile.y * static_cast<Index>(arguments.stride_y) + tile.x;
+    store_all(z, first, state, IndicesBelow<S::kOutputs>{});
+  }
+
+ private:
+  template <int... kO>
+  STENCIL_DEVICE void find_all(Indices<kO...>) {
+    (find<kO>(), ...);
+  }
+  template <int kO>
+  STENCIL_DEVICE void find() {
+    constexpr HeldLayers kMore = S::kOutputMore[kO];
+    StoredCells cells;
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      const Index y = tile.y + j;
+      const bool in_box = y >= arguments.low[1] - kMore.low_y && y < arguments.high[1] + kMore.high_y;
+      cells.rows |= in_box && y >= tile.low_y && y < tile.high_y ? 1u << j : 0u;
+    }
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) {
+      const Index x = tile.x + i;
+      const bool in_box = x >= arguments.low[0] - kMore.low_x && x < arguments.high[0] + kMore.high_x;
+      cells.columns |= in_box && x >= tile.low_x && x < tile.high_x ? 1u << i : 0u;
+    }
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; i += T::kVector) {
+      const unsigned vector = cells.columns >> i & ((1u << T::kVector) - 1);
+      whole = whole && (vector == 0 || vector == (1u << T::kVector) - 1);
+    }
+    stored[kO] = cells;
+  }
+
+  template <int... kO>
+  STENCIL_DEVICE void store_all(Index z, Index first, const SystemState<S, T, S::kOutputs>& state,
+                                Indices<kO...>) const {
+    (store_field<kO>(z, first, state.fields[kO]), ...);
+  }
+  template <int kO>
+  STENCIL_DEVICE void store_field(Index z, Index first, const TemporalPlane<S, T>& plane) const {
+    constexpr HeldLayers kMore = S::kOutputMore[kO];
+    if (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z) return;
+    if (whole) {
+      store_rows<T::kVector>(arguments.out[kO] + first, stored[kO], plane);
+    } else {
+      store_rows<1>(arguments.out[kO] + first, stored[kO], plane);
+    }
+  }
+
+  template <int kWord>
+  STENCIL_DEVICE void store_rows(Storage* row, StoredCells cells, const TemporalPlane<S, T>& plane) const {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; i += kWord) {
+        if ((cells.rows >> j & cells.columns >> i & 1) != 0) store_cells<T::kStore, kWord>(row + i, plane.cells[j] + i);
+      }
+      row += static_cast<Index>(arguments.stride_y);
+    }
+  }
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,375 @@
+// The levels of a system's fused steps: the planes each of them keeps, and how it makes one state of another.
+#pragma once
+
+#include "stencil_tune/system/system_input.cuh"
+#include "stencil_tune/system/system_rows.cuh"
+#include "stencil_tune/temporal/temporal_barrier.cuh"
+#include "stencil_tune/window.cuh"
+
+namespace stencil_tune {
+
+/// Which cells a step must treat apart from those that are simply updated.
+enum class SystemEdges {
+  none,
+  cells,  ///< cells that boundary hold keeps, in planes that are updated
+  all,    ///< those, and whole planes that hold keeps or that lie outside the grid
+};
+
+/// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
+///  - kIn, kOut: fields of the state that enters, that leaves
+///  - kLag: planes that the level works behind the newest of the state that enters; kDelay: behind the block's input
+///  - kFields: of each field that enters (LevelField)
+///  - kPlaces: of each input of the stage its place in the state that enters, or -1 - the number of a constant
+///  - kSources: of each field that leaves the output of the stage that it is, or -1 - the place of a field that enters
+///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
+///    memory; kNoLayers where nobody reads them
+///  - kHeld: the layers that the stage's outputs keep
+template <class S, int kLevel>
+using LevelOf = decltype(S::level(Number<kLevel>{}));
+
+inline constexpr int kNoLayers = -1000000;
+
+template <class L>
+STENCIL_DEVICE constexpr int most_kept() {
+  int most = 1;
+  for (int f = 0; f < L::kIn; ++f) most = L::kFields[f].below + L::kLag > most ? L::kFields[f].below + L::kLag : most;
+  return most;
+}
+
+/// The planes that a level keeps from step to step, the oldest first: of field f those from kFields[f].below below the
+/// plane that the level updates up to the newest but one.
+template <class S, class T, int kLevel>
+struct LevelPlanes {
+  using L = LevelOf<S, kLevel>;
+  TemporalPlane<S, T> planes[L::kIn][most_kept<L>()];
+};
+
+template <class S, class T, class Levels>
+struct AllLevelPlanes;
+template <class S, class T, int... kLevel>
+struct AllLevelPlanes<S, T, Indices<kLevel...>> : LevelPlanes<S, T, kLevel>... {
+  template <int kL>
+  STENCIL_DEVICE LevelPlanes<S, T, kL>& of() {
+    return *this;
+  }
+  /// All planes are 0: what boundary zero reads before the first plane.
+  STENCIL_DEVICE void clear() { (clear_level<kLevel>(), ...); }
+
+ private:
+  template <int kL>
+  STENCIL_DEVICE void clear_level() {
+    using L = LevelOf<S, kL>;
+    STENCIL_UNROLL
+    for (int f = 0; f < L::kIn; ++f) {
+      STENCIL_UNROLL
+      for (int p = 0; p < most_kept<L>(); ++p) of<kL>().planes[f][p].fill(typename S::Value(0));
+    }
+  }
+};
+
+template <class S, class T>
+struct SystemLevels {
+  using Shape = TemporalShape<S, T>;
+  using Tile = TemporalTile<S, T>;
+  using Index = typename S::Index;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+  using Constants = typename SystemInput<S, T>::Constants;
+  using Published = PublishedRows<S, T>;
+
+  static constexpr int kPublishedFrom = SystemInput<S, T>::kBytes;
+  static constexpr int kBarrierFrom = kPublishedFrom + Published::kBytes;
+
+  const Arguments<S>& arguments;
+  const Tile& tile;
+  const SystemOutput<S, T>& output;
+  Published published;
+  StepBarrier<S, T> step_barrier;
+  AllLevelPlanes<S, T, IndicesBelow<S::kLevels>> kept;
+
+  STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o)
+      : arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
+    static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
+                  "the host plans the shared memory that the kernel lays out");
+    if constexpr (Shape::kExchangesRows) published.start();
+    step_barrier.start();
+    kept.clear();
+  }
+
+  /// Before each step: waits for what other warps publish.
+  STENCIL_DEVICE void begin_step() { step_barrier.await(); }
+
+  /// Plane z of the input goes through all levels; what leaves the last one is stored.
+  template <SystemEdges kEdges>
+  STENCIL_DEVICE void step(Index z, SystemState<S, T, SystemInput<S, T>::kState>& input, const Constants& constants) {
+    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z >= tile.nz) {
+        STENCIL_UNROLL
+        for (int f = 0; f < SystemInput<S, T>::kState; ++f) input.fields[f].fill(Value(0));
+      }
+    }
+    advance<kEdges, 0>(z, input, constants);
+    if constexpr (Shape::kExchangesRows) published.next_step();
+  }
+
+ private:
+  template <SystemEdges kEdges, int kLevel, class State>
+  STENCIL_DEVICE void advance(Index z, const State& newest, const Constants& constants) {
+    if constexpr (kLevel == S::kLevels) {
+      output.template store<kEdges != SystemEdges::all>(z - T::kDelay, newest);
+    } else {
+      using L = LevelOf<S, kLevel>;
+      SystemState<S, T, L::kOut> leaving;
+      advance_level<kEdges, kLevel>(z - L::kDelay, newest, leaving, constants);
+      advance<kEdges, kLevel + 1>(z, leaving, constants);
+    }
+  }
+
+  /// z: the plane that the level updates.
+  template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
+  STENCIL_DEVICE void advance_level(Index z, const SystemState<S, T, L::kIn>& newest,
+                                    SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
+    using Reads = TileReads<L, Shape::kCells, Shape::kRows, 1, true>;
+    using Registers = Window<L, T, Reads>;
+    using Fields = IndicesBelow<L::kIn>;
+    publish_now<kLevel>(newest, Fields{});
+    Registers window;
+    gather<kEdges, kLevel, Reads>(newest, z, window, constants,
+                                  IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
+    publish_for_next<kLevel>(newest, Fields{});
+    if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
+    SystemState<S, T, L::kOutputs> updated;
+    update<kLevel>(window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
+    if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
+    leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
+    keep<kLevel>(newest, Fields{});
+  }
+
+  // ---- planes -------------------------------------------------------------------------------------------------------
+
+  /// The plane of field kF that is kOffset planes above the one that the level updates.
+  template <int kLevel, int kF, int kOffset, class L = LevelOf<S, kLevel>>
+  STENCIL_DEVICE const Plane& plane(const SystemState<S, T, L::kIn>& newest) {
+    if constexpr (kOffset == L::kLag) {
+      return newest.fields[kF];
+    } else {
+      return kept.template of<kLevel>().planes[kF][L::kFields[kF].below + kOffset];
+    }
+  }
+
+  template <int kLevel, class State, int... kF>
+  STENCIL_DEVICE void keep(const State& newest, Indices<kF...>) {
+    (keep_field<kLevel, kF>(newest.fields[kF]), ...);
+  }
+  template <int kLevel, int kF>
+  STENCIL_DEVICE void keep_field(const Plane& newest) {
+    using L = LevelOf<S, kLevel>;
+    constexpr int kCount = L::kFields[kF].below + L::kLag;
+    auto& planes = kept.template of<kLevel>().planes[kF];
+    STENCIL_UNROLL
+    for (int p = 0; p + 1 < kCount; ++p) planes[p] = planes[p + 1];
+    if constexpr (kCount > 0) planes[kCount - 1] = newest;
+  }
+
+  // ---- rows of other warps ------------------------------------------------------------------------------------------
+
+  /// Rows of planes that this very step reads first: the warps meet before they go on.
+  template <int kLevel, class State, int... kF>
+  STENCIL_DEVICE void publish_now(const State& newest, Indices<kF...>) {
+    using L = LevelOf<S, kLevel>;
+    (publish_newest<kLevel, kF>(newest), ...);
+    if constexpr (((L::kFields[kF].exchanges() && L::kFields[kF].last == L::kLag) || ...)) barrier();
+  }
+  template <int kLevel, int kF, class State>
+  STENCIL_DEVICE void publish_newest(const State& newest) {
+    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
+    if constexpr (kField.exchanges() && kField.last == LevelOf<S, kLevel>::kLag) {
+      published.template publish<kField.row, kField.rows_before, kField.rows_after>(newest.fields[kF]);
+    }
+  }
+
+  /// Rows of planes that the next step reads first.
+  template <int kLevel, class State, int... kF>
+  STENCIL_DEVICE void publish_for_next(const State& newest, Indices<kF...>) {
+    (publish_field<kLevel, kF>(newest), ...);
+  }
+  template <int kLevel, int kF, class State>
+  STENCIL_DEVICE void publish_field(const State& newest) {
+    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
+    if constexpr (kField.exchanges() && kField.last < LevelOf<S, kLevel>::kLag) {
+      published.template publish<kField.row, kField.rows_before, kField.rows_after>(
+          plane<kLevel, kF, kField.last + 1>(newest));
+    }
+  }
+
+  // ---- what the update reads ----------------------------------------------------------------------------------------
+
+  template <SystemEdges kEdges, int kLevel, class Reads, class Registers, class State, int... kRow>
+  STENCIL_DEVICE void gather(const State& newest, Index z, Registers& window, const Constants& constants,
+                             Indices<kRow...>) {
+    (gather_row<kEdges, kLevel, Reads, kRow / Reads::kRows / Reads::kPlanes, kRow / Reads::kRows % Reads::kPlanes,
+                kRow % Reads::kRows>(newest, z, window, constants),
+     ...);
+  }
+
+  /// Row kR of plane kP of the reach, of input kInput of the stage.
+  template <SystemEdges kEdges, int kLevel, class Reads, int kInput, int kP, int kR, class Registers, class State>
+  STENCIL_DEVICE void gather_row(const State& newest, Index z, Registers& window, const Constants& constants) {
+    using L = LevelOf<S, kLevel>;
+    constexpr RowUse kUse = Computed<Reads>::kTable.use[kInput][kP][kR];
+    constexpr int kPlace = L::kPlaces[kInput];
+    if constexpr (is_used(kUse)) {
+      Value* body = window.body(kInput, kP, kR);
+      if constexpr (kPlace < 0) {
+        constants.template read_row<-1 - kPlace, L::kDelay>(kR - L::kLowY, body);
+      } else {
+        take<kEdges, kLevel, kPlace, kP - L::kLowZ, kR - L::kLowY>(newest, z, body);
+        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+      }
+    }
+  }
+
+  static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
+
+  /// Row kJ of field kF, kOffset planes above the one that the level updates.
+  template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ, class State>
+  STENCIL_DEVICE void take(const State& newest, Index z, Value* body) {
+    if constexpr (kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0) {
+      const int offset = mapped<kLevel, kF, kOffset>(z);
+      take_row<kLevel, kF, kJ>(mapped_plane<kLevel, kF>(newest, offset), offset, body);
+    } else {
+      take_row<kLevel, kF, kJ>(plane<kLevel, kF, kOffset>(newest), kOffset, body);
+    }
+  }
+
+  template <int kLevel, int kF, int kJ>
+  STENCIL_DEVICE void take_row(const Plane& from, int offset, Value* body) const {
+    if constexpr (kJ >= 0 && kJ < Shape::kRows) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) body[i] = from.cells[kJ][i];
+    } else {
+      if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
+      using L = LevelOf<S, kLevel>;
+      constexpr LevelField kField = L::kFields[kF];
+      constexpr int kPublished = kField.last == L::kLag ? kField.last : kField.last + 1;
+      const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
+      published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
+    }
+  }
+
+  /// The offset that the boundary reads in place of kOffset. Where z itself lies outside, any plane is right: the result
+  /// is never used.
+  template <int kLevel, int kF, int kOffset>
+  STENCIL_DEVICE int mapped(Index z) const {
+    using L = LevelOf<S, kLevel>;
+    constexpr int kLow = -L::kFields[kF].below;
+    const Index offset = inside<S::kBoundaryZ>(z + kOffset, tile.nz) - z;
+    return static_cast<int>(offset < kLow ? kLow : offset > L::kLag ? L::kLag : offset);
+  }
+
+  /// A plane whose offset is known only at run time: cell by cell, for no register has a run-time index.
+  template <int kLevel, int kF, class State>
+  STENCIL_DEVICE Plane mapped_plane(const State& newest, int offset) {
+    using L = LevelOf<S, kLevel>;
+    Plane result = newest.fields[kF];
+    take_planes<kLevel, kF>(newest, offset, result, IndicesBelow<L::kFields[kF].below + L::kLag>{});
+    return result;
+  }
+  template <int kLevel, int kF, class State, int... kP>
+  STENCIL_DEVICE void take_planes(const State& newest, int offset, Plane& to, Indices<kP...>) {
+    constexpr int kBelow = LevelOf<S, kLevel>::kFields[kF].below;
+    (take_if(offset == kP - kBelow, plane<kLevel, kF, kP - kBelow>(newest), to), ...);
+  }
+  STENCIL_DEVICE static void take_if(bool taken, const Plane& from, Plane& to) {
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = taken ? from.cells[j][i] : to.cells[j][i];
+    }
+  }
+
+  // ---- what leaves --------------------------------------------------------------------------------------------------
+
+  template <int kLevel, class Registers, class State, int... kCell>
+  STENCIL_DEVICE void update(const Registers& window, State& updated, Indices<kCell...>) const {
+    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(window, updated), ...);
+  }
+  template <int kLevel, int kI, int kJ, class Registers, class State>
+  STENCIL_DEVICE void update_cell(const Registers& window, State& updated) const {
+    using L = LevelOf<S, kLevel>;
+    Value outputs[L::kOutputs];
+    L::update(Cells<L, Registers, kI, kJ, 0>{window}, arguments.coefficients, outputs);
+    STENCIL_UNROLL
+    for (int o = 0; o < L::kOutputs; ++o) updated.fields[o].cells[kJ][kI] = outputs[o];
+  }
+
+  template <SystemEdges kEdges, int kLevel, class State, class Updated, int... kO>
+  STENCIL_DEVICE void hold(const State& newest, Index z, Updated& updated, Indices<kO...>) {
+    (hold_output<kEdges, kLevel, kO>(newest, z, updated.fields[kO]), ...);
+  }
+
+  /// Cells and planes that boundary hold keeps, and under zero the planes beyond the grid.
+  template <SystemEdges kEdges, int kLevel, int kO, class State>
+  STENCIL_DEVICE void hold_output(const State& newest, Index z, Plane& updated) {
+    using L = LevelOf<S, kLevel>;
+    constexpr HeldLayers kHeld = L::kHeld;
+    constexpr int kLayers = L::kLayers[kO];
+    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z < 0 || z >= tile.nz) updated.fill(Value(0));
+    }
+    bool whole_plane = false;
+    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::hold) {
+      whole_plane = tile.holds_plane(kHeld, z);
+    }
+    if constexpr (kLayers != kNoLayers) {
+      Plane before;
+      if constexpr (kLayers >= 0) {
+        before = plane<kLevel, kLayers, 0>(newest);
+      } else if (whole_plane || tile.holds_cells) {
+        read_layers<-1 - kLayers>(z, before);
+      }
+      hold_cells<kLevel>(whole_plane, before, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
+    }
+  }
+
+  template <int kLevel, int... kCell>
+  STENCIL_DEVICE void hold_cells(bool whole_plane, const Plane& before, Plane& updated, Indices<kCell...>) const {
+    (hold_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(whole_plane, before, updated), ...);
+  }
+  template <int kLevel, int kI, int kJ>
+  STENCIL_DEVICE void hold_cell(bool whole_plane, const Plane& before, Plane& updated) const {
+    constexpr HeldLayers kHeld = LevelOf<S, kLevel>::kHeld;
+    if (whole_plane || tile.template holds<kI, kJ>(kHeld)) updated.cells[kJ][kI] = before.cells[kJ][kI];
+  }
+
+  /// Held layers of an input that is no part of the state, from memory.
+  template <int kInput>
+  STENCIL_DEVICE void read_layers(Index z, Plane& to) const {
+    if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);
+    if (z < 0 || z >= tile.nz) return;
+    STENCIL_UNROLL
+    for (int j = 0; j < Shape::kRows; ++j) {
+      const Index y = wrapped<S::kBoundaryY>(tile.y + j, tile.ny);
+      const auto* row = arguments.in[kInput] +
+                        (z * static_cast<Index>(arguments.stride_z) + y * static_cast<Index>(arguments.stride_y));
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = widen(row[wrapped<S::kBoundaryX>(tile.x + i, tile.nx)]);
+    }
+  }
+
+  template <int kLevel, class State, class Updated, class Leaving, int... kO>
+  STENCIL_DEVICE void leave(const State& newest, const Updated& updated, Leaving& leaving, Indices<kO...>) {
+    (leave_field<kLevel, kO>(newest, updated, leaving.fields[kO]), ...);
+  }
+  template <int kLevel, int kO, class State, class Updated>
+  STENCIL_DEVICE void leave_field(const State& newest, const Updated& updated, Plane& leaving) {
+    constexpr int kSource = LevelOf<S, kLevel>::kSources[kO];
+    if constexpr (kSource >= 0) {
+      leaving = updated.fields[kSource];
+    } else {
+      leaving = plane<kLevel, -1 - kSource, 0>(newest);
+    }
+  }
+};
+
+}  // namespace stencil_tune

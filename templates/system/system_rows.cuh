@@ -1,0 +1,153 @@
+// Rows of a system's levels: those at the edges of a warp, which pass through shared memory, and what lies beyond the
+// thread's own cells.
+#pragma once
+
+#include "stencil_tune/system/system_tile.cuh"
+#include "stencil_tune/temporal/temporal_plane.cuh"
+
+namespace stencil_tune {
+
+/// Of a field of the state that enters a level: what the level keeps of it, and what it reads of other warps.
+struct LevelField {
+  int below;        ///< planes kept below the one that the level updates
+  int rows_before;  ///< rows of the warp above that are read, its last ones ...
+  int rows_after;   ///< ... and of the warp below, its first ones ...
+  int first, last;  ///< ... in those planes, counted from the one that the level updates
+  int row;          ///< place of the first published row among those of a warp
+
+  STENCIL_DEVICE constexpr bool exchanges() const { return rows_before + rows_after > 0; }
+};
+
+/// Published rows of all warps. A plane's are published in the step before the first that reads them, or in that step
+/// itself, before warps meet within the level. They stay as long as they are read, and there is one slot more than
+/// planes in use: who publishes the next ones overwrites what all have read before they last met.
+template <class S, class T>
+struct PublishedRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+
+  static constexpr int kWord = Shape::template word_cells<Value>();
+  static constexpr int kRowCells = Shape::kWarpWidth;  ///< word 0 of all lanes, word 1 of all lanes, ...
+  static constexpr int kWarpCells = T::kExchangedRows * kRowCells;
+  static constexpr int kSlotCells = Shape::kWarps * kWarpCells;
+  static constexpr int kBytes = T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value));
+
+  Value* own;          ///< the lane's first word in slot 0
+  const Value* above;  ///< of the warp above, or its own where there is none
+  const Value* below;
+  int slot = 0;  ///< cells from slot 0 to the one that the step before published
+
+  STENCIL_DEVICE explicit PublishedRows(int first_byte) {
+    const int warp = Shape::warp();
+    own = reinterpret_cast<Value*>(shared_memory() + first_byte) + (warp * kWarpCells + Shape::lane() * kWord);
+    above = warp > 0 ? own - kWarpCells : own;
+    below = warp < Shape::kWarps - 1 ? own + kWarpCells : own;
+  }
+
+  /// Clears all cells, so that no thread reads a cell before it was written. All threads call it.
+  STENCIL_DEVICE void start() const {
+    const Value zeros[Shape::kCells] = {};
+    for (int s = 0; s < T::kExchangeSlots; ++s) {
+      for (int r = 0; r < T::kExchangedRows; ++r) store_row(own + (s * kSlotCells + r * kRowCells), zeros);
+    }
+    barrier();
+  }
+
+  STENCIL_DEVICE void next_step() { slot = next(); }
+
+  /// The plane's rows that other warps read.
+  template <int kRow, int kBefore, int kAfter>
+  STENCIL_DEVICE void publish(const Plane& plane) const {
+    Value* to = own + (next() + kRow * kRowCells);
+    STENCIL_UNROLL
+    for (int r = 0; r < kAfter; ++r) store_row(to + r * kRowCells, plane.cells[r]);
+    STENCIL_UNROLL
+    for (int r = 0; r < kBefore; ++r) {
+      store_row(to + (kAfter + r) * kRowCells, plane.cells[Shape::kRows - kBefore + r]);
+    }
+  }
+
+  /// Row kJ, beyond the warp's own, of the plane that was published `age` steps before the step's own publication.
+  template <int kRow, int kBefore, int kAfter, int kJ>
+  STENCIL_DEVICE void read(int age, Value* row) const {
+    constexpr int kPlace = kJ < 0 ? kRow + kAfter + kBefore + kJ : kRow + kJ - Shape::kRows;
+    const int back = next() - age * kSlotCells;
+    const Value* from = (kJ < 0 ? above : below) +
+                        ((back >= 0 ? back : back + T::kExchangeSlots * kSlotCells) + kPlace * kRowCells);
+    STENCIL_UNROLL
+    for (int w = 0; w < Shape::kCells / kWord; ++w) {
+      load_cells<LoadHint::cached, kWord>(from + w * 32 * kWord, row + w * kWord);
+    }
+  }
+
+ private:
+  /// Two slots alternate, written so that the compiler sees an even number of steps end where it began.
+  STENCIL_DEVICE int next() const {
+    if constexpr (T::kExchangeSlots == 2) return kSlotCells - slot;
+    return slot == (T::kExchangeSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
+  }
+
+  STENCIL_DEVICE static void store_row(Value* to, const Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w < Shape::kCells / kWord; ++w) {
+      store_cells<StoreHint::write_back, kWord>(to + w * 32 * kWord, cells + w * kWord);
+    }
+  }
+};
+
+/// Cells beyond the thread's own in rows of the tile: its neighbours', or beyond the grid what the boundary says.
+template <class S, class T>
+struct SystemRows {
+  using Shape = TemporalShape<S, T>;
+  using Value = typename S::Value;
+  using Plane = TemporalPlane<S, T>;
+
+  const TemporalTile<S, T>& tile;
+
+  /// Whether row kJ of the plane is beyond the grid; then the row that answers for it.
+  template <int kJ>
+  STENCIL_DEVICE bool take_beyond(const Plane& plane, Value* body) const {
+    constexpr bool kAnswered =
+        S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp || S::kBoundaryY == Boundary::reflect;
+    if constexpr (kAnswered) {
+      if (!(kJ < 0 ? tile.top_edge : tile.bottom_edge)) return false;
+      constexpr int kLast = Shape::kRows - 1;
+      constexpr int kNearest = kJ < 0 ? 0 : kLast;
+      constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
+      STENCIL_UNROLL
+      for (int i = 0; i < Shape::kCells; ++i) {
+        body[i] = S::kBoundaryY == Boundary::zero
+                      ? Value(0)
+                      : plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest][i];
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /// kLeft cells before and kRight after the thread's own.
+  template <int kLeft, int kRight>
+  STENCIL_DEVICE void fill_halo(Value* body) const {
+    constexpr int kLast = Shape::kCells - 1;
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+    STENCIL_UNROLL
+    for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) {
+      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
+      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
+    }
+    STENCIL_UNROLL
+    for (int i = 1; i <= kRight; ++i) {
+      Value& cell = body[kLast + i];
+      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
+      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
+      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
+    }
+  }
+};
+
+}  // namespace stencil_tune

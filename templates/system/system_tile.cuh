@@ -1,0 +1,133 @@
+// A tile of a system's fused steps: what its kernels share of the temporal ones, said of levels that differ.
+#pragma once
+
+#include "stencil_tune/temporal/temporal_tile.cuh"
+
+namespace stencil_tune {
+
+/// Makes a generated step known as one of a system of fields. Step has
+///  - types Storage, Value, Index, and a boundary an axis;
+///  - kInputs, kOutputs, kCoefficients: what the kernel's arguments hold;
+///  - kLevels, level(Number<l>): a type for each level (system_levels.cuh);
+///  - kStateInputs: the input that each field of the first level's state is;
+///  - kConstants, constant(Number<c>): fields that no step changes and that are read at the cell alone;
+///  - kOutputHeld: the layers that each output keeps, as the field's boundary holds them.
+template <class Step>
+struct SystemOf : Step {};
+
+template <int kValue>
+struct Number {};
+
+/// Layers of the grid that keep their value, on each side.
+struct HeldLayers {
+  int low_x, high_x, low_y, high_y, low_z, high_z;
+};
+
+/// What the host has planned for the launch stands in T: kLeft, kRight, kAbove, kBelow (the tile's halo), kEarly,
+/// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain, kLastPlain (planes at the
+/// grid's ends that need more than plain steps), kExchangedRows, kExchangeSlots,
+/// kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole rows).
+template <class Step, class T>
+struct TemporalShape<SystemOf<Step>, T> {
+  static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
+  static constexpr int kRows = T::kRegisterY;   ///< of a plane, a thread
+  static constexpr int kWarps = T::kBlockY;
+  static constexpr int kWarpWidth = 32 * kCells;
+  static constexpr int kWidth = kWarpWidth;
+  static constexpr int kHeight = T::kBlockY * kRows;
+  static constexpr int kGroupDelay = 0;  ///< all levels are one group's
+
+  static constexpr bool kExchangesRows = T::kExchangedRows > 0;
+  /// Warps meet between two steps, unless they do within each.
+  static constexpr bool kExchanges = kExchangesRows && !T::kMeetsInLevels;
+
+  STENCIL_DEVICE static int lane() { return thread_x(); }
+  STENCIL_DEVICE static int warp() { return thread_y(); }
+
+  /// Cells of type C that one access to shared memory moves: a power of two that divides a thread's row.
+  template <class C>
+  STENCIL_DEVICE static constexpr int word_cells() {
+    int cells = 16 / static_cast<int>(sizeof(C));
+    while (kCells % cells != 0) cells /= 2;
+    return cells;
+  }
+};
+
+template <class Step, class T>
+struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
+  using S = SystemOf<Step>;
+  using Shape = TemporalShape<S, T>;
+  using Index = typename S::Index;
+
+  static constexpr int group = 0;
+
+  Index x, y;                  ///< the thread's first cell
+  Index low_x, high_x;         ///< cells of the tile that are its own ...
+  Index low_y, high_y;         ///< ... rows ...
+  Index low_z, high_z;         ///< ... and planes
+  Index nx, ny, nz;            ///< of the grid
+  bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
+  bool top_edge, bottom_edge;  ///< the same for its rows and planes
+  bool holds_cells;            ///< hold may keep cells of some thread of the block
+  bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+
+  STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
+      : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])) {
+    const TileIndex at = tile_of_block<T>(a.tiles);
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, Index> columns(at.x, a.tiles[0], nx);
+    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    x = columns.origin + thread_x() * Shape::kCells;
+    y = rows.origin + thread_y() * Shape::kRows;
+    left_edge = columns.at_low && thread_x() == 0;
+    right_edge = columns.at_high && thread_x() == 31;
+    top_edge = rows.at_low && thread_y() == 0;
+    bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
+    holds_cells =
+        (T::kHoldsColumns && (columns.at_low || columns.at_high)) || (T::kHoldsRows && (rows.at_low || rows.at_high));
+    whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+    low_x = columns.low;
+    high_x = columns.high;
+    low_y = rows.low;
+    high_y = rows.high;
+    low_z = static_cast<Index>(a.n[2] * at.z / a.tiles[2]);
+    high_z = static_cast<Index>(a.n[2] * (at.z + 1) / a.tiles[2]);
+  }
+
+  /// Input planes first_plane() .. last_plane() - 1 are walked through.
+  STENCIL_DEVICE Index first_plane() const {
+    const Index first = low_z - T::kEarly;
+    return S::kBoundaryZ != Boundary::periodic && first < 0 ? Index(0) : first;
+  }
+  STENCIL_DEVICE Index last_plane() const { return high_z + T::kDelay; }
+
+  /// From the first one to the last one - 1 all levels update planes inside the grid that no boundary has a part in,
+  /// and the plane that leaves the last level is stored.
+  STENCIL_DEVICE Index first_plain_plane() const {
+    Index first = low_z + T::kDelay;
+    if (S::kBoundaryZ != Boundary::periodic && first < T::kFirstPlain) first = T::kFirstPlain;
+    return first < last_plane() ? first : last_plane();
+  }
+  STENCIL_DEVICE Index last_plain_plane() const {
+    const Index last = nz - T::kLastPlain;
+    return S::kBoundaryZ == Boundary::periodic || last > last_plane() ? last_plane() : last;
+  }
+
+  /// Cell i of the thread's row j is in one of those layers.
+  template <int kI, int kJ>
+  STENCIL_DEVICE bool holds(HeldLayers layers) const {
+    bool held = false;
+    if constexpr (S::kBoundaryX == Boundary::hold) {
+      held = (left_edge && kI < layers.low_x) || (right_edge && kI >= Shape::kCells - layers.high_x);
+    }
+    if constexpr (S::kBoundaryY == Boundary::hold) {
+      held = held || (top_edge && kJ < layers.low_y) || (bottom_edge && kJ >= Shape::kRows - layers.high_y);
+    }
+    return held;
+  }
+
+  STENCIL_DEVICE bool holds_plane(HeldLayers layers, Index z) const {
+    return z < layers.low_z || z >= nz - layers.high_z;
+  }
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,67 @@
+// A driver whose kernels run on the CPU, from their source.
+#pragma once
+
+#include "runtime/compile/compiler.hpp"
+#include "tests/runtime/fake_driver.hpp"
+#include "tuner/executor/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Hands the source on as what it compiled.
+class SourceCompiler : public Compiler {
+ public:
+  CompiledKernel compile(const KernelSource& source, std::string_view) override {
+    const auto* bytes = reinterpret_cast<const std::byte*>(source.text.data());
+    return {.cubin = {bytes, bytes + source.text.size()}, .entry = source.entry, .resources = {}, .seconds = 0};
+  }
+  std::string version() const override { return "13.0"; }
+};
+
+/// Runs what SourceCompiler made, on the CPU.
+class HostDriver : public FakeDriver {
+ public:
+  CUmod_st* load_module(std::span<const std::byte> source) override {
+    sources_.emplace_back(reinterpret_cast<const char*>(source.data()), source.size());
+    return reinterpret_cast<CUmod_st*>(sources_.size());
+  }
+  CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
+    const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
+    kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
+    return reinterpret_cast<CUfunc_st*>(kernels_.size());
+  }
+  void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
+    const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
+    const auto fault = kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes}, argument);
+    EXPECT_FALSE(fault) << fault->message;
+    ++launched;
+  }
+  DevicePointer allocate(std::size_t bytes) override {
+    return reinterpret_cast<DevicePointer>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));
+  }
+  void free(DevicePointer pointer) noexcept override { std::free(reinterpret_cast<void*>(pointer)); }
+  void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
+    for (std::size_t z = 0; z < region.extent[2]; ++z) {
+      for (std::size_t y = 0; y < region.extent[1]; ++y) {
+        const std::size_t row = (region.low[2] + z) * region.plane_rows + region.low[1] + y;
+        const std::size_t start = row * region.row_bytes + region.low[0];
+        std::memcpy(reinterpret_cast<void*>(to + start), reinterpret_cast<const void*>(from + start), region.extent[0]);
+      }
+    }
+  }
+
+  int launched = 0;
+
+ private:
+  std::vector<std::string> sources_;
+  std::vector<HostKernel> kernels_;
+};
+
+}  // namespace stencil_tune

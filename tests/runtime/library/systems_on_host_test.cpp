@@ -1,0 +1,225 @@
+// Kernel::advance of whole systems with fused steps and stages on the host executor, against the reference.
+#include "generator/candidates/space.hpp"
+#include "generator/definition/definition.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "runtime/library/rotation.hpp"
+#include "tests/runtime/library/host_driver.hpp"
+#include "tuner/verify/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
+constexpr Boundaries kMixed{Boundary::hold, Boundary::periodic, Boundary::hold};
+
+constexpr const char* kWave = R"toml(
+name = "wave"
+rank = 2
+fields = ["p", "p_prev", "c", "p_next"]
+[[stage]]
+p_next = "2*p - p_prev + 0.1*c*laplacian(p)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+)toml";
+
+constexpr const char* kReaction = R"toml(
+name = "reaction"
+rank = 2
+fields = ["u", "v", "u_next", "v_next"]
+[[stage]]
+u_next = "u + 0.1*laplacian(u) - 0.2*u*v*v"
+v_next = "v + 0.05*(v[x-1] - v) + 0.2*u*v*v"
+[rotate]
+u_next = "u"
+v_next = "v"
+)toml";
+
+constexpr const char* kYee = R"toml(
+name = "yee"
+rank = 2
+fields = ["e", "h", "c", "e_next", "h_next"]
+[[stage]]
+h_next = "h - 0.5*(e[x+1] - e) - 0.25*(e[y+1] - e)"
+[[stage]]
+e_next = "e + 0.1*c*(h_next - h_next[x-1]) + 0.5*(h_next - h_next[y-1])"
+[rotate]
+e_next = "e"
+h_next = "h"
+)toml";
+
+/// There and back, without a rotation.
+constexpr const char* kInPlace = R"toml(
+name = "in_place"
+rank = 2
+fields = ["a", "b"]
+[[stage]]
+b = "0.5*a + 0.25*(a[x-1] + a[y+1])"
+[[stage]]
+a = "0.5*b + 0.25*(b[x+1] + b[y-1])"
+)toml";
+
+using Fields = std::vector<std::vector<double>>;
+
+Problem on_a_grid(const char* definition, const Boundaries& boundaries, int steps) {
+  return make_problem(parse_definition(definition, "system.toml"), ElementType::f64, boundaries, {2, {150, 41, 1}}, 0,
+                      steps, kWholeStep);
+}
+
+WinnerRecord winner(const Problem& problem, int steps, int fused) {
+  Problem run = problem;
+  run.steps = steps;
+  Tuning tuning = default_candidate(family_named("system"), run, {}).value();
+  tuning.steps = fused;
+  WinnerRecord record;
+  record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
+                          .stencil_name = problem.stencil.name,
+                          .stage = problem.stage,
+                          .type = problem.type,
+                          .boundaries = problem.boundaries,
+                          .extents = problem.extents,
+                          .pitch = problem.pitch,
+                          .steps = steps};
+  record.trial.platform.architecture = "sm_90";
+  record.trial.code = code(tuning);
+  record.trial.gstencils = 1;
+  return record;
+}
+
+class SystemsOnHost : public ::testing::Test {
+ protected:
+  Kernel lookup(const Problem& problem, std::vector<WinnerRecord> winners) {
+    LibraryParts parts;
+    parts.driver = [this]() -> Driver& { return driver_; };
+    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+    parts.winners = [winners](const Problem&, const std::string&) { return winners; };
+    library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
+    return library_->lookup({.stencil = problem.stencil,
+                             .type = problem.type,
+                             .extents = problem.extents,
+                             .boundaries = problem.boundaries,
+                             .alignment = 16,
+                             .steps = 100});
+  }
+
+  HostDriver driver_;
+  std::optional<Library> library_;
+};
+
+Fields random_fields(const Problem& problem) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  Fields fields(problem.stencil.fields.size(),
+                std::vector<double>(static_cast<std::size_t>(problem.allocated_cells())));
+  for (auto& field : fields) std::generate(field.begin(), field.end(), [&] { return uniform(random); });
+  return fields;
+}
+
+/// As the library puts the same layers into all buffers that take turns: those of the field that outputs become.
+void even_layers(const Problem& problem, Fields& fields) {
+  for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, 1))) {
+    if (copy.to >= static_cast<int>(fields.size())) continue;
+
+    for (const CopyRegion& layer : held_layers(
+             make_problem(problem.stencil, problem.type, problem.boundaries, problem.extents, 0, 1, copy.stage))) {
+      for (std::size_t y = layer.low[1]; y < layer.low[1] + layer.extent[1]; ++y) {
+        const std::size_t start = (y * layer.row_bytes + layer.low[0]) / sizeof(double);
+        std::copy_n(fields[static_cast<std::size_t>(copy.from)].begin() + static_cast<std::ptrdiff_t>(start),
+                    layer.extent[0] / sizeof(double),
+                    fields[static_cast<std::size_t>(copy.to)].begin() + static_cast<std::ptrdiff_t>(start));
+      }
+    }
+  }
+}
+
+void expect_right(const Problem& problem, Kernel& kernel, int steps) {
+  Fields before = random_fields(problem);
+  Fields now = before;
+  std::vector<void*> fields;
+  for (auto& field : now) fields.push_back(field.data());
+  const std::vector<void*> own = fields;
+  kernel.advance(nullptr, fields, steps);
+  EXPECT_TRUE(std::is_permutation(fields.begin(), fields.end(), own.begin())) << "the caller's buffers only";
+
+  even_layers(problem, before);
+  Fields inputs;
+  for (const int field : kernel_inputs(problem, steps)) inputs.push_back(before[static_cast<std::size_t>(field)]);
+  for (const ReferenceField& expected : evaluate_reference(problem, inputs, {}, false, steps)) {
+    int field = expected.field;
+    for (const Rotation& rotation : problem.stencil.rotations) {
+      if (rotation.from == expected.field) field = rotation.to;
+    }
+    const auto* found = static_cast<const double*>(fields[static_cast<std::size_t>(field)]);
+    for (std::size_t i = 0; i < expected.value.size(); ++i) {
+      const double layer = before[static_cast<std::size_t>(field)][i];
+      ASSERT_TRUE(expected.tolerance[i] < 0 ? found[i] == layer : expected.accepts(i, found[i]))
+          << problem.stencil.name << ", field " << field << ", cell " << i << " after " << steps
+          << " steps: " << found[i];
+    }
+  }
+}
+
+TEST_F(SystemsOnHost, EveryNumberOfStepsIsThatOfTheReferenceInTheCallersBuffers) {
+  for (const auto& [definition, boundaries] :
+       {std::pair{kWave, kHold}, {kReaction, kMixed}, {kYee, kHold}, {kInPlace, kMixed}}) {
+    const Problem problem = on_a_grid(definition, boundaries, 1);
+    Kernel kernel = lookup(problem, {winner(problem, 100, 3)});
+    EXPECT_EQ(kernel.fused_steps(), 3) << problem.stencil.name;
+    kernel.prepare();
+    for (const int steps : {1, 2, 3, 4, 6, 9, 11}) expect_right(problem, kernel, steps);
+  }
+}
+
+TEST_F(SystemsOnHost, AllStagesOfAStepAreOneLaunch) {
+  const Problem problem = on_a_grid(kYee, kHold, 1);
+  Kernel kernel = lookup(problem, {winner(problem, 1, 1)});
+  EXPECT_EQ(kernel.fused_steps(), 1);
+  EXPECT_TRUE(kernel.fuses_stages());
+  EXPECT_EQ(kernel.run_evidence().tuned_code, winner(problem, 1, 1).trial.code);
+  EXPECT_EQ(kernel.evidence(1).match, Match::default_candidate);
+  kernel.prepare();
+  driver_.launched = 0;
+  expect_right(problem, kernel, 5);
+  EXPECT_EQ(driver_.launched, 5);
+}
+
+TEST_F(SystemsOnHost, StagesAloneMakeStepsWhereTheyAreKnownToBeFaster) {
+  const Problem problem = on_a_grid(kYee, kHold, 1);
+  std::vector<WinnerRecord> winners{winner(problem, 100, 2)};
+  for (const int stage : {0, 1}) {
+    winners.push_back(winners.front());
+    winners.back().trial.problem.stage = stage;
+    winners.back().trial.problem.steps = 1;
+    winners.back().trial.code = "direct.bx32.by4";
+    winners.back().trial.gstencils = 4;  // half of that together
+  }
+  Kernel kernel = lookup(problem, winners);
+  EXPECT_EQ(kernel.fused_steps(), 1);
+  EXPECT_FALSE(kernel.fuses_stages());
+  EXPECT_NE(kernel.evidence(0).sentence().find("stage by stage (2.0"), std::string::npos);
+  kernel.prepare();
+  expect_right(problem, kernel, 4);
+}
+
+TEST_F(SystemsOnHost, SpareBuffersAreTheWorkspaceOfTheStreamThatWasPrepared) {
+  const Problem problem = on_a_grid(kWave, kHold, 1);
+  Kernel kernel = lookup(problem, {winner(problem, 100, 2)});
+  EXPECT_GE(kernel.workspace_bytes(), problem.field_bytes());
+  kernel.prepare();
+  Fields cells = random_fields(problem);
+  std::vector<void*> fields;
+  for (auto& field : cells) fields.push_back(field.data());
+  kernel.advance(nullptr, fields, 2);
+  auto* const other = reinterpret_cast<CUstream_st*>(std::uintptr_t{7});
+  EXPECT_THROW(kernel.advance(other, fields, 2), Error);
+  kernel.prepare(other);
+  EXPECT_NO_THROW(kernel.advance(other, fields, 2));
+}
+
+}  // namespace
+}  // namespace stencil_tune

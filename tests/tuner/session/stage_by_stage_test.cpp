@@ -1,0 +1,38 @@
+#include "tuner/session/stage_by_stage.hpp"
+
+#include "generator/definition/definition.hpp"
+
+#include <gtest/gtest.h>
+
+namespace stencil_tune {
+namespace {
+
+TrialRecord stage_trial(const char* code, double median_ms, int registers) {
+  TrialRecord trial;
+  trial.code = code;
+  trial.timing = {median_ms, 0.9 * median_ms, 1.1 * median_ms, 20};
+  trial.registers = registers;
+  trial.ceiling_gbs = 1000;
+  trial.raced = true;
+  return trial;
+}
+
+TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
+  const Problem step = make_problem(
+      parse_definition("name = \"s\"\nrank = 1\nfields = [\"a\", \"b\", \"a_next\"]\n[[stage]]\nb = \"a[x-1]\"\n"
+                       "[[stage]]\na_next = \"b[x+2] + a\"\n[rotate]\na_next = \"a\"\n",
+                       "s.toml"),
+      ElementType::f32, {Boundary::hold, Boundary::hold, Boundary::hold}, {1, {1000004, 1, 1}}, 0, 1, kWholeStep);
+  const std::vector<TrialRecord> stages{stage_trial("direct.bx32.by4", 0.25, 20),
+                                        stage_trial("direct.bx64.by1", 0.75, 40)};
+  const TrialRecord whole = stage_by_stage(step, stages);
+  EXPECT_EQ(whole.code, "direct.bx32.by4 + direct.bx64.by1");
+  EXPECT_DOUBLE_EQ(whole.timing.median_ms, 1);
+  EXPECT_DOUBLE_EQ(whole.gstencils, static_cast<double>(updated_box(step).cells()) / 1e6);
+  EXPECT_EQ(whole.registers, 40);
+  EXPECT_EQ(whole.problem.stage, kWholeStep);
+  EXPECT_NEAR(whole.share, minimal_traffic_bytes(step) / 1e-3 / 1e9 / 1000, 1e-12);
+}
+
+}  // namespace
+}  // namespace stencil_tune

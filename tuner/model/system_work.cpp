@@ -1,0 +1,98 @@
+// What a launch of whole steps of a system asks of the machine: the state passes through all levels of a block, halos
+// included. Coarse: it counts cells and operations of each level, not how a kernel arranges them.
+#include "generator/kernel/launch.hpp"
+#include "tuner/model/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+double of(std::size_t number) { return static_cast<double>(number); }
+
+/// What a warp does for one plane of one level, for each of a thread's cells.
+struct LevelWork {
+  double operations = 0;
+  double shuffles = 0;  ///< of four bytes
+};
+
+LevelWork work_of(const Problem& problem, const StageFacts& stage) {
+  LevelWork work;
+  work.operations = stage.linear ? std::ceil(stage.operations / 2.0) : stage.operations;  // fused multiply-add
+  std::set<std::pair<int, Offset>> rows;  // of which cells beside a thread's own are read
+  for (const Tap& tap : stage.taps) {
+    if (tap.offset[0] != 0) rows.insert({tap.field, {tap.offset[0], tap.offset[1], tap.offset[2]}});
+  }
+  work.shuffles = of(rows.size()) * (problem.type == ElementType::f64 ? 2 : 1);
+  return work;
+}
+
+/// Blocks, their tiles, and how far they walk.
+void count_tiles(const Candidate& candidate, Work& work) {
+  const KernelShape& shape = candidate.shape();
+  const LaunchGeometry geometry = launch_geometry(candidate, updated_box(candidate.problem()));
+  work.blocks = static_cast<double>(geometry.grid[0]) * geometry.grid[1] * geometry.grid[2];
+  work.threads = static_cast<int>(shape.threads);
+  work.shared_bytes = shape.shared.bytes;
+  work.halo = {static_cast<double>(shape.fused.left + shape.fused.right),
+               static_cast<double>(shape.fused.above + shape.fused.below),
+               static_cast<double>(shape.system.halo.low[2] + shape.system.halo.high[2])};
+  for (std::size_t a = 0; a < kMaxRank; ++a) {
+    work.tile[a] = std::clamp(static_cast<double>(shape.tile[a]), 1.0, static_cast<double>(shape.axes.extents[a]));
+    work.tiles[a] = static_cast<double>(shape.axes.extents[a]) / work.tile[a];
+  }
+  work.steps = work.tile[2] + shape.system.delay + shape.system.halo.low[2];
+}
+
+}  // namespace
+
+Work count_system_work(const Candidate& candidate, const Calibration& calibration) {
+  const Problem& problem = candidate.problem();
+  const Tuning& tuning = candidate.tuning();
+  const KernelShape& shape = candidate.shape();
+  const FusedConstants& c = calibration.fused;
+  const double bytes = of(size_of(problem.type));
+  const double value_bytes = std::max(4.0, bytes);
+  const double inputs = of(kernel_inputs(problem, tuning.steps).size());
+  const double outputs = of(kernel_outputs(problem, tuning.steps).size());
+  const double cells = static_cast<double>(tuning.register_x) * tuning.register_y;  // of a thread
+  Work work;
+  count_tiles(candidate, work);
+  const double warps = work.blocks * tuning.block_y;
+  const double warp_planes = warps * work.steps;
+
+  work.cells = static_cast<double>(updated_box(problem).cells());
+  work.cell_bytes = (inputs + outputs) * bytes;
+  work.read_bytes = inputs * static_cast<double>(problem.extents.cells()) * bytes;
+  work.write_bytes = outputs * work.cells * bytes;
+  work.l2_read_sectors = inputs * warp_planes * 32 * cells * bytes / kSectorBytes;
+  work.l2_write_sectors = work.write_bytes / kSectorBytes;
+  work.l1_wavefronts = (inputs + outputs) * warp_planes * cells * bytes * 32 / kWavefrontBytes;
+
+  double shuffles = 0;
+  for (const SystemLevel& level : shape.system.levels) {
+    const LevelWork each = work_of(problem, problem.step.stages[static_cast<std::size_t>(level.stage)].facts);
+    work.arithmetic += warp_planes * cells * each.operations;
+    shuffles += each.shuffles * tuning.register_y;
+  }
+  const double moved = cells / tuning.vector;
+  const double others = shuffles + of(shape.system.levels.size()) * c.level_instructions +
+                        (3 * inputs + outputs) * moved + c.step_instructions / std::sqrt(tuning.unroll);
+  work.instructions = work.arithmetic + warp_planes * others + warps * c.block_instructions;
+  work.loop_instructions = tuning.unroll * (work.arithmetic / std::max(1.0, warp_planes) + others);
+  const double exchanged = 2.0 * shape.system.exchanged_rows * tuning.register_x;
+  work.shared_wavefronts =
+      warp_planes * ((2 * inputs * cells + exchanged) * value_bytes * 32 / kWavefrontBytes + shuffles);
+
+  work.rounds = 1 + work.steps / (1 + tuning.prefetch);
+  work.barriers = shape.system.exchange_slots > 0 ? work.steps : 0;
+  work.asynchronous = true;
+  work.live_values = static_cast<double>(shape.live_registers) / (problem.type == ElementType::f64 ? 2 : 1);
+  work.other_registers = calibration.registers.fused_other;
+  return work;
+}
+
+}  // namespace stencil_tune

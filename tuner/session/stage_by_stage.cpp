@@ -1,0 +1,35 @@
+#include "tuner/session/stage_by_stage.hpp"
+
+#include "tuner/session/trial_record.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+
+TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> stages) {
+  TrialRecord whole = stages.front();
+  for (const TrialRecord& stage : stages.subspan(1)) {
+    whole.code += " + " + stage.code;
+    whole.timing.median_ms += stage.timing.median_ms;
+    whole.timing.low_ms += stage.timing.low_ms;
+    whole.timing.high_ms += stage.timing.high_ms;
+    whole.timing.samples = std::min(whole.timing.samples, stage.timing.samples);
+    whole.registers = std::max(whole.registers, stage.registers);
+    whole.spill_bytes = std::max(whole.spill_bytes, stage.spill_bytes);
+    whole.shared_bytes = std::max(whole.shared_bytes, stage.shared_bytes);
+    whole.occupancy = std::min(whole.occupancy, stage.occupancy);
+    whole.raced = whole.raced && stage.raced;
+    whole.predicted = whole.predicted || stage.predicted;
+    whole.sharpness = std::min(whole.sharpness, stage.sharpness);
+    if (whole.sharpness_note.empty()) whole.sharpness_note = stage.sharpness_note;
+  }
+  whole.id = 0;
+  whole.problem = problem_key(step);
+  whole.plan.clear();
+  whole.gstencils = kernel_rate(step, whole.timing);
+  const double rate_gbs = minimal_traffic_bytes(step) / whole.timing.median_ms / 1e6;
+  whole.share = whole.ceiling_gbs > 0 ? rate_gbs / whole.ceiling_gbs : 0;
+  return whole;
+}
+
+}  // namespace stencil_tune
