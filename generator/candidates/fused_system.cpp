@@ -62,13 +62,13 @@ class SystemPlanner {
     return {std::min(0, offset), std::max(0, offset)};
   }
 
-  SystemField field_of(int field, const StageFacts& stage, int& newest) const {
+  SystemField field_of(int field, const StageFacts& stage) const {
     SystemField result{.field = field};
     for (const Tap& tap : stage.taps) {
       if (tap.field != field) continue;
       const Reach planes = planes_read(axes_.offset(tap, 2));
       result.below = std::max(result.below, -planes.low);
-      newest = std::max(newest, planes.high);
+      result.newest = std::max(result.newest, planes.high);
       const int row = axes_.offset(tap, 1);
       if (row == 0) continue;
       result.rows_before = std::max(result.rows_before, -row);
@@ -84,15 +84,8 @@ class SystemPlanner {
 
   void add(const FusedLevel& fused) {
     SystemLevel level{.stage = fused.stage, .in = {}, .out = fused.out, .held = held(fused.stage)};
-    for (const int field : fused.in) level.in.push_back(field_of(field, facts(fused.stage), level.lag));
-    const bool reads_newest = std::any_of(level.in.begin(), level.in.end(), [&](const SystemField& field) {
-      return field.exchanges() && field.last == level.lag;
-    });
-    if (reads_newest && tuning_.new_rows == NewRows::late) {
-      ++level.lag;
-    } else if (reads_newest) {
-      system_.meets_in_levels = true;
-    }
+    for (const int field : fused.in) level.in.push_back(field_of(field, facts(fused.stage)));
+    find_lag(level);
     system_.delay += level.lag;
     level.delay = system_.delay;
     publish(level);
@@ -100,6 +93,23 @@ class SystemPlanner {
     find_plain_planes(level);
     find_constants(level);
     system_.levels.push_back(std::move(level));
+  }
+
+  /// How far the level works behind the newest plane. Fields come from the level before at one time, and into the first
+  /// one each as late as it may: with rows that other warps read, a step before.
+  void find_lag(SystemLevel& level) {
+    for (const SystemField& field : level.in) level.lag = std::max(level.lag, field.newest);
+    const auto reads_at = [&](int plane) {
+      return std::any_of(level.in.begin(), level.in.end(),
+                         [&](const SystemField& field) { return field.exchanges() && field.last == plane; });
+    };
+    if (reads_at(level.lag) && tuning_.new_rows == NewRows::late) ++level.lag;
+    system_.meets_in_levels = system_.meets_in_levels || reads_at(level.lag);
+    for (SystemField& field : level.in) {
+      const bool is_first = system_.levels.empty();
+      const int ready = field.newest + (field.exchanges() && field.last == field.newest ? 1 : 0);
+      field.newest = is_first ? std::min(ready, level.lag) : level.lag;
+    }
   }
 
   void publish(SystemLevel& level) {
@@ -134,8 +144,8 @@ class SystemPlanner {
 
   void find_constants(const SystemLevel& level) {
     for (const int field : facts(level.stage).inputs) {
-      const bool travels = std::any_of(level.in.begin(), level.in.end(),
-                                       [&](const SystemField& each) { return each.field == field; });
+      const bool travels =
+          std::any_of(level.in.begin(), level.in.end(), [&](const SystemField& each) { return each.field == field; });
       if (travels) continue;
       const auto known = std::find_if(system_.constants.begin(), system_.constants.end(),
                                       [&](const SystemConstant& constant) { return constant.field == field; });

@@ -20,6 +20,7 @@ struct Layers {
 struct SystemField {
   int field = 0;        ///< index into Stencil::fields
   int below = 0;        ///< planes kept below the one that the level updates
+  int newest = 0;       ///< the plane that enters, counted from the one that the level updates
   int rows_before = 0;  ///< rows of the warp above that the level reads ...
   int rows_after = 0;   ///< ... and of the warp below
   int first = 0;        ///< planes in which it does, counted from the one that it updates; last < first: none
@@ -48,14 +49,14 @@ struct SystemConstant {
 struct FusedSystem {
   std::vector<SystemLevel> levels;  ///< none: the kernel is not of a system
   std::vector<SystemConstant> constants;
-  Layers halo;                     ///< of a tile, without any alignment; z: planes that the walk starts before ...
-  int delay = 0;                   ///< ... and ends after the stored ones
-  int first_plain = 0;             ///< the first input plane with which no level updates a plane that needs more care ...
-  int last_plain = 0;              ///< ... and planes before the grid's end from which on some do
-  std::vector<Layers> outputs;     ///< for each output: layers that it keeps
-  int exchanged_rows = 0;          ///< of a warp, published for others
+  Layers halo;                  ///< of a tile, without any alignment; z: planes that the walk starts before ...
+  int delay = 0;                ///< ... and ends after the stored ones
+  int first_plain = 0;          ///< the first input plane with which no level updates a plane that needs more care ...
+  int last_plain = 0;           ///< ... and planes before the grid's end from which on some do
+  std::vector<Layers> outputs;  ///< for each output: layers that it keeps
+  int exchanged_rows = 0;       ///< of a warp, published for others
   int exchange_slots = 0;
-  bool meets_in_levels = false;    ///< warps wait for each other within levels, rather than between steps
+  bool meets_in_levels = false;  ///< warps wait for each other within levels, rather than between steps
 };
 
 FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes);

@@ -47,9 +47,8 @@ std::string stencil_text(const Candidate& candidate) {
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", problem.stencil.coefficients.size()),
       fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("taps", tap_members(facts, axes.reach, axis_map)),
-      fmt::arg("update",
-               update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)], facts,
-                             axis_map)),
+      fmt::arg("update", update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
+                                       facts, axis_map)),
       fmt::arg("late", late_text(problem, tuning)),
       fmt::arg("sums", tuning.keeps == Keeps::sums ? plane_sums_text(problem, axis_map) : std::string()));
 }
@@ -102,7 +101,8 @@ STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
   stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
 }}
 )",
-      fmt::arg("file", kernel.file), fmt::arg("entry", entry), fmt::arg("stencil", candidate.shape().system.levels.empty() ? stencil_text(candidate) : system_text(candidate)),
+      fmt::arg("file", kernel.file), fmt::arg("entry", entry),
+      fmt::arg("stencil", candidate.shape().system.levels.empty() ? stencil_text(candidate) : system_text(candidate)),
       fmt::arg("tuning", tuning_text(candidate)),
       fmt::arg("arguments", candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),

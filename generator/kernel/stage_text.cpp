@@ -27,8 +27,7 @@ std::string boundary_text(Boundary boundary) { return fmt::format("stencil_tune:
 /// Taps of one input as ranges of x offsets, row by row.
 class TapTable {
  public:
-  TapTable(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map)
-      : reach_(reach) {
+  TapTable(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map) : reach_(reach) {
     const auto inputs = facts.inputs.size();
     low_.assign(inputs * rows() * planes(), 1);
     high_.assign(inputs * rows() * planes(), 0);

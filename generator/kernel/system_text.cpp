@@ -115,13 +115,13 @@ class SystemText {
     std::vector<std::string> fields;
     for (const SystemField& field : level.in) {
       in.push_back(field.field);
-      fields.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}}", field.below, field.rows_before, field.rows_after,
-                                   field.first, field.last, field.row));
+      fields.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}", field.below, field.newest, field.rows_before,
+                                   field.rows_after, field.first, field.last, field.row));
     }
     return fmt::format(
         R"(struct Level{number} : Stage{stage} {{
   static constexpr int kIn = {in}, kOut = {out};
-  static constexpr int kLag = {lag}, kDelay = {delay};
+  static constexpr int kDelay = {delay};
   static constexpr stencil_tune::LevelField kFields[] = {{{fields}}};
   static constexpr int kPlaces[] = {{{places}}};
   static constexpr int kSources[] = {{{sources}}};
@@ -131,10 +131,10 @@ class SystemText {
 
 )",
         fmt::arg("number", number), fmt::arg("stage", level.stage), fmt::arg("in", level.in.size()),
-        fmt::arg("out", level.out.size()), fmt::arg("lag", level.lag), fmt::arg("delay", level.delay),
-        fmt::arg("fields", fmt::join(fields, ", ")), fmt::arg("places", fmt::join(places(level, in), ", ")),
-        fmt::arg("sources", fmt::join(sources(level, in), ", ")), fmt::arg("layers", fmt::join(layers(level, in), ", ")),
-        fmt::arg("held", layers_text(level.held)));
+        fmt::arg("out", level.out.size()), fmt::arg("delay", level.delay), fmt::arg("fields", fmt::join(fields, ", ")),
+        fmt::arg("places", fmt::join(places(level, in), ", ")),
+        fmt::arg("sources", fmt::join(sources(level, in), ", ")),
+        fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)));
   }
 
   /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
@@ -155,8 +155,11 @@ class SystemText {
   }
 
   std::string step_text() const {
-    std::vector<int> state;
-    for (const SystemField& field : system_.levels.front().in) state.push_back(*place_of(inputs_, field.field));
+    std::vector<std::string> state;
+    const SystemLevel& first = system_.levels.front();
+    for (const SystemField& field : first.in) {
+      state.push_back(fmt::format("{{{}, {}}}", *place_of(inputs_, field.field), first.lag - field.newest));
+    }
     std::vector<std::string> constants;
     for (const SystemConstant& constant : system_.constants) {
       constants.push_back(
@@ -174,18 +177,18 @@ class SystemText {
   static constexpr int kCoefficients = {coefficients};
 {boundaries}
   static constexpr int kLevels = {level_count};
-{levels}  static constexpr int kStateInputs[] = {{{state}}};
+{levels}  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
   static constexpr int kConstantFields = {constant_count};
   static constexpr stencil_tune::SystemConstant kConstants[] = {{{constants}}};
   static constexpr stencil_tune::HeldLayers kOutputMore[] = {{{boxes}}};
 }};
 )",
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
-        fmt::arg("outputs", system_.outputs.size()),
-        fmt::arg("coefficients", problem_.stencil.coefficients.size()), fmt::arg("boundaries", boundary_members(axes_)),
-        fmt::arg("level_count", system_.levels.size()), fmt::arg("levels", levels),
-        fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
-        fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes(), ", ")));
+        fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", problem_.stencil.coefficients.size()),
+        fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
+        fmt::arg("levels", levels), fmt::arg("state", fmt::join(state, ", ")),
+        fmt::arg("constant_count", system_.constants.size()), fmt::arg("constants", fmt::join(constants, ", ")),
+        fmt::arg("boxes", fmt::join(boxes(), ", ")));
   }
 
   const Candidate& candidate_;

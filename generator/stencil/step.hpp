@@ -55,8 +55,8 @@ StepFacts analyse_step(const Stencil& stencil);
 std::vector<int> stored_fields(const StepFacts& step, int steps);
 
 /// One stage of one of several fused steps. A state is a list of fields, under the names that they have within the
-/// step; place i of the state that leaves a level is place i of the one that enters the next, under the next step's name
-/// where that begins there. Constants that a stage reads beside the cell travel with the state.
+/// step; place i of the state that leaves a level is place i of the one that enters the next, under the next step's
+/// name where that begins there. Constants that a stage reads beside the cell travel with the state.
 struct FusedLevel {
   int stage = 0;
   std::vector<int> in;   ///< what is needed of the state that enters

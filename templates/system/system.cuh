@@ -2,7 +2,7 @@
 //
 // A state is one plane of every field that is still needed. A level is one stage of one step. It takes a plane of the
 // state, keeps as many planes of each field as it reads around the plane that it updates, and gives a plane of the
-// state on, kLag planes behind:
+// state on, some planes (its lag) behind:
 //
 //     state in  (z)         E(z)   H(z)                    a level of Yee's scheme that updates H, lag 1
 //       | keeps             E(z-1) H(z-1)
@@ -14,7 +14,7 @@
 // - Shared memory: rows at the edge of a warp pass through it, of those fields and planes that the level reads there
 //   (system_rows.cuh). Planes of the input arrive there, each warp's rows through its own pipeline of copies.
 // - Barrier: warps wait for each other once a step; or, where a level reads other warps' rows of the very plane that
-//   enters it, within that level. The other way is to work one plane later (kLag), which takes registers.
+//   enters it, within that level. The other way is to work one plane later, which takes registers.
 // - Constants, which no step changes: read at the cell they wait in pipelines of their own until the last level has used
 //   them; read beside the cell they travel with the state.
 //

@@ -18,14 +18,23 @@ struct SystemConstant {
   int input, first, last;
 };
 
+/// A field of the first level's state: its input, and planes that it arrives behind the others. One that is read no
+/// further than the plane that the level updates need not wait in registers.
+struct SystemInputField {
+  int input, behind;
+};
+
+template <class S, class T, int kField>
+using StatePipeline =
+    InputPipeline<S, T, S::kStateInputs[kField].input, T::kPrefetch, S::kStateInputs[kField].behind, 1>;
+
 /// One pipeline a field of the state.
 template <class S, class T, class Fields>
 struct StatePipelines;
 template <class S, class T, int... kField>
-struct StatePipelines<S, T, Indices<kField...>>
-    : InputPipeline<S, T, S::kStateInputs[kField], T::kPrefetch, 0, 1>... {
+struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>... {
   template <int kF>
-  using Pipeline = InputPipeline<S, T, S::kStateInputs[kF], T::kPrefetch, 0, 1>;
+  using Pipeline = StatePipeline<S, T, kF>;
   static constexpr int kBytes = (0 + ... + Pipeline<kField>::kBytes);
 
   STENCIL_DEVICE StatePipelines(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps,
@@ -87,7 +96,7 @@ struct SystemConstants<S, T, Indices<kField...>> : SystemConstantPipeline<S, T, 
 /// The block's input, plane after plane.
 template <class S, class T>
 struct SystemInput {
-  static constexpr int kState = static_cast<int>(sizeof(S::kStateInputs) / sizeof(int));
+  static constexpr int kState = static_cast<int>(sizeof(S::kStateInputs) / sizeof(SystemInputField));
   using State = StatePipelines<S, T, IndicesBelow<kState>>;
   using Constants = SystemConstants<S, T, IndicesBelow<S::kConstantFields>>;
   using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;

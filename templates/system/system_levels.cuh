@@ -17,7 +17,7 @@ enum class SystemEdges {
 
 /// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
 ///  - kIn, kOut: fields of the state that enters, that leaves
-///  - kLag: planes that the level works behind the newest of the state that enters; kDelay: behind the block's input
+///  - kDelay: planes that the level works behind the block's input
 ///  - kFields: of each field that enters (LevelField)
 ///  - kPlaces: of each input of the stage its place in the state that enters, or -1 - the number of a constant
 ///  - kSources: of each field that leaves the output of the stage that it is, or -1 - the place of a field that enters
@@ -32,7 +32,10 @@ inline constexpr int kNoLayers = -1000000;
 template <class L>
 STENCIL_DEVICE constexpr int most_kept() {
   int most = 1;
-  for (int f = 0; f < L::kIn; ++f) most = L::kFields[f].below + L::kLag > most ? L::kFields[f].below + L::kLag : most;
+  for (int f = 0; f < L::kIn; ++f) {
+    const int kept = L::kFields[f].below + L::kFields[f].newest;
+    if (kept > most) most = kept;
+  }
   return most;
 }
 
@@ -103,16 +106,23 @@ struct SystemLevels {
   template <SystemEdges kEdges>
   STENCIL_DEVICE void step(Index z, SystemState<S, T, SystemInput<S, T>::kState>& input, const Constants& constants) {
     if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
-      if (z >= tile.nz) {
-        STENCIL_UNROLL
-        for (int f = 0; f < SystemInput<S, T>::kState; ++f) input.fields[f].fill(Value(0));
-      }
+      clear_outside(z, input, IndicesBelow<SystemInput<S, T>::kState>{});
     }
     advance<kEdges, 0>(z, input, constants);
     if constexpr (Shape::kExchangesRows) published.next_step();
   }
 
  private:
+  /// Planes beyond the grid.
+  template <class State, int... kF>
+  STENCIL_DEVICE void clear_outside(Index z, State& input, Indices<kF...>) const {
+    (clear_field<S::kStateInputs[kF].behind>(z, input.fields[kF]), ...);
+  }
+  template <int kBehind>
+  STENCIL_DEVICE void clear_field(Index z, Plane& plane) const {
+    if (z - kBehind < 0 || z - kBehind >= tile.nz) plane.fill(Value(0));
+  }
+
   template <SystemEdges kEdges, int kLevel, class State>
   STENCIL_DEVICE void advance(Index z, const State& newest, const Constants& constants) {
     if constexpr (kLevel == S::kLevels) {
@@ -150,7 +160,7 @@ struct SystemLevels {
   /// The plane of field kF that is kOffset planes above the one that the level updates.
   template <int kLevel, int kF, int kOffset, class L = LevelOf<S, kLevel>>
   STENCIL_DEVICE const Plane& plane(const SystemState<S, T, L::kIn>& newest) {
-    if constexpr (kOffset == L::kLag) {
+    if constexpr (kOffset == L::kFields[kF].newest) {
       return newest.fields[kF];
     } else {
       return kept.template of<kLevel>().planes[kF][L::kFields[kF].below + kOffset];
@@ -164,7 +174,7 @@ struct SystemLevels {
   template <int kLevel, int kF>
   STENCIL_DEVICE void keep_field(const Plane& newest) {
     using L = LevelOf<S, kLevel>;
-    constexpr int kCount = L::kFields[kF].below + L::kLag;
+    constexpr int kCount = L::kFields[kF].below + L::kFields[kF].newest;
     auto& planes = kept.template of<kLevel>().planes[kF];
     STENCIL_UNROLL
     for (int p = 0; p + 1 < kCount; ++p) planes[p] = planes[p + 1];
@@ -178,12 +188,12 @@ struct SystemLevels {
   STENCIL_DEVICE void publish_now(const State& newest, Indices<kF...>) {
     using L = LevelOf<S, kLevel>;
     (publish_newest<kLevel, kF>(newest), ...);
-    if constexpr (((L::kFields[kF].exchanges() && L::kFields[kF].last == L::kLag) || ...)) barrier();
+    if constexpr (((L::kFields[kF].exchanges() && L::kFields[kF].last == L::kFields[kF].newest) || ...)) barrier();
   }
   template <int kLevel, int kF, class State>
   STENCIL_DEVICE void publish_newest(const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
-    if constexpr (kField.exchanges() && kField.last == LevelOf<S, kLevel>::kLag) {
+    if constexpr (kField.exchanges() && kField.last == kField.newest) {
       published.template publish<kField.row, kField.rows_before, kField.rows_after>(newest.fields[kF]);
     }
   }
@@ -196,7 +206,7 @@ struct SystemLevels {
   template <int kLevel, int kF, class State>
   STENCIL_DEVICE void publish_field(const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
-    if constexpr (kField.exchanges() && kField.last < LevelOf<S, kLevel>::kLag) {
+    if constexpr (kField.exchanges() && kField.last < kField.newest) {
       published.template publish<kField.row, kField.rows_before, kField.rows_after>(
           plane<kLevel, kF, kField.last + 1>(newest));
     }
@@ -251,7 +261,7 @@ struct SystemLevels {
       if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
       using L = LevelOf<S, kLevel>;
       constexpr LevelField kField = L::kFields[kF];
-      constexpr int kPublished = kField.last == L::kLag ? kField.last : kField.last + 1;
+      constexpr int kPublished = kField.last == kField.newest ? kField.last : kField.last + 1;
       const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
       published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
     }
@@ -262,9 +272,9 @@ struct SystemLevels {
   template <int kLevel, int kF, int kOffset>
   STENCIL_DEVICE int mapped(Index z) const {
     using L = LevelOf<S, kLevel>;
-    constexpr int kLow = -L::kFields[kF].below;
+    constexpr int kLow = -L::kFields[kF].below, kHigh = L::kFields[kF].newest;
     const Index offset = inside<S::kBoundaryZ>(z + kOffset, tile.nz) - z;
-    return static_cast<int>(offset < kLow ? kLow : offset > L::kLag ? L::kLag : offset);
+    return static_cast<int>(offset < kLow ? kLow : offset > kHigh ? kHigh : offset);
   }
 
   /// A plane whose offset is known only at run time: cell by cell, for no register has a run-time index.
@@ -272,7 +282,7 @@ struct SystemLevels {
   STENCIL_DEVICE Plane mapped_plane(const State& newest, int offset) {
     using L = LevelOf<S, kLevel>;
     Plane result = newest.fields[kF];
-    take_planes<kLevel, kF>(newest, offset, result, IndicesBelow<L::kFields[kF].below + L::kLag>{});
+    take_planes<kLevel, kF>(newest, offset, result, IndicesBelow<L::kFields[kF].below + L::kFields[kF].newest>{});
     return result;
   }
   template <int kLevel, int kF, class State, int... kP>

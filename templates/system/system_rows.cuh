@@ -10,6 +10,7 @@ namespace stencil_tune {
 /// Of a field of the state that enters a level: what the level keeps of it, and what it reads of other warps.
 struct LevelField {
   int below;        ///< planes kept below the one that the level updates
+  int newest;       ///< the plane that enters, counted from the one that the level updates
   int rows_before;  ///< rows of the warp above that are read, its last ones ...
   int rows_after;   ///< ... and of the warp below, its first ones ...
   int first, last;  ///< ... in those planes, counted from the one that the level updates

@@ -90,9 +90,8 @@ std::string constants(const Candidate& candidate) {
   const FusedLevels& fused = shape.fused;
   const FusedSystem& system = shape.system;
   const auto holds = [&](std::size_t axis) {
-    return std::any_of(system.levels.begin(), system.levels.end(), [&](const SystemLevel& level) {
-      return level.held.low[axis] > 0 || level.held.high[axis] > 0;
-    });
+    return std::any_of(system.levels.begin(), system.levels.end(),
+                       [&](const SystemLevel& level) { return level.held.low[axis] > 0 || level.held.high[axis] > 0; });
   };
   return fmt::format(
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1;\n"
@@ -107,8 +106,8 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, system.halo.low[2], system.delay, system.first_plain,
-      system.last_plain, system.exchanged_rows, system.exchange_slots, system.meets_in_levels,
-      holds(0), holds(1), shape.shared.bytes);
+      system.last_plain, system.exchanged_rows, system.exchange_slots, system.meets_in_levels, holds(0), holds(1),
+      shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

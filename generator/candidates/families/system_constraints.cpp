@@ -51,8 +51,8 @@ Verdict prefetch(const Candidate& candidate, const Limits&) {
   return "no plane is on its way while others are in use; it needs pf1 at least";
 }
 
-/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own, and so are
-/// all that a side of the grid holds.
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own, and so
+/// are all that a side of the grid holds.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
   const Problem& problem = candidate.problem();

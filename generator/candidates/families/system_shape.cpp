@@ -37,7 +37,8 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const FusedSys
 std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelShape& shape) {
   const FusedSystem& system = shape.system;
   const FusedLevels& fused = shape.fused;
-  std::int64_t planes = saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
+  std::int64_t planes =
+      saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
   for (const SystemConstant& constant : system.constants) {
     planes = saturating_sum(planes, tuning.prefetch + 1 + constant.last - constant.first);
   }
@@ -58,7 +59,7 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
   std::int64_t kept = 0;
   std::size_t passing = 0;
   for (const SystemLevel& level : shape.system.levels) {
-    for (const SystemField& field : level.in) kept += field.below + level.lag;
+    for (const SystemField& field : level.in) kept += field.below + field.newest;
     const StageFacts& facts = problem.step.stages[static_cast<std::size_t>(level.stage)].facts;
     passing = std::max(passing, level.in.size() + facts.outputs.size());
   }

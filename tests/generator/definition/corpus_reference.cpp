@@ -203,6 +203,92 @@ Outputs flux_divergence(const CellReader& at, const CoefficientReader& c) {
   return outputs;
 }
 
+Outputs yee_magnetic(const CellReader& at, const CoefficientReader& c) {
+  // H -= ch * curl E, by differences to the next cell.
+  const auto forward = [&](const char* f, int x, int y, int z) { return at(f, x, y, z) - at(f, 0, 0, 0); };
+  const double curl_x = forward("ez", 0, 1, 0) - forward("ey", 0, 0, 1);
+  const double curl_y = forward("ex", 0, 0, 1) - forward("ez", 1, 0, 0);
+  const double curl_z = forward("ey", 1, 0, 0) - forward("ex", 0, 1, 0);
+  return {{"hx_next", at("hx", 0, 0, 0) - c("ch") * curl_x},
+          {"hy_next", at("hy", 0, 0, 0) - c("ch") * curl_y},
+          {"hz_next", at("hz", 0, 0, 0) - c("ch") * curl_z}};
+}
+
+Outputs yee_electric(const CellReader& at, const CoefficientReader&) {
+  // E += ca * curl H, by differences to the cell before.
+  const auto backward = [&](const char* f, int x, int y, int z) { return at(f, 0, 0, 0) - at(f, -x, -y, -z); };
+  const double ca = at("ca", 0, 0, 0);
+  const double curl_x = backward("hz_next", 0, 1, 0) - backward("hy_next", 0, 0, 1);
+  const double curl_y = backward("hx_next", 0, 0, 1) - backward("hz_next", 1, 0, 0);
+  const double curl_z = backward("hy_next", 1, 0, 0) - backward("hx_next", 0, 1, 0);
+  return {{"ex_next", at("ex", 0, 0, 0) + ca * curl_x},
+          {"ey_next", at("ey", 0, 0, 0) + ca * curl_y},
+          {"ez_next", at("ez", 0, 0, 0) + ca * curl_z}};
+}
+
+Outputs shallow_water(const CellReader& at, const CoefficientReader& c) {
+  struct State {
+    double h, uh, vh;
+  };
+  struct Flux {
+    double mass, x_momentum, y_momentum;
+  };
+  const auto state = [&](int x, int y) { return State{at("h", x, y, 0), at("uh", x, y, 0), at("vh", x, y, 0)}; };
+  const auto along_x = [&](const State& s) {
+    return Flux{s.uh, s.uh * s.uh / s.h + 0.5 * c("g") * s.h * s.h, s.uh * s.vh / s.h};
+  };
+  const auto along_y = [&](const State& s) {
+    return Flux{s.vh, s.uh * s.vh / s.h, s.vh * s.vh / s.h + 0.5 * c("g") * s.h * s.h};
+  };
+  const State west = state(-1, 0), east = state(1, 0), south = state(0, -1), north = state(0, 1);
+  const Flux in_x = along_x(west), out_x = along_x(east), in_y = along_y(south), out_y = along_y(north);
+  const double k = 0.5 * c("c");
+  return {{"h_next", (west.h + east.h + south.h + north.h) / 4 - k * (out_x.mass - in_x.mass + out_y.mass - in_y.mass)},
+          {"uh_next", (west.uh + east.uh + south.uh + north.uh) / 4 -
+                          k * (out_x.x_momentum - in_x.x_momentum + out_y.x_momentum - in_y.x_momentum)},
+          {"vh_next", (west.vh + east.vh + south.vh + north.vh) / 4 -
+                          k * (out_x.y_momentum - in_x.y_momentum + out_y.y_momentum - in_y.y_momentum)}};
+}
+
+/// First differences of accuracy order 4 to the half cell after or before, times the step in time.
+struct StaggeredDifferences {
+  const CellReader& at;
+  double dt;
+
+  double forward(const std::string& f, int x, int y, int z) const {
+    return dt *
+           (9.0 / 8 * (at(f, x, y, z) - at(f, 0, 0, 0)) - 1.0 / 24 * (at(f, 2 * x, 2 * y, 2 * z) - at(f, -x, -y, -z)));
+  }
+  double backward(const std::string& f, int x, int y, int z) const {
+    return dt * (9.0 / 8 * (at(f, 0, 0, 0) - at(f, -x, -y, -z)) -
+                 1.0 / 24 * (at(f, x, y, z) - at(f, -2 * x, -2 * y, -2 * z)));
+  }
+};
+
+Outputs elastic_velocities(const CellReader& at, const CoefficientReader& c) {
+  const StaggeredDifferences d{at, c("dt")};
+  const double b = at("b", 0, 0, 0);
+  return {{"vx_next", at("vx", 0, 0, 0) +
+                          b * (d.forward("sxx", 1, 0, 0) + d.backward("sxy", 0, 1, 0) + d.backward("sxz", 0, 0, 1))},
+          {"vy_next", at("vy", 0, 0, 0) +
+                          b * (d.backward("sxy", 1, 0, 0) + d.forward("syy", 0, 1, 0) + d.backward("syz", 0, 0, 1))},
+          {"vz_next", at("vz", 0, 0, 0) +
+                          b * (d.backward("sxz", 1, 0, 0) + d.backward("syz", 0, 1, 0) + d.forward("szz", 0, 0, 1))}};
+}
+
+Outputs elastic_stresses(const CellReader& at, const CoefficientReader& c) {
+  const StaggeredDifferences d{at, c("dt")};
+  const double lambda = at("lambda", 0, 0, 0), mu = at("mu", 0, 0, 0);
+  const double xx = d.backward("vx_next", 1, 0, 0), yy = d.backward("vy_next", 0, 1, 0);
+  const double zz = d.backward("vz_next", 0, 0, 1);
+  return {{"sxx_next", at("sxx", 0, 0, 0) + (lambda + 2 * mu) * xx + lambda * (yy + zz)},
+          {"syy_next", at("syy", 0, 0, 0) + (lambda + 2 * mu) * yy + lambda * (xx + zz)},
+          {"szz_next", at("szz", 0, 0, 0) + (lambda + 2 * mu) * zz + lambda * (xx + yy)},
+          {"sxy_next", at("sxy", 0, 0, 0) + mu * (d.forward("vx_next", 0, 1, 0) + d.forward("vy_next", 1, 0, 0))},
+          {"sxz_next", at("sxz", 0, 0, 0) + mu * (d.forward("vx_next", 0, 0, 1) + d.forward("vz_next", 1, 0, 0))},
+          {"syz_next", at("syz", 0, 0, 0) + mu * (d.forward("vy_next", 0, 0, 1) + d.forward("vz_next", 0, 1, 0))}};
+}
+
 }  // namespace
 
 const std::map<std::string, std::vector<CellUpdate>>& corpus_reference() {
@@ -214,6 +300,7 @@ const std::map<std::string, std::vector<CellUpdate>>& corpus_reference() {
       {"anisotropic_diffusion3d", {anisotropic_diffusion}},
       {"box27", {box27}},
       {"diffusion3d_19pt", {diffusion19}},
+      {"elastic3d", {elastic_velocities, elastic_stresses}},
       {"fdtd2d", {fdtd_electric, fdtd_magnetic}},
       {"flux_divergence3d", {flux_divergence}},
       {"gaussian5x5", {gaussian(2)}},
@@ -228,7 +315,9 @@ const std::map<std::string, std::vector<CellUpdate>>& corpus_reference() {
       {"life", {life}},
       {"poisson2d_9pt", {poisson2d}},
       {"poisson3d_19pt", {poisson3d}},
+      {"shallow2d", {shallow_water}},
       {"sobel2d", {sobel}},
+      {"yee3d", {yee_magnetic, yee_electric}},
   };
   return all;
 }

@@ -1,0 +1,28 @@
+// The kernels of whole steps of systems that the tests run.
+#pragma once
+
+#include "tests/kernels/kernel_cases.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Two stages, the first of which writes an intermediate, which keeps its own layers, and a field that nobody reads:
+/// reads of both off the axes, a constant at the cell.
+Stencil predictor_corrector(int rank);
+
+/// The candidate on grids that its tile fits into just so, with some cells more, and with rows padded.
+HostCase system_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code);
+
+/// Two time levels, several fields, several stages and constants beside the cell, in every rank, with the boundary on
+/// all sides.
+std::vector<HostCase> system_cases(Boundary everywhere);
+
+/// One to six fused steps of systems, with another boundary on each axis.
+std::vector<HostCase> system_step_cases();
+
+/// Levels that work later in place of meeting, rows brought by TMA, 64-bit indices, chunks, 16-bit types.
+std::vector<HostCase> system_parameter_cases();
+
+}  // namespace stencil_tune

@@ -1,0 +1,120 @@
+// Fused steps of systems against plain repeated steps, in every cell: all boundaries, awkward grids, every stored
+// field.
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/definition/definition.hpp"
+#include "tests/kernels/system_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace stencil_tune {
+namespace {
+
+Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
+
+Stencil corpus(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
+
+Problem step_of(const Stencil& stencil, const Extents& extents, int steps,
+                const Boundaries& boundaries = everywhere(Boundary::hold)) {
+  return make_problem(stencil, ElementType::f32, boundaries, extents, 0, steps, kWholeStep);
+}
+
+void expect_right(const std::vector<HostCase>& cases) {
+  const auto verdicts = check_cases_on_host(cases);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    EXPECT_TRUE(verdicts[i].right) << describe(cases[i]) << "\n" << verdicts[i].message;
+    EXPECT_GT(verdicts[i].cells_checked, 0) << describe(cases[i]);
+    EXPECT_GE(cases[i].problems.size(), 2U) << describe(cases[i]);
+  }
+}
+
+class SystemBoundaries : public testing::TestWithParam<Boundary> {};
+
+TEST_P(SystemBoundaries, ApplyToEachFieldAtEveryLevel) { expect_right(system_cases(GetParam())); }
+
+INSTANTIATE_TEST_SUITE_P(Each, SystemBoundaries,
+                         testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                         Boundary::reflect),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
+
+TEST(SystemKernels, FuseOneToSixSteps) { expect_right(system_step_cases()); }
+
+TEST(SystemKernels, AreRightWithEveryParameter) { expect_right(system_parameter_cases()); }
+
+FusedSystem plan(const Stencil& stencil, const std::string& code) {
+  const Problem problem = step_of(stencil, {stencil.rank, {512, 512, stencil.rank == 3 ? 512 : 1}}, 8);
+  return Candidate(problem, parse_code(code)).shape().system;
+}
+
+TEST(SystemLevels, WorkAsFarBehindAsTheirStageReadsAhead) {
+  const FusedSystem yee = plan(corpus("yee3d"), "system.bx32.by8.rx2.ry2.v2.pf2.t2");
+  ASSERT_EQ(yee.levels.size(), 4u);
+  EXPECT_EQ(yee.levels[0].lag, 1) << "the magnetic field reads the electric one of the next plane";
+  EXPECT_EQ(yee.levels[1].lag, 0) << "the electric field reads the magnetic one of planes that are there";
+  EXPECT_EQ(yee.delay, 2);
+  EXPECT_EQ(yee.halo.low[0], 2);
+  EXPECT_EQ(yee.halo.high[0], 2);
+  EXPECT_TRUE(yee.meets_in_levels);
+}
+
+TEST(SystemLevels, WorkLaterInPlaceOfMeeting) {
+  const FusedSystem late = plan(corpus("yee3d"), "system.bx32.by8.rx2.ry2.v2.pf2.t2.late");
+  EXPECT_EQ(late.levels[1].lag, 1);
+  EXPECT_EQ(late.delay, 4);
+  EXPECT_FALSE(late.meets_in_levels);
+}
+
+TEST(SystemLevels, TakeFieldsFromTheInputNoEarlierThanTheyAreRead) {
+  const FusedSystem yee = plan(corpus("yee3d"), "system.bx32.by8.rx2.ry2.v2.pf2.t2");
+  for (const SystemField& field : yee.levels[0].in) {
+    const bool electric = field.field < 3;
+    EXPECT_EQ(field.newest, electric ? 1 : 0) << field.field;  // the old magnetic field is read at the cell alone
+  }
+  for (const SystemField& field : yee.levels[2].in) EXPECT_EQ(field.newest, 1) << field.field;
+}
+
+TEST(SystemLevels, ReachAsFarAsTheirStagesTogether) {
+  const FusedSystem system = plan(predictor_corrector(2), "system.bx32.by1.rx3.v1.pf2.t3");
+  EXPECT_EQ(system.halo.low[0], 3 * 2);
+  EXPECT_EQ(system.halo.high[0], 3 * 2);
+  EXPECT_EQ(system.halo.low[2], 3 * 3) << "two rows in the first stage, one in the second";
+}
+
+std::string violated(const Problem& problem, const std::string& code) {
+  const auto violation = first_violation({problem, parse_code(code)}, limits_of_architecture("sm_90"));
+  return violation ? std::string(violation->constraint) : "legal";
+}
+
+TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
+  const Extents cube{3, {128, 128, 128}};
+  const Problem yee = step_of(corpus("yee3d"), cube, 2);
+  EXPECT_EQ(violated(yee, "system.bx32.by8.rx2.ry2.v2.pf2.t1"), "legal");
+  EXPECT_EQ(violated(yee, "system.bx32.by8.rx2.ry2.v2.pf2.t3"), "system_steps");
+  EXPECT_EQ(violated(yee, "system.bx64.by8.rx2.ry2.v2.pf2.t2"), "system_warps");
+  EXPECT_EQ(violated(yee, "system.bx32.by8.rx2.ry2.v2.t2"), "system_prefetch");
+  EXPECT_EQ(violated(yee, "direct.bx32.by4"), "one_sweep");
+  EXPECT_EQ(violated(yee, "temporal.bx32.by4.rx2.ry4.v2.pf2.t2"), "temporal_fields");
+  const Problem acoustic = step_of(corpus("acoustic3d_o4"), cube, 4);
+  EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx2.ry2.v2.pf2.t1"), "system_steps") << "one stage is one sweep";
+  EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx1.ry2.v1.pf2.t2"), "system_reach");
+  EXPECT_EQ(violated(acoustic, "system.bx32.by8.rx2.ry2.v2.pf2.t4.late"), "system_new_rows");
+  EXPECT_EQ(violated(acoustic, "system.bx32.by4.rx2.ry2.v2.pf2.t4"), "tile_not_empty");
+  EXPECT_EQ(violated(step_of(corpus("yee3d"), {3, {60, 128, 128}}, 2), "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
+            "system_tile_in_grid");
+  EXPECT_EQ(violated(make_problem(corpus("yee3d"), ElementType::f32, everywhere(Boundary::hold), cube, 0, 2, 1),
+                     "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
+            "system_step");
+}
+
+TEST(SystemFamily, ServesWholeStepsThatTheTemporalOneCannotFuse) {
+  const Family& system = family_named("system");
+  EXPECT_TRUE(system.serves(step_of(corpus("yee3d"), {3, {64, 64, 64}}, 1)));
+  EXPECT_TRUE(system.serves(step_of(corpus("gray_scott2d"), {2, {64, 64, 1}}, 2)));
+  EXPECT_FALSE(system.serves(step_of(corpus("gray_scott2d"), {2, {64, 64, 1}}, 1)));
+  EXPECT_FALSE(system.serves(step_of(corpus("heat3d"), {3, {64, 64, 64}}, 8)));
+}
+
+}  // namespace
+}  // namespace stencil_tune
