@@ -121,17 +121,13 @@ class SystemPlanner {
     }
   }
 
-  /// A level leaves cells wrong as far from the tile's edges as it reads, and such as hold keeps in another tile: see
-  /// temporal_halo().
+  /// A level leaves cells wrong as far from the tile's edges as it reads.
   void extend_halo(const SystemLevel& level) {
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-      Reach reach;
-      for (const Tap& tap : facts(level.stage).taps) {
-        const int offset = axes_.offset(tap, axis);
-        reach = {std::min(reach.low, offset), std::max(reach.high, offset)};
-      }
-      system_.halo.low[axis] = std::max(system_.halo.low[axis] - reach.low, level.held.low[axis] - 1);
-      system_.halo.high[axis] = std::max(system_.halo.high[axis] + reach.high, level.held.high[axis] - 1);
+      if (!axes_.has(axis)) continue;
+      const Reach& farthest = facts(level.stage).farthest[at(axes_.grid_axis[axis])];
+      system_.halo.low[axis] -= farthest.low;
+      system_.halo.high[axis] += farthest.high;
     }
   }
 

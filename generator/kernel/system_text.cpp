@@ -145,9 +145,9 @@ class SystemText {
       Layers more;
       for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
         if (!axes_.has(axis) || axes_.boundaries[axis] != Boundary::hold) continue;
-        const Reach& most = problem_.facts.farthest[at(axes_.grid_axis[axis])];
-        more.low[axis] = -most.low - output.low[axis];
-        more.high[axis] = most.high - output.high[axis];
+        const Reach& farthest = problem_.facts.farthest[at(axes_.grid_axis[axis])];
+        more.low[axis] = -farthest.low - output.low[axis];
+        more.high[axis] = farthest.high - output.high[axis];
       }
       result.push_back(layers_text(more));
     }

@@ -25,8 +25,8 @@ struct HeldLayers {
 
 /// What the host has planned for the launch stands in T: kLeft, kRight, kAbove, kBelow (the tile's halo), kEarly,
 /// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain, kLastPlain (planes at the
-/// grid's ends that need more than plain steps), kExchangedRows, kExchangeSlots,
-/// kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole rows).
+/// grid's ends that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each other
+/// between two steps, not within levels), kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole rows).
 template <class Step, class T>
 struct TemporalShape<SystemOf<Step>, T> {
   static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
@@ -35,11 +35,7 @@ struct TemporalShape<SystemOf<Step>, T> {
   static constexpr int kWarpWidth = 32 * kCells;
   static constexpr int kWidth = kWarpWidth;
   static constexpr int kHeight = T::kBlockY * kRows;
-  static constexpr int kGroupDelay = 0;  ///< all levels are one group's
-
   static constexpr bool kExchangesRows = T::kExchangedRows > 0;
-  /// Warps meet between two steps, unless they do within each.
-  static constexpr bool kExchanges = kExchangesRows && !T::kMeetsInLevels;
 
   STENCIL_DEVICE static int lane() { return thread_x(); }
   STENCIL_DEVICE static int warp() { return thread_y(); }

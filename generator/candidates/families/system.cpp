@@ -94,7 +94,7 @@ std::string constants(const Candidate& candidate) {
                        [&](const SystemLevel& level) { return level.held.low[axis] > 0 || level.held.high[axis] > 0; });
   };
   return fmt::format(
-      "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1;\n"
+      "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
       "  static constexpr bool kSplitsBarrier = false;\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};  // halo of a tile\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
@@ -102,11 +102,12 @@ std::string constants(const Candidate& candidate) {
       "  // Planes at the ends of the grid that need more than plain steps.\n"
       "  static constexpr int kFirstPlain = {}, kLastPlain = {};\n"
       "  static constexpr int kExchangedRows = {}, kExchangeSlots = {};  // rows of a warp that others read\n"
-      "  static constexpr bool kMeetsInLevels = {};\n"
+      "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, system.halo.low[2], system.delay, system.first_plain,
-      system.last_plain, system.exchanged_rows, system.exchange_slots, system.meets_in_levels, holds(0), holds(1),
+      system.last_plain, system.exchanged_rows, system.exchange_slots,
+      system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1),
       shape.shared.bytes);
 }
 

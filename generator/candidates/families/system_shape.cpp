@@ -21,7 +21,7 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const FusedSys
   FusedLevels fused;
   fused.width = fused.warp_width = saturating_product({tuning.block_x, tuning.register_x});
   fused.height = fused.block_height = saturating_product({tuning.block_y, tuning.register_y});
-  const auto alignment = std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning));
+  const auto alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
   fused.left = static_cast<int>(round_up(system.halo.low[0], alignment));
   fused.right = static_cast<int>(round_up(system.halo.high[0], alignment));
   fused.above = system.halo.low[1];
