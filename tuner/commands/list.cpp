@@ -180,7 +180,7 @@ std::vector<WinnerRecord> winners_like(const Filter& filter, Database* database)
 std::string shipped_note(const Filter& filter) {
   const std::size_t count = winners_like(filter, nullptr).size();
   if (count == 0) return "";
-  return fmt::format("{}{} {} with stencil-tune: stencil-tune list --shipped\n", counted(count, "winner"),
+  return fmt::format("{}{} {}: stencil-tune list --shipped\n", counted(count, "winner"),
                      filter.narrows() ? " like these" : "", count == 1 ? "ships" : "ship");
 }
 
