@@ -393,7 +393,7 @@ TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
 
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {
   { Database made = Database::open(database); }
-  EXPECT_NE(run("list").out.find("winners ship with stencil-tune: stencil-tune list --shipped"), std::string::npos);
+  EXPECT_NE(run("list").out.find("winners ship: stencil-tune list --shipped"), std::string::npos);
   EXPECT_NE(run("list --gpu 'NVIDIA H200'").out.find("winners like these ship"), std::string::npos);
   EXPECT_EQ(run("list --gpu 'another'").out.find("ship"), std::string::npos);
 }
