@@ -1,6 +1,7 @@
 #include "db/winner_store.hpp"
 
 #include "db/statement.hpp"
+#include "db/trial_rows.hpp"
 #include "db/winner_rows.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,26 @@ std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::
   auto winner = find_winner_row(database_, problem, gpu, TrialsSeen::counted);
   transaction.commit();
   return winner;
+}
+
+std::optional<RemovedWinner> WinnerStore::remove(std::int64_t trial_id) {
+  constexpr std::string_view kRemoving = "remove a winner";
+  Transaction transaction(database_.handle(), kRemoving);
+  auto winners = select_winners(database_, "winners.trial_id = ?", [&](Statement& rows) { rows.bind(trial_id); });
+  if (winners.empty()) return std::nullopt;
+  RemovedWinner removed{std::move(winners.front()), 0};
+  const TrialRecord& trial = removed.winner.trial;
+  const auto remove_from = [&](std::string_view table) {
+    const std::string rows = fmt::format("{} AND gpu = ?", problem_condition(table));
+    Statement statement(database_.handle(), fmt::format("DELETE FROM {} WHERE {}", table, rows), kRemoving);
+    bind_problem(statement, trial.problem);
+    statement.bind(trial.platform.gpu).step();
+    return query_integer(database_.handle(), "SELECT changes()", kRemoving);
+  };
+  remove_from("winners");
+  removed.trials = remove_from("trials");
+  transaction.commit();
+  return removed;
 }
 
 }  // namespace stencil_tune

@@ -26,6 +26,12 @@ struct WinnerQuery {
   bool count_trials = true;  ///< false: trials_seen as it was stored, which spares reading the index of all trials
 };
 
+/// What WinnerStore::remove took out.
+struct RemovedWinner {
+  WinnerRecord winner;
+  std::int64_t trials = 0;  ///< all of its problem on its GPU model, its own among them
+};
+
 /// All functions throw Error as Database::open does. Rows with a wrong checksum are skipped and noted in
 /// Database::damaged_rows.
 class WinnerStore {
@@ -42,6 +48,10 @@ class WinnerStore {
   /// trial is ok.
   std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu, double naive_gstencils = 0,
                                      const std::set<std::string>& excluded = {});
+
+  /// Takes out the winner whose trial has this id, and every trial of its problem on its GPU model: what is tuned next
+  /// begins anew, where a winner without its trials would only be chosen again. Nothing where there is no such winner.
+  std::optional<RemovedWinner> remove(std::int64_t trial_id);
 
  private:
   Database& database_;

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
-  const std::size_t tolerance = std::max<std::size_t>(1, std::min(text.size(), kLongestCompared) / 2);
+  const std::size_t tolerance = std::max<std::size_t>(1, std::min(text.size(), kLongestCompared) / 3);
   std::string best;
   std::size_t best_distance = tolerance + 1;
   for (const std::string& name : names) {

@@ -12,6 +12,8 @@
 namespace stencil_tune {
 namespace {
 
+constexpr std::size_t kLeastToGuess = 4;  // letters of a function's name: sin is no misspelt min
+
 struct Argument {
   NodeId value;
   std::size_t offset;
@@ -310,8 +312,12 @@ class Parser {
                                quotable(name.text)));
     }
     if (name.text == "pow") reject(name, "powers are written with ^, such as u^2");
-    reject(name,
-           fmt::format("unknown function '{}'{}", quotable(name.text), did_you_mean(name.text, function_names())));
+    std::string hint = did_you_mean(name.text, function_names());
+    if (hint.empty() || name.text.size() < kLeastToGuess) {
+      hint =
+          "; functions are min, max, abs, sqrt, exp, select, laplacian and differences such as d_x, d_xx, d_x_forward";
+    }
+    reject(name, fmt::format("unknown function '{}'{}", quotable(name.text), hint));
   }
 
   /// "accuracy=8" or "8".

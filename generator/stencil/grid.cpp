@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <span>
 #include <system_error>
 #include <vector>
 
@@ -24,16 +25,61 @@ std::string shown(std::string_view text) {
   return text.size() <= kLongestShown ? std::string(text) : std::string(text.substr(0, kLongestShown)) + "...";
 }
 
+/// What others call it, and what it is called here.
+struct Elsewhere {
+  std::string_view name;
+  std::string_view here;
+};
+
+constexpr std::array<Elsewhere, 16> kTypesElsewhere{{{"float", "f32"},
+                                                     {"single", "f32"},
+                                                     {"float32", "f32"},
+                                                     {"fp32", "f32"},
+                                                     {"real", "f32"},
+                                                     {"real32", "f32"},
+                                                     {"double", "f64"},
+                                                     {"float64", "f64"},
+                                                     {"fp64", "f64"},
+                                                     {"real64", "f64"},
+                                                     {"half", "f16"},
+                                                     {"float16", "f16"},
+                                                     {"fp16", "f16"},
+                                                     {"bfloat16", "bf16"},
+                                                     {"bfloat", "bf16"},
+                                                     {"nv_bfloat16", "bf16"}}};
+constexpr std::string_view kFixed =
+    "hold, which keeps the outermost layers as they are, or zero, where all cells outside are 0";
+constexpr std::string_view kFlat = "clamp, which repeats the edge cell, or reflect, which mirrors at it";
+constexpr std::array<Elsewhere, 14> kBoundariesElsewhere{{{"dirichlet", kFixed},
+                                                          {"Dirichlet", kFixed},
+                                                          {"fixed", kFixed},
+                                                          {"constant", kFixed},
+                                                          {"neumann", kFlat},
+                                                          {"Neumann", kFlat},
+                                                          {"symmetric", kFlat},
+                                                          {"mirror", "reflect"},
+                                                          {"wrap", "periodic"},
+                                                          {"circular", "periodic"},
+                                                          {"cyclic", "periodic"},
+                                                          {"nearest", "clamp"},
+                                                          {"edge", "clamp"},
+                                                          {"replicate", "clamp"}}};
+
 /// The enumerator whose name is `text`; throws unknown_name with the nearest.
 template <typename Enum, std::size_t Count>
-Enum parse_enumerator(std::string_view text, const std::array<Enum, Count>& values, std::string_view what) {
+Enum parse_enumerator(std::string_view text, const std::array<Enum, Count>& values, std::string_view what,
+                      std::span<const Elsewhere> elsewhere) {
   std::vector<std::string> names;
   for (const Enum value : values) {
     if (text == name(value)) return value;
     names.emplace_back(name(value));
   }
-  throw Error(ErrorCode::unknown_name, fmt::format("unknown {} '{}' (known: {}){}", what, shown(text),
-                                                   fmt::join(names, ", "), did_you_mean(text, names)));
+  const auto known =
+      std::find_if(elsewhere.begin(), elsewhere.end(), [&](const Elsewhere& each) { return each.name == text; });
+  const std::string hint =
+      known != elsewhere.end() ? fmt::format("; here it is {}", known->here) : did_you_mean(text, names);
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("unknown {} '{}' (known: {}){}", what, shown(text), fmt::join(names, ", "), hint));
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -151,9 +197,13 @@ std::string to_string(const Boundaries& b, int rank) {
   return same ? std::string(name(b[0])) : text;
 }
 
-ElementType parse_element_type(std::string_view text) { return parse_enumerator(text, kElementTypes, "element type"); }
+ElementType parse_element_type(std::string_view text) {
+  return parse_enumerator(text, kElementTypes, "element type", kTypesElsewhere);
+}
 
-Boundary parse_boundary(std::string_view text) { return parse_enumerator(text, kBoundaries, "boundary"); }
+Boundary parse_boundary(std::string_view text) {
+  return parse_enumerator(text, kBoundaries, "boundary", kBoundariesElsewhere);
+}
 
 Boundaries parse_boundaries(std::string_view text, int rank) {
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};

@@ -1,5 +1,6 @@
 #include "db/winner_store.hpp"
 
+#include "db/check.hpp"
 #include "db/trial_store.hpp"
 #include "tests/db/testing.hpp"
 
@@ -200,6 +201,32 @@ TEST_F(WinnerStoreTest, TamperedTrialOfAWinnerIsNotUsed) {
   EXPECT_EQ(winner_code(), "none");
   trials_.insert(a_trial("b", 300));
   EXPECT_EQ(winner_code(), a_code("b"));
+}
+
+TEST(WinnerStoreRemove, TakesOutTheWinnerWithAllTrialsOfItsProblemAndNothingElse) {
+  TemporaryFolder folder;
+  Database database = Database::open(folder / "t.db");
+  TrialStore trials(database);
+  TrialRecord elsewhere = a_trial("direct.bx32", 50);
+  elsewhere.platform.gpu = "another GPU";
+  const std::int64_t kept = trials.insert(elsewhere).id;
+  const std::int64_t loser = trials.insert(a_trial("direct.bx64", 100)).id;
+  const std::int64_t best = trials.insert(a_trial("direct.bx128", 200)).id;
+
+  WinnerStore winners(database);
+  EXPECT_FALSE(winners.remove(loser));
+  EXPECT_FALSE(winners.remove(best + 100));
+  EXPECT_EQ(winners.list().size(), 2u);
+
+  const auto removed = winners.remove(best);
+  ASSERT_TRUE(removed);
+  EXPECT_EQ(removed->winner.trial.code, "direct.bx128");
+  EXPECT_EQ(removed->trials, 2);
+  ASSERT_EQ(winners.list().size(), 1u);
+  EXPECT_EQ(winners.list()[0].trial.id, kept);
+  ASSERT_EQ(trials.find({}).size(), 1u);
+  EXPECT_EQ(trials.find({})[0].id, kept);
+  EXPECT_TRUE(check_database(database.path()).ok());
 }
 
 }  // namespace

@@ -10,10 +10,12 @@ stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES st
 stencil_tune_add_test(report_test
   SOURCES
     report/report_page_test.cpp
+    report/suite_page_test.cpp
     session/report_test.cpp
     session/run_plan_test.cpp
     session/stage_by_stage_test.cpp
     session/text_table_test.cpp
+    terminal/csv_test.cpp
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
@@ -40,5 +42,6 @@ stencil_tune_add_test(command_line_test
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(command_line_test PRIVATE
   STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>"
+  STENCIL_TUNE_BENCH_RECORD="${PROJECT_SOURCE_DIR}/bench/results/h200/single-sweep.json"
   STENCIL_TUNE_SHIPPED_WINNERS="${PROJECT_SOURCE_DIR}/db/pretuned/h200.json")
 add_dependencies(command_line_test stencil-tune)

@@ -1,6 +1,7 @@
 // stencil-tune bench --dims 512 | --suite main | --suite single-sweep
 #include "db/trial_store.hpp"
 #include "generator/suggest.hpp"
+#include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/commit.hpp"
@@ -8,6 +9,7 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/step_tuning.hpp"
+#include "tuner/report/suite_page.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
@@ -31,6 +33,7 @@ namespace {
 constexpr const char* kExamples =
     "  stencil-tune bench --dims 512\n"
     "  stencil-tune bench --suite main --json\n"
+    "  stencil-tune bench --suite main -o main.html\n"
     "  stencil-tune bench --suite single-sweep --cases 1-12 --budget 20s    part of it; a later run tunes the rest\n";
 
 CommandLine bench_command_line() {
@@ -49,7 +52,10 @@ CommandLine bench_command_line() {
   add_tuning_options(line);
   add_device_option(line);
   add_database_option(line);
-  line.group("output").add_options()("json", "as JSON on standard output");
+  auto& output = line.group("output");
+  output.add_options()("json", "as JSON on standard output")(
+      "output,o", po::value<std::string>()->value_name("FILE.html"), "as one page of HTML too");
+  add_quiet_option(output.add_options());
   return line;
 }
 
@@ -77,8 +83,7 @@ Target bench_target(const po::variables_map& values) {
 /// A suite goes on after a case that no candidate could serve; one case alone says why and fails. Nothing where an
 /// interruption came in between.
 std::optional<Report> bench_case(const SuiteCase& item, const Target& target, const TuningSettings& settings,
-                                 Database& database, bool alone) {
-  ConsoleProgress progress(stderr, false);
+                                 Database& database, SessionObserver& progress, bool alone) {
   try {
     return run_side_by_side(item.problem, target, settings, database, progress);
   } catch (const Error& error) {
@@ -118,7 +123,7 @@ int run_bench(const Arguments& arguments) {
   const InterruptGuard interrupts;
   for (const SuiteCase& item : cases) {
     if (InterruptGuard::requested()) break;
-    auto report = bench_case(item, target, settings, database, cases.size() == 1);
+    auto report = bench_case(item, target, settings, database, *make_progress(*values, false), cases.size() == 1);
     if (!report) break;
     reports.push_back(std::move(*report));
     json["cases"].push_back(report_json(reports.back()));
@@ -136,10 +141,13 @@ int run_bench(const Arguments& arguments) {
       std::any_of(reports.begin(), reports.end(), [](const Report& report) { return !report.winner_known; });
   if (tuned && std::isfinite(settings.session.budget_s)) json["budget_s"] = settings.session.budget_s;
   if (as_json) fmt::print("{}", json_text(json));
+  if (values->count("output") > 0 && !reports.empty()) {
+    write_output_file((*values)["output"].as<std::string>(), suite_page(json));
+  }
   const bool all =
       done.size() == cases.size() &&
       std::none_of(reports.begin(), reports.end(), [](const Report& report) { return report.rows.empty(); });
-  return all ? 0 : 1;
+  return InterruptGuard::exit_status(all ? 0 : 1);
 }
 
 }  // namespace stencil_tune

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 namespace stencil_tune {
@@ -32,6 +31,14 @@ Error unknown_option(const std::string& option, const po::options_description& k
   }
   for (const auto& description : known.options()) names.push_back("--" + description->long_name());
   return {ErrorCode::unknown_name, fmt::format("unknown option '{}'{}", option, did_you_mean(option, names))};
+}
+
+/// "; --order R: points on each side of the centre, 1 to 16"
+std::string meaning_of(const po::error_with_option_name& error, const po::options_description& known) {
+  std::string name = error.get_option_name();
+  name.erase(0, name.find_first_not_of('-'));
+  const po::option_description* option = known.find_nothrow(name, false);
+  return option == nullptr ? "" : fmt::format("; {}: {}", spelling(*option), option->description());
 }
 
 }  // namespace
@@ -67,6 +74,8 @@ std::optional<po::variables_map> CommandLine::parse(const Arguments& arguments) 
     throw unknown_option(error.get_option_name(), visible);
   } catch (const po::too_many_positional_options_error&) {
     throw Error(ErrorCode::invalid_argument, fmt::format("too many words; usage: {}", usage_));
+  } catch (const po::error_with_option_name& error) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}{}", error.what(), meaning_of(error, visible)));
   } catch (const po::error& error) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{}; usage: {}", error.what(), usage_));
   }
@@ -102,18 +111,28 @@ double parse_duration(std::string_view text) {
     double seconds;
   };
   constexpr std::array<Unit, 5> kUnits{{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}}};
+  constexpr double kLongest = 366 * 24 * 3600.0;
+  const auto reject = [&](std::string_view why) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("a budget of '{}' {}", text, why));
+  };
+  constexpr std::string_view kNoTime =
+      "is no time to spend: give a number above 0 with ms, s, m or h, such as 60s or 1h30m";
 
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  for (const Unit& unit : kUnits) {
-    if (error != std::errc{} || suffix != unit.suffix) continue;
-    if (!std::isfinite(value) || value <= 0) break;
-    return value * unit.seconds;
+  double total = 0;
+  for (std::string_view rest = text; !rest.empty() || total == 0;) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    const std::string_view suffix = rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
+    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.suffix == suffix; });
+    if (error == std::errc::result_out_of_range) reject("is longer than a year");
+    if (error != std::errc{} || unit == kUnits.end() || !(value > 0)) reject(kNoTime);
+    rest.remove_prefix(suffix.size());
+    if (suffix.empty() && (total > 0 || !rest.empty())) reject(kNoTime);  // "1h30": thirty of what?
+    total += value * unit->seconds;
   }
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("a budget of '{}' is no time to spend: give a number above 0 with ms, s, m or h, such as 60s", text));
+  if (!(total <= kLongest)) reject("is longer than a year: for a search without an end there is --effort exhaustive");
+  return total;
 }
 
 }  // namespace stencil_tune

@@ -17,7 +17,7 @@ constexpr std::array<Command, 12> kCommands{{
     {"explain", "why a candidate is legal or not, and what it costs", run_explain},
     {"stencils", "stencils known by name, or what one of them is", run_stencils},
     {"devices", "GPUs of this machine, and models that predictions can be made for", run_devices},
-    {"db", "the database: path, check, prune, merge, export, import", run_db},
+    {"db", "the database: path, check, prune, remove, merge, export, import", run_db},
     {"internal-compile-worker", "", run_compile_worker},
     {"internal-device-worker", "", run_device_worker},
 }};

@@ -1,4 +1,4 @@
-// stencil-tune db path | check | prune | merge FILE | export [FILE] | import FILE
+// stencil-tune db path | check | prune | remove ID... | merge FILE | export [FILE] | import FILE
 #include "db/check.hpp"
 #include "db/exchange.hpp"
 #include "db/location.hpp"
@@ -11,15 +11,20 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/no_winner.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kUsage = "stencil-tune db path | check | prune | merge FILE | export [FILE] | import FILE";
+constexpr const char* kUsage =
+    "stencil-tune db path | check | prune | remove ID... | merge FILE | export [FILE] | import FILE";
 
 int path(const po::variables_map& values) {
   const DatabaseLocation location = locate_database(values["db"].as<std::string>());
@@ -29,9 +34,9 @@ int path(const po::variables_map& values) {
 
 int check(const po::variables_map& values) {
   const CheckResult result = check_database(locate_database(values["db"].as<std::string>()).path);
-  print_fitted("{}: schema {}, {}, {} trials, {} winners ({} stale)\n", printable(result.path.string()),
-               result.schema_version, bytes_text(static_cast<double>(result.bytes)), result.trials, result.winners,
-               result.stale);
+  print_fitted("{}: schema {}, {}, {}, {} ({} stale)\n", printable(result.path.string()), result.schema_version,
+               bytes_text(static_cast<double>(result.bytes)), counted(result.trials, "trial"),
+               counted(result.winners, "winner"), result.stale);
   for (const std::string& row : result.cannot_run) print_fitted("  {}\n", row);
   for (const std::string& problem : result.problems) print_fitted("  {}\n", printable_lines(problem));
   print_fitted("{}\n", result.ok()
@@ -48,20 +53,48 @@ int prune(const po::variables_map& values) {
     print_fitted("every row is of use; nothing was taken out\n");
     return 0;
   }
-  for (const auto& [objection, count] : result.unusable) print_fitted("{} trials taken out: {}\n", count, objection);
-  if (result.damaged > 0) print_fitted("{} trials taken out: damaged\n", result.damaged);
-  print_fitted("{} winners taken out or chosen anew; the database as it was: {}\n", result.winners,
+  for (const auto& [objection, count] : result.unusable)
+    print_fitted("{} taken out: {}\n", counted(count, "trial"), objection);
+  if (result.damaged > 0) print_fitted("{} taken out: damaged\n", counted(result.damaged, "trial"));
+  print_fitted("{} taken out or chosen anew; the database as it was: {}\n", counted(result.winners, "winner"),
                printable(result.copy.string()));
+  return 0;
+}
+
+std::int64_t id_from(const std::string& text) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error == std::errc{} && end == text.data() + text.size()) return id;
+  throw Error(ErrorCode::invalid_argument, fmt::format("db remove '{}': give ids of `stencil-tune list`", text));
+}
+
+int remove(const po::variables_map& values, const std::vector<std::string>& words) {
+  std::vector<std::int64_t> ids;
+  for (const std::string& word : words) ids.push_back(id_from(word));
+  if (ids.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db remove: which winner? usage: {}", kUsage));
+  Database database = open_database_for(values, Access::write);
+  WinnerStore winners(database);
+  for (const std::int64_t id : ids) {
+    const auto removed = winners.remove(id);
+    if (!removed) throw NoWinner(fmt::format("no winner '{}': give an id of `stencil-tune list`", id));
+    const TrialRecord& trial = removed->winner.trial;
+    const ProblemKey& problem = trial.problem;
+    const std::string text = fmt::format(
+        "removed {}: {}, {}, {}, boundary {}, {} on {}: {}, and all {} of this problem", id, problem.stencil_name,
+        name(problem.type), to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
+        counted(problem.steps, "step"), trial.platform.gpu, trial.code, counted(removed->trials, "trial"));
+    print_fitted("{}\n", printable(text));
+  }
   return 0;
 }
 
 int merge(const po::variables_map& values, const std::string& other) {
   Database database = open_database_for(values, Access::write);
   const MergeResult result = merge_database(database, other);
-  print_fitted("{} trials added, {} were here already, {} damaged rows left out, {} winners changed\n", result.added,
-               result.duplicates, result.damaged, result.winners_changed);
+  print_fitted("{} added, {} here already, {} left out, {} changed\n", counted(result.added, "trial"),
+               result.duplicates, counted(result.damaged, "damaged row"), counted(result.winners_changed, "winner"));
   for (const auto& [reason, count] : result.refused)
-    print_fitted("left out, {} trials: {}\n", count, printable(reason));
+    print_fitted("left out, {}: {}\n", counted(count, "trial"), printable(reason));
   return 0;
 }
 
@@ -74,7 +107,7 @@ int export_to(const po::variables_map& values, const std::string& file) {
     return 0;
   }
   write_output_file(file, text + '\n');
-  print_fitted("{} winners written to {}\n", winners.size(), printable(file));
+  print_fitted("{} written to {}\n", counted(winners.size(), "winner"), printable(file));
   return 0;
 }
 
@@ -82,7 +115,7 @@ int import_from(const po::variables_map& values, const std::string& file) {
   const std::string text = read_winners_file(file);
   Database database = open_database_for(values, Access::write);
   const ImportResult result = import_winners(database, text);
-  print_fitted("{} winners added, {} were here already\n", result.merged.added, result.merged.duplicates);
+  print_fitted("{} added, {} here already\n", counted(result.merged.added, "winner"), result.merged.duplicates);
   if (!result.stale.empty()) {
     print_fitted("{} of them are stale: the next tune times them again before they are trusted\n", result.stale.size());
   }
@@ -93,14 +126,18 @@ int import_from(const po::variables_map& values, const std::string& file) {
 }  // namespace
 
 int run_db(const Arguments& arguments) {
-  CommandLine line(kUsage,
-                   "path: where the database is; check: every page, row and checksum, changing nothing;\n"
-                   "prune: take out rows that check calls damaged or unable to run, and keep a copy of the file;\n"
-                   "merge: take in another database; export, import: winners as text.\n",
-                   "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db prune\n"
-                   "  stencil-tune db merge other.db\n"
-                   "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n");
-  line.positional("words", 2);
+  CommandLine line(
+      kUsage,
+      "path: where the database is; check: every page, row and checksum, changing nothing;\n"
+      "prune: take out rows that check calls damaged or unable to run, and keep a copy of the file;\n"
+      "remove: take out winners, by their ids of `stencil-tune list`, with all trials of their problems: the "
+      "next tune begins anew;\n"
+      "merge: take in another database; export, import: winners as text.\n",
+      "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db prune\n"
+      "  stencil-tune db remove 17\n"
+      "  stencil-tune db merge other.db\n"
+      "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n");
+  line.positional("words", -1);
   add_database_option(line);
   const auto values = line.parse(arguments);
   if (!values) return 0;
@@ -108,15 +145,18 @@ int run_db(const Arguments& arguments) {
       values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>() : std::vector<std::string>{};
   if (words.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db what? usage: {}", kUsage));
   const std::string& verb = words[0];
+  if (verb == "remove") return remove(*values, {words.begin() + 1, words.end()});
+  if (words.size() > 2) throw Error(ErrorCode::invalid_argument, fmt::format("too many words; usage: {}", kUsage));
   const std::string file = words.size() > 1 ? words[1] : "";
   if (verb == "path" && file.empty()) return path(*values);
   if (verb == "check" && file.empty()) return check(*values);
   if (verb == "prune" && file.empty()) return prune(*values);
   if (verb == "export") return export_to(*values, file);
   if (verb != "merge" && verb != "import") {
-    throw Error(ErrorCode::unknown_name,
-                fmt::format("db {}: not known{}; usage: {}", fmt::join(words, " "),
-                            did_you_mean(verb, {"path", "check", "prune", "merge", "export", "import"}), kUsage));
+    throw Error(
+        ErrorCode::unknown_name,
+        fmt::format("db {}: not known{}; usage: {}", fmt::join(words, " "),
+                    did_you_mean(verb, {"path", "check", "prune", "remove", "merge", "export", "import"}), kUsage));
   }
   if (file.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db {}: which file? usage: {}", verb, kUsage));
   return verb == "merge" ? merge(*values, file) : import_from(*values, file);

@@ -9,11 +9,13 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
+#include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -35,10 +37,10 @@ CommandLine export_command_line() {
       "nvcc alone and owes this project nothing.\n",
       kExamples);
   add_problem_options(line);
-  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"),
-                                    "the winner on this GPU model")(
-      "code", po::value<std::string>()->value_name("CODE"),
-      "this candidate instead of the winner, or a kernel of the textbook: pmpp-tiled")(
+  auto& which = line.group("which");
+  add_gpu_option(which.add_options(), "the winner on this GPU model: h200, or its full name");
+  which.add_options()("code", po::value<std::string>()->value_name("CODE"),
+                      "this candidate instead of the winner, or a kernel of the textbook: pmpp-tiled")(
       "arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
   line.group("output").add_options()("output,o", po::value<std::string>()->value_name("FILE.cu"),
                                      "where to (default: standard output)")(
@@ -60,7 +62,7 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
                                 100 * trial.share, trial.platform.gpu, trial.platform.driver));
   }
   lines.front() += trial.session == kPretunedSession ? "; shipped with stencil-tune" : "; tuned by its user";
-  lines.push_back(fmt::format("best of {} trials, {}", winner.trials_seen, trial.created_at));
+  lines.push_back(fmt::format("best of {}, {}", counted(winner.trials_seen, "trial"), trial.created_at));
   return lines;
 }
 
@@ -85,8 +87,7 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
     throw Error(ErrorCode::invalid_argument,
                 "--arch goes with --code; a winner has its architecture: --gpu chooses among those of several GPUs");
   }
-  std::optional<std::string> gpu;
-  if (values.count("gpu") > 0) gpu = values["gpu"].as<std::string>();
+  const auto gpu = requested_gpu(values);
   auto database = read_database(values);
   const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
   if (is_stale(winner.trial)) {

@@ -9,9 +9,14 @@ namespace {
 
 int guards = 0;
 std::atomic<bool> interrupt_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+std::atomic<int> first_signal{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "set from a handler");
 
-void note_interrupt(int) { interrupt_requested = true; }
+void note_interrupt(int signal) {
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal);
+  interrupt_requested = true;
+}
 
 constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, kSignals.size()> before{};
@@ -37,6 +42,7 @@ void give_signals_back() {
 InterruptGuard::InterruptGuard() {
   if (guards++ > 0) return;
   interrupt_requested = false;
+  first_signal = 0;
   take_signals();
 }
 
@@ -45,5 +51,11 @@ InterruptGuard::~InterruptGuard() {
 }
 
 const std::atomic<bool>& InterruptGuard::requested() { return interrupt_requested; }
+
+int InterruptGuard::exit_status(int otherwise) {
+  constexpr int kBySignal = 128;  // as shells count
+  const int signal = first_signal;
+  return signal == 0 ? otherwise : kBySignal + signal;
+}
 
 }  // namespace stencil_tune

@@ -15,6 +15,10 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   static const std::atomic<bool>& requested();
+
+  /// What a program ends with that heard a signal since the last guard was made: 130 after Ctrl-C, 143 after SIGTERM,
+  /// 129 after SIGHUP; else `otherwise`.
+  static int exit_status(int otherwise);
 };
 
 }  // namespace stencil_tune

@@ -1,14 +1,21 @@
 // stencil-tune list
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
+#include "generator/suggest.hpp"
 #include "runtime/library/lookup.hpp"
 #include "runtime/library/pretuned.hpp"
+#include "stencil_tune/error.hpp"
+#include "stencil_tune/library.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/text_table.hpp"
+#include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/csv.hpp"
+#include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
@@ -107,44 +114,117 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   return json;
 }
 
-std::vector<WinnerRecord> shipped_like(const WinnerQuery& query) {
-  std::vector<WinnerRecord> winners = shipped_winners();
+const std::vector<std::string> kCsvTitles{"id",        "origin",        "stencil",   "stage", "type",         "dims",
+                                          "pitch",     "boundary",      "steps",     "gpu",   "architecture", "code",
+                                          "gstencils", "share_of_copy", "predicted", "stale", "created_at"};
+
+std::vector<std::string> csv_cells(const WinnerRecord& winner) {
+  const TrialRecord& trial = winner.trial;
+  const ProblemKey& problem = trial.problem;
+  return {winner_id(trial),
+          std::string(origin_of(trial)),
+          problem.stencil_name,
+          std::to_string(problem.stage),
+          std::string(name(problem.type)),
+          to_string(problem.extents),
+          std::to_string(problem.pitch),
+          to_string(problem.boundaries, problem.extents.rank),
+          std::to_string(problem.steps),
+          trial.platform.gpu,
+          trial.platform.architecture,
+          trial.code,
+          fmt::format("{}", trial.gstencils),
+          fmt::format("{}", trial.share),
+          trial.predicted ? "true" : "false",
+          is_stale(trial) ? "true" : "false",
+          trial.created_at};
+}
+
+/// What --gpu, --type and --stencil ask for.
+struct Filter {
+  WinnerQuery query;
+  std::string stencil;  ///< by its name as the list shows it, or a definition file; empty: all
+
+  bool narrows() const { return query.gpu || query.type || !stencil.empty(); }
+};
+
+Filter filter_from(const po::variables_map& values) {
+  Filter filter;
+  filter.query.gpu = requested_gpu(values);
+  if (values.count("type") > 0) filter.query.type = parse_element_type(values["type"].as<std::string>());
+  if (values.count("stencil") > 0) filter.stencil = values["stencil"].as<std::string>();
+  return filter;
+}
+
+std::vector<WinnerRecord> of_the_stencil(std::vector<WinnerRecord> winners, const std::string& stencil) {
+  if (stencil.empty()) return winners;
+  const std::string key = stencil.ends_with(".toml") ? stencil_key(load_stencil(stencil)) : "";
   std::erase_if(winners, [&](const WinnerRecord& winner) {
-    return (query.gpu && winner.trial.platform.gpu != *query.gpu) ||
-           (query.type && winner.trial.problem.type != *query.type);
+    const ProblemKey& problem = winner.trial.problem;
+    return key.empty() ? problem.stencil_name != stencil : problem.stencil_key != key;
   });
   return winners;
 }
 
+/// Of the database, or those that ship.
+std::vector<WinnerRecord> winners_like(const Filter& filter, Database* database) {
+  if (database != nullptr) return of_the_stencil(WinnerStore(*database).list(filter.query), filter.stencil);
+  std::vector<WinnerRecord> winners = shipped_winners();
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return (filter.query.gpu && winner.trial.platform.gpu != *filter.query.gpu) ||
+           (filter.query.type && winner.trial.problem.type != *filter.query.type);
+  });
+  return of_the_stencil(std::move(winners), filter.stencil);
+}
+
 /// What else there is beside the winners of the database.
-std::string shipped_note(const WinnerQuery& query) {
-  const std::size_t count = shipped_like(query).size();
+std::string shipped_note(const Filter& filter) {
+  const std::size_t count = winners_like(filter, nullptr).size();
   if (count == 0) return "";
-  return fmt::format("{} winners{} ship with stencil-tune: stencil-tune list --shipped\n", count,
-                     query.gpu || query.type ? " like these" : "");
+  return fmt::format("{}{} {}: stencil-tune list --shipped\n", counted(count, "winner"),
+                     filter.narrows() ? " like these" : "", count == 1 ? "ships" : "ship");
+}
+
+/// Why the list is empty, and what to do.
+std::string empty_note(const Filter& filter, Database* database) {
+  if (!filter.narrows()) return "nothing tuned yet; start with: stencil-tune --dims 512\n";
+  std::set<std::string> names;
+  for (const WinnerRecord& winner : winners_like({}, database)) names.insert(winner.trial.problem.stencil_name);
+  const bool unknown = !filter.stencil.empty() && !names.contains(filter.stencil);
+  return fmt::format("no such winner{}; `stencil-tune list` alone shows all\n",
+                     unknown ? did_you_mean(filter.stencil, {names.begin(), names.end()}) : "");
 }
 
 }  // namespace
 
 int run_list(const Arguments& arguments) {
-  CommandLine line(
-      "stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
-      "  stencil-tune list\n  stencil-tune list --shipped\n  stencil-tune list --gpu \"NVIDIA H200\" --json\n");
-  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model only")(
+  CommandLine line("stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
+                   "  stencil-tune list\n  stencil-tune list --shipped --stencil star3d1r\n"
+                   "  stencil-tune list --gpu h200 --type f64\n  stencil-tune list --csv > winners.csv\n");
+  auto& which = line.group("which");
+  add_gpu_option(which.add_options(), "of this GPU model only: h200, or its full name");
+  which.add_options()("stencil", po::value<std::string>()->value_name("NAME|FILE"), "of this stencil only")(
       "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"), "of this element type only")(
       "shipped", "those that ship with stencil-tune, in place of yours");
   add_database_option(line);
-  line.group("output").add_options()("json", "as JSON");
+  line.group("output").add_options()("json", "as JSON")("csv", "as comma-separated values, titles first");
   const auto values = line.parse(arguments);
   if (!values) return 0;
 
-  WinnerQuery query;
-  if (values->count("gpu") > 0) query.gpu = (*values)["gpu"].as<std::string>();
-  if (values->count("type") > 0) query.type = parse_element_type((*values)["type"].as<std::string>());
+  if (values->count("csv") > 0 && values->count("json") > 0) {
+    throw Error(ErrorCode::invalid_argument, "--csv and --json exclude each other");
+  }
+  const Filter filter = filter_from(*values);
   const bool shipped = values->count("shipped") > 0;
-  std::vector<WinnerRecord> winners = shipped ? shipped_like(query) : std::vector<WinnerRecord>();
-  if (auto database = shipped ? std::nullopt : read_database(*values)) winners = WinnerStore(*database).list(query);
+  auto database = shipped ? std::nullopt : read_database(*values);
+  std::vector<WinnerRecord> winners;
+  if (shipped || database) winners = winners_like(filter, shipped ? nullptr : &*database);
   leave_out_what_cannot_run(winners);
+  if (values->count("csv") > 0) {
+    fmt::print("{}", csv_line(kCsvTitles));
+    for (const WinnerRecord& winner : winners) fmt::print("{}", csv_line(csv_cells(winner)));
+    return 0;
+  }
   if (values->count("json") > 0) {
     auto json = nlohmann::ordered_json::array();
     for (const WinnerRecord& winner : winners) json.push_back(winner_json(winner));
@@ -152,10 +232,8 @@ int run_list(const Arguments& arguments) {
     return 0;
   }
   if (winners.empty()) {
-    const bool narrowed = query.gpu || query.type;
-    fmt::print("{}\n", narrowed ? "no such winner; `stencil-tune list` alone shows all"
-                                : "nothing tuned yet; start with: stencil-tune --dims 512");
-    if (!shipped) fmt::print("{}", shipped_note(query));
+    print_fitted("{}", empty_note(filter, database ? &*database : nullptr));
+    if (!shipped) print_fitted("{}", shipped_note(filter));
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
@@ -163,7 +241,7 @@ int run_list(const Arguments& arguments) {
   for (const WinnerRecord& winner : winners) rows.push_back(winner_cells(winner, shared));
   const auto style = [&](std::size_t row) { return is_stale(winners[row].trial) ? Style::warning : Style::plain; };
   fmt::print("{}", text_table(kColumns, rows, {"", terminal_of(stdout), style}));
-  if (!shipped) fmt::print("{}", shipped_note(query));
+  if (!shipped) print_fitted("{}", shipped_note(filter));
   return 0;
 }
 

@@ -6,12 +6,16 @@
 #include "tuner/commands/commit.hpp"
 #include "tuner/commands/help_text.hpp"
 #include "tuner/commands/inherited_state.hpp"
+#include "tuner/commands/interrupt.hpp"
+#include "tuner/commands/no_winner.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -60,7 +64,27 @@ void flush_output() {
   throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
+/// How many words an option takes that may stand before the verb, itself among them; 0: it is none of those.
+std::size_t words_of_global_option(const std::string& word) {
+  if (word == "--db") return 2;
+  return word.starts_with("--db=") || word == "-q" || word == "--quiet" ? 1 : 0;
+}
+
+/// `--db FILE list` as `list --db FILE`.
+void move_verb_to_front(Arguments& arguments) {
+  std::size_t verb = 0;
+  while (verb < arguments.size()) {
+    const std::size_t words = words_of_global_option(arguments[verb]);
+    if (words == 0) break;
+    verb += words;
+  }
+  if (verb == 0 || verb >= arguments.size() || arguments[verb].starts_with('-')) return;
+  const auto at = arguments.begin() + static_cast<std::ptrdiff_t>(verb);
+  std::rotate(arguments.begin(), at, at + 1);
+}
+
 int run(Arguments arguments) {
+  move_verb_to_front(arguments);
   if (arguments.size() > 1 && arguments.front() == "help") arguments = {arguments[1], "--help"};
   const std::string first = arguments.empty() ? "--help" : arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
@@ -93,9 +117,12 @@ int main(int argc, char** argv) {
     const int status = run(Arguments(argv + 1, argv + argc));
     flush_output();
     return status;
+  } catch (const NoWinner& error) {
+    complain(error.what());
+    return kFailed;
   } catch (const Error& error) {
     complain(error.what());
-    return wrong_use(error.code()) ? kWrongUse : kFailed;
+    return InterruptGuard::exit_status(wrong_use(error.code()) ? kWrongUse : kFailed);
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::broken_pipe) complain(error.what());  // fmt's, when a write fails
     return kFailed;

@@ -126,10 +126,15 @@ int parse_steps(const std::string& text) {
 
 Problem make_problem_from(const po::variables_map& values, const OneOfSeveral& one) {
   Stencil stencil = stencil_from(values, requested_rank(values, one.dims));
-  const Extents extents = parse_extents(one.dims, stencil.rank);
-  if (extents.rank != stencil.rank || (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank)) {
+  if (values.count("rank") > 0 && values["rank"].as<int>() != stencil.rank) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("--dims {} has {} axes, {} has {}: give as many numbers as the stencil has axes, or one",
+                fmt::format("--rank {}: {} has rank {}; leave --rank out, the stencil says it",
+                            values["rank"].as<int>(), stencil.name, stencil.rank));
+  }
+  const Extents extents = parse_extents(one.dims, stencil.rank);
+  if (extents.rank != stencil.rank) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--dims {} names {} axes, {} has {}: give as many numbers as the stencil has axes, or one",
                             one.dims, extents.rank, stencil.name, stencil.rank));
   }
   const ElementType type = requested_type(one.type, stencil);
@@ -154,8 +159,8 @@ void add_problem_options(CommandLine& line) {
           "stage", po::value<int>()->value_name("N"),
           "of a stencil with several stages: this one alone, counted from 0 (default: whole steps)")(
           "shape", po::value<std::string>()->value_name("star|box"),
-          "star: neighbours along the axes; box: the full cube")("order", po::value<int>()->value_name("R"),
-                                                                 "points on each side of the centre (default 1)")(
+          "star: neighbours along the axes; box: the full cube")(
+          "order", po::value<int>()->value_name("R"), "points on each side of the centre, 1 to 16 (default 1)")(
           "coefficients", po::value<std::string>()->value_name("distinct|symmetric"),
           "one coefficient a point (default), or one a distance")(
           "type", po::value<std::string>()->value_name("f32|f64|f16|bf16"),
@@ -165,7 +170,7 @@ void add_problem_options(CommandLine& line) {
           "pitch", po::value<std::string>()->value_name("CELLS|padded"),
           "from one row to the next (default: NX, dense rows); padded: as the library's DeviceField has them")(
           "steps", po::value<std::string>()->value_name("N"),
-          "time steps of a run: from 2 on, kernels that fuse steps are tried too (default 1)");
+          "time steps of a run, from 1 on: of 2 and more, kernels that fuse steps are tried too (default 1)");
 }
 
 std::vector<Problem> problems_from(const po::variables_map& values) {

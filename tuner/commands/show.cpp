@@ -9,10 +9,13 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/gpu_option.hpp"
+#include "tuner/commands/no_winner.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
+#include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +44,7 @@ WinnerRecord winner_by_id(Database* database, const std::string& text) {
   for (const WinnerRecord& winner : winners) {
     if (winner_id(winner.trial) == text) return winner;
   }
-  throw Error(
-      ErrorCode::unknown_name,
+  throw NoWinner(
       fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
 }
 
@@ -102,7 +104,7 @@ void print_evidence(const WinnerRecord& winner) {
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
                trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
-  print_fitted("  best of {} trials; {}, driver {}, NVRTC {}, {}\n", winner.trials_seen, trial.platform.gpu,
+  print_fitted("  best of {}; {}, driver {}, NVRTC {}, {}\n", counted(winner.trials_seen, "trial"), trial.platform.gpu,
                trial.platform.driver.empty() ? "none" : trial.platform.driver, trial.platform.nvrtc, trial.created_at);
   print_origin(trial);
   if (is_stale(trial)) {
@@ -188,15 +190,14 @@ int run_show(const Arguments& arguments) {
                    "  stencil-tune show --dims 512 --order 2   by what was tuned\n");
   line.positional("id", 1);
   add_problem_options(line);
-  line.group("which").add_options()("gpu", po::value<std::string>()->value_name("NAME"), "of this GPU model");
+  add_gpu_option(line.group("which").add_options(), "of this GPU model: h200, or its full name");
   add_database_option(line);
   line.group("output").add_options()("json", "as JSON, with every trial");
   const auto values = line.parse(arguments);
   if (!values) return 0;
 
   const bool by_id = values->count("id") > 0;
-  std::optional<std::string> gpu;
-  if (values->count("gpu") > 0) gpu = (*values)["gpu"].as<std::string>();
+  const auto gpu = requested_gpu(*values);
   if (by_id) reject_more_than_id(*values);
   const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
   auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none

@@ -1,4 +1,5 @@
 // stencil-tune [tune] --dims 512
+#include "db/location.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "generator/candidates/family.hpp"
@@ -8,6 +9,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/dry_run.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/step_tuning.hpp"
@@ -21,10 +23,13 @@
 #include "tuner/session/say.hpp"
 #include "tuner/session/several.hpp"
 #include "tuner/session/trial_record.hpp"
+#include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -46,7 +51,7 @@ CommandLine tune_command_line() {
       "stencil-tune [tune] --dims N [options]",
       "Generates, compiles, verifies and times kernels for a stencil, and remembers the fastest.\n"
       "The same command again goes on where the last one stopped. Ctrl-C keeps everything found so far.\n"
-      "Without a GPU it predicts, and says so. --dims, --type and --steps take several values, as in\n"
+      "Without a GPU it predicts, and says so. --dims, --type and --steps take several values, as in "
       "--type f32,f64: each combination is tuned for as long as the budget says, with one table at the end.\n",
       kExamples);
   add_problem_options(line);
@@ -54,14 +59,18 @@ CommandLine tune_command_line() {
   add_device_option(line);
   add_prediction_options(line);
   add_database_option(line);
-  line.group("output").add_options()("json", "the final table as JSON on standard output");
+  auto& output = line.group("output");
+  output.add_options()("json", "the final table as JSON on standard output")(
+      "dry-run", "only say what would be tried: how many, which first, how long");
+  add_quiet_option(output.add_options());
   return line;
 }
 
 std::string search_note(const SessionResult& result) {
   const int failed = std::accumulate(result.failures.begin(), result.failures.end(), 0,
                                      [](int sum, const auto& entry) { return sum + entry.second; });
-  std::string note = fmt::format("{} trials in {:.0f} s ({})", result.trials, result.seconds, name(result.stopped));
+  std::string note =
+      fmt::format("{} in {:.0f} s ({})", counted(result.trials, "trial"), result.seconds, name(result.stopped));
   if (result.known > 0) note += fmt::format(", {} more known from earlier runs", result.known);
   if (failed > 0) {
     note += fmt::format(", {} failed:", failed);
@@ -75,8 +84,8 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
   const PerformanceModel model(problem, target.limits, target.model);
   const auto trials = TrialStore(database).known(problem_key(problem), platform.gpu, target.predicted());
   const Agreement agreement = model_agreement(model, trials);
-  return fmt::format("the performance model ranks these {} trials with a correlation of {:.2f} (Spearman)",
-                     agreement.trials, agreement.spearman);
+  return fmt::format("the performance model ranks these {} with a correlation of {:.2f} (Spearman)",
+                     counted(agreement.trials, "trial"), agreement.spearman);
 }
 
 /// How a run of several steps goes, or what it would gain.
@@ -178,6 +187,22 @@ void print_reports(const std::vector<Report>& reports, bool as_json, std::size_t
   }
 }
 
+/// Looks into the database where there is one, and makes none.
+int print_dry_run(const po::variables_map& values, const std::vector<Problem>& problems, const Target& target,
+                  const TuningSettings& settings) {
+  std::optional<Database> database;
+  if (std::filesystem::exists(locate_database(values["db"].as<std::string>()).path)) database = read_database(values);
+  const bool as_json = values.count("json") > 0;
+  auto json = nlohmann::ordered_json::array();
+  for (const Problem& problem : problems) {
+    const DryRun run = dry_run(problem, target, settings, database ? &*database : nullptr);
+    json.push_back(dry_run_json(run, problem, target, settings));
+    if (!as_json) fmt::print("{}", dry_run_text(run, problem, target, settings, terminal_of(stdout)));
+  }
+  if (as_json) fmt::print("{}", json_text(problems.size() == 1 ? json.front() : json));
+  return 0;
+}
+
 }  // namespace
 
 int run_tune(const Arguments& arguments) {
@@ -186,7 +211,8 @@ int run_tune(const Arguments& arguments) {
   if (!values) return 0;
 
   const std::vector<Problem> problems = problems_from(*values);
-  say_what_was_understood(*values, problems.front().stencil);
+  const bool quiet = is_quiet(*values);
+  if (!quiet) say_what_was_understood(*values, problems.front().stencil);
   const Target target = choose_target(*values);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
   for (const Problem& problem : problems) {
@@ -199,21 +225,22 @@ int run_tune(const Arguments& arguments) {
                  target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                  target.gpu());
   }
+  if (values->count("dry-run") > 0) return print_dry_run(*values, problems, target, settings);
   Database database = open_database_for(*values, Access::write);
-  say_what_is_different_here(target);
+  if (!quiet) say_what_is_different_here(target);
 
   const InterruptGuard interrupts;
   std::vector<Report> reports;
   std::size_t succeeded = 0;
   for (const Problem& problem : problems) {
     if (InterruptGuard::requested() && !reports.empty()) break;
-    if (problems.size() > 1) {
+    if (problems.size() > 1 && !quiet) {
       say(stderr,
           printable_lines(fmt::format("{} of {}: {}\n", reports.size() + 1, problems.size(), describe(problem))));
     }
-    ConsoleProgress progress(stderr, target.predicted());
-    reports.push_back(problem.stage == kWholeStep ? report_of_steps(problem, target, settings, database, progress)
-                                                  : report_of_one(problem, target, settings, database, progress));
+    const auto progress = make_progress(*values, target.predicted());
+    reports.push_back(problem.stage == kWholeStep ? report_of_steps(problem, target, settings, database, *progress)
+                                                  : report_of_one(problem, target, settings, database, *progress));
     if (reports.back().found) ++succeeded;
   }
   print_reports(reports, values->count("json") > 0, problems.size());
@@ -221,13 +248,14 @@ int run_tune(const Arguments& arguments) {
     say(stderr, fmt::format("interrupted after {} of {} problems; the same command goes on\n", reports.size(),
                             problems.size()));
   }
-  if (succeeded < reports.size()) {
+  const int status = InterruptGuard::exit_status(0);
+  if (status == 0 && succeeded < reports.size()) {
     throw Error(ErrorCode::launch_failed,
                 problems.size() == 1 ? "no candidate succeeded; the table says what became of the textbook's kernels"
                                      : fmt::format("{} of {} problems have no candidate that succeeded",
                                                    reports.size() - succeeded, problems.size()));
   }
-  return 0;
+  return status;
 }
 
 }  // namespace stencil_tune

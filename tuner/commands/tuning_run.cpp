@@ -10,6 +10,7 @@
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/predict.hpp"
+#include "tuner/session/progress.hpp"
 #include "tuner/session/time_budget.hpp"
 #include "tuner/session/warm_starts.hpp"
 #include "tuner/verify/field_set.hpp"
@@ -66,21 +67,15 @@ int at_least_1(const po::variables_map& values, const std::string& option) {
   return value;
 }
 
+std::uint64_t seed_from(std::int64_t value) {
+  if (value < 0) throw Error(ErrorCode::invalid_argument, fmt::format("--seed {}: must be 0 or more", value));
+  return static_cast<std::uint64_t>(value);
+}
+
 std::vector<Tuning> parse_codes(std::string_view text) {
   std::vector<Tuning> tunings;
   for (const std::string& code : split_list(text)) tunings.push_back(parse_code(code));
   return tunings;
-}
-
-std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
-  if (!settings.candidates.empty()) return make_listed(space, settings.candidates);
-  if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
-  return make_local(space, model, settings.seed);
-}
-
-std::vector<WinnerRecord> all_winners(Database& database) {
-  constexpr auto kOfEveryStencil = "";
-  return with_pretuned(WinnerStore(database).list({.count_trials = false}), kOfEveryStencil);
 }
 
 /// Adds those whose code does not parse; that others are illegal for this problem is nothing to tell.
@@ -121,28 +116,33 @@ Patience::Clock::time_point last_moment(double budget_s) {
   return Patience::Clock::now() + std::chrono::duration_cast<Patience::Clock::duration>(left);
 }
 
-/// No candidate is proposed that this device could not verify.
-Limits limits_of(const Problem& problem, const Target& target) {
-  Limits limits = target.limits;
-  if (obstacle_to_fusing(problem, target)) limits.most_fused_steps = 1;
-  return limits;
-}
-
 }  // namespace
 
 void add_tuning_options(CommandLine& line) {
   line.group("how long and how hard")
       .add_options()("budget", po::value<std::string>()->value_name("TIME"),
-                     "stop after this time, such as 60s, 5m (default 60s; 30s where it predicts)")(
+                     "stop after this time, such as 60s, 5m, 1h30m (default 60s; 30s where it predicts)")(
           "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
           "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
           "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
           "no search: these and the textbook's kernels")("max-trials", po::value<int>()->value_name("N"),
-                                                         "search with this many new trials at most; a run adds those "
-                                                         "of the steps that its finalists leave over, one for "
-                                                         "each of the six at most")(
-          "seed", po::value<std::uint64_t>()->value_name("N"), "of the search and the input data (default 1)")(
+                                                         "search with this many new trials at most, from 1 on; a run "
+                                                         "adds those of the steps that its finalists leave over, one "
+                                                         "for each of the six at most")(
+          "seed", po::value<std::int64_t>()->value_name("N"),
+          "of the search and the input data, from 0 on (default 1)")(
           "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
+}
+
+void add_quiet_option(po::options_description_easy_init output) {
+  output("quiet,q", "no progress and no remarks on standard error");
+}
+
+bool is_quiet(const po::variables_map& values) { return values.count("quiet") > 0; }
+
+std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted) {
+  if (is_quiet(values)) return std::make_unique<SilentProgress>();
+  return std::make_unique<ConsoleProgress>(stderr, predicted);
 }
 
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted) {
@@ -158,7 +158,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
                 "--candidates and --effort exhaustive exclude each other: these alone, or every legal candidate");
   }
   if (values.count("candidates") > 0) settings.candidates = parse_codes(values["candidates"].as<std::string>());
-  if (values.count("seed") > 0) settings.seed = values["seed"].as<std::uint64_t>();
+  if (values.count("seed") > 0) settings.seed = seed_from(values["seed"].as<std::int64_t>());
   return settings;
 }
 
@@ -177,6 +177,24 @@ std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Targ
   const bool fuses = problem.steps > 1 || problem.stage == kWholeStep;
   if (!fuses || !target.device || !problem.step.obstacle.empty()) return std::nullopt;
   return obstacle_to_fused_checks(problem, target.device->memory_bytes);
+}
+
+Limits limits_of(const Problem& problem, const Target& target) {
+  Limits limits = target.limits;
+  if (obstacle_to_fusing(problem, target)) limits.most_fused_steps = 1;
+  return limits;
+}
+
+std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
+  if (!settings.candidates.empty()) return make_listed(space, settings.candidates);
+  if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
+  return make_local(space, model, settings.seed);
+}
+
+std::vector<WinnerRecord> all_winners(Database* database) {
+  constexpr auto kOfEveryStencil = "";
+  auto tuned = database != nullptr ? WinnerStore(*database).list({.count_trials = false}) : std::vector<WinnerRecord>();
+  return with_pretuned(std::move(tuned), kOfEveryStencil);
 }
 
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
@@ -216,7 +234,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
     device = std::move(predicted);
   }
 
-  const auto winners = settings.candidates.empty() ? all_winners(database) : std::vector<WinnerRecord>();
+  const auto winners = settings.candidates.empty() ? all_winners(&database) : std::vector<WinnerRecord>();
   const SteadyClock clock;
   outcome.result =
       run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
@@ -224,7 +242,7 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
                    warm_starts(problem, limits, target.gpu(), winners, model)},
                   settings.session);
   add_unreadable(winners, outcome.result.passed_over);
-  if (prediction) outcome.check_note = prediction->check_note();
+  if (prediction) outcome.check_note = prediction->check_note(outcome.result.winner ? outcome.result.winner->code : "");
   return outcome;
 }
 

@@ -3,11 +3,14 @@
 
 #include "tuner/commands/command_line.hpp"
 #include "tuner/commands/target.hpp"
+#include "tuner/search/search.hpp"
 #include "tuner/session/session.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -29,6 +32,13 @@ struct TuningOutcome {
 
 void add_tuning_options(CommandLine& line);
 
+/// --quiet: no progress and no remarks on standard error; results and errors remain.
+void add_quiet_option(po::options_description_easy_init output);
+bool is_quiet(const po::variables_map& values);
+
+/// Tells people on standard error how the session goes, or nobody with --quiet.
+std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted);
+
 /// Throws Error(invalid_argument or unknown_name).
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 
@@ -38,6 +48,15 @@ PlatformKey platform_of(const Target& target);
 /// Why the target's GPU cannot verify kernels of several steps on this problem, so that none is proposed; nothing where
 /// it can, or where none is asked for.
 std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target);
+
+/// What the target allows, less what it could not verify on this problem.
+Limits limits_of(const Problem& problem, const Target& target);
+
+/// How the settings say to search; space and model must outlive it.
+std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model);
+
+/// Winners of every stencil: those of the database (null: none) and those that ship.
+std::vector<WinnerRecord> all_winners(Database* database);
 
 /// Tunes or predicts until the settings say stop or Ctrl-C does.
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,

@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/no_winner.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/trial_record.hpp"
 
@@ -53,10 +54,10 @@ FoundWinner find_winner(Database* database, const Problem& problem, const std::o
 WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
   FoundWinner found = find_winner(database, problem, gpu);
   if (!found.winner) {
-    throw Error(ErrorCode::unknown_name,
-                fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
-                            "`stencil-tune tune` with the same options finds one{}",
-                            gpu ? " on '" + *gpu + "'" : "", found.passed_over));
+    throw NoWinner(
+        fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
+                    "`stencil-tune tune` with the same options finds one{}",
+                    gpu ? " on '" + *gpu + "'" : "", found.passed_over));
   }
   if (!found.passed_over.empty()) say(stderr, found.passed_over.substr(1) + "\n");
   return *std::move(found.winner);

@@ -11,7 +11,7 @@ namespace stencil_tune {
 
 /// Of the same problem; on `gpu` where it is given. A measured one before a predicted one, a fresh one before a stale
 /// one; what was tuned here before what ships with the library. No database: nothing was tuned here. One that cannot
-/// run (db/stored_code.hpp) is passed over, which standard error says. Throws Error(unknown_name) when there is none,
+/// run (db/stored_code.hpp) is passed over, which standard error says. Throws NoWinner when there is none,
 /// saying how to get one.
 WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu);
 

@@ -3,6 +3,7 @@
 #include "runtime/library/lookup.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
+#include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -11,30 +12,6 @@
 
 namespace stencil_tune {
 namespace {
-
-constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --page: #fff; --text: #1c2330; --faint: #5b6472; --rule: #d8dde5; --mark: #0b62c4;
-        --trial: #8a94a3; --roof: #b4460a; --code: #f4f6f9; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #14181f; --text: #e6eaf0; --faint: #a3adba; --rule: #39424f; --mark: #6cb2ff; --trial: #7d8796;
-          --roof: #ff9a5c; --code: #1d232c; } }
-body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem;
-       padding: 1rem; overflow-wrap: break-word; }
-h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-.rate { font-size: 2rem; font-weight: 600; color: var(--mark); margin: 0; }
-.faint { color: var(--faint); }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 1rem; }
-figure { margin: 0; } figcaption { color: var(--faint); font-size: 0.9rem; }
-svg { display: block; width: 100%; height: auto; } svg text { fill: var(--faint); font: 10px system-ui, sans-serif; }
-.grid { stroke: var(--rule); stroke-width: 0.6; }
-.trial { fill: var(--trial); fill-opacity: 0.6; } .best-trial { fill: var(--mark); }
-.best, .roof { fill: none; stroke: var(--mark); stroke-width: 1.6; } .roof { stroke: var(--roof); stroke-dasharray: 5 3; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9rem; }
-th, td { border-bottom: 1px solid var(--rule); padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; vertical-align: top; }
-code, pre { font: 0.85rem ui-monospace, monospace; } pre { background: var(--code); overflow-x: auto; padding: 0.8rem;
-       overflow-wrap: normal; }
-@media print { body { max-width: none; } pre { white-space: pre-wrap; } }
-)";
 
 const char* mark(bool predicted) { return predicted ? "~" : ""; }
 
@@ -47,11 +24,7 @@ std::string head(const ReportData& data) {
   const ProblemKey& problem = trial.problem;
   const std::string title =
       fmt::format("{}, {}, {}", problem.stencil_name, name(problem.type), to_string(problem.extents));
-  std::string text =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
-  text += escape_html(title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>";
-  text += escape_html(title) + "</h1>\n<p class=\"faint\">";
+  std::string text = html_head(title) + "<p class=\"faint\">";
   text += escape_html(fmt::format("boundary {}{} on {}", to_string(problem.boundaries, problem.extents.rank),
                                   problem.steps > 1 ? fmt::format(", a run of {} steps", problem.steps) : "",
                                   trial.platform.gpu));
@@ -90,7 +63,7 @@ std::string winner_section(const ReportData& data) {
   }
   if (!trial.throttle.empty()) rows.push_back({"clocks were lowered", trial.throttle});
   rows.push_back({"origin", trial.session == kPretunedSession ? "shipped with stencil-tune" : "yours"});
-  rows.push_back({"found", fmt::format("best of {} trials, {}", data.winner.trials_seen, trial.created_at)});
+  rows.push_back({"found", fmt::format("best of {}, {}", counted(data.winner.trials_seen, "trial"), trial.created_at)});
   return text + html_table({"", ""}, rows);
 }
 
@@ -204,8 +177,8 @@ std::string report_page(const ReportData& data) {
   if (data.trials == 0) {
     text += "<p>Its trials are not in this database: it ships with stencil-tune, or was imported.</p>\n";
   } else {
-    text +=
-        fmt::format("<p>{} trials in the database, {} of them right and timed.</p>\n", data.trials, data.rates.size());
+    text += fmt::format("<p>{} in the database, {} of them right and timed.</p>\n", counted(data.trials, "trial"),
+                        data.rates.size());
     text += "<div class=\"charts\">\n" + search_chart(data) + roofline_chart(data) + "</div>\n";
   }
   text += parameters_section(data) + baselines_section(data) + failures_section(data) + reproduce_section(data);

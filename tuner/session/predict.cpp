@@ -76,31 +76,40 @@ std::vector<DeviceResult> PredictedDevice::race(const std::vector<std::pair<Tuni
 void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
                             std::vector<DeviceResult>& results) {
   if (!checker_) {
-    check_note_ = "not checked: no way to run kernels on the CPU";
+    not_checked_ = "no way to run kernels on the CPU";
     return;
   }
+  not_checked_.clear();
   std::size_t checked = 0, wrong = 0;
-  std::string ended_by;
-  for (std::size_t i = 0; i < finalists.size() && checked < kChecked && ended_by.empty(); ++i) {
+  for (std::size_t i = 0; i < finalists.size() && checked < kChecked && not_checked_.empty(); ++i) {
     const Tuning& tuning = finalists[i].first;
     const Problem small = small_problem(problem_, tuning);
     if (!is_legal({small, tuning}, limits_)) continue;
     try {
       const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
       ++checked;
-      if (verdict.right) continue;
+      if (verdict.right) {
+        right_.insert(code(tuning));
+        continue;
+      }
       ++wrong;
       results[i].outcome = Outcome::wrong_result;
       results[i].message = verdict.message;
     } catch (const Error& error) {
-      ended_by = error.what();
+      not_checked_ = error.what();
     }
   }
-  check_note_ = checked == 0
-                    ? "not checked"
-                    : fmt::format("{} of {} finalists ran on the CPU, on a small grid: {}", checked, finalists.size(),
-                                  wrong == 0 ? "all right" : fmt::format("{} of them wrong, and out", wrong));
-  if (!ended_by.empty()) check_note_ += ": " + ended_by;
+  if (checked == 0) return;
+  check_note_ = fmt::format("{} of {} finalists ran on the CPU, on a small grid: {}", checked, finalists.size(),
+                            wrong == 0 ? "all right" : fmt::format("{} of them wrong, and out", wrong));
+}
+
+std::string PredictedDevice::check_note(const std::string& winner) const {
+  const std::string why = not_checked_.empty() ? "" : ": " + not_checked_;
+  if (check_note_.empty()) return (winner.empty() ? "not checked" : "the winner was not checked") + why;
+  if (winner.empty()) return check_note_ + why;
+  if (right_.contains(winner)) return check_note_ + ", the winner among them" + why;
+  return check_note_ + "; the winner was not among them" + why;
 }
 
 }  // namespace stencil_tune

@@ -6,6 +6,7 @@
 #include "tuner/workers/worker.hpp"
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +29,8 @@ class PredictedDevice : public DeviceWorker {
 
   const PerformanceModel& model() const noexcept { return model_; }
 
-  /// How far the finalists were checked, for people.
-  const std::string& check_note() const noexcept { return check_note_; }
+  /// How far the finalists were checked, and whether the winner (a code; empty: there is none) was among them.
+  std::string check_note(const std::string& winner = "") const;
 
  private:
   void check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, std::vector<DeviceResult>& results);
@@ -38,7 +39,9 @@ class PredictedDevice : public DeviceWorker {
   Limits limits_;
   PerformanceModel model_;
   HostChecker checker_;
-  std::string check_note_ = "not checked: there was no race of finalists";
+  std::set<std::string> right_;                                 ///< codes of finalists that were right on the CPU
+  std::string check_note_;                                      ///< how many; empty: none ran
+  std::string not_checked_ = "there was no race of finalists";  ///< why others were not
 };
 
 /// A small awkward grid for the same stencil, type and boundaries: odd extents, rows padded as vector loads need it.

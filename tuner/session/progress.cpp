@@ -1,6 +1,7 @@
 #include "tuner/session/progress.hpp"
 
 #include "tuner/session/say.hpp"
+#include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/terminal.hpp"
 #include "tuner/terminal/wrap.hpp"
 
@@ -93,7 +94,7 @@ void ConsoleProgress::started(const DeviceSession& device, const Progress& progr
   say(fmt::format("{} {} ({}), copy ceiling {}{:.0f} GB/s{}", predicted_ ? "predicting for" : "tuning on",
                   device.device.name, device.device.architecture, predicted_ ? "~" : "", device.ceiling_gbs,
                   device.fits_in_l2 ? ", grid fits in L2" : ""));
-  if (progress.known > 0) say(fmt::format("resuming: {} trials of earlier runs are known", progress.known));
+  if (progress.known > 0) say(fmt::format("resuming: {} of earlier runs known", counted(progress.known, "trial")));
 }
 
 void ConsoleProgress::finished_trial(const TrialRecord& /*trial*/, const Progress& progress) {

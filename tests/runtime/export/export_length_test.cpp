@@ -48,8 +48,8 @@ Length limit_of(const Tuning& tuning) {
     if (tuning.keeps == Keeps::sums) return more ? Length{2560, 1880} : Length{2270, 1660};
     return more ? Length{2220, 1590} : Length{1900, 1370};
   }
-  if (tuning.family->name == "direct") return {850, 610};
-  return tuning.planes == Planes::ring ? Length{1550, 1170} : Length{1180, 900};
+  if (tuning.family->name == "direct") return {860, 610};
+  return tuning.planes == Planes::ring ? Length{1560, 1170} : Length{1200, 900};
 }
 
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {

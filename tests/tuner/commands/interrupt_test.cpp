@@ -33,6 +33,15 @@ TEST(InterruptGuard, NotesAHangUpUnlessItWasIgnored) {
   EXPECT_EQ(std::signal(SIGHUP, SIG_DFL), SIG_IGN);
 }
 
+TEST(InterruptGuard, TheExitStatusNamesTheFirstSignal) {
+  const InterruptGuard guard;
+  EXPECT_EQ(InterruptGuard::exit_status(1), 1);
+  std::raise(SIGTERM);
+  EXPECT_EQ(InterruptGuard::exit_status(1), 143);
+  std::raise(SIGINT);
+  EXPECT_EQ(InterruptGuard::exit_status(0), 143);
+}
+
 TEST(InterruptGuard, OneWithinAnotherKeepsWhatTheOuterOneNoted) {
   const InterruptGuard outer;
   std::raise(SIGINT);

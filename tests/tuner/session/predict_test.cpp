@@ -76,6 +76,20 @@ TEST_F(PredictTest, FinalistsRunOnASmallGridAndWrongOnesAreOut) {
   EXPECT_NE(model.check_note().find("1 of them wrong"), std::string::npos) << model.check_note();
 }
 
+TEST_F(PredictTest, SaysWhetherTheWinnerWasAmongThoseThatRan) {
+  auto model = device([](const Problem&, std::span<const Tuning> tunings) -> std::vector<HostVerdict> {
+    return {{tunings[0], true, "", 0}};
+  });
+  EXPECT_EQ(model.check_note("direct.bx32").rfind("the winner was not checked: ", 0), 0u)
+      << model.check_note("direct.bx32");
+  model.race(finalists(), 1);
+  const std::string ran = code(finalists()[0].first);
+  EXPECT_EQ(model.check_note(ran),
+            "2 of 2 finalists ran on the CPU, on a small grid: all right, the winner among them");
+  EXPECT_EQ(model.check_note("direct.bx1024"),
+            "2 of 2 finalists ran on the CPU, on a small grid: all right; the winner was not among them");
+}
+
 TEST_F(PredictTest, WithoutARaceItClaimsNoCheck) {
   const auto model = device([](const Problem&, std::span<const Tuning>) { return std::vector<HostVerdict>{}; });
   EXPECT_EQ(model.check_note().rfind("not checked", 0), 0u) << model.check_note();
