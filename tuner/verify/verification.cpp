@@ -388,7 +388,7 @@ std::optional<std::string> Verification::verify_launches(const Launcher& candida
   const int steps = sweeps_per_launch(candidate.tuning());
   if (has_levels(steps) && !fits_) {
     throw Error(ErrorCode::exceeds_device_memory,
-                "its grid is too large for the device to hold the reference of its levels");
+                "its grid is too large for the device to hold the reference of several steps or stages");
   }
   const CheckedLaunch each{problem_, fields_, case_of(steps), steps,
                            has_levels(steps) ? &whole_levels(steps) : nullptr};
