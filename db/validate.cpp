@@ -2,6 +2,7 @@
 
 #include "db/fields.hpp"
 #include "generator/printable.hpp"
+#include "generator/stencil/problem.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -83,7 +84,8 @@ void validate(const TrialRecord& trial) {
       const std::size_t longest = field == "message" ? kLongestMessage : kLongestText;
       require(value.size() <= longest, field, "is too long");
     } else if constexpr (std::is_integral_v<Value>) {
-      require(value >= Value{0}, field, "must not be negative");
+      const bool whole_step = field == "stage" && static_cast<long long>(value) == kWholeStep;
+      require(whole_step || value >= Value{0}, field, "must not be negative");
     }
   });
   require(trial.occupancy <= 1, "occupancy", "must be at most 1");

@@ -27,7 +27,7 @@ TEST(Validate, RejectsFieldsOutOfRange) {
   expect_invalid("no gpu", [](TrialRecord& t) { t.platform.gpu.clear(); });
   expect_invalid("no code", [](TrialRecord& t) { t.code.clear(); });
   expect_invalid("steps 0", [](TrialRecord& t) { t.problem.steps = 0; });
-  expect_invalid("stage -1", [](TrialRecord& t) { t.problem.stage = -1; });
+  expect_invalid("stage -2", [](TrialRecord& t) { t.problem.stage = -2; });
   expect_invalid("rank 0", [](TrialRecord& t) { t.problem.extents.rank = 0; });
   expect_invalid("rank 4", [](TrialRecord& t) { t.problem.extents.rank = 4; });
   expect_invalid("extent 0", [](TrialRecord& t) { t.problem.extents.n[1] = 0; });

@@ -89,20 +89,22 @@ std::string agreement_note(const Problem& problem, const Target& target, const P
 }
 
 /// How a run of several steps goes, or what it would gain.
-std::string run_note(const Problem& problem, const Target& target, const Report& report) {
-  if (problem.stage == kWholeStep && problem.steps == 1) return {};
+std::string run_note(const Problem& problem, const Target& target, const TuningOutcome& outcome, const Report& report) {
   const ReportRow* const leader = leading_row(report);
   if (leader == nullptr) return {};
-  const TrialRecord& winner = *leader->trial;
-  if (problem.steps == 1) return gain_note(problem, target.limits, target.model, winner);
-  return plan_note(problem, target.limits, winner);
+  if (problem.stage == kWholeStep) {
+    // Of kernels that make whole steps: the row may be of steps made stage by stage.
+    return problem.steps > 1 && outcome.result.winner ? plan_note(problem, target.limits, *outcome.result.winner) : "";
+  }
+  if (problem.steps == 1) return gain_note(problem, target.limits, target.model, *leader->trial);
+  return plan_note(problem, target.limits, *leader->trial);
 }
 
 std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
-  if (std::string run = run_note(problem, target, report); !run.empty()) lines.push_back(std::move(run));
+  if (std::string run = run_note(problem, target, outcome, report); !run.empty()) lines.push_back(std::move(run));
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
     lines.push_back(fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned",
                                 problem.stage, stages - 1));

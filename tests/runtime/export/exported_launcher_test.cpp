@@ -116,7 +116,9 @@ TEST(ExportedRun, TakesAllFieldsAndMakesAnyNumberOfSteps) {
   EXPECT_NE(source.find("kNext[] = {3, 4, 2, 0, 1}"), std::string::npos) << "of two steps";
   EXPECT_NE(source.find("wave_step(buffers[0], buffers[1], buffers[2], buffers[3], nx"), std::string::npos);
   EXPECT_NE(source.find("kNext[] = {3, 0, 2, 1, 4}"), std::string::npos) << "of one";
-  if (has_nvcc()) EXPECT_EQ(nvcc_complaints(source), "");
+  if (has_nvcc()) {
+    EXPECT_EQ(nvcc_complaints(source), "");
+  }
 }
 
 }  // namespace

@@ -65,9 +65,10 @@ TEST(Rotation, LayersComeFromTheCurrentFieldToAllThatTakeTurnsWithIt) {
 }
 
 TEST(Rotation, LayersAreThoseOfTheStageThatWritesTheField) {
-  Stencil stencil = with(5, {{3, 0}, {4, 1}}, {3});
-  stencil.stages.push_back({.updates = {{.output = 4, .expression = 0}}});
-  const std::vector<LayerCopy> copies = layer_copies(stencil);
+  const Problem problem = defined(
+      "fields = [\"a\", \"b\", \"a_next\", \"b_next\"]\n[[stage]]\na_next = \"a[x-1] + a\"\n"
+      "[[stage]]\nb_next = \"b[x+1] + a_next\"\n[rotate]\na_next = \"a\"\nb_next = \"b\"\n");
+  const std::vector<LayerCopy> copies = layer_copies(problem, launch_buffers(problem, 1));
   ASSERT_EQ(copies.size(), 2U);
   EXPECT_EQ(copies[0].stage, 0);
   EXPECT_EQ(copies[1].stage, 1);

@@ -125,7 +125,7 @@ void even_layers(const Problem& problem, Fields& fields) {
   for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, 1))) {
     if (copy.to >= static_cast<int>(fields.size())) continue;
 
-    for (const CopyRegion& layer : held_layers(
+    for (const CopyRegion& layer : held_regions(
              make_problem(problem.stencil, problem.type, problem.boundaries, problem.extents, 0, 1, copy.stage))) {
       for (std::size_t y = layer.low[1]; y < layer.low[1] + layer.extent[1]; ++y) {
         const std::size_t start = (y * layer.row_bytes + layer.low[0]) / sizeof(double);
