@@ -100,8 +100,7 @@ void add_run(const Candidate& fused, const Tuning& single_steps, const ExportSig
   const ExportedRun run{fused, signature, single, single_signature};
   if (sweeps_per_launch(fused.tuning()) > 1) {
     files.source += fmt::format("\n{:-<120}\n\n", "// ---- single steps ");
-    files.source +=
-        export_kernel(step, single_steps, {.name = name, .architecture = options.architecture}).source;
+    files.source += export_kernel(step, single_steps, {.name = name, .architecture = options.architecture}).source;
   }
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- any number of steps ");
   if (options.split_header) {

@@ -20,8 +20,9 @@ namespace stencil_tune {
 /// cudaErrorInvalidValue for others. Throws Error(invalid_argument) for a name that is no C identifier or is a keyword,
 /// Error(illegal_candidate) for a candidate that breaks a constraint for the problem on the architecture.
 ///
-/// single_steps: of kernels that make whole steps of a system, the candidate for the steps that runs leave over, one each.
-/// The file then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps itself.
+/// single_steps: of kernels that make whole steps of a system, the candidate for the steps that runs leave over, one
+/// each. The file then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps
+/// itself.
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
                             const std::optional<Tuning>& single_steps = {});
 

@@ -271,8 +271,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
     if (spares > state->buffers.spares) state->buffers = {.outputs = {}, .next = sweep.next, .spares = spares};
   }
   if (state->driver != nullptr) {
-    state->workspaces =
-        std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
+    state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
   }
   if (state->plan.size() > 1) note_other_sweeps(*state);
   return state;
@@ -308,7 +307,7 @@ std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& stag
     sweep.next = launch_buffers(problem, sweep.steps).next;
     sweep.stages.push_back(make_stage(problem, std::move(chosen), facts));
   };
-  if (request.steps > 1) {
+  if (request.steps != 1) {
     const Problem run = problem_of(request, kWholeStep, request.steps);
     if (auto choice = choose_fused(request, run, stages, facts, misses)) {
       auto remainder = choose_remainder(run, *choice, facts.limits);

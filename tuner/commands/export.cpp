@@ -146,8 +146,8 @@ int run_export(const Arguments& arguments) {
   Exported choice = choose_kernel(*values, problem);
   options.architecture = choice.architecture;
   options.provenance = std::move(choice.provenance);
-  const ExportedFiles files = export_kernel(problem, choice.tuning, options,
-                                            single_steps_of(problem, choice.tuning, choice.architecture));
+  const ExportedFiles files =
+      export_kernel(problem, choice.tuning, options, single_steps_of(problem, choice.tuning, choice.architecture));
   if (!to_file) {
     fmt::print("{}", files.source);
     return 0;

@@ -107,8 +107,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, system.halo.low[2], system.delay, system.first_plain,
       system.last_plain, system.exchanged_rows, system.exchange_slots,
-      system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1),
-      shape.shared.bytes);
+      system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -14,6 +14,7 @@ Verdict obstacle(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   if (!is_whole_step(problem)) return fmt::format("stage {} alone is no whole step", problem.stage);
   if (!problem.step.obstacle.empty()) return problem.step.obstacle;
+  if (advances_one_field(problem)) return "one stage advances one field; family temporal fuses its steps";
   if (candidate.shape().system.levels.front().in.empty()) {
     return "no field is read beside its cell or from step to step; there is nothing to fuse";
   }

@@ -77,8 +77,11 @@ void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shap
   shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
   const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
   shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
-                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)), tuning.chunks};
-  shape.least_extents = {fused.width, fused.height, tuning.chunks};
+                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
+                 tuning.chunks};
+  const std::int64_t held_planes =
+      axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
+  shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
   shape.row_multiple = row_multiple(problem, tuning);
 }
 

@@ -1,6 +1,7 @@
 #include "generator/candidates/constraints.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/generator/problems.hpp"
 
@@ -335,6 +336,11 @@ TEST(Constraints, EveryOneForbidsSomething) {
   unrotated.steps = 8;
   unrotated.stencil.rotations.clear();
   add(unrotated, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
+  const Stencil two_stages = parse_definition(
+      "name = \"two\"\nrank = 3\nfields = [\"u\", \"t\"]\n[[stage]]\nt = \"u[x+1] - u\"\n[[stage]]\nu = \"t - "
+      "t[x-1]\"\n",
+      "two.toml");
+  add(make_problem(two_stages, ElementType::f32, {}, testing::cube(3, 512), 0, 1, kWholeStep), "direct.bx32.by4");
   for (const Family* family : families()) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });

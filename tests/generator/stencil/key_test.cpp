@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 namespace stencil_tune {
@@ -62,6 +63,19 @@ TEST(StencilKey, SeesLiteralsOffsetsAndOperations) {
   const std::set<std::string> keys{key(Operation::multiply, 2, 0), key(Operation::multiply, 3, 0),
                                    key(Operation::multiply, 2, 1), key(Operation::subtract, 2, 0)};
   EXPECT_EQ(keys.size(), 4u);
+}
+
+TEST(StencilKey, SeesWhichFieldIsRead) {
+  const auto reading = [](int which) {
+    StencilBuilder builder("any", 1);
+    const std::array<int, 2> fields{builder.field("u"), builder.field("v")};
+    const NodeId both =
+        builder.apply(Operation::multiply, builder.read(fields[0], {0, 0, 0}), builder.read(fields[1], {1, 0, 0}));
+    const NodeId one = builder.read(fields[static_cast<std::size_t>(which)], {-1, 0, 0});
+    builder.update(builder.field("out"), builder.apply(Operation::subtract, both, one));
+    return stencil_key(std::move(builder).build());
+  };
+  EXPECT_NE(reading(0), reading(1));
 }
 
 TEST(StencilKey, SeesEveryOffset) {

@@ -105,8 +105,8 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
 TEST(ExportedRun, TakesAllFieldsAndMakesAnyNumberOfSteps) {
   const Problem wave =
       on_grid({parse_definition(kWave, "wave.toml"), ElementType::f32, {}, ""}, {3, {512, 512, 512}}, 0);
-  const auto files = export_kernel(wave, parse_code("system.bx32.by4.rx2.ry2.v2.cprows.pf2.t2.ch3"),
-                                   {.name = "wave"}, parse_code("direct.bx32.by4"));
+  const auto files = export_kernel(wave, parse_code("system.bx32.by4.rx2.ry2.v2.cprows.pf2.t2.ch3"), {.name = "wave"},
+                                   parse_code("direct.bx32.by4"));
   const std::string& source = files.source;
   EXPECT_NE(source.find("cudaError_t wave(float* p, float* p_prev, const float* c, float* p_next, float* spare,"),
             std::string::npos);

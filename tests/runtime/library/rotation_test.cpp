@@ -39,7 +39,7 @@ Problem defined(const std::string& text) {
 }
 
 TEST(Rotation, AStencilWhoseOutputsAreNoInputsCannotAdvance) {
-  const Problem blur = defined("fields = [\"u\", \"v\"]\n[[stage]]\nv = \"u[x-1] + u\"\n");
+  const Problem blur = defined("fields = [\"u\", \"w\", \"v\"]\n[[stage]]\nv = \"u[x-1] + w\"\n");
   EXPECT_ERROR(require_next_step(blur), ErrorCode::invalid_argument, "no rotations");
   const Problem there_and_back =
       defined("fields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a\"\n[[stage]]\na = \"b[x+1] + b\"\n");

@@ -388,7 +388,7 @@ TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
   const auto half = nlohmann::json::parse(run("list --shipped --type f64 --json").out);
   EXPECT_LT(half.size(), shipped.size());
   for (const auto& winner : half) EXPECT_EQ(winner["type"], "f64");
-  expect_error("show s100000", 2, "no winner 's100000'");
+  expect_error("show s100000", 1, "no winner 's100000'");
 }
 
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {

@@ -76,6 +76,7 @@ TEST(LaunchesPerSample, MakesSamplesLongEnoughAndEvenOverTheBuffers) {
   EXPECT_EQ(launches_per_sample(0.28, 2), 2);
   EXPECT_EQ(launches_per_sample(0.005, 2), 100);
   EXPECT_EQ(launches_per_sample(0.2, 3) % 3, 0);
+  EXPECT_EQ(launches_per_sample(0.13, 3), 6) << "four would be long enough";
   EXPECT_GT(launches_per_sample(0, 1), 0);  // a launch below the resolution
 }
 
