@@ -112,8 +112,12 @@ Verdict tile_in_grid(const Candidate& candidate, const Limits&) {
                        shape.fused.height, axes.extents[0], axes.extents[1]);
   }
   const int chunks = candidate.tuning().chunks;
-  if (chunks <= axes.extents[2]) return {};
-  return fmt::format("{} chunks of {} planes", chunks, axes.extents[2]);
+  std::int64_t planes = axes.extents[2];
+  if (axes.has(2)) {
+    planes -= held_layers(candidate.problem(), static_cast<std::size_t>(axes.grid_axis[2])).both();
+  }
+  if (chunks <= std::max<std::int64_t>(1, planes)) return {};
+  return fmt::format("{} chunks of {} planes", chunks, planes);
 }
 
 Verdict tile_not_empty(const Candidate& candidate, const Limits&) {

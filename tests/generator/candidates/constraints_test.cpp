@@ -332,15 +332,47 @@ TEST(Constraints, EveryOneForbidsSomething) {
   Problem narrow = star(3, 1, ElementType::f32, 20);
   narrow.steps = 8;
   add(narrow, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
-  Problem unrotated = star(3, 1);
-  unrotated.steps = 8;
-  unrotated.stencil.rotations.clear();
-  add(unrotated, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
-  const Stencil two_stages = parse_definition(
-      "name = \"two\"\nrank = 3\nfields = [\"u\", \"t\"]\n[[stage]]\nt = \"u[x+1] - u\"\n[[stage]]\nu = \"t - "
-      "t[x-1]\"\n",
-      "two.toml");
-  add(make_problem(two_stages, ElementType::f32, {}, testing::cube(3, 512), 0, 1, kWholeStep), "direct.bx32.by4");
+  const Stencil two_stages = parse_definition(R"toml(
+name = "two"
+rank = 3
+fields = ["u", "t"]
+[[stage]]
+t = "u[x+1] - u"
+[[stage]]
+u = "t - t[x-1]"
+)toml",
+                                              "two.toml");
+  const auto of_two_stages = [&](int stage) {
+    return make_problem(two_stages, ElementType::f32, {}, testing::cube(3, 512), 0, 8, stage);
+  };
+  add(of_two_stages(kWholeStep), "direct.bx32.by4");
+  add(of_two_stages(kWholeStep), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3.late");
+  add(of_two_stages(0), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
+  const Stencil wave = parse_definition(R"toml(
+name = "wave"
+rank = 3
+fields = ["p", "p_prev", "p_next"]
+[update]
+p_next = "2*p - p_prev + 0.1*(laplacian(p, accuracy=4) + p[x+1,y+1,z+2])"
+[rotate]
+p_next = "p"
+p = "p_prev"
+)toml",
+                                        "wave.toml");
+  const auto waves = [&](std::int64_t n, Boundary boundary_x = Boundary::hold) {
+    return make_problem(wave, ElementType::f32, {boundary_x, Boundary::hold, Boundary::hold}, testing::cube(3, n), 0,
+                        8);
+  };
+  add(waves(512), "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
+  add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t9.ch3");
+  Limits of_one_step = kSm90;
+  of_one_step.most_fused_steps = 1;
+  add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", of_one_step);
+  add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", limits_of_architecture("sm_75"));
+  add(waves(512), "system.bx64.by4.rx2.ry2.v2.t2.ch3");
+  add(waves(512), "system.bx32.by4.rx1.ry2.pf2.t2.ch3");
+  add(waves(512, Boundary::periodic), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
+  add(waves(16), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   for (const Family* family : families()) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });
