@@ -29,7 +29,7 @@ struct Report {
   bool winner_known = false;       ///< from an earlier run: nothing was tuned for this one
   /// Measured for the same problem and GPU model before: of a prediction the winner, else the one that ships.
   std::optional<WinnerRecord> known{};
-  bool found = true;               ///< some candidate succeeded, whether it has raced or not
+  bool found = true;  ///< some candidate succeeded, whether it has raced or not
 };
 
 /// The row that the others are compared with: "winner", or "best predicted" where the winner is known and measured.

@@ -54,8 +54,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, sm_clock_mhz, memory_clock_mhz,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks, sharpness,
                                    sharpness_note)
 
-/// A worker's answer as a value. A number that is not whole is a measurement: from 10^9 on, or where it is none, the answer
-/// is of another shape.
+/// A worker's answer as a value. A number that is not whole is a measurement: from 10^9 on, or where it is none, the
+/// answer is of another shape.
 void require_measurements(const Message& answer);
 template <class Value>
 Value answer_as(const Message& answer) {

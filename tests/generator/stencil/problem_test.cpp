@@ -32,13 +32,12 @@ TEST(Problem, HoldKeepsTheLayersWithinReach) {
 
 // Of whatever field is read furthest on that side.
 TEST(Problem, HoldKeepsAtEachEndWhatReadsToThatEndNeed) {
-  const Problem upwind = make_problem(parse_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2),
-                                      ElementType::f32, kHold, {2, {10, 11, 1}});
+  const Problem upwind =
+      make_problem(parse_stencil("u + 0.1 * u[x-1,y] + 0.2 * v[x,y+2]", 2), ElementType::f32, kHold, {2, {10, 11, 1}});
   EXPECT_EQ(updated_box(upwind), (Box{{1, 0, 0}, {10, 9, 1}}));
   EXPECT_EQ(held_text(upwind), "1 at the low end of x, 2 at the high end of y");
-  const Problem uneven =
-      make_problem(parse_stencil("u[x-2,y] + v[x-1,y] - v[x+1,y] + u[x,y-1] + v[x,y+1]", 2),
-                   ElementType::f32, kHold, {2, {10, 11, 1}});
+  const Problem uneven = make_problem(parse_stencil("u[x-2,y] + v[x-1,y] - v[x+1,y] + u[x,y-1] + v[x,y+1]", 2),
+                                      ElementType::f32, kHold, {2, {10, 11, 1}});
   EXPECT_EQ(updated_box(uneven), (Box{{2, 1, 0}, {9, 10, 1}}));
   EXPECT_EQ(held_text(uneven), "2 at the low and 1 at the high end of x, 1 at each end of y");
   EXPECT_EQ(held_text(make_problem(uneven.stencil, ElementType::f32, kZero, {2, {10, 11, 1}})), "");
