@@ -8,12 +8,13 @@ PLACES = [
     (r"^build/default/bin/", ""),
 ]
 
-# What takes minutes, shortened. A tune is a command whose first word after the program is an option. Trials bound it, not
-# time: on a busy machine a kernel of fused steps takes long to compile.
+# What takes minutes, shortened. A tune is a command whose first word after the program is an option, unless a verb follows
+# that option. Trials bound it, not time: on a busy machine a kernel of fused steps takes long to compile.
+NO_VERB = r"(?!--(?:db \S+|quiet) [a-z])"
 SHORTER = [
     (r"^(stencil-tune .*?) --budget \S+", r"\1"),
-    (r"^stencil-tune (?=--.*--steps )", "stencil-tune --max-trials 1 --budget 90s --jobs 1 "),
-    (r"^stencil-tune (?=--(?!max-trials))", "stencil-tune --max-trials 2 --budget 90s --jobs 1 "),
+    (rf"^stencil-tune {NO_VERB}(?=--.*--steps )", "stencil-tune --max-trials 1 --budget 90s --jobs 1 "),
+    (rf"^stencil-tune {NO_VERB}(?=--(?!max-trials))", "stencil-tune --max-trials 2 --budget 90s --jobs 1 "),
     (r"^(example_tutorial \S+) 512 1000$", r"\1 45 20"),
     (r"^(example_\w+ .*)--dims (512|8192)\b", r"\1--dims 45"),
     (r"^(example_\w+ .*)--steps 1000\b", r"\1--steps 20"),
