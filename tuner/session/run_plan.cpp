@@ -1,6 +1,7 @@
 #include "tuner/session/run_plan.hpp"
 
 #include "generator/candidates/space.hpp"
+#include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +10,11 @@
 namespace stencil_tune {
 namespace {
 
-std::string counted(int number, const std::string& what, const char* plural) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : plural);
-}
-
 /// Why a run goes step by step.
 std::string why_single_steps(const Problem& run, const Limits& limits) {
   std::string reasons;
   for (const Family* family : families()) {
-    if (!family->fuses_steps) continue;
+    if (!family->fuses_steps || !family->serves(run)) continue;
     const auto reason = why_none_is_legal(*family, run, limits);
     if (!reason) return "no kernel that fuses steps was faster";
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reason->constraint, reason->message);
@@ -59,9 +56,9 @@ std::string plan_note(const Problem& run, const Limits& limits, const TrialRecor
   const RunPlan plan = plan_run(run, parse_code(winner.code), limits);
   if (plan.fused == 1) return fmt::format("{0} steps: {0} launches; {1}", run.steps, why_single_steps(run, limits));
   std::string text =
-      fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch", "es"), plan.fused);
+      fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch"), plan.fused);
   if (plan.remainder) text += fmt::format(" and 1 of {}", plan.remainder->steps);
-  if (plan.singles > 0) text += fmt::format(" and {}", counted(plan.singles, "single step", "s"));
+  if (plan.singles > 0) text += fmt::format(" and {}", counted(plan.singles, "single step"));
   if (!plan.remainder && plan.singles == 0) return text;
   return text + (winner.plan.empty() ? ", which are not counted" : ", all counted");
 }

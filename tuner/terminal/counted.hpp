@@ -7,10 +7,10 @@
 
 namespace stencil_tune {
 
-/// "1 trial", "2 trials"
+/// "1 trial", "2 trials", "3 launches"
 template <class Number>
 std::string counted(Number number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : what.ends_with("ch") ? "es" : "s");
 }
 
 }  // namespace stencil_tune

@@ -3,6 +3,7 @@
 #include "generator/candidates/families/system.hpp"
 
 #include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +15,7 @@ namespace {
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
 
-/// One value on a line, which is not walked along.
-std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
-  return axes.has(2) ? values : std::vector<int>{1};
-}
-
 Parameter one_warp_in_x() { return threads_in_x({kWarpSize}); }
-
-Parameter copies_of_rows() {
-  return word<Copies>("copies", &Tuning::copies,
-                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
-                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
-                      "who brings a warp the rows that it reads")
-      .as("bool", "kCopiedByTma", {"true", "false"});
-}
 
 Parameter rows_of_new_planes() {
   return word<NewRows>("rows of new planes", &Tuning::new_rows,
@@ -50,18 +38,6 @@ Parameter fused_steps() {
         });
         return values;
       });
-}
-
-Parameter chunks_of_planes() {
-  return number("chunks", "ch", &Tuning::chunks, {},
-                {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
-                "parts of the last axis that blocks of their own walk")
-      .with_neighbours(2)
-      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
-        std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
-        return values;
-      })
-      .without_constant();  // an argument of the launch
 }
 
 std::vector<Parameter> parameters() {
@@ -136,15 +112,9 @@ std::vector<Tuning> defaults(const Problem& problem) {
   return choices;
 }
 
-/// Cells of a field that a block loads for each output of each of its steps.
 TextbookLoads textbook_loads(const Candidate& candidate) {
-  const KernelShape& shape = candidate.shape();
-  const int steps = candidate.tuning().steps;
-  const Layers& halo = shape.system.halo;
-  const double planes = static_cast<double>(shape.tile[2]) + halo.low[2] + halo.high[2];
-  const double loads = static_cast<double>(shape.fused.width * shape.fused.height) * planes /
-                       (static_cast<double>(shape.tile[0] * shape.tile[1] * shape.tile[2]) * steps);
-  return {loads, 1 - 1 / (loads * steps)};
+  const Layers& halo = candidate.shape().system.halo;
+  return fused_loads(candidate, halo.low[2] + halo.high[2]);
 }
 
 }  // namespace

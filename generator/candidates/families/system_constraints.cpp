@@ -1,4 +1,5 @@
 // What makes fused steps of systems legal.
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/streaming_constraints.hpp"
 #include "generator/candidates/families/system.hpp"
 
@@ -14,7 +15,6 @@ Verdict obstacle(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   if (!is_whole_step(problem)) return fmt::format("stage {} alone is no whole step", problem.stage);
   if (!problem.step.obstacle.empty()) return problem.step.obstacle;
-  if (advances_one_field(problem)) return "one stage advances one field; family temporal fuses its steps";
   if (candidate.shape().system.levels.front().in.empty()) {
     return "no field is read beside its cell or from step to step; there is nothing to fuse";
   }
@@ -29,27 +29,10 @@ Verdict steps_of_run(const Candidate& candidate, const Limits&) {
   return fmt::format("{} fused steps; it takes {} or more, and the run has {}", steps, least, of_run);
 }
 
-Verdict verifiable(const Candidate& candidate, const Limits& limits) {
-  const int steps = candidate.tuning().steps;
-  if (steps <= limits.most_fused_steps) return {};
-  return fmt::format("{} fused steps; on this grid the device has memory to verify {}", steps, limits.most_fused_steps);
-}
-
-Verdict architecture(const Candidate&, const Limits& limits) {
-  if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
-  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
-                     limits.compute_capability, kFirstWithAsynchronousCopies);
-}
-
 Verdict one_warp(const Candidate& candidate, const Limits&) {
   const int threads = candidate.tuning().block_x;
   if (threads == kWarpSize) return {};
   return fmt::format("{} threads in x; one warp of {} spans the tile", threads, kWarpSize);
-}
-
-Verdict prefetch(const Candidate& candidate, const Limits&) {
-  if (candidate.tuning().prefetch > 0) return {};
-  return "no plane is on its way while others are in use; it needs pf1 at least";
 }
 
 /// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own, and so
@@ -72,61 +55,12 @@ Verdict reach(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
-/// last tile ends with the grid.
-Verdict copies(const Candidate& candidate, const Limits&) {
-  constexpr std::int64_t kAlignment = 128;
-  if (candidate.tuning().copies != Copies::tma) return {};
-  const KernelShape& shape = candidate.shape();
-  const KernelAxes& axes = shape.axes;
-  if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
-    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
-                       kAxisNames[axis]);
-  }
-  if (axes.extents[0] % shape.row_multiple != 0) {
-    return fmt::format(
-        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
-        axes.extents[0], shape.row_multiple);
-  }
-  const std::int64_t bytes =
-      saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
-  if (bytes % kAlignment == 0) return {};
-  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
-}
-
 Verdict new_rows(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().new_rows == NewRows::fresh) return {};
   Tuning fresh = candidate.tuning();
   fresh.new_rows = NewRows::fresh;
   if (Candidate(candidate.problem(), fresh).shape().system.meets_in_levels) return {};
   return "no level reads other warps' rows of the plane that enters it";
-}
-
-Verdict tile_in_grid(const Candidate& candidate, const Limits&) {
-  const KernelShape& shape = candidate.shape();
-  const KernelAxes& axes = shape.axes;
-  if (shape.fused.width > axes.extents[0] || shape.fused.height > axes.extents[1]) {
-    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.fused.width,
-                       shape.fused.height, axes.extents[0], axes.extents[1]);
-  }
-  const int chunks = candidate.tuning().chunks;
-  std::int64_t planes = axes.extents[2];
-  if (axes.has(2)) {
-    planes -= held_layers(candidate.problem(), static_cast<std::size_t>(axes.grid_axis[2])).both();
-  }
-  if (chunks <= std::max<std::int64_t>(1, planes)) return {};
-  return fmt::format("{} chunks of {} planes", chunks, planes);
-}
-
-Verdict tile_not_empty(const Candidate& candidate, const Limits&) {
-  const KernelShape& shape = candidate.shape();
-  if (shape.has_tile()) return {};
-  const FusedLevels& fused = shape.fused;
-  return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
-                     candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
-                     fused.below);
 }
 
 }  // namespace
@@ -137,17 +71,17 @@ std::vector<Constraint> system_constraints() {
       {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
        steps_of_run},
       {"system_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
-       verifiable},
-      {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.", architecture},
+       verifiable_steps},
+      {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.", asynchronous_copies},
       {"system_warps", "One warp spans the tile of a system in x.", one_warp},
-      {"system_prefetch", "A kernel of a system has at least one plane on its way.", prefetch},
+      {"system_prefetch", "A kernel of a system has at least one plane on its way.", planes_on_their_way},
       {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},
       {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, none from across a grid.",
-       copies},
+       tensor_copies_of_rows},
       {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
        new_rows},
-      {"system_tile_in_grid", "A tile of a system is no larger than the grid.", tile_in_grid},
-      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", tile_not_empty},
+      {"system_tile_in_grid", "A tile of a system is no larger than the grid.", fused_tile_in_grid},
+      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", fused_tile_not_empty},
   };
   const std::vector<Constraint> tensor = tensor_map_constraints();
   rows.insert(rows.end(), tensor.begin(), tensor.end());

@@ -1,27 +1,18 @@
 // The shape of whole steps of systems: tiles, the shared memory of their levels, and what a thread holds.
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/system.hpp"
-#include "templates/tile_grid.cuh"
 
 #include <algorithm>
 
 namespace stencil_tune {
 namespace {
 
-constexpr std::int64_t kBarrierBytes = 8;
-constexpr std::int64_t kWordBytes = 16;
-constexpr std::int64_t kBoxStartBytes = 16;  // where rows that TMA brings may start
-
-/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where TMA may.
-std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
-  return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
-}
-
 FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const FusedSystem& system) {
   FusedLevels fused;
   fused.width = fused.warp_width = saturating_product({tuning.block_x, tuning.register_x});
   fused.height = fused.block_height = saturating_product({tuning.block_y, tuning.register_y});
-  const auto alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+  const int alignment = halo_alignment(problem, tuning);
   fused.left = static_cast<int>(round_up(system.halo.low[0], alignment));
   fused.right = static_cast<int>(round_up(system.halo.high[0], alignment));
   fused.above = system.halo.low[1];
@@ -43,10 +34,7 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
     planes = saturating_sum(planes, tuning.prefetch + 1 + constant.last - constant.first);
   }
   const std::int64_t input = saturating_product({planes, fused.height, fused.width, storage_bytes(problem)});
-  const std::int64_t arrivals =
-      tuning.copies == Copies::tma
-          ? round_up(saturating_product({tuning.block_y, tuning.prefetch, kBarrierBytes}), kWordBytes)
-          : 0;
+  const std::int64_t arrivals = arrival_bytes(tuning, tuning.block_y);
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t rows =
       saturating_product({system.exchange_slots, system.exchanged_rows, tuning.block_y, fused.width, value});
@@ -69,35 +57,14 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
       {work_of_an_output(problem), tuning.register_x, tuning.register_y, tuning.unroll, tuning.steps});
 }
 
-/// Whole tiles with their halos lie inside the grid; its planes are shared out among chunks.
-void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
-  const FusedLevels& fused = shape.fused;
-  const KernelAxes& axes = shape.axes;
-  shape.placement = Placement::inside;
-  shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
-  const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
-  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
-                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
-                 tuning.chunks};
-  const std::int64_t held_planes =
-      axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
-  shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
-  shape.row_multiple = row_multiple(problem, tuning);
-}
-
 }  // namespace
 
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   if (!problem.step.obstacle.empty()) return;
   shape.system = fused_system(problem, tuning, shape.axes);
   shape.fused = tile_of(problem, tuning, shape.system);
-  const FusedLevels& fused = shape.fused;
-  shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
-                (shape.axes.extents[2] + tuning.chunks - 1) / tuning.chunks};
   shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, shape));
-  shape.uses_tensor_maps = tuning.copies == Copies::tma;
-  shape.copied_box = {fused.warp_width, tuning.register_y};
-  place_tiles(problem, tuning, shape);
+  place_fused_tiles(problem, tuning, shape);
   estimate_levels(problem, tuning, shape);
 }
 

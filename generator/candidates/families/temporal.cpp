@@ -2,6 +2,7 @@
 #include "generator/candidates/families/temporal.hpp"
 
 #include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 
 #include <fmt/format.h>
@@ -13,11 +14,6 @@ namespace {
 
 bool walks(const KernelAxes& axes) { return axes.has(2); }
 
-/// One value on a line, which is not walked along.
-std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
-  return walks(axes) ? values : std::vector<int>{1};
-}
-
 Parameter warps_in_x() {
   // Tiles of several warps are slower than those of one in all ten problems tried (H200, 2026-11-22).
   return threads_in_x({32, 64, 128, 256})
@@ -25,16 +21,6 @@ Parameter warps_in_x() {
       .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
         return walks(axes) ? values : std::vector<int>{kWarpSize};
       });
-}
-
-Parameter copies_of_rows() {
-  // Of 26 winners TMA helps two (H200, 2026-11-22).
-  return word<Copies>("copies", &Tuning::copies,
-                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
-                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
-                      "who brings a warp the rows that it reads")
-      .found_by_neighbours_alone()
-      .as("bool", "kCopiedByTma", {"true", "false"});
 }
 
 Parameter fused_steps() {
@@ -45,18 +31,6 @@ Parameter fused_steps() {
         std::erase_if(values, [&](int steps) { return steps > problem.steps; });
         return values;
       });
-}
-
-Parameter chunks_of_planes() {
-  return number("chunks", "ch", &Tuning::chunks, {},
-                {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
-                "parts of the last axis that blocks of their own walk")
-      .with_neighbours(2)  // the next number alone is often slower, the one after faster
-      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
-        std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
-        return values;
-      })
-      .without_constant();  // an argument of the launch
 }
 
 Parameter planes_in_shared_memory() {
@@ -108,7 +82,7 @@ std::vector<Parameter> parameters() {
           register_tile_in_y(),
           vector_of_cells(),
           kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
-          copies_of_rows(),
+          copies_of_rows().found_by_neighbours_alone(),  // of 26 winners TMA helps two (H200, 2026-11-22)
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
           chunks_of_planes(),
@@ -179,14 +153,8 @@ std::vector<Tuning> defaults(const Problem& problem) {
   return choices;
 }
 
-/// Cells that a block loads for each output of each of its sweeps.
 TextbookLoads textbook_loads(const Candidate& candidate) {
-  const KernelShape& shape = candidate.shape();
-  const int steps = candidate.tuning().steps;
-  const double planes = static_cast<double>(shape.tile[2]) + steps * shape.axes.reach_width(2);
-  const double loads = static_cast<double>(shape.fused.width * shape.fused.height) * planes /
-                       (static_cast<double>(shape.tile[0] * shape.tile[1] * shape.tile[2]) * steps);
-  return {loads, 1 - 1 / (loads * steps)};
+  return fused_loads(candidate, candidate.tuning().steps * candidate.shape().axes.reach_width(2));
 }
 
 }  // namespace

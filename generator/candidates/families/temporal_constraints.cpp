@@ -1,4 +1,5 @@
 // What makes fused steps legal.
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/streaming_constraints.hpp"
 #include "generator/candidates/families/temporal.hpp"
 
@@ -14,18 +15,6 @@ Verdict steps_of_run(const Candidate& candidate, const Limits&) {
   const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
   if (steps > 1 && steps <= of_run) return {};
   return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
-}
-
-Verdict verifiable(const Candidate& candidate, const Limits& limits) {
-  const int steps = candidate.tuning().steps;
-  if (steps <= limits.most_fused_steps) return {};
-  return fmt::format("{} fused steps; on this grid the device has memory to verify {}", steps, limits.most_fused_steps);
-}
-
-Verdict architecture(const Candidate&, const Limits& limits) {
-  if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
-  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
-                     limits.compute_capability, kFirstWithAsynchronousCopies);
 }
 
 Verdict fields(const Candidate& candidate, const Limits&) {
@@ -66,11 +55,6 @@ Verdict corners(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-Verdict prefetch(const Candidate& candidate, const Limits&) {
-  if (candidate.tuning().prefetch > 0) return {};
-  return "no plane is on its way while others are in use; it needs pf1 at least";
-}
-
 /// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
@@ -102,30 +86,6 @@ Verdict sums(const Candidate& candidate, const Limits&) {
   if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
   return fmt::format("boundary {} along the walk answers with planes that are gone once they are added to sums",
                      name(boundary));
-}
-
-/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
-/// last tile ends with the grid.
-Verdict copies(const Candidate& candidate, const Limits&) {
-  constexpr std::int64_t kAlignment = 128;
-  if (candidate.tuning().copies != Copies::tma) return {};
-  const KernelShape& shape = candidate.shape();
-  const KernelAxes& axes = shape.axes;
-  if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
-    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
-                       kAxisNames[axis]);
-  }
-  if (axes.extents[0] % shape.row_multiple != 0) {
-    return fmt::format(
-        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
-        axes.extents[0], shape.row_multiple);
-  }
-  const std::int64_t bytes =
-      saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
-  if (bytes % kAlignment == 0) return {};
-  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
 }
 
 Verdict planes(const Candidate& candidate, const Limits&) {
@@ -166,44 +126,17 @@ Verdict clusters(const Candidate& candidate, const Limits&) {
   return "blocks of a cluster exchange rows both ways; a stencil that reaches above and below in y does";
 }
 
-Verdict tile_in_grid(const Candidate& candidate, const Limits&) {
-  const KernelShape& shape = candidate.shape();
-  const KernelAxes& axes = shape.axes;
-  if (shape.fused.width > axes.extents[0] || shape.fused.height > axes.extents[1]) {
-    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.fused.width,
-                       shape.fused.height, axes.extents[0], axes.extents[1]);
-  }
-  const int chunks = candidate.tuning().chunks;
-  std::int64_t planes = 1;
-  if (axes.has(2)) {
-    const Box box = updated_box(candidate.problem());
-    const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
-    planes = std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
-  }
-  if (chunks <= planes) return {};
-  return fmt::format("{} chunks of {} planes", chunks, planes);
-}
-
-Verdict tile_not_empty(const Candidate& candidate, const Limits&) {
-  const KernelShape& shape = candidate.shape();
-  if (shape.has_tile()) return {};
-  const FusedLevels& fused = shape.fused;
-  return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
-                     candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
-                     fused.below);
-}
-
 }  // namespace
 
 std::vector<Constraint> temporal_constraints() {
   std::vector<Constraint> rows{
       {"temporal_steps", "Fused steps are 2 at least and no more than the run has.", steps_of_run},
       {"temporal_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
-       verifiable},
+       verifiable_steps},
       {"temporal_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
-       architecture},
+       asynchronous_copies},
       {"temporal_warps", "Whole warps span a temporal tile in x; on a line, one.", warps},
-      {"temporal_prefetch", "A temporal kernel has at least one plane on its way.", prefetch},
+      {"temporal_prefetch", "A temporal kernel has at least one plane on its way.", planes_on_their_way},
       {"temporal_corners",
        "A temporal tile that is several warps wide reads no cell beyond an edge in y and beside a row at once.",
        corners},
@@ -213,7 +146,7 @@ std::vector<Constraint> temporal_constraints() {
       {"temporal_sums",
        "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.", sums},
       {"temporal_copies",
-       "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.", copies},
+       "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.", tensor_copies_of_rows},
       {"temporal_planes", "Planes that wait in shared memory are among those that a level keeps.", planes},
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
@@ -221,8 +154,8 @@ std::vector<Constraint> temporal_constraints() {
       {"temporal_clusters",
        "A temporal tile is shared by blocks of two warps or more, under a stencil that reaches both ways in y.",
        clusters},
-      {"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", tile_in_grid},
-      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", tile_not_empty},
+      {"temporal_tile_in_grid", "A temporal tile is no larger than the grid.", fused_tile_in_grid},
+      {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", fused_tile_not_empty},
   };
   const std::vector<Constraint> tensor = tensor_map_constraints();
   rows.insert(rows.end(), tensor.begin(), tensor.end());

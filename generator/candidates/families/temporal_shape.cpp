@@ -1,16 +1,12 @@
 // The shape of fused steps: their geometry, the shared memory that it takes, and what a thread holds.
+#include "generator/candidates/families/fused_steps.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/temporal.hpp"
-#include "templates/tile_grid.cuh"
 
 #include <algorithm>
 
 namespace stencil_tune {
 namespace {
-
-constexpr std::int64_t kBarrierBytes = 8;
-constexpr std::int64_t kWordBytes = 16;
-constexpr std::int64_t kBoxStartBytes = 16;  // where rows that TMA brings may start (H100 and H200, 2026-11-22)
 
 /// Planes of the reach (0: the lowest).
 struct PlaneRange {
@@ -33,12 +29,6 @@ PlaneRange planes_with_others_cells(const Problem& problem, const Tuning& tuning
   return range;
 }
 
-/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where TMA may,
-/// if that brings rows. The pitch is another matter.
-std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
-  return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
-}
-
 /// What the kernel's template goes by: temporal.cpp hands it on as constants.
 FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   const auto [x, y, z] = axes.reach;
@@ -49,7 +39,7 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   fused.warp_width = std::int64_t{kWarpSize} * tuning.register_x;
   fused.block_height = std::int64_t{tuning.block_y} * tuning.register_y;
   fused.height = tuning.cluster * fused.block_height;
-  const auto alignment = static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+  const int alignment = halo_alignment(problem, tuning);
   fused.left = static_cast<int>(round_up(-tuning.steps * x.low, alignment));
   fused.right = static_cast<int>(round_up(tuning.steps * x.high, alignment));
   fused.above = -tuning.steps * y.low;
@@ -110,12 +100,7 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t plane = saturating_product({fused.block_height, fused.width, value});
   const std::int64_t passed = saturating_product({tuning.groups - 1, splits ? 3 : 2, plane});
-  // Planes that TMA brings are counted by barriers of their own.
-  const std::int64_t arrivals =
-      tuning.copies == Copies::tma
-          ? round_up(saturating_product({warps_of_group(tuning), tuning.groups, tuning.prefetch, kBarrierBytes}),
-                     kWordBytes)
-          : 0;
+  const std::int64_t arrivals = arrival_bytes(tuning, saturating_product({warps_of_group(tuning), tuning.groups}));
   const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
   const std::int64_t kept = saturating_product({tuning.shared_planes, tuning.steps, plane});
   std::int64_t bytes = splits ? kWordBytes : 0;
@@ -142,22 +127,6 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
       {work_of_an_output(problem), tuning.register_x, tuning.register_y, tuning.unroll, fused.levels});
 }
 
-/// Whole tiles with their halos lie inside the grid; its planes are shared out among chunks.
-void place_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
-  const FusedLevels& fused = shape.fused;
-  const KernelAxes& axes = shape.axes;
-  shape.placement = Placement::inside;
-  shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
-  const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
-  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
-                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
-                 tuning.chunks};
-  const std::int64_t held_planes =
-      axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
-  shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
-  shape.row_multiple = row_multiple(problem, tuning);
-}
-
 }  // namespace
 
 std::int64_t warps_of_group(const Tuning& tuning) {
@@ -167,13 +136,8 @@ std::int64_t warps_of_group(const Tuning& tuning) {
 void temporal_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const KernelAxes& axes = shape.axes;
   shape.fused = levels_of(problem, tuning, axes);
-  const FusedLevels& fused = shape.fused;
-  shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
-                (axes.extents[2] + tuning.chunks - 1) / tuning.chunks};
-  shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, axes, fused));
-  shape.uses_tensor_maps = tuning.copies == Copies::tma;
-  shape.copied_box = {fused.warp_width, tuning.register_y};
-  place_tiles(problem, tuning, shape);
+  shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, axes, shape.fused));
+  place_fused_tiles(problem, tuning, shape);
   estimate_levels(problem, tuning, shape);
 }
 

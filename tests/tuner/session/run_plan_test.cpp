@@ -70,8 +70,7 @@ TEST(RunPlan, SingleStepsSayWhetherFusingIsIllegalOrNoFaster) {
   wide.steps = 10;
   EXPECT_EQ(plan_note(wide, kLimits, kSingle),
             "10 steps: 10 launches; no kernel that fuses steps is legal here: temporal_reach: a thread holds 2 cells "
-            "along x; the stencil reaches 16, so that 16 are needed; system_step: one stage advances one field; family "
-            "temporal fuses its steps");
+            "along x; the stencil reaches 16, so that 16 are needed");
   EXPECT_TRUE(contains(plan_note(run_of(100), limits_of_architecture("sm_75"), kSingle), "temporal_architecture"));
   const Problem moderate =
       make_problem(make_builtin(Shape::star, 3, 3), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 4);

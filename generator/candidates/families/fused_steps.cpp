@@ -1,0 +1,157 @@
+#include "generator/candidates/families/fused_steps.hpp"
+
+#include "templates/tile_grid.cuh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::int64_t kBoxStartBytes = 16;  // where rows that TMA brings may start (H100 and H200, 2026-11-22)
+
+/// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where TMA may,
+/// if that brings rows. The pitch is another matter.
+std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
+  return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
+}
+
+}  // namespace
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+  return axes.has(2) ? values : std::vector<int>{1};
+}
+
+Parameter copies_of_rows() {
+  return word<Copies>("copies", &Tuning::copies,
+                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
+                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
+                      "who brings a warp the rows that it reads")
+      .as("bool", "kCopiedByTma", {"true", "false"});
+}
+
+Parameter chunks_of_planes() {
+  return number("chunks", "ch", &Tuning::chunks, {},
+                {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
+                "parts of the last axis that blocks of their own walk")
+      .with_neighbours(2)  // the next number alone is often slower, the one after faster
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
+        return values;
+      })
+      .without_constant();  // an argument of the launch
+}
+
+// ---- constraints ----------------------------------------------------------------------------------------------------
+
+Verdict verifiable_steps(const Candidate& candidate, const Limits& limits) {
+  const int steps = candidate.tuning().steps;
+  if (steps <= limits.most_fused_steps) return {};
+  return fmt::format("{} fused steps; on this grid the device has memory to verify {}", steps, limits.most_fused_steps);
+}
+
+Verdict asynchronous_copies(const Candidate&, const Limits& limits) {
+  if (limits.compute_capability >= kFirstWithAsynchronousCopies) return {};
+  return fmt::format("sm_{} has no asynchronous copies, which bring the planes; they came with sm_{}",
+                     limits.compute_capability, kFirstWithAsynchronousCopies);
+}
+
+Verdict planes_on_their_way(const Candidate& candidate, const Limits&) {
+  if (candidate.tuning().prefetch > 0) return {};
+  return "no plane is on its way while others are in use; it needs pf1 at least";
+}
+
+/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
+/// last tile ends with the grid.
+Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits&) {
+  constexpr std::int64_t kAlignment = 128;
+  if (candidate.tuning().copies != Copies::tma) return {};
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
+    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
+                       kAxisNames[axis]);
+  }
+  if (axes.extents[0] % shape.row_multiple != 0) {
+    return fmt::format(
+        "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
+        axes.extents[0], shape.row_multiple);
+  }
+  const std::int64_t bytes =
+      saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
+  if (bytes % kAlignment == 0) return {};
+  return fmt::format("a warp's rows of a plane take {} bytes; tensor copies need multiples of {}", bytes, kAlignment);
+}
+
+Verdict fused_tile_in_grid(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  const KernelAxes& axes = shape.axes;
+  if (shape.fused.width > axes.extents[0] || shape.fused.height > axes.extents[1]) {
+    return fmt::format("a tile of {}x{} cells does not lie inside a grid of {}x{}", shape.fused.width,
+                       shape.fused.height, axes.extents[0], axes.extents[1]);
+  }
+  const int chunks = candidate.tuning().chunks;
+  std::int64_t planes = 1;
+  if (axes.has(2)) {
+    const Box box = updated_box(candidate.problem());
+    const auto walked = static_cast<std::size_t>(axes.grid_axis[2]);
+    planes = std::max<std::int64_t>(1, box.high[walked] - box.low[walked]);
+  }
+  if (chunks <= planes) return {};
+  return fmt::format("{} chunks of {} planes", chunks, planes);
+}
+
+Verdict fused_tile_not_empty(const Candidate& candidate, const Limits&) {
+  const KernelShape& shape = candidate.shape();
+  if (shape.has_tile()) return {};
+  const FusedLevels& fused = shape.fused;
+  return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
+                     candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
+                     fused.below);
+}
+
+// ---- shape ----------------------------------------------------------------------------------------------------------
+
+int halo_alignment(const Problem& problem, const Tuning& tuning) {
+  return static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+}
+
+void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
+  const FusedLevels& fused = shape.fused;
+  const KernelAxes& axes = shape.axes;
+  shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
+                (axes.extents[2] + tuning.chunks - 1) / tuning.chunks};
+  shape.uses_tensor_maps = tuning.copies == Copies::tma;
+  shape.copied_box = {fused.warp_width, tuning.register_y};
+  shape.placement = Placement::inside;
+  shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
+  const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
+  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
+                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
+                 tuning.chunks};
+  const std::int64_t held_planes =
+      axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
+  shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
+  shape.row_multiple = row_multiple(problem, tuning);
+}
+
+std::int64_t arrival_bytes(const Tuning& tuning, std::int64_t warps) {
+  if (tuning.copies != Copies::tma) return 0;
+  return round_up(saturating_product({warps, tuning.prefetch, kBarrierBytes}), kWordBytes);
+}
+
+TextbookLoads fused_loads(const Candidate& candidate, double planes_more) {
+  const KernelShape& shape = candidate.shape();
+  const int steps = candidate.tuning().steps;
+  const double planes = static_cast<double>(shape.tile[2]) + planes_more;
+  const double loads = static_cast<double>(shape.fused.width * shape.fused.height) * planes /
+                       (static_cast<double>(shape.tile[0] * shape.tile[1] * shape.tile[2]) * steps);
+  return {loads, 1 - 1 / (loads * steps)};
+}
+
+}  // namespace stencil_tune

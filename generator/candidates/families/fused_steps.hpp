@@ -1,0 +1,48 @@
+// What families have in common whose kernels make several levels in one pass over memory: tiles that overlap and end with
+// the grid, walked through in chunks, and rows that each warp copies for itself.
+#pragma once
+
+#include "generator/candidates/family.hpp"
+
+namespace stencil_tune {
+
+inline constexpr std::int64_t kBarrierBytes = 8;
+inline constexpr std::int64_t kWordBytes = 16;
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+/// One value on a line, which is not walked along.
+std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const Limits& limits,
+                          const KernelAxes& axes);
+
+Parameter copies_of_rows();
+Parameter chunks_of_planes();
+
+// ---- constraints: each family names them itself ---------------------------------------------------------------------
+
+/// On the device, where the reference of as many steps has to fit.
+Verdict verifiable_steps(const Candidate& candidate, const Limits& limits);
+Verdict asynchronous_copies(const Candidate& candidate, const Limits& limits);
+Verdict planes_on_their_way(const Candidate& candidate, const Limits& limits);
+/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes.
+Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits& limits);
+Verdict fused_tile_in_grid(const Candidate& candidate, const Limits& limits);
+Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
+
+// ---- shape ----------------------------------------------------------------------------------------------------------
+
+/// Cells of which a tile's halo in x is a multiple: whole vectors, and where TMA may start.
+int halo_alignment(const Problem& problem, const Tuning& tuning);
+
+/// From `shape.fused`: the cells that a block stores, and where tiles lie. Whole tiles with their halos lie inside the
+/// grid, and its planes are shared out among chunks.
+void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape);
+
+/// Shared memory of barriers that count what TMA brings to so many warps.
+std::int64_t arrival_bytes(const Tuning& tuning, std::int64_t warps);
+
+/// Cells of a field that a block loads for each output of each of its steps. planes_more: that a chunk walks through
+/// beyond those that it stores.
+TextbookLoads fused_loads(const Candidate& candidate, double planes_more);
+
+}  // namespace stencil_tune
