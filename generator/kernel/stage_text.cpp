@@ -8,20 +8,6 @@
 namespace stencil_tune {
 namespace {
 
-std::string_view storage_type(ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return "double";
-    case ElementType::f32:
-      return "float";
-    case ElementType::f16:
-      return "stencil_tune::F16";
-    case ElementType::bf16:
-      return "stencil_tune::BF16";
-  }
-  return {};
-}
-
 std::string boundary_text(Boundary boundary) { return fmt::format("stencil_tune::Boundary::{}", name(boundary)); }
 
 /// Taps of one input as ranges of x offsets, row by row.
@@ -70,6 +56,20 @@ class TapTable {
 };
 
 }  // namespace
+
+std::string_view storage_type(ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return "double";
+    case ElementType::f32:
+      return "float";
+    case ElementType::f16:
+      return "stencil_tune::F16";
+    case ElementType::bf16:
+      return "stencil_tune::BF16";
+  }
+  return {};
+}
 
 AxisMap axis_map_of(const KernelAxes& axes) {
   AxisMap axis_map{0, 1, 2};

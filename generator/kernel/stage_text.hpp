@@ -6,8 +6,12 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace stencil_tune {
+
+/// What templates call the type of a cell in memory.
+std::string_view storage_type(ElementType type);
 
 AxisMap axis_map_of(const KernelAxes& axes);
 

@@ -1,5 +1,6 @@
 #include "runtime/library/tap_launch.hpp"
 
+#include "generator/kernel/stage_text.hpp"
 #include "runtime/library/tap_template.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -49,20 +50,6 @@ int capacity_for(std::size_t taps) {
   const auto found = std::find_if(kCapacities.begin(), kCapacities.end(),
                                   [taps](int capacity) { return taps <= static_cast<std::size_t>(capacity); });
   return found == kCapacities.end() ? 0 : *found;
-}
-
-std::string_view storage_type(ElementType type) {
-  switch (type) {
-    case ElementType::f64:
-      return "double";
-    case ElementType::f32:
-      return "float";
-    case ElementType::f16:
-      return "stencil_tune::F16";
-    case ElementType::bf16:
-      return "stencil_tune::BF16";
-  }
-  return {};
 }
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
