@@ -186,7 +186,7 @@ def rotate(arrays, rotations):
 
 def worst_difference(case, extents, dtype, compiled):
     arrays = random_arrays(case, extents, dtype)
-    wide = {name: array.double() for name, array in arrays.items()}
+    wide = {name: array.to(torch.float64, copy=True) for name, array in arrays.items()}
     for _ in range(3):
         compiled(arrays)
         case.step(wide)
