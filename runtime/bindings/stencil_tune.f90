@@ -387,6 +387,21 @@ contains
     stencil%handle = c_null_ptr
   end subroutine
 
+  ! What is not given is 0.
+  pure integer(c_int64_t) function or_0_32(value)
+    integer(c_int32_t), intent(in), optional :: value
+
+    or_0_32 = 0
+    if (present(value)) or_0_32 = value
+  end function
+
+  pure integer(c_int64_t) function or_0_64(value)
+    integer(c_int64_t), intent(in), optional :: value
+
+    or_0_64 = 0
+    if (present(value)) or_0_64 = value
+  end function
+
   ! stencil: a built-in's name, a definition file, or what stencil_tune_parse gave. extents: as many as the stencil has
   ! axes, x first. steps: of a typical stencil_tune_advance, which may fuse as many in one launch. element_type: where
   ! it is absent, what the definition asks for, else "f32". gpu: in place of one that is here, one by name ("h200",
@@ -401,13 +416,8 @@ contains
     integer(c_int32_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    integer(c_int64_t) :: pitch_or_0, alignment_or_0
 
-    pitch_or_0 = 0
-    if (present(pitch)) pitch_or_0 = pitch
-    alignment_or_0 = 0
-    if (present(alignment)) alignment_or_0 = alignment
-    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
                 element_type, boundary, device, steps, gpu, status)
   end subroutine
 
@@ -421,13 +431,8 @@ contains
     integer(c_int64_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    integer(c_int64_t) :: pitch_or_0, alignment_or_0
 
-    pitch_or_0 = 0
-    if (present(pitch)) pitch_or_0 = pitch
-    alignment_or_0 = 0
-    if (present(alignment)) alignment_or_0 = alignment
-    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+    call lookup(library, stencil, c_null_ptr, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
                 element_type, boundary, device, steps, gpu, status)
   end subroutine
 
@@ -441,13 +446,8 @@ contains
     integer(c_int32_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    integer(c_int64_t) :: pitch_or_0, alignment_or_0
 
-    pitch_or_0 = 0
-    if (present(pitch)) pitch_or_0 = pitch
-    alignment_or_0 = 0
-    if (present(alignment)) alignment_or_0 = alignment
-    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_32(pitch), or_0_32(alignment), &
                 element_type, boundary, device, steps, gpu, status)
   end subroutine
 
@@ -461,13 +461,8 @@ contains
     integer(c_int64_t), intent(in), optional :: pitch, alignment
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    integer(c_int64_t) :: pitch_or_0, alignment_or_0
 
-    pitch_or_0 = 0
-    if (present(pitch)) pitch_or_0 = pitch
-    alignment_or_0 = 0
-    if (present(alignment)) alignment_or_0 = alignment
-    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, pitch_or_0, alignment_or_0, &
+    call lookup(library, "", stencil%handle, int(extents, c_int64_t), kernel, or_0_64(pitch), or_0_64(alignment), &
                 element_type, boundary, device, steps, gpu, status)
   end subroutine
 

@@ -10,8 +10,8 @@ namespace stencil_tune {
 ///  - kInputs, kOutputs, kCoefficients: what the kernel's arguments hold;
 ///  - kLevels, level(Number<l>): a type for each level (system_levels.cuh);
 ///  - kStateInputs: the input that each field of the first level's state is;
-///  - kConstants, constant(Number<c>): fields that no step changes and that are read at the cell alone;
-///  - kOutputHeld: the layers that each output keeps, as the field's boundary holds them.
+///  - kConstants: fields that no step changes and that are read at the cell alone, kConstantFields of them;
+///  - kOutputMore: cells on each side that each output has beyond the box of the arguments.
 template <class Step>
 struct SystemOf : Step {};
 
