@@ -4,6 +4,7 @@
 #include "generator/candidates/textbook.hpp"
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
+#include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -19,15 +20,9 @@ namespace {
 /// Kernels compiled in one translation unit: enough that its fixed cost is small, few enough for all cores to work.
 constexpr std::size_t kKernelsTogether = 12;
 
-void expect_right(std::span<const HostCase> cases) {
+void expect_all_right(std::span<const HostCase> cases) {
   for (std::size_t first = 0; first < cases.size(); first += kKernelsTogether) {
-    const auto together = cases.subspan(first, std::min(kKernelsTogether, cases.size() - first));
-    const auto verdicts = check_cases_on_host(together);
-    ASSERT_EQ(verdicts.size(), together.size());
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      EXPECT_TRUE(verdicts[i].right) << describe(together[i]) << "\n" << verdicts[i].message;
-      EXPECT_GT(verdicts[i].cells_checked, 0) << describe(together[i]);
-    }
+    expect_right(cases.subspan(first, std::min(kKernelsTogether, cases.size() - first)));
   }
 }
 
@@ -41,7 +36,7 @@ TEST_P(PairwiseKernels, AgreeWithTheReferenceInEveryCell) {
   const auto all = pairwise_cases();
   std::vector<HostCase> part;
   for (std::size_t i = static_cast<std::size_t>(GetParam()); i < all.size(); i += kParts) part.push_back(all[i]);
-  expect_right(part);
+  expect_all_right(part);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, PairwiseKernels, testing::Range(0, kParts));
@@ -105,7 +100,7 @@ TEST_P(TextbookKernels, AgreeWithTheReferenceAtEveryOrderTheyServe) {
     }
   }
   EXPECT_GE(cases.size(), 6U);
-  expect_right(cases);
+  expect_all_right(cases);
 }
 
 INSTANTIATE_TEST_SUITE_P(ShapeAndRank, TextbookKernels,
@@ -124,7 +119,7 @@ TEST(DefaultCandidates, AgreeWithTheReferenceForEveryFamily) {
       if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
     }
   }
-  expect_right(cases);
+  expect_all_right(cases);
 }
 
 class SampledKernels : public testing::TestWithParam<int> {};
@@ -146,7 +141,7 @@ TEST_P(SampledKernels, OfTheSearchSpaceAgreeWithTheReference) {
     }
   }
   EXPECT_GE(cases.size(), stencils.size());
-  expect_right(cases);
+  expect_all_right(cases);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seed, SampledKernels, testing::Range(1, 5));
@@ -159,7 +154,7 @@ TEST(Kernels, TakeMinimaAndMaximaOfNaNAsTheNumber) {
     const Problem problem = make_problem(stencil, type, boundaries, Extents{2, {67, 19, 1}});
     for (const char* code : {"direct.bx32.by4", "tiled.bx16.by4"}) cases.push_back({parse_code(code), {problem}, {}});
   }
-  expect_right(cases);
+  expect_all_right(cases);
 }
 
 TEST(Kernels, AreNotCalledRightWhereMostResultsMayBeAnything) {

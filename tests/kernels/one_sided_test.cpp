@@ -3,6 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
+#include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 
@@ -34,14 +35,6 @@ std::vector<Stencil> one_sided_stencils(int rank) {
   std::vector<Stencil> stencils;
   for (const char* text : texts) stencils.push_back(parse_stencil(text, rank));
   return stencils;
-}
-
-void expect_right(const std::vector<HostCase>& cases) {
-  const auto verdicts = check_cases_on_host(cases);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    EXPECT_TRUE(verdicts[i].right) << describe(cases[i]) << "\n" << verdicts[i].message;
-    EXPECT_GT(verdicts[i].cells_checked, 0) << describe(cases[i]);
-  }
 }
 
 class OneSidedStencils : public testing::TestWithParam<int> {};  // of that rank
@@ -137,7 +130,7 @@ TEST(SumsOfATileOfOneWarp, KeepBothItsEdges) {
   const HostCase each = temporal_case(make_builtin(Shape::star, 3, 1), ElementType::f32, kHold,
                                       "temporal.bx32.by1.rx2.ry6.sums.v2.pf2.t2");
   EXPECT_GE(each.problems.size(), 2U);
-  expect_right({each});
+  expect_right(std::vector{each});
 }
 
 }  // namespace

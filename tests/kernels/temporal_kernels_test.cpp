@@ -5,6 +5,7 @@
 #include "generator/kernel/launch.hpp"
 #include "generator/kernel/source.hpp"
 #include "templates/tile_grid.cuh"
+#include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/executor/executor.hpp"
 #include "tuner/verify/sharpness.hpp"
@@ -22,54 +23,48 @@ namespace {
 
 Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
 
-void expect_right(const std::vector<HostCase>& cases) {
-  const auto verdicts = check_cases_on_host(cases);
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    EXPECT_TRUE(verdicts[i].right) << describe(cases[i]) << "\n" << verdicts[i].message;
-    EXPECT_GT(verdicts[i].cells_checked, 0) << describe(cases[i]);
-    EXPECT_GE(cases[i].problems.size(), 2U) << describe(cases[i]);
-  }
-}
+/// On more than one grid each.
+void expect_all_right(const std::vector<HostCase>& cases) { expect_right(cases, 2); }
 
 class TemporalBoundaries : public testing::TestWithParam<Boundary> {};
 
-TEST_P(TemporalBoundaries, AreExactAtEveryFusedStep) { expect_right(temporal_cases(GetParam())); }
+TEST_P(TemporalBoundaries, AreExactAtEveryFusedStep) { expect_all_right(temporal_cases(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Each, TemporalBoundaries,
                          testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                          Boundary::reflect),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
-TEST(TemporalKernels, FuseTwoToEightSteps) { expect_right(temporal_step_cases()); }
+TEST(TemporalKernels, FuseTwoToEightSteps) { expect_all_right(temporal_step_cases()); }
 
-TEST(TemporalKernels, FuseStepsOnALine) { expect_right(temporal_line_cases()); }
+TEST(TemporalKernels, FuseStepsOnALine) { expect_all_right(temporal_line_cases()); }
 
-TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_right(temporal_sums_cases()); }
+TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_all_right(temporal_sums_cases()); }
 
-TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_right(temporal_group_cases()); }
+TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_all_right(temporal_group_cases()); }
 
-TEST(TemporalKernels, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
+TEST(TemporalKernels, ShareTilesInClusters) { expect_all_right(temporal_cluster_cases()); }
 
-TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_cases()); }
+TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_all_right(wide_temporal_cases()); }
 
-TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_right(split_barrier_cases()); }
+TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_all_right(split_barrier_cases()); }
 
-TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_right(temporal_tma_cases()); }
+TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_all_right(temporal_tma_cases()); }
 
-TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
+TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_all_right(temporal_shared_plane_cases()); }
 
-TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
+TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_all_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {
   const std::vector<HostCase> cases = defined_temporal_cases();
-  expect_right(cases);
+  expect_all_right(cases);
   for (const HostCase& each : cases) {
     const Sharpness sharpness = sharp_numbers(each.problems.back(), each.tuning.steps).sharpness;
     EXPECT_GE(sharpness.share, kSharp) << describe(each) << ": bounds that no value breaks";
   }
 }
 
-TEST(TemporalKernels, KeepFieldsThatNoStepChanges) { expect_right(temporal_constant_cases()); }
+TEST(TemporalKernels, KeepFieldsThatNoStepChanges) { expect_all_right(temporal_constant_cases()); }
 
 TEST(TemporalShapes, HoldTheConstantFieldsUntilTheLastLevelHasReadThem) {
   const Problem problem = make_problem(load_definition("corpus/hotspot3d.toml"), ElementType::f32,

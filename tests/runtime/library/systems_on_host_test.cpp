@@ -3,6 +3,7 @@
 #include "generator/definition/definition.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/rotation.hpp"
+#include "tests/generator/systems.hpp"
 #include "tests/runtime/library/host_driver.hpp"
 #include "tuner/verify/reference.hpp"
 
@@ -14,44 +15,11 @@
 namespace stencil_tune {
 namespace {
 
-constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
-constexpr Boundaries kMixed{Boundary::hold, Boundary::periodic, Boundary::hold};
-
-constexpr const char* kWave = R"toml(
-name = "wave"
-rank = 2
-fields = ["p", "p_prev", "c", "p_next"]
-[[stage]]
-p_next = "2*p - p_prev + 0.1*c*laplacian(p)"
-[rotate]
-p_next = "p"
-p = "p_prev"
-)toml";
-
-constexpr const char* kReaction = R"toml(
-name = "reaction"
-rank = 2
-fields = ["u", "v", "u_next", "v_next"]
-[[stage]]
-u_next = "u + 0.1*laplacian(u) - 0.2*u*v*v"
-v_next = "v + 0.05*(v[x-1] - v) + 0.2*u*v*v"
-[rotate]
-u_next = "u"
-v_next = "v"
-)toml";
-
-constexpr const char* kYee = R"toml(
-name = "yee"
-rank = 2
-fields = ["e", "h", "c", "e_next", "h_next"]
-[[stage]]
-h_next = "h - 0.5*(e[x+1] - e) - 0.25*(e[y+1] - e)"
-[[stage]]
-e_next = "e + 0.1*c*(h_next - h_next[x-1]) + 0.5*(h_next - h_next[y-1])"
-[rotate]
-e_next = "e"
-h_next = "h"
-)toml";
+using testing::kHold;
+using testing::kMixed;
+using testing::kReaction;
+using testing::kWave;
+using testing::kYee;
 
 /// There and back, without a rotation.
 constexpr const char* kInPlace = R"toml(
