@@ -18,11 +18,13 @@ STENCIL_BOTH_SIDES long long tiles_between(long long origin, long long end, long
 }
 
 /// Tiles of `size` cells, halos included, along an axis of n cells: they overlap by their halos, and the first and last
-/// end with the grid unless it is periodic. 0 where a tile has no cell of its own.
-STENCIL_BOTH_SIDES long long overlapping_tiles(long long n, long long size, int before, int after, bool periodic) {
+/// end with the grid unless it is periodic. shift: cells that tiles after the first begin earlier. 0 where a tile has no
+/// cell of its own.
+STENCIL_BOTH_SIDES long long overlapping_tiles(long long n, long long size, int before, int after, int shift,
+                                               bool periodic) {
   const long long useful = size - before - after;
   if (useful <= 0) return 0;
-  const long long beyond = periodic ? n : n - size;
+  const long long beyond = periodic ? n : n - size + (n > size ? shift : 0);
   const long long more = beyond > 0 ? (beyond + useful - 1) / useful : 0;
   return periodic ? more : more + 1;
 }

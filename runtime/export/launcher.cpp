@@ -175,7 +175,7 @@ std::string tile_lines(const Candidate& candidate, std::string_view detail, std:
     if (a == 2 ? high - low < {chunks} : n[a] < tile[a]) return cudaErrorInvalidValue;
     {plain}.origin[a] = low;
     {plain}.tiles[a] =
-        a == 2 ? {chunks} : static_cast<unsigned>({detail}::overlapping_tiles(n[a], tile[a], before[a], after[a], wraps[a]));
+        a == 2 ? {chunks} : static_cast<unsigned>({detail}::overlapping_tiles(n[a], tile[a], before[a], after[a], shift[a], wraps[a]));
 )",
                      fmt::arg("chunks", candidate.tuning().chunks), fmt::arg("plain", plain),
                      fmt::arg("detail", detail));
@@ -195,6 +195,7 @@ std::string tile_constants(const Candidate& candidate, std::string_view detail) 
       "  using Tile = {0}::TemporalShape<S, T>;\n"
       "  const long long tile[3] = {{Tile::kWidth, Tile::kHeight, 1}};  // with its halo\n"
       "  const int before[3] = {{T::kLeft, T::kAbove, 0}}, after[3] = {{T::kRight, T::kBelow, 0}};\n"
+      "  const int shift[3] = {{T::kShift, 0, 0}};\n"
       "  const bool wraps[3] = {{S::kBoundaryX == {0}::Boundary::periodic, S::kBoundaryY == {0}::Boundary::periodic, "
       "false}};\n",
       detail);

@@ -70,8 +70,8 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])) {
     const TileIndex at = tile_of_block<T>(a.tiles);
-    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, Index> columns(at.x, a.tiles[0], nx);
-    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0], nx);
+    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;

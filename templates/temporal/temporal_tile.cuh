@@ -54,8 +54,9 @@ struct TemporalShape {
   static constexpr int kHeldBelow = S::kBoundaryY == Boundary::hold ? S::kHighY : 0;
 };
 
-/// One axis of a tile that spans kSize cells, its halo included.
-template <Boundary kBoundary, int kSize, int kBefore, int kAfter, class Index>
+/// One axis of a tile that spans kSize cells, its halo included. Tiles after the first begin kShift cells earlier than where
+/// the one before ends its own cells.
+template <Boundary kBoundary, int kSize, int kBefore, int kAfter, int kShift, class Index>
 struct TemporalSpan {
   Index origin;  ///< first cell of the tile; negative only under periodic
   Index low;     ///< first cell that this block stores
@@ -73,9 +74,9 @@ struct TemporalSpan {
     } else {
       at_low = tile == 0;
       at_high = tile == tiles - 1;
-      origin = at_high ? n - kSize : tile * kUseful;
-      low = at_low ? 0 : tile * kUseful + kBefore;
-      high = at_high ? n : tile * kUseful + kSize - kAfter;
+      origin = at_high ? n - kSize : tile * kUseful - (kShift == 0 || at_low ? Index(0) : Index(kShift));
+      low = at_low ? 0 : tile * kUseful + kBefore - kShift;
+      high = at_high ? n : tile * kUseful + kSize - kAfter - kShift;
     }
   }
 };
@@ -106,8 +107,8 @@ struct TemporalTile : TemporalShape<S, T> {
         first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kLowZ : 0),
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - S::kHighZ : nz) {
     const TileIndex at = tile_of_block<T>(a.tiles);
-    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, Index> columns(at.x, a.tiles[0], nx);
-    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, Index> rows(at.y, a.tiles[1], ny);
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0], nx);
+    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
     if constexpr (T::kGroups > 1) {
       group = thread_z();

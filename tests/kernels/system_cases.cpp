@@ -151,6 +151,11 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("gray_scott2d"), f64, {zero, hold, hold}, "system.bx32.by1.rx4.v2.pf2.t3.tmarows.ch2");
   add(corpus("acoustic3d_o4"), f16, on_all_sides(hold), "system.bx32.by4.rx4.ry3.v4.pf2.t2.ch3.raster.mb1");
   add(corpus("shallow2d"), bf16, on_all_sides(periodic), "system.bx32.by1.rx2.v2.pf1.t2.ch3.zfirst");
+  // Tiles that end between sectors: with halos of their own, on both kinds of edges.
+  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.sectors.pf2.t2.ch2.u2");
+  add(corpus("acoustic3d_o4"), f32, {clamp, zero, hold}, "system.bx32.by4.rx2.ry4.v2.sectors.tmarows.pf1.t2.ch2");
+  add(corpus("gray_scott2d"), f64, {periodic, hold, hold}, "system.bx32.by1.rx2.v2.sectors.pf2.t3.ch2");
+  add(corpus("fdtd2d"), bf16, {reflect, hold, hold}, "system.bx32.by1.rx3.v1.sectors.pf2.t5.ch2");
   cases.push_back(wide_index_case(
       system_case(corpus("yee3d"), f32, {periodic, hold, zero}, "system.bx32.by3.rx2.ry2.v2.pf2.t1.ch2.stcs")));
   cases.push_back(wide_index_case(

@@ -146,10 +146,13 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   // Four planes of 64x64 cells in flight; two stages of three levels of 16 warps' two edge rows of 33 lanes.
   EXPECT_EQ(Candidate(problem, tuning).shape().shared.bytes, 4U * 64 * 64 * 4 + 16 + 2U * 3 * 16 * 2 * 66 * 4);
   // The first tile stores 60 columns, each one after it 56 more.
-  EXPECT_EQ(overlapping_tiles(512, 64, 4, 4, false), 9);
-  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, false), 1);
-  EXPECT_EQ(overlapping_tiles(65, 64, 4, 4, false), 2);
-  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, true), 2);
+  EXPECT_EQ(overlapping_tiles(512, 64, 4, 4, 0, false), 9);
+  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, 0, false), 1);
+  EXPECT_EQ(overlapping_tiles(65, 64, 4, 4, 0, false), 2);
+  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, 0, true), 2);
+  EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, 4, false), 1);
+  EXPECT_EQ(overlapping_tiles(120, 64, 4, 4, 0, false), 2);
+  EXPECT_EQ(overlapping_tiles(120, 64, 4, 4, 4, false), 3) << "the second begins 4 cells earlier, and ends too early";
 }
 
 TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {

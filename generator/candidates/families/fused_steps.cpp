@@ -17,6 +17,14 @@ std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
   return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
 }
 
+/// Cells of a sector, the part of a line that memory writes as a whole.
+int sector_cells(const Problem& problem) { return 32 / static_cast<int>(size_of(problem.type)); }
+
+/// Cells of which a tile's halo in x is a multiple: whole vectors, and where TMA may start.
+int halo_alignment(const Problem& problem, const Tuning& tuning) {
+  return static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+}
+
 }  // namespace
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
@@ -31,6 +39,18 @@ Parameter copies_of_rows() {
                        {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
                       "who brings a warp the rows that it reads")
       .as("bool", "kCopiedByTma", {"true", "false"});
+}
+
+Parameter tile_borders() {
+  return word<Borders>("tile borders", &Tuning::borders,
+                       {{Borders::cells, "cells", "anywhere: halos are as small as they can be"},
+                        {Borders::sectors, "sectors", "between 32-byte sectors, so that no store fills a part of one"}},
+                       "where in a row the cells that one tile stores end and the next one's begin")
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        const bool rows_begin_with_one = problem.pitch % sector_cells(problem) == 0;
+        return rows_begin_with_one ? values : std::vector<int>{static_cast<int>(Borders::cells)};
+      })
+      .without_constant();  // the halo follows from it
 }
 
 Parameter chunks_of_planes() {
@@ -117,8 +137,16 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits&) {
 
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
-int halo_alignment(const Problem& problem, const Tuning& tuning) {
-  return static_cast<int>(std::max<std::int64_t>(tuning.vector, row_multiple(problem, tuning)));
+void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
+                     FusedLevels& fused) {
+  const int alignment = halo_alignment(problem, tuning);
+  fused.left = static_cast<int>(round_up(low, alignment));
+  fused.right = static_cast<int>(round_up(high, alignment));
+  if (tuning.borders == Borders::cells) return;
+  const int sector = sector_cells(problem);
+  const std::int64_t own = fused.width - fused.left - fused.right;
+  if (own > 0) fused.right += static_cast<int>(own % sector);
+  if (axes.boundaries[0] != Boundary::periodic) fused.shift = fused.left % sector;
 }
 
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
@@ -131,8 +159,8 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
   shape.placement = Placement::inside;
   shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
   const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
-  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, periodic(0)),
-                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, periodic(1)),
+  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, fused.shift, periodic(0)),
+                 overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, 0, periodic(1)),
                  tuning.chunks};
   const std::int64_t held_planes =
       axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;

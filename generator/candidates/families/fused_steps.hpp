@@ -17,6 +17,7 @@ std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const
 
 Parameter copies_of_rows();
 Parameter chunks_of_planes();
+Parameter tile_borders();
 
 // ---- constraints: each family names them itself ---------------------------------------------------------------------
 
@@ -31,8 +32,10 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
-/// Cells of which a tile's halo in x is a multiple: whole vectors, and where TMA may start.
-int halo_alignment(const Problem& problem, const Tuning& tuning);
+/// From the cells that a tile needs beyond its own in x: `left`, `right`, in whole vectors and as TMA takes them, and
+/// `shift`.
+void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
+                     FusedLevels& fused);
 
 /// From `shape.fused`: the cells that a block stores, and where tiles lie. Whole tiles with their halos lie inside the
 /// grid, and its planes are shared out among chunks.

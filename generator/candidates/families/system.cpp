@@ -46,6 +46,7 @@ std::vector<Parameter> parameters() {
           register_tile_in_x({1, 2, 3, 4, 6, 8}),
           register_tile_in_y(),
           vector_of_cells(),
+          tile_borders(),
           copies_of_rows(),
           prefetch_distance({1, 2, 3, 4, 6}).within(of_walks),
           fused_steps(),
@@ -73,6 +74,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
       "  static constexpr bool kSplitsBarrier = false;\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};  // halo of a tile\n"
+      "  static constexpr int kShift = {};  // cells that tiles after the first begin earlier in x\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
       "  static constexpr int kEarly = {}, kDelay = {};\n"
       "  // Planes at the ends of the grid that need more than plain steps.\n"
@@ -81,7 +83,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
-      fused.left, fused.right, fused.above, fused.below, system.halo.low[2], system.delay, system.first_plain,
+      fused.left, fused.right, fused.above, fused.below, fused.shift, system.halo.low[2], system.delay, system.first_plain,
       system.last_plain, system.exchanged_rows, system.exchange_slots,
       system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
 }

@@ -8,13 +8,11 @@
 namespace stencil_tune {
 namespace {
 
-FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const FusedSystem& system) {
+FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedSystem& system) {
   FusedLevels fused;
   fused.width = fused.warp_width = saturating_product({tuning.block_x, tuning.register_x});
   fused.height = fused.block_height = saturating_product({tuning.block_y, tuning.register_y});
-  const int alignment = halo_alignment(problem, tuning);
-  fused.left = static_cast<int>(round_up(system.halo.low[0], alignment));
-  fused.right = static_cast<int>(round_up(system.halo.high[0], alignment));
+  place_halo_in_x(problem, tuning, axes, system.halo.low[0], system.halo.high[0], fused);
   fused.above = system.halo.low[1];
   fused.below = system.halo.high[1];
   fused.levels = static_cast<int>(system.levels.size());
@@ -62,7 +60,7 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   if (!problem.step.obstacle.empty()) return;
   shape.system = fused_system(problem, tuning, shape.axes);
-  shape.fused = tile_of(problem, tuning, shape.system);
+  shape.fused = tile_of(problem, tuning, shape.axes, shape.system);
   shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, shape));
   place_fused_tiles(problem, tuning, shape);
   estimate_levels(problem, tuning, shape);

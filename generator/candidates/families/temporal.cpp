@@ -81,6 +81,7 @@ std::vector<Parameter> parameters() {
           register_tile_in_x({1, 2, 3, 4, 6, 8, 12}),
           register_tile_in_y(),
           vector_of_cells(),
+          tile_borders(),
           kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
           copies_of_rows().found_by_neighbours_alone(),  // of 26 winners TMA helps two (H200, 2026-11-22)
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
@@ -113,6 +114,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kAdvanced = {};\n"
       "  // Cells of a tile's halo, of which every fused step uses some up.\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};\n"
+      "  static constexpr int kShift = {};  // cells that tiles after the first begin earlier in x\n"
       "  // Planes that a level keeps, and that it works behind the one before; from the input to the output.\n"
       "  static constexpr int kKept = {}, kLag = {}, kDelay = {};\n"
       "  // Steps until a group of warps takes what another completed; planes from its input to the next one's.\n"
@@ -123,7 +125,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr bool kSplitsSums = {};  // those of a plane are added in two steps\n"
       "  static constexpr int kSharedBytes = {};\n",
       shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), fused.left, fused.right, fused.above,
-      fused.below, fused.kept, fused.lag, fused.delay, fused.hand_over, fused.group_delay, fused.exchange_slots > 0,
+      fused.below, fused.shift, fused.kept, fused.lag, fused.delay, fused.hand_over, fused.group_delay, fused.exchange_slots > 0,
       fused.first_exchanged, fused.last_exchanged, fused.splits_sums, shape.shared.bytes);
 }
 

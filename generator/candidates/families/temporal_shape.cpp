@@ -39,9 +39,7 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   fused.warp_width = std::int64_t{kWarpSize} * tuning.register_x;
   fused.block_height = std::int64_t{tuning.block_y} * tuning.register_y;
   fused.height = tuning.cluster * fused.block_height;
-  const int alignment = halo_alignment(problem, tuning);
-  fused.left = static_cast<int>(round_up(-tuning.steps * x.low, alignment));
-  fused.right = static_cast<int>(round_up(tuning.steps * x.high, alignment));
+  place_halo_in_x(problem, tuning, axes, -tuning.steps * x.low, tuning.steps * x.high, fused);
   fused.above = -tuning.steps * y.low;
   fused.below = tuning.steps * y.high;
 
