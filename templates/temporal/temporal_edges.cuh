@@ -269,4 +269,20 @@ struct EdgeRows {
   }
 };
 
+/// Of a block whose warps read no cells of each other.
+template <class S, class T>
+struct NoEdges {
+  static constexpr int kEnd = InputRows<S, T>::kBytes;
+  STENCIL_DEVICE explicit NoEdges(const TemporalTile<S, T>&) {}
+};
+
+template <class S, class T, bool kAny>
+struct EdgesOf {
+  using Type = NoEdges<S, T>;
+};
+template <class S, class T>
+struct EdgesOf<S, T, true> {
+  using Type = EdgeRows<S, T>;
+};
+
 }  // namespace stencil_tune

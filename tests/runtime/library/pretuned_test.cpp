@@ -127,9 +127,9 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 }
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
-/// not move (bench/README.md). These are fused, with a split barrier, without clusters or groups: they have the machine
-/// code again that they were tuned with, and are to be raced with it (bench/retime h200 stale).
-constexpr int kMostStale = 6;
+/// not move (bench/README.md). To be raced (bench/retime h200 stale): five that have the machine code again that they were
+/// tuned with, and four that compile to other code since exports became shorter (bench/results/h200/README.md).
+constexpr int kMostStale = 9;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
