@@ -38,19 +38,28 @@ struct TileIndex {
   unsigned x, y, z;
 };
 
-/// natural: the hardware's block index, unless blocks take several tiles. Otherwise tiles are numbered along x alone, as
-/// `block` here, and unfolded.
-template <BlockOrder kOrder, bool kOneTile>
-STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
-  if constexpr (kOrder == BlockOrder::natural && kOneTile) return {block, block_y(), block_z()};
-  if constexpr (kOrder == BlockOrder::natural) {
+/// The number of the nth tile of a block, or of its cluster. The tiles of one block are as far apart as there are
+/// clusters, so that the tiles which are updated at one time lie together.
+template <class T>
+STENCIL_DEVICE unsigned tile_number([[maybe_unused]] unsigned nth) {
+  if constexpr (T::kTiles == 1) return block_x() / T::kCluster;
+  return block_x() / T::kCluster + nth * (blocks_in_x() / T::kCluster);
+}
+
+/// Where the tile, or the cluster of tiles, of that number lies.
+template <class T>
+STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned (&tiles)[3]) {
+  // The hardware's block index, unless blocks take several tiles.
+  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1) return {block, block_y(), block_z()};
+  // Tiles are numbered along x alone.
+  if constexpr (T::kOrder == BlockOrder::natural) {
     return {block % tiles[0], block / tiles[0] % tiles[1], block / tiles[0] / tiles[1]};
   }
-  if constexpr (kOrder == BlockOrder::z_first) {
+  if constexpr (T::kOrder == BlockOrder::z_first) {
     const unsigned column = block / tiles[2];
     return {column % tiles[0], column / tiles[0], block % tiles[2]};
   }
-  constexpr unsigned kStrip = kOrder == BlockOrder::raster ? 8 : 32;  // tile rows that share halos in L2
+  constexpr unsigned kStrip = T::kOrder == BlockOrder::raster ? 8 : 32;  // tile rows that share halos in L2
   const unsigned strip = block / (tiles[0] * kStrip * tiles[2]);
   const unsigned first_row = strip * kStrip;
   const unsigned rows = tiles[1] - first_row < kStrip ? tiles[1] - first_row : kStrip;
@@ -58,32 +67,26 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, const unsigned (&tiles)[3]) {
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
-/// The number of the nth tile of a block, or of its cluster. The tiles of one block are as far apart as there are
-/// clusters, so that the tiles which are updated at one time lie together.
-template <class T>
-STENCIL_DEVICE unsigned tile_number(unsigned nth) {
-  if constexpr (T::kTiles == 1) return block_x() / T::kCluster;
-  return block_x() / T::kCluster + nth * (blocks_in_x() / T::kCluster);
-}
-
-/// T::kCluster blocks that follow each other in x are a cluster. With fused steps they share one tile (T::kClusterAxis
-/// is -1). Otherwise each has its own, one after the other along that axis. A cluster runs in one GPC, near one half of
-/// L2: what neighbouring tiles both read crosses from the other half only once. nth: see tile_number().
+/// nth: see tile_number().
 template <class T>
 STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3], unsigned nth = 0) {
-  TileIndex tile = unfold<T::kOrder, T::kTiles == 1>(tile_number<T>(nth), tiles);
-  const unsigned rank = block_x() % T::kCluster;
-  if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
-  if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;
-  if constexpr (T::kClusterAxis == 2) tile.z = tile.z * T::kCluster + rank;
+  TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
+  if constexpr (T::kCluster > 1 && T::kClusterAxis >= 0) {
+    // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A
+    // cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half once.
+    const unsigned rank = block_x() % T::kCluster;
+    if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
+    if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;
+    if constexpr (T::kClusterAxis == 2) tile.z = tile.z * T::kCluster + rank;
+  }
   return tile;
 }
 
 /// Whether the last cluster on its axis has no tile left for this block.
 template <class T, class S>
-STENCIL_DEVICE bool has_no_tile(const Arguments<S>& a, const TileIndex& tile) {
+STENCIL_DEVICE bool has_no_tile([[maybe_unused]] const Arguments<S>& a, [[maybe_unused]] const TileIndex& tile) {
+  if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) return false;
   constexpr int kAxis = T::kClusterAxis;
-  if constexpr (T::kCluster == 1 || kAxis < 0) return false;
   const long long index = kAxis == 0 ? tile.x : kAxis == 1 ? tile.y : tile.z;
   const int cells = kAxis == 0 ? T::kTileX : kAxis == 1 ? T::kTileY : T::kTileZ;
   return a.origin[kAxis] + index * cells >= a.high[kAxis];

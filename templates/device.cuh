@@ -177,22 +177,12 @@ STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 /// A machine word of that many bytes: what one load or store instruction moves.
 template <int kBytes>
 struct Word;
-template <>
-struct Word<2> {
-  using Type = unsigned short;
-};
-template <>
-struct Word<4> {
-  using Type = unsigned int;
-};
-template <>
-struct Word<8> {
-  using Type = uint2;
-};
-template <>
-struct Word<16> {
-  using Type = uint4;
-};
+// clang-format off
+template <> struct Word<2> { using Type = unsigned short; };
+template <> struct Word<4> { using Type = unsigned int; };
+template <> struct Word<8> { using Type = uint2; };
+template <> struct Word<16> { using Type = uint4; };
+// clang-format on
 
 // Clusters (sm_90+): blocks that run at the same time and write to each other's shared memory.
 
@@ -238,6 +228,8 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
                "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w), "r"(barrier.address)
                : "memory");
 }
+
+// Loads and stores of one word.
 
 template <LoadHint kHint, class W>
 STENCIL_DEVICE W load_word(const W* address) {

@@ -18,11 +18,11 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Known = KnownReads<S, T>;
-  using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, T::kRegisterZ, T::kNeighbours == Neighbours::shuffle>;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if (has_no_tile<T>(arguments, tile)) return;
+  if constexpr (T::kCluster > 1) {
+    if (has_no_tile<T>(arguments, tile)) return;
+  }
   const Index x = static_cast<Index>(arguments.origin[0]) +
                   (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
   const Index y = static_cast<Index>(arguments.origin[1]) +
@@ -34,11 +34,11 @@ STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
     if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y || z >= box.high_z) return;
   }
 
-  Field<S, T, Known> in[S::kInputs];
+  Field<S, T> in[S::kInputs];
   STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  update_tile<S, T, Reads>(arguments, box, x, y, z, GlobalRows<S, T, Known>{in, x, y, z});
+  update_tile<S, T>(arguments, box, x, y, z, GlobalRows<S, T>{in, x, y, z});
 }
 
 }  // namespace stencil_tune

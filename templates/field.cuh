@@ -8,29 +8,12 @@
 
 namespace stencil_tune {
 
-/// What is known of the places that a kernel reads, axis by axis: `true` where no read ever needs the boundary.
-struct AnywhereRead {
-  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;
-};
-
-/// For kernels whose threads leave when they have nothing to write. Under hold an output reads only inside the array,
-/// which settles every axis on which a thread has one output; with more, those beyond the edge read too. Lanes that
-/// shuffle stay for their neighbours, outputs or not.
-template <class S, class T>
-struct KnownReads {
-  static constexpr bool kOnlyWriters = T::kNeighbours == Neighbours::cache;
-  static constexpr bool kInsideX = kOnlyWriters && S::kBoundaryX == Boundary::hold && T::kRegisterX == 1;
-  static constexpr bool kInsideY = kOnlyWriters && S::kBoundaryY == Boundary::hold && T::kRegisterY == 1;
-  static constexpr bool kInsideZ =
-      kOnlyWriters && S::kBoundaryZ == Boundary::hold && T::kRegisterZ == 1 && T::kPrefetch == 0;
-};
-
-/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours). Known: see AnywhereRead.
+/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours).
 ///
 /// Addresses are always inside the array: indices beyond an edge are first mapped by the boundary. Vector loads are
 /// aligned, so only whole vectors can lie beyond an edge; those are redirected to the nearest one in the row, and the
 /// cells that matter are then patched one by one (never under hold, where they are not used).
-template <class S, class T, class Known = AnywhereRead>
+template <class S, class T>
 struct Field {
   using Storage = typename S::Storage;
   using Value = typename S::Value;
@@ -39,6 +22,7 @@ struct Field {
   static constexpr int kBody = T::kRegisterX;
   static constexpr int kVector = T::kVector;
   static constexpr bool kPatchX = S::kBoundaryX != Boundary::hold;
+  static constexpr bool kZeroRows = S::kBoundaryY == Boundary::zero || S::kBoundaryZ == Boundary::zero;
 
   const Storage* base;
   Index nx, ny, nz;
@@ -50,17 +34,23 @@ struct Field {
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
-    const Index inside_y = Known::kInsideY ? y : inside<S::kBoundaryY>(y, ny);
-    const Index inside_z = Known::kInsideZ ? z : inside<S::kBoundaryZ>(z, nz);
-    return {base + (inside_y * stride_y + inside_z * stride_z),
-            is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
+    const Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY>(y, ny);
+    const Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ>(z, nz);
+    const Storage* cells = base + (inside_y * stride_y + inside_z * stride_z);
+    if constexpr (kZeroRows) return {cells, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
+    return {cells, false};
   }
 
   /// One cell of a row, any x.
   STENCIL_DEVICE Value cell(const Row& row, Index x) const {
-    if (row.outside || is_outside<S::kBoundaryX>(x, nx)) return Value(0);
+    if constexpr (kZeroRows) {
+      if (row.outside) return Value(0);
+    }
+    if constexpr (S::kBoundaryX == Boundary::zero) {
+      if (is_outside<S::kBoundaryX>(x, nx)) return Value(0);
+    }
     Value value;
-    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (Known::kInsideX ? x : inside<S::kBoundaryX>(x, nx)), &value);
+    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside<S::kBoundaryX>(x, nx)), &value);
     return value;
   }
 
@@ -71,10 +61,12 @@ struct Field {
     } else {
       const Index last = (nx - 1) / kVector * kVector;
       const Index readable = x < 0 ? Index(0) : (x > last ? last : x);
-      if (row.outside) {
-        STENCIL_UNROLL
-        for (int i = 0; i < kVector; ++i) to[i] = Value(0);
-        return;
+      if constexpr (kZeroRows) {
+        if (row.outside) {
+          STENCIL_UNROLL
+          for (int i = 0; i < kVector; ++i) to[i] = Value(0);
+          return;
+        }
       }
       stencil_tune::load_cells<T::kLoad, kVector>(row.cells + readable, to);
       if constexpr (kPatchX) {

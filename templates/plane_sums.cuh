@@ -20,31 +20,6 @@
 
 namespace stencil_tune {
 
-/// The rows of one plane that add to any output in reach, without late inputs: as if all taps at kFirst .. kLast along
-/// z lay in that plane.
-template <class S, int kX, int kY, bool kBodyForHalo, int kFirst = -S::kLowZ, int kLast = S::kHighZ>
-struct PlaneReads {
-  static constexpr int kInputs = S::kInputs;
-  static constexpr int kPlanes = 1;
-  static constexpr int kRows = kY + S::kLowY + S::kHighY;
-
-  RowUse use[kInputs][kPlanes][kRows];
-
-  STENCIL_DEVICE constexpr PlaneReads() : use{} {
-    for (int f = 0; f < kInputs; ++f) {
-      for (int r = 0; r < kRows && !S::late(f); ++r) use[f][0][r] = row_use(taps_of_row(f, r), kX, kBodyForHalo);
-    }
-  }
-
-  STENCIL_DEVICE static constexpr Range taps_of_row(int f, int r) {
-    Range range{1, 0};
-    for (int dz = kFirst; dz <= kLast; ++dz) {
-      for (int j = 0; j < kY; ++j) range = hull(range, S::taps(f, r - S::kLowY - j, dz));
-    }
-    return range;
-  }
-};
-
 /// The late inputs' cells of a thread's register tile.
 template <class S, class T>
 struct LateCells {
@@ -53,8 +28,7 @@ struct LateCells {
 
   Value cells[S::kInputs][T::kRegisterY][T::kRegisterX];
 
-  template <class Known>
-  STENCIL_DEVICE void load(const Field<S, T, Known> (&in)[S::kInputs], Index x, Index y, Index z) {
+  STENCIL_DEVICE void load(const Field<S, T> (&in)[S::kInputs], Index x, Index y, Index z) {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
@@ -73,7 +47,7 @@ struct LateCells {
 template <class S, class T>
 struct PlaneSums {
   using Value = typename S::Value;
-  using Reads = PlaneReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle>;
+  using Reads = typename T::Reads;  ///< of one plane, as if all taps that add to any output in reach lay in it
   using Row = Value[S::kOutputs][T::kRegisterX];
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
@@ -85,7 +59,7 @@ struct PlaneSums {
     using Reads = R;
     Window<S, T, R> window;
     STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
-      return window.cells[Window<S, T, R>::Places::at(f, 0, y + S::kLowY) + x];
+      return window.cells[R::row(f, 0, y + S::kLowY).at + x];
     }
   };
   using Plane = PlaneOf<Reads>;

@@ -31,7 +31,6 @@ struct TileRows {
 template <class S, class T>
 STENCIL_DEVICE void tiled(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, T::kRegisterZ>;
 
   const TileIndex index = tile_of_block<T>(arguments.tiles);
   if (has_no_tile<T>(arguments, index)) return;
@@ -57,7 +56,7 @@ STENCIL_DEVICE void tiled(const Arguments<S>& arguments) {
   barrier();
   if (!place.computes) return;
 
-  update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, tile_z + place.z,
+  update_tile<S, T>(arguments, box, tile.x + place.x, tile.y + place.y, tile_z + place.z,
                            TileRows<S, T>{tile, place});
 }
 

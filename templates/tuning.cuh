@@ -1,4 +1,4 @@
-// What a generated Tuning may say, and what holds where its family has no such parameter.
+// Words of a generated Tuning. It has a constant for each parameter of its family, and for what its template asks besides.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -13,15 +13,5 @@ enum class Neighbours { cache, shuffle };
 
 /// Which tile the threads of a block cover one to one.
 enum class Cover { output, input };
-
-/// Generated tunings derive from it; the pieces that several kernels share read these.
-struct TuningDefaults {
-  static constexpr int kBlockZ = 1;
-  static constexpr int kRegisterZ = 1;
-  static constexpr int kPrefetch = 0;
-  static constexpr int kTiles = 1;
-  static constexpr LoadHint kLoad = LoadHint::cached;
-  static constexpr Neighbours kNeighbours = Neighbours::cache;
-};
 
 }  // namespace stencil_tune

@@ -9,17 +9,14 @@ namespace stencil_tune {
 /// Registers for every cell that the thread's tile reads. Indices are constants once loops are unrolled.
 template <class S, class T, class Reads>
 struct Window {
-  using Places = CellPlaces<Reads, T::kRegisterX>;
-  static constexpr int kCells = Places::total();
-
-  typename S::Value cells[kCells > 0 ? kCells : 1];
+  typename S::Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
 
   /// The thread's own cells of a row; halo cells lie before and after them.
-  STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Places::at(f, p, r); }
+  STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Reads::row(f, p, r).at; }
 
   /// The cell (x, y, z) from the thread's first output.
   STENCIL_DEVICE typename S::Value cell(int f, int x, int y, int z) const {
-    return cells[Places::at(f, z + S::kLowZ, y + S::kLowY) + x];
+    return cells[Reads::row(f, z + S::kLowZ, y + S::kLowY).at + x];
   }
 
   /// Moves cells kFirst .. kFirst + kCount - 1 of row kR from each of the planes kOldest + 1 .. kNewest one plane down.
@@ -70,22 +67,19 @@ struct WindowLoader {
   }
   template <int kF, int kP, int kR, class Source>
   STENCIL_DEVICE static void load_row(const Source& source, Window<S, T, Reads>& window) {
-    constexpr RowUse kUse = Computed<Reads>::kTable.use[kF][kP][kR];
+    constexpr RowUse kUse = Reads::row(kF, kP, kR);
     if constexpr (is_used(kUse)) {
-      source.template load_row<kUse.left, kUse.body, kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
+      source.template load_row<kUse.left, (kUse.body > 0), kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
     }
   }
 };
 
-/// More cells than this are read where they are used: loaded ahead, they would not fit the registers.
-inline constexpr int kMostCellsAhead = 160;
-
 /// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
-template <class S, class T, class Known>
+template <class S, class T>
 struct GlobalRows {
   using Index = typename S::Index;
 
-  const Field<S, T, Known> (&in)[S::kInputs];
+  const Field<S, T> (&in)[S::kInputs];
   Index x, y, z;
 
   template <int kLeft, bool kBody, int kRight>
@@ -141,22 +135,21 @@ struct TileUpdate {
   }
 };
 
-/// The same through a window, unless that would be too large: then cell by cell.
-template <class S, class T, class Reads, class Source>
+/// The same through a window, unless that would be too large for the registers: then cell by cell.
+template <class S, class T, class Source>
 STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
                                 typename S::Index y, typename S::Index z, const Source& source) {
-  using Registers = Window<S, T, Reads>;
-  if constexpr (Registers::kCells <= kMostCellsAhead) {
-    Registers window;
-    WindowLoader<S, T, Reads>::load(source, window);
-    TileUpdate<S, T, Registers>{arguments, box, x, y, z, window}.run();
+  if constexpr (T::kReadsAhead) {
+    Window<S, T, typename T::Reads> window;
+    WindowLoader<S, T, typename T::Reads>::load(source, window);
+    TileUpdate<S, T, decltype(window)>{arguments, box, x, y, z, window}.run();
   } else {
     TileUpdate<S, T, Source>{arguments, box, x, y, z, source}.run();
   }
 }
 
-template <class S, class T, class Known = AnywhereRead>
-STENCIL_DEVICE Field<S, T, Known> input_field(const Arguments<S>& a, int f) {
+template <class S, class T>
+STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
   return {a.in[f],
           static_cast<Index>(a.n[0]),

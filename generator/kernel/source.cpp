@@ -15,14 +15,18 @@
 namespace stencil_tune {
 namespace {
 
-/// C++ condition on f: whether input f waits for the output to be finished.
-std::string late_text(const Problem& problem, const Tuning& tuning) {
+/// Which inputs wait for the output to be finished; nothing for a template that does not ask.
+std::string late_member(const Problem& problem, const Tuning& tuning) {
+  if (tuning.keeps != Keeps::sums && tuning.planes != Planes::ring) return {};
   std::string condition;
   for (std::size_t input = 0; tuning.keeps == Keeps::sums && input < problem.facts.inputs.size(); ++input) {
     if (!is_late(problem.facts, input)) continue;
     condition += fmt::format("{}f == {}", condition.empty() ? "" : " || ", input);
   }
-  return condition.empty() ? "false" : condition;
+  return fmt::format(
+      "  // Inputs that are only read where an output is finished from sums.\n"
+      "  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {}; }}\n\n",
+      condition.empty() ? "false" : condition);
 }
 
 std::string stencil_text(const Candidate& candidate) {
@@ -33,33 +37,69 @@ std::string stencil_text(const Candidate& candidate) {
   const AxisMap axis_map = axis_map_of(axes);
   return fmt::format(
       R"(struct Stencil {{
-{types}  static constexpr int kInputs = {inputs};
-  static constexpr int kOutputs = {outputs};
-  static constexpr int kCoefficients = {coefficients};
+{types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, kCoefficients = {coefficients};
 {reach}{boundaries}
-{taps}
-  // Inputs that are only read where an output is finished from sums.
-  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {late}; }}
-
-{update}{sums}}};
+{late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", problem.stencil.coefficients.size()),
       fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
-      fmt::arg("taps", tap_members(facts, axes.reach, axis_map)),
       fmt::arg("update", update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
                                        facts, axis_map)),
-      fmt::arg("late", late_text(problem, tuning)),
+      fmt::arg("late", late_member(problem, tuning)),
       fmt::arg("sums", tuning.keeps == Keeps::sums ? plane_sums_text(problem, axis_map) : std::string()));
+}
+
+/// What templates ask of every tuning, and holds where its family has no such parameter.
+constexpr std::array kDefaults{
+    "  static constexpr int kBlockZ = 1;\n",
+    "  static constexpr int kRegisterZ = 1;\n",
+    "  static constexpr int kPrefetch = 0;\n",
+    "  static constexpr int kTiles = 1;\n",
+    "  static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::cached;\n",
+    "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::cache;\n",
+    "  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;\n",
+};
+
+/// "static constexpr int kTiles =" of the line's first constant.
+std::string_view declaration_of(std::string_view line) { return line.substr(0, line.find('=') + 1); }
+
+/// Constants of one type that follow each other share lines.
+std::string joined(std::string_view text) {
+  constexpr std::size_t kWidth = 120;
+  std::string result;
+  std::string_view type;  // of the last line, where others may join it
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    const std::size_t name = line.rfind(' ', line.find('=') - 2) + 1;
+    const bool constant = line.starts_with("  static constexpr ") && line.ends_with(";\n");
+    const std::string_view own_type = constant ? line.substr(0, name) : std::string_view();
+    const std::size_t last_line = result.size() - (result.empty() ? 0 : result.rfind('\n', result.size() - 2) + 1);
+    if (constant && own_type == type && last_line + line.size() - name + 1 <= kWidth) {
+      result.replace(result.size() - 2, 2, ", ");
+      result += line.substr(name);
+    } else {
+      result += line;
+    }
+    type = own_type;
+    at = end;
+  }
+  return result;
 }
 
 /// Each parameter of the family, and what else its template needs.
 std::string tuning_text(const Candidate& candidate) {
-  std::string text = fmt::format("// {}\nstruct Tuning : stencil_tune::TuningDefaults {{\n", code(candidate.tuning()));
+  std::string text;
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
-  return text + candidate.family().constants(candidate) + "};\n";
+  const std::string more = candidate.family().constants(candidate);
+  for (const std::string_view each : kDefaults) {
+    const bool is_said = (text + more).find(declaration_of(each)) != std::string::npos;
+    if (!is_said) text += each;
+  }
+  return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(candidate.tuning()), joined(text + more));
 }
 
 }  // namespace

@@ -92,9 +92,7 @@ std::string type_members(const Candidate& candidate) {
 std::string reach_members(const std::array<Reach, kMaxRank>& reach) {
   return fmt::format(
       "  // How far the taps reach below and above a cell on each axis.\n"
-      "  static constexpr int kLowX = {}, kHighX = {};\n"
-      "  static constexpr int kLowY = {}, kHighY = {};\n"
-      "  static constexpr int kLowZ = {}, kHighZ = {};\n",
+      "  static constexpr int kLowX = {}, kHighX = {}, kLowY = {}, kHighY = {}, kLowZ = {}, kHighZ = {};\n",
       -reach[0].low, reach[0].high, -reach[1].low, reach[1].high, -reach[2].low, reach[2].high);
 }
 
@@ -121,15 +119,16 @@ std::string tap_members(const StageFacts& facts, const std::array<Reach, kMaxRan
 
 std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts,
                           const AxisMap& axis_map) {
+  const std::string statements = update_text(stencil, stage, facts, axis_map);
+  const bool weighs = statements.find("c[") != std::string::npos;
   return fmt::format(
       R"(  // u(input, dx, dy, dz) is a cell of an input, c[i] a coefficient.
   template <class Cells>
   STENCIL_DEVICE static void update(const Cells& u, const Value* c, Value (&out)[kOutputs]) {{
     using namespace stencil_tune;
-{}    (void)c;
-  }}
+{}{}  }}
 )",
-      update_text(stencil, stage, facts, axis_map));
+      statements, weighs ? "" : "    (void)c;\n");
 }
 
 }  // namespace stencil_tune

@@ -1,5 +1,6 @@
 #include "generator/trim/trim.hpp"
 
+#include "generator/trim/choices.hpp"
 #include "generator/trim/constants.hpp"
 #include "generator/trim/fold.hpp"
 #include "stencil_tune/error.hpp"
@@ -57,7 +58,22 @@ class Reader {
     if (!included_.emplace(name).second) return;
     const auto found = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return each.name == name; });
     if (found == files_.end()) throw Error(ErrorCode::internal, fmt::format("{} is no template file", name));
-    read(found->text);
+    read(without_marks(found->text));
+  }
+
+  /// Without what is said to the formatter, and to compilers of plain C++.
+  static std::string without_marks(std::string_view text) {
+    constexpr std::string_view kMark = "// clang-format o", kCuda = "#ifdef __CUDACC__\n", kElse = "#else\n";
+    constexpr std::string_view kEnd = "#endif\n";
+    std::string result(text);
+    if (const std::size_t at = result.find(kCuda); at != std::string::npos) {
+      const std::size_t other = result.find(kElse, at);
+      result.erase(other, result.find(kEnd, other) + kEnd.size() - other).erase(at, kCuda.size());
+    }
+    for (std::size_t at = result.find(kMark); at != std::string::npos; at = result.find(kMark, at)) {
+      result.erase(at, result.find('\n', at) + 1 - at);
+    }
+    return result;
   }
 
   std::span<const TemplateFile> files_;
@@ -75,15 +91,23 @@ void fold_all(std::vector<Definition>& definitions, const Constants& constants, 
   }
 }
 
+void resolve_choices(std::vector<Section>& sections) {
+  Constants constants;
+  Choices choices;
+  for (const Section& section : sections) {
+    constants.add(section.definitions);
+    choices.add(section.definitions);
+  }
+  for (Section& section : sections) choices.resolve(section.definitions, constants);
+}
+
 /// Keeps what is used by something that stays, going by names; first of all by `words`.
 class Sweeper {
  public:
-  Sweeper(std::vector<Section>& sections, const Constants& constants, Words words)
-      : sections_(sections), constants_(constants), words_(std::move(words)) {}
+  Sweeper(std::vector<Section>& sections, Words words) : sections_(sections), words_(std::move(words)) {}
 
   void sweep() && {
     for (const Section& section : sections_) note(section.definitions);
-    for (const Section& section : sections_) note_choices(section.definitions);
     while (mark_all()) {
     }
     for (Section& section : sections_) remove_unused(section.definitions);
@@ -97,39 +121,6 @@ class Sweeper {
       if (each.kind == Definition::Kind::function) ++functions_[each.names.front()];
       if (each.kind == Definition::Kind::other) note(each.members);
     }
-  }
-
-  /// Specialisations for `true` as the last argument, which is false wherever the type is used.
-  void note_choices(const std::vector<Definition>& definitions) {
-    for (const Definition& each : definitions) {
-      if (each.kind == Definition::Kind::other) note_choices(each.members);
-      if (each.kind != Definition::Kind::type || each.head.find(", true>") == std::string::npos) continue;
-      const auto is_false = [&](Tokens argument) { return constants_.value(argument, "", {}) == 0; };
-      const auto all_false = [&](const Section& section) {
-        return last_arguments(section.definitions, each, is_false);
-      };
-      if (std::all_of(sections_.begin(), sections_.end(), all_false)) never_chosen_.insert(each.head);
-    }
-  }
-
-  /// Whether `holds` for the last argument of each use of the specialised type.
-  template <class Holds>
-  static bool last_arguments(const std::vector<Definition>& definitions, const Definition& special,
-                             const Holds& holds) {
-    return std::all_of(definitions.begin(), definitions.end(), [&](const Definition& each) {
-      if (&each == &special) return true;
-      for (const std::string* part : {&each.head, &each.body}) {
-        const std::vector<Token> tokens = tokens_of(*part);
-        for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-          if (!(tokens[i] == special.names.front()) || !(tokens[i + 1] == "<")) continue;
-          const auto end =
-              std::find(tokens.begin() + static_cast<std::ptrdiff_t>(i), tokens.end(), std::string_view(">"));
-          const auto comma = std::find(std::make_reverse_iterator(end), tokens.rend(), std::string_view(",")).base();
-          if (end == tokens.end() || !holds(Tokens(comma, end))) return false;
-        }
-      }
-      return last_arguments(each.members, special, holds);
-    });
   }
 
   /// Whether anything was marked.
@@ -159,7 +150,6 @@ class Sweeper {
     if (std::none_of(each.names.begin(), each.names.end(), [&](const auto& name) { return words_.contains(name); })) {
       return false;
     }
-    if (each.kind == Kind::type) return !never_chosen_.contains(each.head);
     return each.kind != Kind::function || !is_overload(each) || has_arguments(each);
   }
 
@@ -197,11 +187,9 @@ class Sweeper {
   }
 
   std::vector<Section>& sections_;
-  const Constants& constants_;
   Words words_;
   Words types_;
   std::map<std::string, int, std::less<>> functions_;
-  Words never_chosen_;  ///< heads of specialisations
 };
 
 /// Sections one after the other, in as few namespaces as they allow; the last one has the kernel.
@@ -290,6 +278,7 @@ std::string write_out(std::string_view source, std::span<const TemplateFile> fil
   Reader reader(files);
   reader.read(source);
   std::vector<Section> sections = std::move(reader).finish();
+  resolve_choices(sections);
   Constants constants;
   for (const Section& section : sections) constants.add(section.definitions);
   sections.pop_back();                    // the source itself, which stays as it is
@@ -301,7 +290,7 @@ std::string write_out(std::string_view source, std::span<const TemplateFile> fil
   Words words;
   add_words(source, words);
   add_words(also_using, words);
-  Sweeper(sections, constants, std::move(words)).sweep();
+  Sweeper(sections, std::move(words)).sweep();
   Writer writer;
   writer.write(sections);
   return std::move(writer).finish(source);

@@ -134,7 +134,8 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   ExportedFiles files;
   files.source = provenance(candidate, options);
   files.source += architecture_guard(oldest_architecture(candidate, options.architecture), options);
-  files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n#include <cstring>\n";
+  files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n";
+  if (candidate.shape().uses_tensor_maps || options.with_main) files.source += "#include <cstring>\n";
   if (options.with_main) files.source += "#include <algorithm>\n";
   if (options.split_header) {
     files.header = header_text(candidate, options, signature);

@@ -26,17 +26,15 @@ struct EdgeCells {
   STENCIL_DEVICE static constexpr bool answered_by_zeros(Boundary boundary) {
     return boundary == Boundary::hold || boundary == Boundary::zero;
   }
-  /// Whether the stencil's boundaries need any of this.
-  static constexpr bool kNeeded = !answered_by_zeros(S::kBoundaryX) || !answered_by_zeros(S::kBoundaryY);
 
   static constexpr int kSideCells = (S::kLowX + S::kHighX) * T::kTileRows;
   static constexpr int kCells = kSideCells + (S::kLowY + S::kHighY) * T::kTileX;
   static constexpr int kThreads = T::kBlockX * T::kBlockY;
   static constexpr int kShare = (kCells + kThreads - 1) / kThreads;  ///< cells of one thread
 
-  Index from[kNeeded ? kShare : 1];  ///< each cell's value in a plane of the grid; -1: zero is right
-  int to[kNeeded ? kShare : 1];      ///< its place in a plane of the pipeline
-  Storage cells[S::kInputs][kNeeded ? kShare : 1];
+  Index from[kShare];  ///< each cell's value in a plane of the grid; -1: zero is right
+  int to[kShare];      ///< its place in a plane of the pipeline
+  Storage cells[S::kInputs][kShare];
 
   /// Whether the block reads beyond an edge.
   STENCIL_DEVICE static bool are_needed(const BlockTile<S>& tile, const Field<S, T>& in) {
@@ -105,6 +103,18 @@ struct EdgeCells {
     const int row = (number - kSideCells) / T::kTileX;
     return {(number - kSideCells) % T::kTileX, row < S::kLowY ? row - S::kLowY : below + row - S::kLowY};
   }
+};
+
+/// Where zeros are right beyond all edges.
+struct NoEdgeCells {};
+
+template <class S, class T, bool kNeeded>
+struct EdgeCellsOf {
+  using Type = NoEdgeCells;
+};
+template <class S, class T>
+struct EdgeCellsOf<S, T, true> {
+  using Type = EdgeCells<S, T>;
 };
 
 }  // namespace stencil_tune

@@ -134,8 +134,8 @@ struct PlaneProducer {
   State state;   ///< of the plane that issue_until() issues next ...
   int next = 0;  ///< ... and its number
 
-  /// One thread, before the block's first barrier: issues the first planes.
-  STENCIL_DEVICE void start(int planes) {
+  /// One thread, before the block's first barrier.
+  STENCIL_DEVICE void issue_first(int planes) {
     init_barriers();
     issue_until(planes, true);
   }

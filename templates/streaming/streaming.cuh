@@ -10,11 +10,12 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Known = KnownReads<S, T>;
-  using Rows = GlobalRows<S, T, Known>;
+  using Rows = GlobalRows<S, T>;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if (has_no_tile<T>(arguments, tile)) return;
+  if constexpr (T::kCluster > 1) {
+    if (has_no_tile<T>(arguments, tile)) return;
+  }
   const Index x = static_cast<Index>(arguments.origin[0]) +
                   (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
   const Index y = static_cast<Index>(arguments.origin[1]) +
@@ -25,11 +26,11 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
     if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y) return;
   }
 
-  Field<S, T, Known> in[S::kInputs];
+  Field<S, T> in[S::kInputs];
   STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  Walk<S, T, T::kPrefetch> walk;
+  Walk<S, T> walk;
   walk.fill(Rows{in, x, y, first_z});
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {

@@ -19,23 +19,11 @@
 
 namespace stencil_tune {
 
-/// What such a thread holds: its own cells in every plane, and around them whatever the taps read.
-template <class S, class T>
-struct ColumnReads : WalkReads<S, T::kRegisterX, T::kRegisterY, true> {
-  STENCIL_DEVICE constexpr ColumnReads() {
-    for (int f = 0; f < ColumnReads::kInputs; ++f) {
-      for (int p = 0; p < ColumnReads::kPlanes; ++p) {
-        for (int j = 0; j < T::kRegisterY; ++j) this->use[f][p][j + S::kLowY].body = true;
-      }
-    }
-  }
-};
-
 /// A thread's own cells in all planes, and around them (plane z only) what it read from the tile.
 template <class S, class T>
 struct Column {
   using Index = typename S::Index;
-  using Reads = ColumnReads<S, T>;
+  using Reads = typename T::Reads;
   static constexpr int kNewest = S::kLowZ + S::kHighZ;
   static constexpr int kCurrent = S::kLowZ;
 

@@ -24,7 +24,7 @@ struct PipelineWalk {
   const PlanePipeline<S, T>& pipeline;
   PlaneProducer<S, T>& producer;
   int thread, tile_x, tile_y;
-  Walk<S, T, 0> walk;
+  Walk<S, T> walk;
   PipelineState<kStages> newest;  ///< next plane to wait for
   int lowest;                     ///< stage of plane z - low
   int oldest;                     ///< stage of the next plane to release
@@ -74,7 +74,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   const PlanePipeline<S, T> pipeline{shared_memory()};
   PlaneProducer<S, T> producer{copy_arguments, pipeline, tile, {}};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  if (thread == 0) producer.start(kStages);
+  if (thread == 0) producer.issue_first(kStages);
   barrier();
 
   PipelineWalk<S, T> walk{pipeline, producer, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY,

@@ -92,11 +92,14 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     Sums sums;
     LateCells<S, T> late;
     late.load(in, x, y, tile.z);
-    EdgeCells<S, T> edge;
-    const bool at_edge = EdgeCells<S, T>::kNeeded && any_in_warp(EdgeCells<S, T>::are_needed(tile, in[0]));
-    if (at_edge) {
-      edge.find(tile, in[0], thread);
-      edge.load(in, tile.z - S::kLowZ);
+    [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge;
+    [[maybe_unused]] bool at_edge = false;
+    if constexpr (T::kFillsEdges) {
+      at_edge = any_in_warp(edge.are_needed(tile, in[0]));
+      if (at_edge) {
+        edge.find(tile, in[0], thread);
+        edge.load(in, tile.z - S::kLowZ);
+      }
     }
 #pragma unroll kUnrolled
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
@@ -108,10 +111,12 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
       }
       refilled.advance();
       wait_phase(pipeline.full(newest.stage), newest.parity);
-      if (at_edge) {
-        edge.write(pipeline, newest.stage);
-        barrier();
-        edge.load(in, tile.z + step + S::kHighZ + 1);
+      if constexpr (T::kFillsEdges) {
+        if (at_edge) {
+          edge.write(pipeline, newest.stage);
+          barrier();
+          edge.load(in, tile.z + step + S::kHighZ + 1);
+        }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
       consumer_release(pipeline, thread, newest.stage);

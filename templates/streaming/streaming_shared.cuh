@@ -47,7 +47,6 @@ struct SlotRows {
 template <class S, class T>
 STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Reads = TileReads<S, T::kRegisterX, T::kRegisterY, 1>;
   constexpr int kSlots = T::kTilePlanes;
 
   const TileIndex index = tile_of_block<T>(arguments.tiles);
@@ -71,7 +70,7 @@ STENCIL_DEVICE void streaming_shared(const Arguments<S>& arguments) {
     load_ring_plane(tile, in, place, oldest == 0 ? kSlots - 1 : oldest - 1, z + S::kHighZ);
     barrier();
     if (place.computes) {
-      update_tile<S, T, Reads>(arguments, box, tile.x + place.x, tile.y + place.y, z,
+      update_tile<S, T>(arguments, box, tile.x + place.x, tile.y + place.y, z,
                                SlotRows<S, T>{tile, place, oldest});
     }
     barrier();

@@ -10,11 +10,12 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Known = KnownReads<S, T>;
   using Sums = PlaneSums<S, T>;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
-  if (has_no_tile<T>(arguments, tile)) return;
+  if constexpr (T::kCluster > 1) {
+    if (has_no_tile<T>(arguments, tile)) return;
+  }
   const Index x = static_cast<Index>(arguments.origin[0]) +
                   (static_cast<Index>(tile.x) * T::kBlockX + thread_x()) * T::kRegisterX;
   const Index y = static_cast<Index>(arguments.origin[1]) +
@@ -25,9 +26,9 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
     if (x + T::kRegisterX <= box.low_x || x >= box.high_x || y >= box.high_y) return;
   }
 
-  Field<S, T, Known> in[S::kInputs];
+  Field<S, T> in[S::kInputs];
   STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T, Known>(arguments, f);
+  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
   WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
@@ -38,7 +39,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    sums.add(GlobalRows<S, T, Known>{in, x, y, z + Sums::kReach}, arguments.coefficients);
+    sums.add(GlobalRows<S, T>{in, x, y, z + Sums::kReach}, arguments.coefficients);
     if (step >= 0) {
       output.store(sums, late);
       if (z + 1 < box.high_z) late.load(in, x, y, z + 1);

@@ -6,7 +6,7 @@
 //           ...     ----
 //        z - low    ----  ... and used for the last time here
 //
-// Which part of a row is loaded at which plane, and how long it is kept, follows from the taps (RowLives). A star keeps
+// Which part of a row is loaded at which plane, and how long it is kept, follows from the taps (RowLife). A star keeps
 // only its own column; a box keeps whole rows with their halo. After each plane the window moves down by one. These
 // register moves disappear where the loop is unrolled (kUnroll).
 #pragma once
@@ -15,12 +15,10 @@
 
 namespace stencil_tune {
 
-/// Sources of rows (see WindowLoader) are made anew for each z. kAhead: everything is loaded that many planes before
-/// its first use.
-template <class S, class T, int kAhead>
+/// Sources of rows (see WindowLoader) are made anew for each z.
+template <class S, class T>
 struct Walk {
-  using Reads = WalkReads<S, T::kRegisterX, T::kRegisterY, T::kNeighbours == Neighbours::shuffle, kAhead>;
-  using Lives = RowLives<Reads>;
+  using Reads = typename T::Reads;
 
   Window<S, T, Reads> window;
 
@@ -49,12 +47,6 @@ struct Walk {
   // Rows of all inputs, numbered f * kRows + r. Which of them exist, and when they are loaded, is known at compile time.
   using AllRows = IndicesBelow<S::kInputs * Reads::kRows>;
 
-  template <int kRow>
-  STENCIL_DEVICE static constexpr RowLife life() {
-    constexpr RowLife kLife = Computed<Lives>::kTable.life[kRow / Reads::kRows][kRow % Reads::kRows];
-    return kLife;
-  }
-
   template <class Source, int... kP>
   STENCIL_DEVICE void fill_planes(const Source& rows, Indices<kP...>) {
     (fill_plane<kP>(rows), ...);
@@ -65,7 +57,7 @@ struct Walk {
   }
   template <int kP, int kRow, class Source>
   STENCIL_DEVICE void fill_row(const Source& rows) {
-    constexpr RowLife kLife = life<kRow>();
+    constexpr RowLife kLife = Reads::life(kRow);
     if constexpr (kLife.body.kept_at(kP)) load<kRow, 0, true, 0>(rows, kP);
     if constexpr (kLife.left.kept_at(kP)) load<kRow, kLife.left_cells, false, 0>(rows, kP);
     if constexpr (kLife.right.kept_at(kP)) load<kRow, 0, false, kLife.right_cells>(rows, kP);
@@ -77,7 +69,7 @@ struct Walk {
   }
   template <int kRow, class Source>
   STENCIL_DEVICE void advance_row(const Source& rows) {
-    constexpr RowLife kLife = life<kRow>();
+    constexpr RowLife kLife = Reads::life(kRow);
     if constexpr (kLife.body.newest >= 0) load<kRow, 0, true, 0>(rows, kLife.body.newest);
     if constexpr (kLife.left.newest >= 0) load<kRow, kLife.left_cells, false, 0>(rows, kLife.left.newest);
     if constexpr (kLife.right.newest >= 0) load<kRow, 0, false, kLife.right_cells>(rows, kLife.right.newest);
@@ -95,7 +87,7 @@ struct Walk {
   }
   template <int kRow>
   STENCIL_DEVICE void shift_row() {
-    constexpr RowLife kLife = life<kRow>();
+    constexpr RowLife kLife = Reads::life(kRow);
     constexpr int kF = kRow / Reads::kRows, kR = kRow % Reads::kRows;
     window.template shift_down<kF, kR, 0, T::kRegisterX, kLife.body.oldest, kLife.body.newest>();
     window.template shift_down<kF, kR, -kLife.left_cells, kLife.left_cells, kLife.left.oldest, kLife.left.newest>();

@@ -57,4 +57,19 @@ struct StepBarrier {
   }
 };
 
+/// Of warps that never wait for each other.
+struct NoBarrier {
+  static constexpr int kBytes = 0;
+  STENCIL_DEVICE explicit NoBarrier(int) {}
+};
+
+template <class S, class T, bool kNeeded>
+struct BarrierOf {
+  using Type = NoBarrier;
+};
+template <class S, class T>
+struct BarrierOf<S, T, true> {
+  using Type = StepBarrier<S, T>;
+};
+
 }  // namespace stencil_tune

@@ -6,6 +6,16 @@
 
 namespace stencil_tune {
 
+/// Where a warp stands among the warps of a tile: at the seam between its block and the next one of the cluster, or not.
+/// Members also where a block has its tile to itself and both are false: as constants they make other machine code, and
+/// kernels were tuned with this one.
+struct SeamSides {
+  bool above, below;      ///< the next row above, below the warp is another block's
+
+  STENCIL_DEVICE SeamSides(int rank, int blocks, int warp, int warps)
+      : above(rank > 0 && warp == 0), below(rank < blocks - 1 && warp == warps - 1) {}
+};
+
 /// A warp's side of the seam between its block and the next one of the cluster, above or below. At a seam a warp sends its
 /// rows to the other block, where they stand like those of one more warp:
 ///
@@ -24,14 +34,12 @@ namespace stencil_tune {
 ///
 /// A warp is at one seam at most: blocks of a cluster have two warps or more, one below the other. Warps side by side
 /// share an mbarrier, and the first of them expects the bytes of all.
-struct Seam {
-  bool above, below;      ///< the next row above, below the warp is another block's
+struct Seam : SeamSides {
   PeerAddress rows;       ///< where stage 0 of the lane's cells stands in that block ...
   PeerAddress counters;   ///< ... and its two mbarriers that count what is sent there
   Mbarrier* received;     ///< the two of this block that count what that one sends
 
-  STENCIL_DEVICE Seam(int rank, int blocks, int warp, int warps)
-      : above(rank > 0 && warp == 0), below(rank < blocks - 1 && warp == warps - 1) {}
+  using SeamSides::SeamSides;
 
   STENCIL_DEVICE bool here() const { return above || below; }
 
@@ -65,15 +73,9 @@ struct Seam {
   }
 };
 
-/// Of a block that has its tile to itself.
-struct NoSeam {
-  static constexpr bool above = false, below = false;
-  STENCIL_DEVICE NoSeam(int, int, int, int) {}
-};
-
 template <class S, class T, bool kClustered>
 struct SeamOf {
-  using Type = NoSeam;
+  using Type = SeamSides;
 };
 template <class S, class T>
 struct SeamOf<S, T, true> {
@@ -265,6 +267,22 @@ struct EdgeRows {
     if constexpr (kStages == 2) return kStageCells - stage;
     return stage == (kStages - 1) * kStageCells ? 0 : stage + kStageCells;
   }
+};
+
+/// Of a block whose warps read no cells of each other.
+template <class S, class T>
+struct NoEdges {
+  static constexpr int kEnd = InputRows<S, T>::kBytes;
+  STENCIL_DEVICE explicit NoEdges(const TemporalTile<S, T>&) {}
+};
+
+template <class S, class T, bool kAny>
+struct EdgesOf {
+  using Type = NoEdges<S, T>;
+};
+template <class S, class T>
+struct EdgesOf<S, T, true> {
+  using Type = EdgeRows<S, T>;
 };
 
 }  // namespace stencil_tune

@@ -16,22 +16,24 @@ struct Levels {
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
   using Constants = typename InputRows<S, T>::Constants;
-  using Reads = typename Shape::Reads;
+  using OtherEdges = typename EdgesOf<S, T, T::kExchanges>::Type;
+  using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
+  using Reads = typename T::Reads;
   using Registers = Window<S, T, Reads>;
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  EdgeRows<S, T> edges;
-  StepBarrier<S, T> step_barrier;
+  OtherEdges edges;
+  WarpBarrier step_barrier;
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd),
-        kept(t, EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes) {
-    static_assert(EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
+      : arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd),
+        kept(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (T::kExchanges) edges.start(t);
-    step_barrier.start();
+    if constexpr (T::kWarpsWait) step_barrier.start();
   }
 
   /// After steps without held cells.
@@ -39,7 +41,7 @@ struct Levels {
 
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
-    step_barrier.await();
+    if constexpr (T::kWarpsWait) step_barrier.await();
     if constexpr (T::kExchanges) edges.await();
   }
 
@@ -79,7 +81,7 @@ struct Levels {
         send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
       }
     }
-    if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
+    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
     Plane updated;
     update(window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
@@ -128,7 +130,7 @@ struct Levels {
   /// Row kR of plane kP of the reach, with as much of its halo as is read.
   template <Edges kEdges, int kLevel, int kP, int kR>
   STENCIL_DEVICE void gather_row(const Plane& newest, Index z, Registers& window) {
-    constexpr RowUse kUse = Computed<Reads>::kTable.use[T::kAdvanced][kP][kR];
+    constexpr RowUse kUse = Reads::row(T::kAdvanced, kP, kR);
     if constexpr (is_used(kUse)) {
       Value* body = window.body(T::kAdvanced, kP, kR);
       constexpr int kJ = kR - S::kLowY;

@@ -20,7 +20,7 @@ struct TemporalRows {
   using Plane = TemporalPlane<S, T>;
 
   const TemporalTile<S, T>& tile;
-  const EdgeRows<S, T>& edges;
+  const typename EdgesOf<S, T, T::kExchanges>::Type& edges;
 
   /// Row kJ of the plane, which is plane p of the reach: the thread's own, another warp's, or what the boundary says.
   template <int kLevel, int kJ>
@@ -43,7 +43,7 @@ struct TemporalRows {
           return;
         }
       }
-      Row::load(edges.template row<kLevel, kJ>(p), body);
+      if constexpr (T::kExchanges) Row::load(edges.template row<kLevel, kJ>(p), body);
     }
   }
 
@@ -79,6 +79,7 @@ struct TemporalRows {
   /// What take() takes for row kJ of a plane of which warps exchange rows is in shared memory, other lanes' cells too.
   template <int kJ>
   STENCIL_DEVICE static constexpr bool stands_in_memory() {
+    if constexpr (!T::kExchanges) return false;
     constexpr bool kOwn = kJ >= 0 && kJ < Shape::kRows;
     constexpr bool kOthersMayBeBeyond = S::kBoundaryY != Boundary::hold && S::kBoundaryY != Boundary::periodic;
     return EdgeRows<S, T>::template is_published<kJ>() && (kOwn || !kOthersMayBeBeyond);
@@ -86,12 +87,19 @@ struct TemporalRows {
 
   template <int kJ>
   STENCIL_DEVICE static constexpr bool has_ends() {
+    if constexpr (!T::kExchanges) return false;
     return kJ >= S::kHighY && kJ < S::kHighY + EdgeRows<S, T>::kEndRows;
+  }
+
+  template <int kCount, bool kInMemory>
+  STENCIL_DEVICE static constexpr bool stands_beside() {
+    if constexpr (!T::kExchanges) return false;
+    return kInMemory && Row::template reads_beside<kCount>();
   }
 
   template <int kLevel, int kJ, int kCount, bool kInMemory>
   STENCIL_DEVICE void take_left(int p, Value* body) const {
-    if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
+    if constexpr (stands_beside<kCount, kInMemory>()) {
       Row::template load_left<kCount>(edges.template row<kLevel, kJ>(p), body);
     } else if constexpr (Shape::kWarpsX > 1) {
       if constexpr (kCount > 0) Ends::template load_left<kCount>(edges.template row_ends<kLevel, kJ>(p), body);
@@ -102,7 +110,7 @@ struct TemporalRows {
   }
   template <int kLevel, int kJ, int kCount, bool kInMemory>
   STENCIL_DEVICE void take_right(int p, Value* body) const {
-    if constexpr (kInMemory && Row::template reads_beside<kCount>()) {
+    if constexpr (stands_beside<kCount, kInMemory>()) {
       Row::template load_right<kCount>(edges.template row<kLevel, kJ>(p), body);
     } else if constexpr (Shape::kWarpsX > 1) {
       if constexpr (kCount > 0) Ends::template load_right<kCount>(edges.template row_ends<kLevel, kJ>(p), body);

@@ -7,20 +7,6 @@
 
 namespace stencil_tune {
 
-/// Taps of the advanced field for one output. Not a member of SharedRow, which uses it in its own constants: NVRTC
-/// needs the definition first.
-template <class S, class T>
-STENCIL_DEVICE constexpr int advanced_taps() {
-  int count = 0;
-  for (int dz = -S::kLowZ; dz <= S::kHighZ; ++dz) {
-    for (int dy = -S::kLowY; dy <= S::kHighY; ++dy) {
-      const Range range = S::taps(T::kAdvanced, dy, dz);
-      if (!is_empty(range)) count += range.high - range.low + 1;
-    }
-  }
-  return count;
-}
-
 /// The threads' words side by side, so that a neighbour's word is the one beside a thread's own:
 ///
 ///     word 0 of threads 0 1 ... n-1 | no thread | word 1 of threads 0 1 ... n-1 | no thread | ...
@@ -36,20 +22,7 @@ struct SharedRow {
   using Shape = TemporalShape<S, T>;
   using Value = typename S::Value;
 
-  /// Narrow words, no wider than a neighbour needs, read nothing else. Sums of many taps exchange little for their
-  /// work, and wide words, with the fewest accesses, are best for them. Simulated for an H200 in f32: sums of 19 points
-  /// gain 13 % by narrow words, those of 27 points lose 5 %.
-  STENCIL_DEVICE static constexpr bool is_narrow() {
-    constexpr int kManyTaps = 22;
-    if constexpr (!T::kKeepsSums) return true;
-    return advanced_taps<S, T>() <= kManyTaps;
-  }
-  STENCIL_DEVICE static constexpr int word_cells() {
-    int cells = Shape::template word_cells<Value>();
-    while (is_narrow() && cells > 1 && cells > S::kLowX && cells > S::kHighX) cells /= 2;
-    return cells;
-  }
-  static constexpr int kWord = word_cells();
+  static constexpr int kWord = T::kExchangedWord;
   static constexpr int kWords = Shape::kCells / kWord;
   static constexpr int kStride = (T::kBlockX + 1) * kWord;  ///< from a thread's word to its next
   static constexpr int kRowCells = kWords * kStride;

@@ -95,6 +95,18 @@ struct HeldCells {
   }
 };
 
+struct NothingAhead {};
+
+/// What sums take of a plane a step before the rest.
+template <class S, class T, bool kAny>
+struct AheadOf {
+  using Type = NothingAhead;
+};
+template <class S, class T>
+struct AheadOf<S, T, true> {
+  using Type = typename PlaneSums<S, T>::template PlaneOf<typename T::ReadsAhead>;
+};
+
 template <class S, class T>
 struct SumLevels {
   using Shape = TemporalShape<S, T>;
@@ -103,12 +115,9 @@ struct SumLevels {
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
   using Constants = typename InputRows<S, T>::Constants;
+  using OtherEdges = typename EdgesOf<S, T, T::kExchanges>::Type;
+  using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
   using Sums = PlaneSums<S, T>;
-
-  /// Taps along z at kFirst .. kLast of one plane.
-  template <int kFirst, int kLast>
-  using Taps = typename Sums::template PlaneOf<
-      PlaneReads<S, Shape::kCells, Shape::kRows, T::kNeighbours == Neighbours::shuffle, kFirst, kLast>>;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
@@ -122,19 +131,19 @@ struct SumLevels {
   const Arguments<S>& arguments;
   const Tile& tile;
   Level levels[Shape::kLevels];
-  EdgeRows<S, T> edges;
-  StepBarrier<S, T> step_barrier;
+  OtherEdges edges;
+  WarpBarrier step_barrier;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), step_barrier(EdgeRows<S, T>::kEnd) {
-    static_assert(EdgeRows<S, T>::kEnd + StepBarrier<S, T>::kBytes <= T::kSharedBytes,
+      : arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     clear_held();
     if constexpr (T::kExchanges) edges.start(t);
-    step_barrier.start();
+    if constexpr (T::kWarpsWait) step_barrier.start();
   }
 
   /// After steps without held cells, so that older ones do not stay in registers.
@@ -145,7 +154,7 @@ struct SumLevels {
 
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
-    step_barrier.await();
+    if constexpr (T::kWarpsWait) step_barrier.await();
     if constexpr (T::kExchanges) edges.await();
   }
 
@@ -178,19 +187,21 @@ struct SumLevels {
     Level& level = levels[kLevel];
     const Plane settled = T::kExchanges ? level.waiting : newest;
     const Plane added = T::kSplitsSums ? newest : settled;
-    Taps<-S::kLowZ, kLastSettled> taps;
-    Taps<kLastSettled + 1, S::kHighZ> ahead;
+    typename Sums::Plane taps;
     gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
-    gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
+    [[maybe_unused]] typename AheadOf<S, T, T::kSplitsSums>::Type ahead;
+    if constexpr (T::kSplitsSums) gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
     if constexpr (T::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
-    if constexpr (kLevel == Shape::kLevels - 1) step_barrier.arrive();
+    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
     if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
-    level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
+    if constexpr (T::kSplitsSums) {
+      level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
+    }
     LateCells<S, T> late;
     if constexpr (S::kInputs > 1) constants.template read<kLevel>(late);
     Plane updated;
@@ -216,7 +227,7 @@ struct SumLevels {
   }
   template <int kLevel, bool kExchanged, int kR, class Taken>
   STENCIL_DEVICE void gather_row(const Plane& plane, Taken& taken) const {
-    constexpr RowUse kUse = Computed<typename Taken::Reads>::kTable.use[T::kAdvanced][0][kR];
+    constexpr RowUse kUse = Taken::Reads::row(T::kAdvanced, 0, kR);
     if constexpr (is_used(kUse)) {
       Value* body = taken.window.body(T::kAdvanced, 0, kR);
       constexpr int kJ = kR - S::kLowY;

@@ -27,8 +27,6 @@ struct TemporalShape {
   static constexpr bool kMapsPlanes =
       !T::kKeepsSums && (S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect);
 
-  using Reads = TileReads<S, kCells, kRows, 1, true>;
-
   /// The thread's place in its warp, and the warp's among those of its levels: row by row.
   STENCIL_DEVICE static int lane() {
     if constexpr (kWarpsX == 1) return thread_x();

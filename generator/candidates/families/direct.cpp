@@ -9,6 +9,13 @@ TextbookLoads textbook_loads(const Candidate& candidate) {
   return loads_through_cache(candidate, candidate.tuning().register_z);
 }
 
+std::string constants(const Candidate& candidate) {
+  const Tuning& tuning = candidate.tuning();
+  const ThreadTile tile{tuning.register_x, tuning.register_y, tuning.register_z,
+                        tuning.neighbours == Neighbours::shuffle};
+  return tile_constants(candidate) + inside_constants(candidate, tile, 0) + rows_at_once(candidate, tile);
+}
+
 std::vector<Tuning> defaults(const Problem& problem) { return {flat_block(direct_family(), problem.extents.rank)}; }
 
 }  // namespace
@@ -33,7 +40,7 @@ const Family& direct_family() {
             shape.tile = tile_of_threads(tuning);
             estimate_rows_at_once(problem, tuning, shape);
           },
-      .constants = [](const Candidate& candidate) { return tile_constants(candidate); },
+      .constants = constants,
       .defaults = defaults,
       .textbook_loads = textbook_loads,
   };

@@ -66,6 +66,20 @@ std::string tile_constants(const Candidate& candidate) {
       shape.cluster_axis, shape.tile[0], shape.tile[1], shape.tile[2]);
 }
 
+std::string rows_at_once(const Candidate& candidate, const ThreadTile& tile) {
+  return reads_ahead(candidate, tile) + tile_reads(candidate, tile);
+}
+
+std::string inside_constants(const Candidate& candidate, const ThreadTile& tile, int planes_ahead) {
+  const auto is_inside = [&](std::size_t axis, bool one_output) {
+    return candidate.tuning().neighbours == Neighbours::cache && one_output &&
+           candidate.shape().axes.boundaries[axis] == Boundary::hold;
+  };
+  return fmt::format("  static constexpr bool kInsideX = {}, kInsideY = {}, kInsideZ = {};\n",
+                     is_inside(0, tile.x == 1), is_inside(1, tile.y == 1),
+                     is_inside(2, tile.z == 1 && planes_ahead == 0));
+}
+
 std::string shared_tile_constants(const SharedTile& shared, int top, int below) {
   return fmt::format(
       "  // The tile in shared memory: see shared_tile.cuh.\n"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "generator/candidates/family.hpp"
+#include "generator/candidates/row_reads.hpp"
 
 namespace stencil_tune {
 
@@ -34,6 +35,12 @@ std::int64_t work_of_an_output(const Problem& problem);
 
 /// "kTileX, kTileY, kTileZ" and the cluster's axis.
 std::string tile_constants(const Candidate& candidate);
+/// The rows of a register tile, which a thread reads at once.
+std::string rows_at_once(const Candidate& candidate, const ThreadTile& tile);
+/// "kInsideX, kInsideY, kInsideZ" of threads that read global memory themselves, and may leave when they have nothing
+/// to write. Under hold an output reads only inside the array, which settles every axis on which a thread has one
+/// output; with more, those beyond the edge read too. Lanes that shuffle stay for their neighbours, outputs or not.
+std::string inside_constants(const Candidate& candidate, const ThreadTile& tile, int planes_ahead);
 /// Those of a tile in shared memory: see shared_tile.cuh. `below`: planes of halo before the first output's.
 std::string shared_tile_constants(const SharedTile& shared, int top, int below);
 

@@ -235,6 +235,26 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   }
 }
 
+std::string reads(const Candidate& candidate) {
+  const Tuning& tuning = candidate.tuning();
+  const Reach& z = candidate.shape().axes.reach[2];
+  const bool shuffles = in_registers(tuning) && tuning.neighbours == Neighbours::shuffle;
+  const ThreadTile tile{tuning.register_x, tuning.register_y, 1, shuffles};
+  if (tuning.planes == Planes::shared) return rows_at_once(candidate, tile);
+  if (tuning.planes == Planes::mixed) {
+    return walk_reads(candidate, {tuning.register_x, tuning.register_y, 1, true}, 0, true);
+  }
+  if (in_pipeline(tuning)) {
+    return keeps_sums(tuning) ? plane_reads("Reads", candidate, tile, z.low, z.high) : walk_reads(candidate, tile, 0);
+  }
+  if (keeps_sums(tuning)) {
+    return inside_constants(candidate, tile, 0) + plane_reads("Reads", candidate, tile, z.low, z.high);
+  }
+  return inside_constants(candidate, tile, tuning.prefetch) + walk_reads(candidate, tile, tuning.prefetch);
+}
+
+bool zeros_are_right(Boundary boundary) { return boundary == Boundary::hold || boundary == Boundary::zero; }
+
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
   std::string text = tile_constants(candidate);
@@ -244,8 +264,12 @@ std::string constants(const Candidate& candidate) {
         "  // The lowest plane in reach of which a step loads something.\n"
         "  static constexpr int kFirstLoaded = {};\n",
         shape.first_loaded_plane);
+    text += fmt::format(
+        "  // Threads write cells beyond an edge to planes that TMA brings: zeros are not right there.\n"
+        "  static constexpr bool kFillsEdges = {};\n",
+        !zeros_are_right(shape.axes.boundaries[0]) || !zeros_are_right(shape.axes.boundaries[1]));
   }
-  return text;
+  return text + reads(candidate);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -16,8 +16,10 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
 
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
+  const Tuning& tuning = candidate.tuning();
   return tile_constants(candidate) +
-         shared_tile_constants(shape.shared, -shape.axes.reach[1].low, -shape.axes.reach[2].low);
+         shared_tile_constants(shape.shared, -shape.axes.reach[1].low, -shape.axes.reach[2].low) +
+         rows_at_once(candidate, {tuning.register_x, tuning.register_y, tuning.register_z});
 }
 
 std::vector<Tuning> defaults(const Problem& problem) {

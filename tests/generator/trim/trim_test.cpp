@@ -81,7 +81,7 @@ TEST(Trim, OverloadsGoWhoseParametersNothingHas) {
   EXPECT_THAT(text, Not(HasSubstr("BF16")));
 }
 
-TEST(Trim, SpecialisationsGoThatNothingChooses) {
+TEST(Trim, WhatAConditionChoosesStandsInPlaceOfTheChoice) {
   const std::string types =
       "struct ByLanes {};\nstruct ByTma {};\ntemplate <class S, class T, bool kTma>\nstruct Copies { using Type = "
       "ByLanes; };\n"
@@ -92,7 +92,10 @@ TEST(Trim, SpecialisationsGoThatNothingChooses) {
                               "; };\nint x = f<Stencil, Tuning>();\n");
   };
   EXPECT_THAT(with("false"), Not(HasSubstr("ByTma")));
-  EXPECT_THAT(with("true"), HasSubstr("struct ByTma"));
+  EXPECT_THAT(with("false"), HasSubstr("sizeof(ByLanes)"));
+  EXPECT_THAT(with("true"), HasSubstr("sizeof(ByTma)"));
+  EXPECT_THAT(with("true"), Not(HasSubstr("ByLanes")));
+  EXPECT_THAT(with("true"), Not(HasSubstr("struct Copies"))) << "what was chosen stands where the choice was";
   EXPECT_THAT(with("unknown()"), HasSubstr("struct ByTma"));
 }
 

@@ -45,11 +45,12 @@ Length length_of(const std::string& text) {
 Length limit_of(const Tuning& tuning) {
   if (tuning.family->name == "temporal") {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{2560, 1880} : Length{2270, 1660};
-    return more ? Length{2220, 1590} : Length{1900, 1370};
+    if (tuning.keeps == Keeps::sums) return more ? Length{2230, 1620} : Length{2040, 1475};
+    return more ? Length{1930, 1375} : Length{1725, 1220};
   }
-  if (tuning.family->name == "direct") return {860, 610};
-  return tuning.planes == Planes::ring ? Length{1560, 1170} : Length{1200, 900};
+  if (tuning.family->name == "direct") return {690, 475};
+  if (tuning.planes == Planes::ring) return {1300, 940};
+  return tuning.keeps == Keeps::sums ? Length{1030, 760} : Length{770, 540};
 }
 
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {

@@ -1,0 +1,237 @@
+#include "generator/candidates/row_reads.hpp"
+
+#include "generator/stencil/sum_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+/// x offsets; empty when low > high.
+struct Range {
+  int low = 1;
+  int high = 0;
+
+  bool is_empty() const { return low > high; }
+  void add(int x) { *this = is_empty() ? Range{x, x} : Range{std::min(low, x), std::max(high, x)}; }
+};
+
+struct RowUse {
+  int left = 0;
+  bool body = false;
+  int right = 0;
+  int at = 0;
+
+  bool is_used() const { return body || left > 0 || right > 0; }
+};
+
+RowUse larger(const RowUse& a, const RowUse& b) {
+  return {std::max(a.left, b.left), a.body || b.body, std::max(a.right, b.right)};
+}
+
+/// While a thread walks, part of a row is loaded at one plane of the reach and read for the last time at another.
+struct Lifetime {
+  int newest = -1;
+  int oldest = 0;
+
+  void extend_down_to(int p) {
+    if (newest < 0) newest = p;
+    oldest = p;
+  }
+  std::string text() const { return newest < 0 ? "{}" : fmt::format("{{{}, {}}}", newest, oldest); }
+};
+
+/// Entries of an array, as many on a line as fit, those of a row of the table on lines of their own.
+std::string lines_of(const std::vector<std::string>& entries, std::size_t in_row) {
+  constexpr std::size_t kWidth = 120;
+  std::string text, line;
+  const auto end_line = [&] {
+    if (!line.empty()) text += "          " + line + "\n";
+    line.clear();
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i % in_row == 0 || 10 + line.size() + entries[i].size() + 2 > kWidth) end_line();
+    line += (line.empty() ? "" : " ") + entries[i] + ",";
+  }
+  end_line();
+  return text;
+}
+
+class RowTable {
+ public:
+  /// planes, rows: of the reach. `add` then says what is read.
+  RowTable(const Candidate& candidate, const ThreadTile& tile, int planes)
+      : facts_(candidate.problem().facts),
+        axes_(candidate.shape().axes),
+        tile_(tile),
+        inputs_(static_cast<int>(facts_.inputs.size())),
+        planes_(planes),
+        rows_(tile.y + axes_.reach_width(1)),
+        ranges_(static_cast<std::size_t>(inputs_ * planes_ * rows_)) {}
+
+  int inputs() const { return inputs_; }
+  int rows() const { return rows_; }
+  const StageFacts& facts() const { return facts_; }
+  const KernelAxes& axes() const { return axes_; }
+  int input_of(const Tap& tap) const {
+    return static_cast<int>(std::find(facts_.inputs.begin(), facts_.inputs.end(), tap.field) - facts_.inputs.begin());
+  }
+
+  /// The tap, of all outputs of a plane of the tile, in plane p.
+  void add(const Tap& tap, int p) {
+    const int first_row = axes_.offset(tap, 1) - axes_.reach[1].low;
+    for (int j = 0; j < tile_.y; ++j) ranges_[place(input_of(tap), p, first_row + j)].add(axes_.offset(tap, 0));
+  }
+
+  /// After all taps.
+  void settle() {
+    for (const Range& range : ranges_) {
+      RowUse use;
+      if (!range.is_empty()) {
+        use = {std::max(0, -range.low), tile_.body_for_halo || (range.low < tile_.x && range.high > -tile_.x),
+               std::max(0, range.high)};
+      }
+      uses_.push_back(use);
+    }
+  }
+
+  RowUse& use(int f, int p, int r) { return uses_[place(f, p, r)]; }
+
+  /// Gives all rows their places; the number of cells.
+  int place_cells() {
+    int cells = 0;
+    for (RowUse& use : uses_) {
+      if (!use.is_used()) continue;
+      use.at = cells + use.left;
+      cells += use.left + tile_.x + use.right;
+    }
+    return cells;
+  }
+
+  /// more: members of the struct after its table.
+  std::string text(std::string_view name, const std::string& more = {}) {
+    const int cells = place_cells();
+    std::vector<std::string> entries;
+    for (const RowUse& use : uses_) {
+      entries.push_back(use.is_used()
+                            ? fmt::format("{{{}, {}, {}, {}}}", use.left, use.body ? tile_.x : 0, use.right, use.at)
+                            : "{}");
+    }
+    return fmt::format(
+        R"(  // Of each row that a thread reads: cells left of its own, its own, right of them; where its own stand in its window.
+  struct {} {{
+    static constexpr int kPlanes = {}, kRows = {}, kCells = {};
+    STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int p, int r) {{
+      constexpr stencil_tune::RowUse kUse[{}] = {{
+{}      }};
+      return kUse[(f * kPlanes + p) * kRows + r];
+    }}
+{}  }};
+)",
+        name, planes_, rows_, cells, entries.size(), lines_of(entries, static_cast<std::size_t>(rows_)), more);
+  }
+
+ private:
+  std::size_t place(int f, int p, int r) const { return static_cast<std::size_t>((f * planes_ + p) * rows_ + r); }
+
+  const StageFacts& facts_;
+  const KernelAxes& axes_;
+  ThreadTile tile_;
+  int inputs_, planes_, rows_;
+  std::vector<Range> ranges_;
+  std::vector<RowUse> uses_;
+};
+
+RowTable rows_of_tile(const Candidate& candidate, const ThreadTile& tile, int ahead) {
+  RowTable table(candidate, tile, tile.z + candidate.shape().axes.reach_width(2) + ahead);
+  for (const Tap& tap : table.facts().taps) {
+    const int first_plane = table.axes().offset(tap, 2) - table.axes().reach[2].low;
+    for (int k = 0; k < tile.z; ++k) table.add(tap, first_plane + k);
+  }
+  table.settle();
+  return table;
+}
+
+/// What is read at two planes is kept at all planes between them, at each as wide as at the widest. It is also there in
+/// the planes above them, since it is loaded `ahead` planes before its first use.
+void keep_between(RowTable& table, int planes, int ahead, int f, int r) {
+  for (int p = 0; p < planes; ++p) {
+    RowUse below, above;
+    for (int q = 0; q <= p; ++q) below = larger(below, table.use(f, q, r));
+    for (int q = p; q < planes; ++q) above = larger(above, table.use(f, q, r));
+    const RowUse widest = larger(below, above);
+    table.use(f, p, r) = {below.left > 0 && above.left > 0 ? widest.left : 0, below.body && above.body,
+                          below.right > 0 && above.right > 0 ? widest.right : 0};
+  }
+  for (int p = planes - 1; p > 0; --p) {
+    for (int q = 1; q <= ahead && q <= p; ++q) table.use(f, p, r) = larger(table.use(f, p, r), table.use(f, p - q, r));
+  }
+}
+
+std::string life_text(RowTable& table, int planes, int f, int r) {
+  Lifetime body, left, right;
+  int left_cells = 0, right_cells = 0;
+  for (int p = planes - 1; p >= 0; --p) {
+    const RowUse& use = table.use(f, p, r);
+    if (use.body) body.extend_down_to(p);
+    if (use.left > 0) left.extend_down_to(p);
+    if (use.right > 0) right.extend_down_to(p);
+    left_cells = std::max(left_cells, use.left);
+    right_cells = std::max(right_cells, use.right);
+  }
+  return fmt::format("{{{}, {}, {}, {}, {}}}", body.text(), left.text(), right.text(), left_cells, right_cells);
+}
+
+}  // namespace
+
+std::string tile_reads(const Candidate& candidate, const ThreadTile& tile) {
+  return rows_of_tile(candidate, tile, 0).text("Reads");
+}
+
+std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile) {
+  constexpr int kMostCells = 160;  // more would not fit the registers
+  const bool fits = rows_of_tile(candidate, tile, 0).place_cells() <= kMostCells;
+  return fmt::format("  static constexpr bool kReadsAhead = {};\n", fits);
+}
+
+std::string walk_reads(const Candidate& candidate, const ThreadTile& tile, int ahead, bool own_rows) {
+  RowTable table = rows_of_tile(candidate, tile, ahead);
+  const int planes = 1 + table.axes().reach_width(2) + ahead;
+  std::vector<std::string> lives;
+  for (int f = 0; f < table.inputs(); ++f) {
+    for (int r = 0; r < table.rows(); ++r) {
+      keep_between(table, planes, ahead, f, r);
+      const bool own = r + table.axes().reach[1].low >= 0 && r + table.axes().reach[1].low < tile.y;
+      for (int p = 0; own_rows && own && p < planes; ++p) table.use(f, p, r).body = true;
+      lives.push_back(life_text(table, planes, f, r));
+    }
+  }
+  return table.text(
+      "Reads",
+      fmt::format(
+          R"(    // Of each part of a row: the planes at which it is loaded and read last; cells on the left and the right.
+    STENCIL_DEVICE static constexpr stencil_tune::RowLife life(int row) {{
+      constexpr stencil_tune::RowLife kLives[{}] = {{
+{}      }};
+      return kLives[row];
+    }}
+)",
+          lives.size(), lines_of(lives, static_cast<std::size_t>(table.rows()))));
+}
+
+std::string plane_reads(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first,
+                        int last) {
+  RowTable table(candidate, tile, 1);
+  for (const Tap& tap : table.facts().taps) {
+    const int dz = table.axes().offset(tap, 2);
+    const bool late = is_late(table.facts(), static_cast<std::size_t>(table.input_of(tap)));
+    if (dz >= first && dz <= last && !late) table.add(tap, 0);
+  }
+  table.settle();
+  return table.text(name);
+}
+
+}  // namespace stencil_tune

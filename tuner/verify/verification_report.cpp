@@ -1,0 +1,88 @@
+// What is said of a launch that was wrong.
+#include "stencil_tune/error.hpp"
+#include "tuner/verify/device/storage.h"
+#include "tuner/verify/reference.hpp"
+#include "tuner/verify/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace stencil_tune {
+namespace {
+
+/// Where a place (cells from the field's beginning) lies.
+std::string where(const Problem& problem, std::int64_t place) {
+  const std::int64_t cells = problem.allocated_cells();
+  if (place < 0) return fmt::format("{} cells before the array", -place);
+  if (place >= cells) return fmt::format("{} cells after the array", place - cells + 1);
+  const std::int64_t row = place / problem.pitch;
+  return fmt::format("cell ({}, {}, {})", place % problem.pitch, row % problem.extents.n[1],
+                     row / problem.extents.n[1]);
+}
+
+template <class T>
+T from_bytes(const std::array<std::byte, 8>& bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+double cell_value(const std::array<std::byte, 8>& bytes, ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return from_bytes<double>(bytes);
+    case ElementType::f32:
+      return from_bytes<float>(bytes);
+    case ElementType::f16:
+      return check::from_f16(from_bytes<unsigned short>(bytes));
+    case ElementType::bf16:
+      return check::from_bf16(from_bytes<unsigned short>(bytes));
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string Verification::describe(const CheckedLaunch& launch, std::size_t output, const Stored& stored,
+                                   const check::Report& report) {
+  const Problem& problem = launch.problem;
+  const std::string what = report.touched > 0   ? fmt::format("wrote {} cells that no step may write, first {}",
+                                                              report.touched, where(problem, report.first_touched))
+                           : report.changed > 0 ? fmt::format("changed {} cells of its input, first {}", report.changed,
+                                                              where(problem, report.first_changed))
+                                                : describe_mismatch(launch, output, stored, report);
+  return fmt::format("on {} (pitch {}), {}, field '{}': {}", to_string(problem.extents), problem.pitch,
+                     launch.how.numbers.exact ? "integers" : "random input",
+                     problem.stencil.fields[static_cast<std::size_t>(stored.field)], what);
+}
+
+std::string Verification::describe_mismatch(const CheckedLaunch& launch, std::size_t output, const Stored& stored,
+                                            const check::Report& report) {
+  const auto& [problem, fields, how, steps, levels] = launch;
+  const Box& box = stored.box;
+  if (levels) {
+    return fmt::format("{} of {} cells are wrong after {} fused step{}, first {}", report.mismatches, box.cells(),
+                       steps, steps == 1 ? "" : "s", where(problem, report.first_mismatch));
+  }
+  const std::int64_t line = report.first_mismatch / problem.pitch;
+  const std::int64_t y = line % problem.extents.n[1] - box.low[1];
+  const std::int64_t z = line / problem.extents.n[1] - box.low[2];
+  // The reference of this one row again: of all slabs the last one is still there.
+  scratch_->compute({problem, how.stages.front()[output], how.numbers.exact}, fields, {},
+                    {z * (box.high[1] - box.low[1]) + y, 1});
+  const auto [expected, error] = scratch_->read(report.first_mismatch % problem.pitch - box.low[0]);
+  const double allowed = check::stored_error(expected, error, rounding_of(problem.type, how.numbers.exact));
+  std::array<std::byte, 8> bytes{};
+  const DevicePointer field = fields.field(stored.place);
+  driver_.copy_to_host(bytes.data(), field + static_cast<std::size_t>(report.first_mismatch) * size_of(problem.type),
+                       size_of(problem.type), kernels_.stream());
+  driver_.synchronize_stream(kernels_.stream());
+  return fmt::format("{} of {} cells are wrong, first {}: {:.9g} instead of {:.9g} +- {:.2g}", report.mismatches,
+                     box.cells(), where(problem, report.first_mismatch), cell_value(bytes, problem.type), expected,
+                     allowed);
+}
+
+}  // namespace stencil_tune
