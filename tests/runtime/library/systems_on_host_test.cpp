@@ -1,15 +1,11 @@
 // Kernel::advance of whole systems with fused steps and stages on the host executor, against the reference.
-#include "generator/candidates/space.hpp"
+#include "tests/runtime/library/systems_on_host.hpp"
 #include "generator/definition/definition.hpp"
-#include "runtime/library/library_parts.hpp"
 #include "runtime/library/rotation.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/kernels/random_run.hpp"
 #include "tests/kernels/random_systems.hpp"
-#include "tests/runtime/library/host_driver.hpp"
 #include "tuner/verify/reference.hpp"
-
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -41,46 +37,6 @@ Problem on_a_grid(const char* definition, const Boundaries& boundaries, int step
   return make_problem(parse_definition(definition, "system.toml"), ElementType::f64, boundaries, {2, {150, 41, 1}}, 0,
                       steps, kWholeStep);
 }
-
-WinnerRecord winner(const Problem& problem, int steps, int fused) {
-  Problem run = problem;
-  run.steps = steps;
-  Tuning tuning = default_candidate(family_named("system"), run, {}).value();
-  tuning.steps = fused;
-  WinnerRecord record;
-  record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
-                          .stencil_name = problem.stencil.name,
-                          .stage = problem.stage,
-                          .type = problem.type,
-                          .boundaries = problem.boundaries,
-                          .extents = problem.extents,
-                          .pitch = problem.pitch,
-                          .steps = steps};
-  record.trial.platform.architecture = "sm_90";
-  record.trial.code = code(tuning);
-  record.trial.gstencils = 1;
-  return record;
-}
-
-class SystemsOnHost : public ::testing::Test {
- protected:
-  Kernel lookup(const Problem& problem, std::vector<WinnerRecord> winners) {
-    LibraryParts parts;
-    parts.driver = [this]() -> Driver& { return driver_; };
-    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-    parts.winners = [winners](const Problem&, const std::string&) { return winners; };
-    library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
-    return library_->lookup({.stencil = problem.stencil,
-                             .type = problem.type,
-                             .extents = problem.extents,
-                             .boundaries = problem.boundaries,
-                             .alignment = 16,
-                             .steps = 100});
-  }
-
-  HostDriver driver_;
-  std::optional<Library> library_;
-};
 
 Fields random_fields(const Problem& problem) {
   std::mt19937_64 random(1);
