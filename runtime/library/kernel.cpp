@@ -134,26 +134,19 @@ void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span
   }
 }
 
-/// What fields still have in spare buffers goes to the caller's, of which as many are free.
+/// What fields still have in spare buffers goes to the caller's, of which as many stand in places of spare ones.
 void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::span<void*> buffers, std::size_t fields,
                          std::span<void* const> spares) {
   const std::vector<bool> counts = fields_that_count(state.step);
   const auto is_spare = [&](void* buffer) { return std::find(spares.begin(), spares.end(), buffer) != spares.end(); };
-  const auto free_place = [&] {
-    for (std::size_t place = 0; place < buffers.size(); ++place) {
-      if ((place >= fields || !counts[place]) && !is_spare(buffers[place])) return place;
+  auto to = buffers.begin() + static_cast<std::ptrdiff_t>(fields);
+  for (std::size_t field = 0; field < fields; ++field) {
+    if (!is_spare(buffers[field])) continue;
+    to = std::find_if_not(to, buffers.end(), is_spare);
+    if (counts[field]) {
+      state.driver->copy_region(address_of(*to), address_of(buffers[field]), whole_field(state.step), stream);
     }
-    throw Error(ErrorCode::internal, "no buffer of the caller's is free after fused steps; please report this");
-  };
-  for (const bool with_value : {true, false}) {
-    for (std::size_t field = 0; field < fields; ++field) {
-      if (!is_spare(buffers[field]) || counts[field] != with_value) continue;
-      const std::size_t to = free_place();
-      if (with_value) {
-        state.driver->copy_region(address_of(buffers[to]), address_of(buffers[field]), whole_field(state.step), stream);
-      }
-      std::swap(buffers[to], buffers[field]);
-    }
+    std::swap(*to, buffers[field]);
   }
 }
 

@@ -324,9 +324,6 @@ struct SystemLevels {
     using L = LevelOf<S, kLevel>;
     constexpr HeldLayers kHeld = L::kHeld;
     constexpr int kLayers = L::kLayers[kO];
-    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
-      if (z < 0 || z >= tile.nz) updated.fill(Value(0));
-    }
     bool whole_plane = false;
     if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::hold) {
       whole_plane = tile.holds_plane(kHeld, z);
@@ -339,6 +336,10 @@ struct SystemLevels {
         read_layers<-1 - kLayers>(z, before);
       }
       hold_cells<kLevel>(whole_plane, before, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
+    }
+    // After the layers: there is nothing of these in memory beyond the grid.
+    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
+      if (z < 0 || z >= tile.nz) updated.fill(Value(0));
     }
   }
 

@@ -201,6 +201,7 @@ const HugeCase kCases[]{
     {kStar2, "streaming.bx64.by1.cz4.ring.sums.pf1", plane(1 << 30, 1), true},
     {kStar3, "direct.bx32.by4.rx4.v4.zfirst", column(523'900), false},
     {kStar3, "direct.bx32.by4.cl2.zfirst", column(524'300), true},
+    {kStar3, "direct.bx32.by16", {3, {200'000'000, 3, 1}}, true},  // for rows of the block beyond the grid alone
     {kStar3, "tiled.bx16.by4.zfirst", column(523'900), false},
     {kStar3, "streaming.bx32.by4.cz4.regs.pf2.zfirst", column(523'900), false},
     {kStar3, "streaming.bx32.by4.cz4.regs.sums.zfirst", column(523'900), false},

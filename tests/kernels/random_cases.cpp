@@ -6,6 +6,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/kernel/launch.hpp"
 #include "tests/kernels/random_stencils.hpp"
+#include "tests/kernels/random_systems.hpp"
 #include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kMostCells = 50'000;     // of a grid: a second or two on the host executor
 constexpr std::int64_t kMostReads = 3'000'000;  // cells times taps times steps
+constexpr int kMostSystemSteps = 6;
 constexpr int kMostGrids = 3;
 constexpr int kGridTries = 30;
 constexpr int kCandidateTries = 50;
@@ -41,13 +43,10 @@ int random_stage(Draw& draw, const Stencil& stencil) {
   return draw.between(0, static_cast<int>(stencil.stages.size()) - 1);
 }
 
-/// Small, of usual size, or so large that offsets take 64 bits.
-Problem planned_problem(Draw& draw) {
-  const Stencil stencil = random_stencil(draw);
+/// On a grid that is small, of usual size, or so large that offsets take 64 bits.
+Problem on_a_grid(Draw& draw, const Stencil& stencil, int steps, int stage) {
   const ElementType type = random_type(draw);
   const Boundaries boundaries = random_boundaries(draw);
-  const int steps = draw.one_in(4) ? 1 : 8;
-  const int stage = random_stage(draw, stencil);
   const std::int64_t wide = stencil.rank == 1 ? std::int64_t{1} << 32 : stencil.rank == 2 ? 1 << 16 : 1 << 11;
   const std::int64_t side =
       draw.one_of({std::int64_t{0}, std::int64_t{64}, std::int64_t{512}, std::int64_t{512}, std::int64_t{1000}, wide});
@@ -58,6 +57,18 @@ Problem planned_problem(Draw& draw) {
   const std::int64_t unit = draw.one_of({1, 2, 4, 16});
   const std::int64_t pitch = (extents.n[0] + unit - 1) / unit * unit + (draw.one_in(3) ? unit : 0);
   return make_problem(stencil, type, boundaries, extents, pitch, steps, stage);
+}
+
+Problem planned_problem(Draw& draw) {
+  const Stencil stencil = random_stencil(draw);
+  const int steps = draw.one_in(4) ? 1 : 8;
+  return on_a_grid(draw, stencil, steps, random_stage(draw, stencil));
+}
+
+/// Whole steps of a system, which are fused.
+Problem planned_system(Draw& draw) {
+  const Stencil stencil = random_system(draw);
+  return on_a_grid(draw, stencil, draw.between(1, kMostSystemSteps), kWholeStep);
 }
 
 std::int64_t reads(const Problem& problem, const Tuning& tuning) {
@@ -135,21 +146,24 @@ bool can_be_verified(const Problem& problem, const Tuning& tuning) {
   return sweeps == 1 || sharp_numbers(problem, sweeps).sharpness.share >= kSharp;
 }
 
+/// A problem, and what chooses the family of its candidates.
+using Plan = Problem (*)(Draw&);
+using Choice = const Family& (*)(Draw&, const Problem&);
+
 /// Nothing where no candidate serves the problem, or only on grids that would take too long.
-std::optional<RandomCase> try_case(Draw& draw) {
+std::optional<RandomCase> try_case(Draw& draw, Plan plan, Choice choose) {
   RandomCase result;
-  result.planned = planned_problem(draw);
+  result.planned = plan(draw);
   result.architecture = draw.one_of({"sm_75", "sm_80", "sm_86", "sm_90", "sm_90", "sm_100", "sm_120"});
   const Limits limits = limits_of_architecture(result.architecture);
   const Space space(result.planned, limits);
-  const Family& family = random_family(draw, result.planned);  // for all tries: some families are seldom legal
+  const Family& family = choose(draw, result.planned);  // for all tries: some families are seldom legal
   for (int tries = 0; tries < kCandidateTries; ++tries) {
     auto tuning = space.sample(family, draw.engine());
     if (!tuning) return std::nullopt;
     if (draw.one_in(2)) tuning = textbook_form(draw, space, *tuning);
-    if (!can_be_verified(result.planned, *tuning)) continue;
     std::vector<Problem> grids = random_grids(draw, result.planned, limits, *tuning);
-    if (grids.empty()) continue;
+    if (grids.empty() || !can_be_verified(result.planned, *tuning)) continue;
     result.host_case = {*tuning, std::move(grids), result.planned};
     return result;
   }
@@ -159,9 +173,18 @@ std::optional<RandomCase> try_case(Draw& draw) {
 }  // namespace
 
 RandomCase random_case(std::uint64_t seed) {
+  if (seed % 5 == 0) return random_system_case(seed);
   Draw draw(seed);
   for (;;) {
-    if (auto found = try_case(draw)) return *found;
+    if (auto found = try_case(draw, planned_problem, random_family)) return *found;
+  }
+}
+
+RandomCase random_system_case(std::uint64_t seed) {
+  const auto systems = [](Draw&, const Problem&) -> const Family& { return family_named("system"); };
+  Draw draw(seed);
+  for (;;) {
+    if (auto found = try_case(draw, planned_system, systems)) return *found;
   }
 }
 

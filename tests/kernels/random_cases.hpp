@@ -19,6 +19,9 @@ struct RandomCase {
 /// cells than the reach, a cell more and a cell less than tiles, primes; rows dense or padded.
 RandomCase random_case(std::uint64_t seed);
 
+/// The same of whole steps of a random system alone, one case in five of random_case().
+RandomCase random_system_case(std::uint64_t seed);
+
 /// For messages: what was checked, and the stencil as a definition.
 std::string describe(const RandomCase& random_case);
 

@@ -1,7 +1,9 @@
 // Random kernels on the host executor: what nobody has tried yet.
 //
-//   random_kernels [SEED [CASES]]     else from STENCIL_TUNE_SEED, STENCIL_TUNE_CASES; else any seed, 200 cases
+//   random_kernels [systems] [SEED [CASES]]     else from STENCIL_TUNE_SEED, STENCIL_TUNE_CASES; else any seed, 200
+//   cases
 //
+// systems: whole steps of systems alone, in place of every fifth case.
 // Case i has the seed SEED + i and depends on it alone, so that each can be run by itself.
 #include "generator/candidates/family.hpp"
 #include "stencil_tune/error.hpp"
@@ -16,6 +18,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -31,12 +34,14 @@ struct Tally {
 
 class RandomKernels {
  public:
+  explicit RandomKernels(bool systems) : systems_(systems) {}
+
   /// Checks the cases of these seeds together.
   void check(std::uint64_t first, std::uint64_t count) {
     std::vector<RandomCase> cases;
     std::vector<HostCase> host_cases;
     for (std::uint64_t i = 0; i < count; ++i) {
-      cases.push_back(random_case(first + i));
+      cases.push_back(systems_ ? random_system_case(first + i) : random_case(first + i));
       host_cases.push_back(cases.back().host_case);
     }
     try {
@@ -65,17 +70,20 @@ class RandomKernels {
     tally.cells += verdict.cells_checked;
     if (verdict.right && verdict.cells_checked > 0) return;
     ++tally.wrong;
-    fmt::print("WRONG, again by: random_kernels {} 1\n  {}\n  {}\n{}\n", seed, describe(random_case),
-               verdict.right ? "no cell was checked" : verdict.message, canonical_text(random_case.planned.stencil));
+    fmt::print("WRONG, again by: random_kernels {}{} 1\n  {}\n  {}\n{}\n", systems_ ? "systems " : "", seed,
+               describe(random_case), verdict.right ? "no cell was checked" : verdict.message,
+               canonical_text(random_case.planned.stencil));
     std::fflush(stdout);
   }
 
+  bool systems_;
   std::map<std::string_view, Tally> tallies_;
 };
 
 int run(int count, char** words) {
-  const RandomRun asked = random_run(count, words, 200);
-  RandomKernels kernels;
+  const bool systems = count > 1 && std::string_view(words[1]) == "systems";
+  const RandomRun asked = random_run(count - (systems ? 1 : 0), words + (systems ? 1 : 0), 200);
+  RandomKernels kernels(systems);
   for (std::uint64_t done = 0; done < asked.cases; done += kTogether) {
     kernels.check(asked.seed + done, std::min(kTogether, asked.cases - done));
   }

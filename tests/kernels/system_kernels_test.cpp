@@ -38,6 +38,25 @@ TEST(SystemKernels, FuseOneToSixSteps) { expect_all_right(system_step_cases()); 
 
 TEST(SystemKernels, AreRightWithEveryParameter) { expect_all_right(system_parameter_cases()); }
 
+/// What the first stage writes is held in x, by layers that no state has, and is zero beyond the ends of the walk.
+TEST(SystemKernels, HeldLayersOfAnIntermediateEndWithTheGrid) {
+  const Stencil stencil = parse_definition(R"toml(
+name = "held_intermediate"
+rank = 2
+fields = ["u", "between", "u_next"]
+[[stage]]
+between = "0.5*u + 0.25*u[x-1]"
+[[stage]]
+u_next = "0.5*u + 0.25*between[y-1] + 0.125*between[y+1]"
+[rotate]
+u_next = "u"
+)toml",
+                                           "held_intermediate");
+  const Boundaries boundaries{Boundary::hold, Boundary::zero, Boundary::hold};
+  const HostCase tested = system_case(stencil, ElementType::f32, boundaries, "system.bx32.by1.rx2.v2.pf2.t1.ch2");
+  expect_all_right({tested});
+}
+
 FusedSystem plan(const Stencil& stencil, const std::string& code) {
   const Problem problem = step_of(stencil, {stencil.rank, {512, 512, stencil.rank == 3 ? 512 : 1}}, 8);
   return Candidate(problem, parse_code(code)).shape().system;

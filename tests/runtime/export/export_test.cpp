@@ -132,6 +132,8 @@ TEST(Export, NamesOfTheLibrariesItBuildsOnAreLeftToThem) {
   for (const std::string name : {"div", "gamma", "random", "y0", "sinf", "write", "float4", "remainderl", "cudaFree"}) {
     EXPECT_EQ(export_name(name), name + "_");
   }
+  // Locals and parameters of launchers and of NAME_advance.
+  for (const std::string name : {"before", "after", "buffers", "steps", "i"}) EXPECT_EQ(export_name(name), name + "_");
   for (const std::string name : {"heat3d", "wave", "blur", "life", "box2d1r", "self", "l"}) {
     EXPECT_EQ(export_name(name), name);
   }

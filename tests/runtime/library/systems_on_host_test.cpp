@@ -1,15 +1,14 @@
 // Kernel::advance of whole systems with fused steps and stages on the host executor, against the reference.
-#include "generator/candidates/space.hpp"
+#include "tests/runtime/library/systems_on_host.hpp"
 #include "generator/definition/definition.hpp"
-#include "runtime/library/library_parts.hpp"
 #include "runtime/library/rotation.hpp"
 #include "tests/generator/systems.hpp"
-#include "tests/runtime/library/host_driver.hpp"
+#include "tests/kernels/random_run.hpp"
+#include "tests/kernels/random_systems.hpp"
 #include "tuner/verify/reference.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 
 namespace stencil_tune {
@@ -38,46 +37,6 @@ Problem on_a_grid(const char* definition, const Boundaries& boundaries, int step
   return make_problem(parse_definition(definition, "system.toml"), ElementType::f64, boundaries, {2, {150, 41, 1}}, 0,
                       steps, kWholeStep);
 }
-
-WinnerRecord winner(const Problem& problem, int steps, int fused) {
-  Problem run = problem;
-  run.steps = steps;
-  Tuning tuning = default_candidate(family_named("system"), run, {}).value();
-  tuning.steps = fused;
-  WinnerRecord record;
-  record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
-                          .stencil_name = problem.stencil.name,
-                          .stage = problem.stage,
-                          .type = problem.type,
-                          .boundaries = problem.boundaries,
-                          .extents = problem.extents,
-                          .pitch = problem.pitch,
-                          .steps = steps};
-  record.trial.platform.architecture = "sm_90";
-  record.trial.code = code(tuning);
-  record.trial.gstencils = 1;
-  return record;
-}
-
-class SystemsOnHost : public ::testing::Test {
- protected:
-  Kernel lookup(const Problem& problem, std::vector<WinnerRecord> winners) {
-    LibraryParts parts;
-    parts.driver = [this]() -> Driver& { return driver_; };
-    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-    parts.winners = [winners](const Problem&, const std::string&) { return winners; };
-    library_.emplace(std::make_unique<Library::Impl>(std::move(parts)));
-    return library_->lookup({.stencil = problem.stencil,
-                             .type = problem.type,
-                             .extents = problem.extents,
-                             .boundaries = problem.boundaries,
-                             .alignment = 16,
-                             .steps = 100});
-  }
-
-  HostDriver driver_;
-  std::optional<Library> library_;
-};
 
 Fields random_fields(const Problem& problem) {
   std::mt19937_64 random(1);
@@ -115,9 +74,11 @@ void expect_right(const Problem& problem, Kernel& kernel, int steps) {
   EXPECT_TRUE(std::is_permutation(fields.begin(), fields.end(), own.begin())) << "the caller's buffers only";
 
   even_layers(problem, before);
+  std::vector<double> coefficients;
+  for (const Coefficient& coefficient : problem.stencil.coefficients) coefficients.push_back(coefficient.value);
   Fields inputs;
   for (const int field : kernel_inputs(problem, steps)) inputs.push_back(before[static_cast<std::size_t>(field)]);
-  for (const ReferenceField& expected : evaluate_reference(problem, inputs, {}, false, steps)) {
+  for (const ReferenceField& expected : evaluate_reference(problem, inputs, coefficients, false, steps)) {
     int field = expected.field;
     for (const Rotation& rotation : problem.stencil.rotations) {
       if (rotation.from == expected.field) field = rotation.to;
@@ -132,6 +93,30 @@ void expect_right(const Problem& problem, Kernel& kernel, int steps) {
   }
 }
 
+/// Field b is written in every step, and nothing of it is left after it.
+constexpr const char* kBufferWithoutAValue = R"toml(
+name = "buffer_without_a_value"
+rank = 1
+fields = ["b", "u", "u_old", "u_next"]
+[[stage]]
+b = "0.5*u + 0.25*u_old[x-1]"
+[[stage]]
+u_next = "0.5*b[x+1] + 0.25*u"
+[rotate]
+u_next = "u"
+u = "u_old"
+)toml";
+
+TEST_F(SystemsOnHost, NoFieldIsLeftInASpareBuffer) {
+  const Boundaries zero{Boundary::zero, Boundary::zero, Boundary::zero};
+  const Problem problem = make_problem(parse_definition(kBufferWithoutAValue, "system.toml"), ElementType::f64, zero,
+                                       {1, {150, 1, 1}}, 0, 1, kWholeStep);
+  Kernel kernel = lookup(problem, {winner(problem, 100, 2)});
+  EXPECT_GT(kernel.workspace_bytes(), 0U);
+  kernel.prepare();
+  for (const int steps : {1, 2, 3, 4, 5}) expect_right(problem, kernel, steps);
+}
+
 TEST_F(SystemsOnHost, EveryNumberOfStepsIsThatOfTheReferenceInTheCallersBuffers) {
   for (const auto& [definition, boundaries] :
        {std::pair{kWave, kHold}, {kReaction, kMixed}, {kYee, kHold}, {kInPlace, kMixed}}) {
@@ -140,6 +125,46 @@ TEST_F(SystemsOnHost, EveryNumberOfStepsIsThatOfTheReferenceInTheCallersBuffers)
     EXPECT_EQ(kernel.fused_steps(), 3) << problem.stencil.name;
     kernel.prepare();
     for (const int steps : {1, 2, 3, 4, 6, 9, 11}) expect_right(problem, kernel, steps);
+  }
+}
+
+/// The first legal one of so many fused steps or fewer, on a grid that its tiles do not divide.
+std::optional<Problem> random_problem(std::uint64_t seed, int fused) {
+  Draw draw(seed);
+  const Stencil system = random_system(draw);
+  using enum Boundary;
+  const Boundaries boundaries{draw.one_of({hold, zero, clamp, periodic, reflect}),
+                              draw.one_of({hold, zero, clamp, periodic, reflect}),
+                              draw.one_of({hold, zero, clamp, periodic, reflect})};
+  const Extents extents{system.rank, {150, system.rank > 1 ? 41 : 1, system.rank > 2 ? 23 : 1}};
+  Problem problem = make_problem(system, ElementType::f64, boundaries, extents, 0, fused, kWholeStep);
+  const bool served = family_named("system").serves(problem) && default_candidate(family_named("system"), problem, {});
+  const bool starts_again = !system.rotations.empty();
+  if (!served || !starts_again || updated_box(problem).cells() == 0) return std::nullopt;
+  problem.steps = 1;
+  return problem;
+}
+
+/// Some in every run of the tests; one for ten random kernels where a number of these is asked for.
+RandomRun random_systems() {
+  if (std::getenv("STENCIL_TUNE_CASES") == nullptr) return {.seed = 1, .cases = 2};
+  RandomRun run = random_run(0, nullptr, 0);
+  run.cases = std::max<std::uint64_t>(2, run.cases / 10);
+  return run;
+}
+
+TEST_F(SystemsOnHost, RandomSystemsAdvanceLikeTheReference) {
+  constexpr int kFused = 2;
+  const RandomRun run = random_systems();
+  std::uint64_t seed = run.seed;
+  for (std::uint64_t tried = 0; tried < run.cases; ++seed) {
+    const std::optional<Problem> problem = random_problem(seed, kFused);
+    if (!problem) continue;
+    ++tried;
+    SCOPED_TRACE(seed);
+    Kernel kernel = lookup(*problem, {winner(*problem, 100, kFused)});
+    kernel.prepare();
+    for (const int steps : {1, 2, 5}) expect_right(*problem, kernel, steps);
   }
 }
 

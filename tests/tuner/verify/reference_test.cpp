@@ -193,6 +193,11 @@ TEST(Reference, ADivisorThatMayBeZeroBoundsNothing) {
   const Bounded zero = subtract(multiply(exactly(0.5), exactly(3)), exactly(1.5));
   EXPECT_TRUE(std::isinf(tolerance(divide(exactly(1), zero, f32), f32)));
   EXPECT_TRUE(std::isfinite(tolerance(divide(exactly(1), exactly(3), f32), f32)));
+  // Its own value is not 0, so that the quotient is a number.
+  const Bounded near_zero = opaque(0.5, 0.75, 0);
+  EXPECT_EQ(tolerance(divide(exactly(1), near_zero, f32), f32), infinity());
+  EXPECT_EQ(tolerance(divide(exactly(1), negate(near_zero), f32), f32), infinity());
+  EXPECT_TRUE(std::isfinite(tolerance(divide(exactly(1), opaque(0.5, 0.25, 0), f32), f32)));
 }
 
 TEST(Reference, WhatMayBeAnythingStaysSo) {
