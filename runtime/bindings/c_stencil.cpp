@@ -1,16 +1,34 @@
 // The C interface: stencils from text, and what was understood of it.
+#include "generator/stencil/describe.hpp"
+#include "generator/stencil/step.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
+#include "runtime/library/definition_writer.hpp"
+#include "runtime/library/rotation.hpp"
 
 namespace stencil_tune {
 
 namespace {
 
+std::vector<FieldRole> roles_of(const Stencil& stencil) {
+  std::vector<FieldRole> roles(stencil.fields.size());
+  const std::vector<int> next = buffer_rotation(stencil);
+  for (std::size_t field = 0; field < roles.size(); ++field) roles[field].next = next[field];
+  const auto role = [&](int field) -> FieldRole& { return roles[static_cast<std::size_t>(field)]; };
+  for (const StepStage& stage : analyse_step(stencil).stages) {
+    for (const int field : stage.facts.inputs) role(field).is_input |= !role(field).is_output;
+    for (const int field : stage.facts.outputs) role(field).is_output = true;
+  }
+  return roles;
+}
+
 stencil_tune_stencil* make_c_stencil(Stencil stencil) {
   std::string key = stencil_key(stencil);
   std::string text = canonical_text(stencil);
   std::string type(stencil.element ? name(*stencil.element) : "");
-  return new stencil_tune_stencil{std::move(stencil), std::move(key), std::move(text), std::move(type)};
+  std::vector<FieldRole> roles = roles_of(stencil);
+  return new stencil_tune_stencil{std::move(stencil), std::move(key), std::move(text), std::move(type),
+                                  std::move(roles)};
 }
 
 /// The element at an index that C gave; null beyond the last.
@@ -90,6 +108,37 @@ const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* st
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient) {
   const Coefficient* found = at(stencil->stencil.coefficients, coefficient);
   return found != nullptr ? found->value : 0;
+}
+
+int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr && found->is_input ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr && found->is_output ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr ? found->next : -1;
+}
+
+stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(text, "text");
+    *text = copy_of(describe(stencil->stencil)).release();
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(text, "text");
+    *text = copy_of(write_definition(stencil->stencil)).release();
+  });
 }
 
 }  // extern "C"
