@@ -1,4 +1,5 @@
 // The C interface: stencils from text, and what was understood of it.
+#include "generator/stencil/adjoint.hpp"
 #include "generator/stencil/describe.hpp"
 #include "generator/stencil/step.hpp"
 #include "runtime/bindings/c_call.hpp"
@@ -67,6 +68,25 @@ stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t r
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil) {
   return parse_into(stencil, toml, "toml",
                     [&] { return parse_definition(toml, source != nullptr ? source : "definition"); });
+}
+
+stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint) {
+  return guarded([&] {
+    require(adjoint, "adjoint");
+    *adjoint = nullptr;
+    require(stencil, "stencil");
+    *adjoint = make_c_stencil(adjoint_of(stencil->stencil));
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
+                                                             stencil_tune_stencil** adjoint) {
+  return guarded([&] {
+    require(adjoint, "adjoint");
+    *adjoint = nullptr;
+    require(stencil, "stencil");
+    *adjoint = make_c_stencil(coefficient_adjoint_of(stencil->stencil));
+  });
 }
 
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil) { delete stencil; }

@@ -171,6 +171,12 @@ stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_
 stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
+/** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
+ * "grad_u". It is the adjoint on periodic and zero boundaries. Since 0.2. */
+stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
+/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2. */
+stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
+                                                             stencil_tune_stencil** adjoint);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
