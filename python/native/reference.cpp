@@ -1,9 +1,10 @@
 // What the package's device="cpu" runs: the evaluator that kernels are verified against, one step at a time.
+#include "tuner/verify/reference.hpp"
+#include "generator/stencil/adjoint.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/rotation.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/library.hpp"
-#include "tuner/verify/reference.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -22,7 +24,7 @@ using Fields = std::vector<std::vector<double>>;
 /// How a definition was given: as the C interface's functions of these names take it.
 enum class Source { load, parse, define };
 
-Stencil read_stencil(Source source, const char* text, int rank) {
+Stencil read_text(Source source, const char* text, int rank) {
   switch (source) {
     case Source::load:
       return load_stencil(text);
@@ -32,6 +34,13 @@ Stencil read_stencil(Source source, const char* text, int rank) {
       return parse_definition(text, "definition");
   }
   throw Error(ErrorCode::invalid_argument, "no such source of a stencil");
+}
+
+/// `derivatives`: what was taken of it, in order: 'a' its adjoint, 'c' that of its coefficients.
+Stencil read_stencil(Source source, const char* text, int rank, std::string_view derivatives) {
+  Stencil stencil = read_text(source, text, rank);
+  for (const char kind : derivatives) stencil = kind == 'a' ? adjoint_of(stencil) : coefficient_adjoint_of(stencil);
+  return stencil;
 }
 
 /// Stage after stage, each rounded as it is stored. `layers[f]`: the field whose held layers f gets, f where it keeps
@@ -72,8 +81,7 @@ void run(const Stencil& stencil, const char* type, const char* boundary, const s
   const Boundaries boundaries = parse_boundaries(boundary, stencil.rank);
   std::vector<Problem> stages;
   for (std::size_t stage = 0; stage < stencil.stages.size(); ++stage) {
-    stages.push_back(
-        make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, static_cast<int>(stage)));
+    stages.push_back(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, static_cast<int>(stage)));
   }
   if (steps < 0) return make_step(stages, coefficients, own_layers(stencil), fields);
 
@@ -97,11 +105,12 @@ void run(const Stencil& stencil, const char* type, const char* boundary, const s
 /// one dense array an entry of the stencil's fields, already rounded to the type, overwritten by what each holds then.
 /// Returns 0, or 1 with a message.
 extern "C" __attribute__((visibility("default"))) int stencil_tune_reference_run(
-    int source, const char* text, int rank, const char* type, const char* boundary, const std::int64_t* extents,
-    std::int64_t steps, const double* coefficients, double* const* fields, char* message, std::size_t message_size) {
+    int source, const char* text, int rank, const char* derivatives, const char* type, const char* boundary,
+    const std::int64_t* extents, std::int64_t steps, const double* coefficients, double* const* fields, char* message,
+    std::size_t message_size) {
   using namespace stencil_tune;
   try {
-    const Stencil stencil = read_stencil(static_cast<Source>(source), text, rank);
+    const Stencil stencil = read_stencil(static_cast<Source>(source), text, rank, derivatives);
     const auto cells = static_cast<std::size_t>(extents[0] * extents[1] * extents[2]);
     Fields values;
     for (std::size_t field = 0; field < stencil.fields.size(); ++field) {

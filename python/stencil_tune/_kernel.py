@@ -367,16 +367,32 @@ def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int 
     if isinstance(device, str):
         raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
     ordinal = _device_of(layout, device)
+    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
+
+
+def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Any:
+    """The same for an array that was read before; the reference where it is in host memory."""
+    extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
+    grid = Grid(extents, pitch, layout.dtype, boundary, steps)
+    if layout.device == _arrays.HOST:
+        from ._reference import ReferenceKernel
+
+        return ReferenceKernel(stencil, grid, layout)
+    return _look_up(stencil, grid, _device_of(layout, None), alignment_of(layout))
+
+
+def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
+             database: str | os.PathLike | None = None) -> Kernel:
     if gpu is None:
         _native.use_gpu()
     native = _native.library()
-    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=chosen._handle, type=grid.dtype.encode(),
-                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=steps,
-                              device=-1 if gpu is not None else ordinal, alignment=_alignment(layout, grid),
+    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
+                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, device=device,
+                              alignment=max(alignment, _arrays.BYTES[grid.dtype]),
                               gpu=gpu.encode() if gpu is not None else None)
     request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
     handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
-    return Kernel(chosen, grid, handle)
+    return Kernel(stencil, grid, handle)
 
 
 def _says_rank(dims: Any, shape: Any) -> bool:
@@ -395,9 +411,8 @@ def _device_of(layout: _arrays.Layout | None, device: int | None) -> int:
     return layout.device
 
 
-def _alignment(layout: _arrays.Layout | None, grid: Grid) -> int:
+def alignment_of(layout: _arrays.Layout | None) -> int:
     """What the addresses of arrays like this are multiples of, as far as it helps."""
     if layout is None or layout.address == 0:
         return _MOST_ALIGNED
-    lowest_bit = layout.address & -layout.address
-    return max(min(lowest_bit, _MOST_ALIGNED), _arrays.BYTES[grid.dtype])
+    return min(layout.address & -layout.address, _MOST_ALIGNED)

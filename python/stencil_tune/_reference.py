@@ -117,10 +117,10 @@ class ReferenceKernel(KernelBase):
         numbers = self.stencil.coefficient_values(coefficients)
         fields = (c.c_void_p * count)(*[value.ctypes.data for value in values])
         message = c.create_string_buffer(_MESSAGE_BYTES)
-        kind, text = self.stencil._source
+        kind, text, derivatives = self.stencil._source
         failed = _load().stencil_tune_reference_run(
-            c.c_int(kind), c.c_char_p(text.encode()), c.c_int(self.stencil.rank), c.c_char_p(self.dtype.encode()),
-            c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps), (c.c_double * len(numbers))(*numbers), fields,
+            c.c_int(kind), c.c_char_p(text.encode()), c.c_int(self.stencil.rank), c.c_char_p(derivatives.encode()),
+            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps), (c.c_double * len(numbers))(*numbers), fields,
             message, c.c_size_t(_MESSAGE_BYTES))
         if failed:
             raise ArgumentError(message.value.decode(errors="replace"))

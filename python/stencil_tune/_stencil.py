@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes as c
 import os
 import pathlib
 import re
@@ -31,11 +32,12 @@ class Stencil:
         stages: sweeps a step.
     """
 
-    def __init__(self, handle: int, source: tuple[int, str]):
+    def __init__(self, handle: int, source: tuple[int, str, str]):
         native = _native.library()
         weakref.finalize(self, native.stencil_release, handle).atexit = False
         self._handle = handle
         self._source = source
+        self._derivatives: dict[str, Stencil] = {}
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -58,6 +60,31 @@ class Stencil:
             native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)
             for i in range(native.stencil_coefficient_count(handle))
         }
+
+        low, high = (c.c_int32 * _native.MAX_RANK)(), (c.c_int32 * _native.MAX_RANK)()
+        native.check(native.stencil_reach(handle, low, high))
+        self._reach: list[tuple[int, int]] = list(zip(low, high))  # from x on
+
+    def adjoint(self) -> "Stencil":
+        """The adjoint of a stencil of one stage, a stencil like any other: tune it, look it up, launch it.
+
+        It reads the gradients of the outputs, "grad_u_next", and of the inputs those that derivatives depend on, and
+        writes the gradients of the inputs, "grad_u". On periodic and zero boundaries it is the adjoint as it stands;
+        stencil_tune.torch adds what others need at their edges.
+        """
+        return self._derivative("a")
+
+    def coefficient_adjoint(self) -> "Stencil":
+        """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
+        return self._derivative("c")
+
+    def _derivative(self, which: str) -> "Stencil":
+        if which not in self._derivatives:
+            native = _native.library()
+            make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint}[which]
+            kind, text, before = self._source
+            self._derivatives[which] = Stencil(native.handle(make, self._handle), (kind, text, before + which))
+        return self._derivatives[which]
 
     def show(self) -> str:
         """What was understood, with a picture of the cells that are read, as text."""
@@ -105,10 +132,10 @@ def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
     native = _native.library()
     text = os.fspath(definition)
     if isinstance(definition, pathlib.PurePath) or text.endswith(".toml") or re.fullmatch(r"[\w-]+", text):
-        return Stencil(native.handle(native.stencil_load, text.encode()), (_LOAD, text))
+        return Stencil(native.handle(native.stencil_load, text.encode()), (_LOAD, text, ""))
     if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE):
-        return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text))
-    return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text))
+        return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text, ""))
+    return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text, ""))
 
 
 def as_stencil(given: Stencil | str | os.PathLike, rank: int = 3) -> Stencil:

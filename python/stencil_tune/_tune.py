@@ -66,7 +66,9 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
 
 
 def _stencil_options(stencil: Stencil, folder: str) -> list[str]:
-    kind, text = stencil._source
+    kind, text, derivatives = stencil._source
+    if derivatives:
+        kind, text = _DEFINE, stencil.definition()
     if kind == _LOAD:
         return ["--stencil", text]
     if kind != _DEFINE:

@@ -145,6 +145,22 @@ int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int
   return found != nullptr ? found->next : -1;
 }
 
+stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(low, "low");
+    require(high, "high");
+    std::fill_n(low, kMaxRank, 0);
+    std::fill_n(high, kMaxRank, 0);
+    for (const StepStage& stage : analyse_step(stencil->stencil).stages) {
+      for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        low[axis] = std::min(low[axis], stage.facts.farthest[axis].low);
+        high[axis] = std::max(high[axis], stage.facts.farthest[axis].high);
+      }
+    }
+  });
+}
+
 stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text) {
   return guarded([&] {
     require(stencil, "stencil");

@@ -202,6 +202,8 @@ int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);
+/** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
+stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
 /** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text);
 /** A TOML definition of an equal update, for other programs; its fields and coefficients are numbered, without those that

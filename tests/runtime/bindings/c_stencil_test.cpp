@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -58,6 +60,26 @@ TEST_F(CStencilTest, AFieldBetweenStagesIsNoInput) {
   EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 0), 1);
   EXPECT_EQ(stencil_tune_stencil_field_is_input(stencil_, 1), 0);
   EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 1), 1);
+}
+
+TEST_F(CStencilTest, SaysHowFarItReads) {
+  ASSERT_EQ(stencil_tune_stencil_parse("v = u[x-2] + u[x+1] - w[y+3]", 2, &stencil_), STENCIL_TUNE_OK) << message();
+  std::int32_t low[3] = {9, 9, 9};
+  std::int32_t high[3] = {9, 9, 9};
+  ASSERT_EQ(stencil_tune_stencil_reach(stencil_, low, high), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(std::vector<int>(low, low + 3), (std::vector<int>{-2, 0, 0}));
+  EXPECT_EQ(std::vector<int>(high, high + 3), (std::vector<int>{1, 3, 0}));
+}
+
+TEST_F(CStencilTest, HasDerivatives) {
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  stencil_tune_stencil* derivative = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_adjoint(stencil_, &derivative), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_field_name(derivative, 1), "grad_u");
+  stencil_tune_stencil_release(derivative);
+  ASSERT_EQ(stencil_tune_stencil_coefficient_adjoint(stencil_, &derivative), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_field_name(derivative, 2), "grad_alpha");
+  stencil_tune_stencil_release(derivative);
 }
 
 TEST_F(CStencilTest, IsDescribedAndWrittenOut) {
