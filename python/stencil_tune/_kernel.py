@@ -137,7 +137,7 @@ class Kernel(KernelBase):
         self._fields_type = c.c_void_p * self._count
         self._wanted = (grid.shape, grid.strides, grid.dtype)
         self._places = list(enumerate(stencil._order))
-        self._must_write = [place in stencil._written for place in stencil._order]
+        self._must_write = [place in stencil._writes for place in stencil._order]
 
     # ---- what was found ----
 

@@ -63,7 +63,7 @@ class ReferenceKernel(KernelBase):
         given = self._in_order(arrays, named)
         after = self._run(given, _ONE_LAUNCH, coefficients)
         for place, array in zip(self.stencil._order, given):
-            if place in self.stencil._written:
+            if place in self.stencil._writes:
                 self._writable(array, place)[...] = after[place]
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
@@ -78,7 +78,7 @@ class ReferenceKernel(KernelBase):
             fields[place] = array
         for _ in range(steps):
             fields = [fields[place] for place in self.stencil._next]
-        moved = set(self.stencil._written) | set(self.stencil._state)
+        moved = set(self.stencil._writes) | set(self.stencil._state)
         for place, array in enumerate(fields):
             if place in moved and steps > 0:
                 self._writable(array, place)[...] = after[place]
@@ -128,7 +128,7 @@ class ReferenceKernel(KernelBase):
 
     def _refuse_overlap(self, views: Sequence[Any]) -> None:
         numpy = _numpy()
-        for place in self.stencil._written:
+        for place in self.stencil._writes:
             for other, view in enumerate(views):
                 if other != place and numpy.may_share_memory(views[place], view):
                     raise ArgumentError(f"{self.stencil.fields[place]} and {self.stencil.fields[other]} overlap")

@@ -38,6 +38,8 @@ class Stencil:
         self._handle = handle
         self._source = source
         self._derivatives: dict[str, Stencil] = {}
+        self._written = "" if source[0] == _LOAD and source[1].endswith(".toml") else (
+            f"{source[0]} {native.stencil_rank(handle)} {source[2]}:{source[1]}")  # what written_stencil() reads
         count = range(native.stencil_field_count(handle))
         self.name: str = native.stencil_name(handle).decode()
         self.rank: int = native.stencil_rank(handle)
@@ -52,7 +54,7 @@ class Stencil:
         self._order: list[int] = inputs + [i for i in count if i not in inputs]  # of arguments: places among the fields
         self._state: list[int] = [i for i in inputs if native.stencil_field_next(handle, i) != i or i in outputs]
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
-        self._written = frozenset(outputs)
+        self._writes = frozenset(outputs)
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
         self.arguments: tuple[str, ...] = tuple(self.fields[i] for i in self._order)
@@ -136,6 +138,22 @@ def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
     if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE):
         return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text, ""))
     return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text, ""))
+
+
+def written_stencil(written: str) -> Stencil:
+    """From all that made another one, `_written`, perhaps in another process."""
+    head, _, text = written.partition(":")
+    kind, rank, *derivatives = head.split(" ")
+    native = _native.library()
+    made = {
+        _LOAD: lambda: native.handle(native.stencil_load, text.encode()),
+        _PARSE: lambda: native.handle(native.stencil_parse, text.encode(), int(rank)),
+        _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
+    }[int(kind)]()
+    result = Stencil(made, (int(kind), text, ""))
+    for which in "".join(derivatives):
+        result = result._derivative(which)
+    return result
 
 
 def as_stencil(given: Stencil | str | os.PathLike, rank: int = 3) -> Stencil:

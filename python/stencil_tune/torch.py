@@ -14,16 +14,14 @@ and steps. Work runs on the current stream. Tensors on the CPU go through the re
 from __future__ import annotations
 
 import functools
-import json
 from typing import Mapping, Sequence
 
 import torch
 
-from . import _native
 from ._errors import ArgumentError
 from ._gradient import ArrayOperations, Run
 from ._request import boundary_text
-from ._stencil import _DEFINE, _LOAD, _PARSE, Stencil
+from ._stencil import Stencil, written_stencil
 
 __all__ = ["advance", "step"]
 
@@ -49,27 +47,14 @@ _OPERATIONS = _Torch()
 
 def _name_of(stencil: Stencil) -> str:
     """All of a stencil as text: graphs that torch.compile keeps find it again in another process."""
-    kind, text, derivatives = stencil._source
-    if kind == _LOAD and text.endswith(".toml"):
+    if not stencil._written:
         raise ArgumentError("give the definition's text, not its file: a compiled graph outlives what a path stands for")
-    return json.dumps([kind, text, stencil.rank, derivatives])
+    return stencil._written
 
 
 @functools.lru_cache(maxsize=_MOST_STENCILS)
 def _stencil_of(name: str) -> Stencil:
-    kind, text, rank, derivatives = json.loads(name)
-    native = _native.library()
-    if kind == _LOAD:
-        handle = native.handle(native.stencil_load, text.encode())
-    elif kind == _PARSE:
-        handle = native.handle(native.stencil_parse, text.encode(), rank)
-    else:
-        assert kind == _DEFINE
-        handle = native.handle(native.stencil_define, text.encode(), b"definition")
-    stencil = Stencil(handle, (kind, text, ""))
-    for which in derivatives:
-        stencil = stencil._derivative(which)
-    return stencil
+    return written_stencil(name)
 
 
 @functools.lru_cache(maxsize=_MOST_STENCILS)

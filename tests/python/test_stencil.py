@@ -3,6 +3,7 @@
 import pytest
 
 import stencil_tune as st
+from stencil_tune._stencil import written_stencil
 
 WAVE = """
 rank = 2
@@ -46,3 +47,10 @@ def test_what_is_no_stencil_says_where():
 
 def test_html_hides_nothing():
     assert "<pre>" in st.stencil("heat2d")._repr_html_()
+
+
+def test_what_made_it_makes_it_again():
+    for made in (st.stencil("heat2d"), st.stencil("v = c*u[x-1]; c = 2", rank=1), st.stencil(WAVE),
+                 st.stencil("v = u*u[x-1]", rank=2).adjoint()):
+        again = written_stencil(made._written)
+        assert (again.key, again.arguments, again.coefficients) == (made.key, made.arguments, made.coefficients)
