@@ -1,6 +1,7 @@
 """The Python blocks of README and docs/python.md, as one session a page. Those marked `gpu` run on a GPU alone."""
 
 import pathlib
+import subprocess
 import sys
 
 import numpy
@@ -23,3 +24,11 @@ def test_a_pages_blocks_run_in_order(page, gpus, tmp_path, monkeypatch):
         code = compile(block.text, f"{page}:{block.line}", "exec")
         if block.note != "gpu":
             exec(code, session)  # pylint: disable=exec-used
+
+
+@pytest.mark.parametrize("command", [["heat.py", "--cells", "10", "--steps", "20", "--cpu"],
+                                     ["cavity.py", "--cells", "8", "--cpu"]])
+def test_examples_have_the_known_answer(command):
+    done = subprocess.run([sys.executable, ROOT / "examples" / "python" / command[0], *command[1:]], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert done.returncode == 0, done.stdout
