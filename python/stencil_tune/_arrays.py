@@ -178,27 +178,79 @@ def _find_reader(array) -> Callable[[Any, Any], Layout]:
                         "has __dlpack__ or __cuda_array_interface__")
 
 
+def _reader_of(array: Any) -> Callable[[Any, Any], Layout]:
+    reader = _readers.get(type(array))
+    if reader is None:
+        reader = _readers[type(array)] = _find_reader(array)
+    return reader
+
+
 def read(array: Any, stream: int | None = None) -> Layout:
     """The array's layout. `stream`: that a kernel will read it on, for producers that order their work by it.
 
     Raises ArgumentError for what is no array or has cells of another type.
     """
-    reader = _readers.get(type(array))
-    if reader is None:
-        reader = _readers[type(array)] = _find_reader(array)
-    return reader(array, stream)
+    return _reader_of(array)(array, stream)
+
+
+# ---- the short way: for arrays of a layout that was seen before ------------------------------------------------------
+
+def _match_torch(layout: Layout) -> Callable[[Any], int | None]:
+    import torch
+
+    shape, strides, device = layout.shape, layout.strides, layout.device
+    dtype = next(dtype for dtype, name in _torch_dtypes.items() if name == layout.dtype)
+
+    def match(tensor) -> int | None:
+        if (tensor.shape == shape and tensor.stride() == strides and tensor.dtype is dtype and
+                tensor.get_device() == device and not tensor.requires_grad):
+            return tensor.data_ptr()
+        return None
+
+    assert isinstance(dtype, torch.dtype)
+    return match
+
+
+def _match_cupy(layout: Layout) -> Callable[[Any], int | None]:
+    size = BYTES[layout.dtype]
+    shape, strides, device = layout.shape, tuple(stride * size for stride in layout.strides), layout.device
+    name = layout.dtype
+    dtypes: dict[Any, bool] = {}
+
+    def match(array) -> int | None:
+        dtype = array.dtype
+        fits = dtypes.get(dtype)
+        if fits is None:
+            fits = dtypes[dtype] = dtype_name(dtype) == name
+        if fits and array.shape == shape and array.strides == strides:
+            memory = array.data
+            if memory.device_id == device:
+                return memory.ptr
+        return None
+
+    return match
+
+
+def matcher(array: Any, layout: Layout) -> Callable[[Any], int | None] | None:
+    """For arrays of this one's type: a function that gives the address of one with just this layout, else None.
+
+    None for types of arrays that say more than that, such as a stream.
+    """
+    if is_torch(array):
+        return _match_torch(layout)
+    return _match_cupy(layout) if is_cupy(array) else None
 
 
 def is_torch(array: Any) -> bool:
-    return _readers.get(type(array)) is _read_torch
+    return _reader_of(array) is _read_torch
 
 
 def is_cupy(array: Any) -> bool:
-    return _readers.get(type(array)) is _read_cupy
+    return _reader_of(array) is _read_cupy
 
 
 def is_jax(array: Any) -> bool:
-    return _readers.get(type(array)) is _read_jax
+    return _reader_of(array) is _read_jax
 
 
 def grid_of(layout: Layout, rank: int, name: str) -> tuple[tuple[int, ...], int]:

@@ -88,10 +88,8 @@ def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ..
 
 def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
     """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
-    layout = _arrays.read(arrays[0])
-    alignment = 256
-    for array in arrays:
-        alignment = min(alignment, _kernel.alignment_of(_arrays.read(array)))
+    layout, *others = [_arrays.read(array) for array in arrays]
+    alignment = min(map(_kernel.alignment_of, (layout, *others)))
     return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
 
 

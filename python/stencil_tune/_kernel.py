@@ -137,6 +137,7 @@ class Kernel(KernelBase):
         self._fields_type = c.c_void_p * self._count
         self._wanted = (grid.shape, grid.strides, grid.dtype)
         self._places = list(enumerate(stencil._order))
+        self._matchers: dict[type, Any] = {}  # of arrays that passed before
         self._must_write = [place in stencil._writes for place in stencil._order]
 
     # ---- what was found ----
@@ -287,17 +288,27 @@ class Kernel(KernelBase):
         if _native._forked or not _native._gpu_used:
             _native.use_gpu()
         device = self.device
-        where = _streams.current(arrays, device or 0) if stream is None else _streams.address_of(stream)
+        where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
         fields = self._fields_type()
+        matchers = self._matchers
         shape, strides, dtype = self._wanted
         announced = None
         for i, place in self._places:
-            layout = _arrays.read(arrays[i], where)
+            array = arrays[i]
+            match = matchers.get(type(array))
+            if match is not None:
+                address = match(array)
+                if address is not None:
+                    fields[place] = address
+                    continue
+            layout = _arrays.read(array, where)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
                     layout.device != device and layout.device is not None):
                 self._check(i, layout)
+            elif match is None:
+                matchers[type(array)] = _arrays.matcher(array, layout)
             if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
-                self._refuse_read_only(i, arrays[i])
+                self._refuse_read_only(i, array)
             if layout.stream is not None and stream is None:
                 announced = self._one_stream(announced, layout.stream)
             fields[place] = layout.address

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Sequence
+from typing import Any
 
 from . import _arrays
 from ._errors import ArgumentError
@@ -27,17 +27,23 @@ def address_of(stream: Any) -> int:
                         "__cuda_stream__, or a cudaStream_t as an integer")
 
 
+_raw_stream_of_torch: Any = None
+
+
 def _of_torch(device: int) -> int:
-    torch = sys.modules["torch"]
-    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # 0.1 us, the public way 2 us
-    return raw(device) if raw is not None else torch.cuda.current_stream(device).cuda_stream
+    global _raw_stream_of_torch
+    if _raw_stream_of_torch is None:
+        torch = sys.modules["torch"]
+        # 0.1 us, the public way 2 us.
+        _raw_stream_of_torch = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
+            lambda device: torch.cuda.current_stream(device).cuda_stream)
+    return _raw_stream_of_torch(device)
 
 
-def current(arrays: Sequence[Any], device: int) -> int:
-    """The current stream on a GPU; the legacy default stream (0) where the arrays' library has none."""
-    first = arrays[0]
-    if _arrays.is_torch(first):
+def current(array: Any, device: int) -> int:
+    """The current stream on a GPU of the array's library; the legacy default stream (0) where it has none."""
+    if _arrays.is_torch(array):
         return _of_torch(device)
-    if _arrays.is_cupy(first):
+    if _arrays.is_cupy(array):
         return sys.modules["cupy"].cuda.get_current_stream().ptr
     return 0

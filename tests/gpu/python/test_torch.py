@@ -173,3 +173,16 @@ def test_the_example_learns_a_wave_speed():
     done = subprocess.run([sys.executable, example, "--cells", "64" if HAS_GPU else "16"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@gpu
+def test_the_first_launch_is_on_the_current_stream_too(heat):
+    kernel = st.lookup(heat, shape=(64, 128), dtype="f64", boundary="periodic", device=0).prepare()
+    code = ("import torch, stencil_tune as st; s = torch.cuda.Stream(); u = torch.rand(64, 128, device='cuda'); "
+            "v = torch.zeros_like(u); k = st.lookup('heat2d', shape=(64, 128), device=0).prepare(); "
+            "torch.cuda.synchronize(); torch.cuda.set_stream(s); torch.cuda._sleep(500_000_000); k(u, v); "
+            "assert not s.query(); w = torch.cuda.ExternalStream(0).query(); s.synchronize(); assert v.any(); assert w")
+    done = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    assert done.returncode == 0, done.stdout
+    assert kernel.dims == (128, 64)
