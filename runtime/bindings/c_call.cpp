@@ -26,6 +26,23 @@ stencil_tune_status failure(stencil_tune_status status, const char* message) noe
   return status;
 }
 
+OwnedText copy_of(const std::string& text) {
+  OwnedText copy(static_cast<char*>(std::malloc(text.size() + 1)));
+  if (!copy) throw std::bad_alloc();
+  std::memcpy(copy.get(), text.c_str(), text.size() + 1);
+  return copy;
+}
+
+std::optional<Box> to_box(const std::int64_t* low, const std::int64_t* high) {
+  if (low == nullptr && high == nullptr) return std::nullopt;
+  require(low, "low");
+  require(high, "high");
+  Box box;
+  std::copy_n(low, kMaxRank, box.low.begin());
+  std::copy_n(high, kMaxRank, box.high.begin());
+  return box;
+}
+
 void require_size(const std::string& structure, std::size_t given, std::size_t first_version, std::size_t known,
                   const char* start) {
   if (given >= first_version && given <= known) return;

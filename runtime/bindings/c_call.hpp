@@ -2,13 +2,17 @@
 #pragma once
 
 #include "stencil_tune/error.hpp"
+#include "stencil_tune/grid.hpp"
 #include "stencil_tune/stencil_tune.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -49,6 +53,17 @@ std::span<Type> span_of(Type* first, std::int32_t count, const char* what) {
 }
 
 inline std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
+
+struct Freed {
+  void operator()(char* text) const noexcept { std::free(text); }
+};
+using OwnedText = std::unique_ptr<char, Freed>;
+
+/// A copy that stencil_tune_free_text() frees.
+OwnedText copy_of(const std::string& text);
+
+/// A box from two C arrays; none where both are null.
+std::optional<Box> to_box(const std::int64_t* low, const std::int64_t* high);
 
 /// Throws Error(invalid_argument) unless a structure that was given has at least what its first version had, and no
 /// more than is known here.

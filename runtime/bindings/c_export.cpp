@@ -4,27 +4,11 @@
 #include "runtime/export/export.hpp"
 #include "runtime/files/output_file.hpp"
 
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <new>
 
 namespace stencil_tune {
 
 namespace {
-
-struct Freed {
-  void operator()(char* text) const noexcept { std::free(text); }
-};
-using OwnedText = std::unique_ptr<char, Freed>;
-
-/// A copy that stencil_tune_free_text() frees.
-OwnedText copy_of(const std::string& text) {
-  OwnedText copy(static_cast<char*>(std::malloc(text.size() + 1)));
-  if (!copy) throw std::bad_alloc();
-  std::memcpy(copy.get(), text.c_str(), text.size() + 1);
-  return copy;
-}
 
 stencil_tune_export_options filled(const stencil_tune_export_options* given) {
   const stencil_tune_export_options defaults = STENCIL_TUNE_EXPORT_OPTIONS_INIT;

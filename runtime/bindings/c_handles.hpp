@@ -3,18 +3,34 @@
 
 #include "stencil_tune/library.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+struct CUctx_st;
 
 struct stencil_tune_library {
   stencil_tune::Library library;
 };
+
+namespace stencil_tune {
+
+/// What a step does with a field.
+struct FieldRole {
+  bool is_input = false;   ///< reads what it held before
+  bool is_output = false;  ///< writes it
+  int next = 0;            ///< the field whose buffer stands for it afterwards
+};
+
+}  // namespace stencil_tune
 
 struct stencil_tune_stencil {
   stencil_tune::Stencil stencil;
   std::string key;
   std::string text;
   std::string type;  ///< empty: any
+  std::vector<stencil_tune::FieldRole> roles;
 };
 
 struct stencil_tune_kernel {
@@ -29,6 +45,8 @@ struct stencil_tune_kernel {
   std::string architecture;
   int fields;
   int coefficients;
+  std::atomic<CUctx_st*> primary = nullptr;    ///< context of the kernel's GPU, once a call needed it
+  std::atomic<std::uint64_t> prepared_in = 0;  ///< the context that a call on any thread was last prepared in
 };
 
 namespace stencil_tune {

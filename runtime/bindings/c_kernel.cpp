@@ -2,21 +2,9 @@
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 
-#include <optional>
-
 namespace stencil_tune {
 
 namespace {
-
-std::optional<Box> to_box(const std::int64_t* low, const std::int64_t* high) {
-  if (low == nullptr && high == nullptr) return std::nullopt;
-  require(low, "low");
-  require(high, "high");
-  Box box;
-  std::copy_n(low, kMaxRank, box.low.begin());
-  std::copy_n(high, kMaxRank, box.high.begin());
-  return box;
-}
 
 stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
   const Evidence& from = handle.kernel.evidence(stage);
@@ -91,6 +79,12 @@ stencil_tune_status stencil_tune_kernel_evidence_of(const stencil_tune_kernel* k
 }
 
 const char* stencil_tune_kernel_architecture(const stencil_tune_kernel* kernel) { return kernel->architecture.c_str(); }
+
+int32_t stencil_tune_kernel_device(const stencil_tune_kernel* kernel) { return kernel->kernel.device(); }
+
+size_t stencil_tune_kernel_workspace_bytes(const stencil_tune_kernel* kernel) {
+  return kernel->kernel.workspace_bytes();
+}
 
 int32_t stencil_tune_kernel_stage_count(const stencil_tune_kernel* kernel) { return kernel->kernel.stages(); }
 

@@ -1,16 +1,35 @@
 // The C interface: stencils from text, and what was understood of it.
+#include "generator/stencil/adjoint.hpp"
+#include "generator/stencil/describe.hpp"
+#include "generator/stencil/step.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
+#include "runtime/library/definition_writer.hpp"
+#include "runtime/library/rotation.hpp"
 
 namespace stencil_tune {
 
 namespace {
 
+std::vector<FieldRole> roles_of(const Stencil& stencil) {
+  std::vector<FieldRole> roles(stencil.fields.size());
+  const std::vector<int> next = buffer_rotation(stencil);
+  for (std::size_t field = 0; field < roles.size(); ++field) roles[field].next = next[field];
+  const auto role = [&](int field) -> FieldRole& { return roles[static_cast<std::size_t>(field)]; };
+  for (const StepStage& stage : analyse_step(stencil).stages) {
+    for (const int field : stage.facts.inputs) role(field).is_input |= !role(field).is_output;
+    for (const int field : stage.facts.outputs) role(field).is_output = true;
+  }
+  return roles;
+}
+
 stencil_tune_stencil* make_c_stencil(Stencil stencil) {
   std::string key = stencil_key(stencil);
   std::string text = canonical_text(stencil);
   std::string type(stencil.element ? name(*stencil.element) : "");
-  return new stencil_tune_stencil{std::move(stencil), std::move(key), std::move(text), std::move(type)};
+  std::vector<FieldRole> roles = roles_of(stencil);
+  return new stencil_tune_stencil{std::move(stencil), std::move(key), std::move(text), std::move(type),
+                                  std::move(roles)};
 }
 
 /// The element at an index that C gave; null beyond the last.
@@ -49,6 +68,25 @@ stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t r
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil) {
   return parse_into(stencil, toml, "toml",
                     [&] { return parse_definition(toml, source != nullptr ? source : "definition"); });
+}
+
+stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint) {
+  return guarded([&] {
+    require(adjoint, "adjoint");
+    *adjoint = nullptr;
+    require(stencil, "stencil");
+    *adjoint = make_c_stencil(adjoint_of(stencil->stencil));
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
+                                                             stencil_tune_stencil** adjoint) {
+  return guarded([&] {
+    require(adjoint, "adjoint");
+    *adjoint = nullptr;
+    require(stencil, "stencil");
+    *adjoint = make_c_stencil(coefficient_adjoint_of(stencil->stencil));
+  });
 }
 
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil) { delete stencil; }
@@ -90,6 +128,53 @@ const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* st
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient) {
   const Coefficient* found = at(stencil->stencil.coefficients, coefficient);
   return found != nullptr ? found->value : 0;
+}
+
+int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr && found->is_input ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr && found->is_output ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr ? found->next : -1;
+}
+
+stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(low, "low");
+    require(high, "high");
+    std::fill_n(low, kMaxRank, 0);
+    std::fill_n(high, kMaxRank, 0);
+    for (const StepStage& stage : analyse_step(stencil->stencil).stages) {
+      for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        low[axis] = std::min(low[axis], stage.facts.farthest[axis].low);
+        high[axis] = std::max(high[axis], stage.facts.farthest[axis].high);
+      }
+    }
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(text, "text");
+    *text = copy_of(describe(stencil->stencil)).release();
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text) {
+  return guarded([&] {
+    require(stencil, "stencil");
+    require(text, "text");
+    *text = copy_of(write_definition(stencil->stencil)).release();
+  });
 }
 
 }  // extern "C"

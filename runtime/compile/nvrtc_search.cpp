@@ -2,6 +2,8 @@
 
 #include "runtime/files/trust.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -48,15 +50,37 @@ std::string objection_to(const fs::path& file, const fs::path& environment) {
 }
 
 /// NVIDIA's wheels put the library into nvidia/cu13/lib (since CUDA 13) or nvidia/cuda_nvrtc/lib.
-std::vector<std::string> wheels_in(const fs::path& python_environment) {
-  std::vector<std::string> candidates;
-  for (const fs::path& python : entries(python_environment / "lib")) {
-    if (!python.filename().string().starts_with("python")) continue;
-    for (const char* folder : {"cu13", "cuda_nvrtc"}) {
-      add_libraries_in(python / "site-packages" / "nvidia" / folder / "lib", candidates);
+void add_wheels_in(const fs::path& packages, std::vector<std::string>& candidates) {
+  for (const char* folder : {"cu13", "cuda_nvrtc"}) add_libraries_in(packages / "nvidia" / folder / "lib", candidates);
+}
+
+/// What stands in a place of Python's, which others may have written.
+struct Wheels {
+  fs::path place;
+  std::vector<std::string> libraries;
+};
+
+std::vector<Wheels> wheels_of(const NvrtcSearch& search) {
+  std::vector<Wheels> all;
+  for (const fs::path& environment : search.python_environments) {
+    Wheels& wheels = all.emplace_back(Wheels{environment, {}});
+    for (const fs::path& python : entries(environment / "lib")) {
+      if (python.filename().string().starts_with("python")) add_wheels_in(python / "site-packages", wheels.libraries);
     }
   }
-  return candidates;
+  for (const fs::path& packages : search.python_packages) {
+    add_wheels_in(packages, all.emplace_back(Wheels{packages, {}}).libraries);
+  }
+  return all;
+}
+
+/// The file that this code was loaded from: the program, or a shared library that it has loaded.
+fs::path own_file() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&nvrtc_candidates), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code failed;
+  const fs::path file = fs::canonical(info.dli_fname, failed);
+  return failed ? fs::path() : file;
 }
 
 }  // namespace
@@ -74,6 +98,12 @@ NvrtcSearch NvrtcSearch::from_environment() {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
   if (const fs::path own = project_environment(program); !own.empty()) search.python_environments.push_back(own);
+  for (const fs::path& file : {own_file(), program}) {
+    if (const fs::path packages = packages_around(file); !packages.empty()) {
+      search.python_packages.push_back(packages);
+      break;
+    }
+  }
   return search;
 }
 
@@ -84,6 +114,14 @@ fs::path project_environment(const fs::path& program) {
   for (fs::path folder = program.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
     if (!fs::exists(folder / "scripts" / "setup", ignored)) continue;
     return fs::is_directory(folder / ".venv", ignored) ? folder / ".venv" : fs::path();
+  }
+  return {};
+}
+
+fs::path packages_around(const fs::path& file) {
+  std::error_code ignored;
+  for (fs::path folder = file.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
+    if (folder.filename() == "stencil_tune" && fs::exists(folder / "__init__.py", ignored)) return folder.parent_path();
   }
   return {};
 }
@@ -103,9 +141,9 @@ std::vector<std::string> nvrtc_candidates(const NvrtcSearch& search) {
     for (const char* folder : {"lib64", "lib"}) add_libraries_in(toolkit / folder, candidates);
   }
   candidates.insert(candidates.end(), kSonames.begin(), kSonames.end());
-  for (const fs::path& environment : search.python_environments) {
-    for (const std::string& wheel : wheels_in(environment)) {
-      if (objection_to(wheel, environment).empty()) candidates.push_back(wheel);
+  for (const Wheels& wheels : wheels_of(search)) {
+    for (const std::string& wheel : wheels.libraries) {
+      if (objection_to(wheel, wheels.place).empty()) candidates.push_back(wheel);
     }
   }
   return candidates;
@@ -136,10 +174,10 @@ std::string describe(const NvrtcSearch& search) {
   std::string text;
   for (const fs::path& toolkit : search.toolkits) text += "  " + (toolkit / "lib64").string() + "\n";
   text += "  the dynamic linker's path\n";
-  for (const fs::path& environment : search.python_environments) {
-    text += "  " + environment.string() + "\n";
-    for (const std::string& wheel : wheels_in(environment)) {
-      if (const std::string why = objection_to(wheel, environment); !why.empty()) text += "    refused: " + why + "\n";
+  for (const Wheels& wheels : wheels_of(search)) {
+    text += "  " + wheels.place.string() + "\n";
+    for (const std::string& wheel : wheels.libraries) {
+      if (const std::string why = objection_to(wheel, wheels.place); !why.empty()) text += "    refused: " + why + "\n";
     }
   }
   text.pop_back();

@@ -12,6 +12,7 @@ struct NvrtcSearch {
   std::string override_path{};                    ///< STENCIL_TUNE_NVRTC: a library or its folder; nothing else then
   std::vector<std::filesystem::path> toolkits{};  ///< $CUDA_HOME, $CUDA_PATH, /usr/local/cuda
   std::vector<std::filesystem::path> python_environments{};  ///< $VIRTUAL_ENV, and that of the project
+  std::vector<std::filesystem::path> python_packages{};      ///< the folder that holds our Python package, if any
 
   static NvrtcSearch from_environment();
 };
@@ -19,6 +20,10 @@ struct NvrtcSearch {
 /// The environment that scripts/setup makes, .venv at the root of the checkout that the program lies in; empty where it
 /// lies in none.
 std::filesystem::path project_environment(const std::filesystem::path& program);
+
+/// Where the Python package that the file belongs to stands beside others: site-packages, as a rule; empty where it
+/// belongs to none.
+std::filesystem::path packages_around(const std::filesystem::path& file);
 
 /// What to try to open, in order: full paths of files that are there, and plain sonames for the dynamic linker.
 /// Python environments lie in places that others may have written: a library there counts only where it and all folders

@@ -208,6 +208,8 @@ std::size_t Kernel::workspace_bytes() const noexcept {
   return static_cast<std::size_t>(state_->buffers.spares) * field_bytes();
 }
 
+int Kernel::device() const noexcept { return state_->driver != nullptr ? state_->device : -1; }
+
 Box Kernel::updated_box(int stage) const { return stage_at(*state_, stage).updated; }
 
 void Kernel::prepare() {

@@ -4,7 +4,7 @@
     check_blocks.py PAGE --source FOLDER --bin FOLDER --include FOLDER... [--cxx, --cc, --fortran, --cmake COMMAND]
 
 A fence names the language: sh is run line by line; cpp, c and fortran are compiled; toml is a definition that the
-program must understand; cmake is configured; text is output. Beyond the language it can say `fragment`, which is put
+program must understand; cmake is configured; python is compiled, and run by the test python.package; text is output. Beyond the language it can say `fragment`, which is put
 into a function, or `from FILE`: the block must stand in that file, which is built and run by another test. commands.py
 has all that is shortened or left to other tests; both are printed.
 """
@@ -51,7 +51,8 @@ class Checker:
         if block.note.startswith("from "):
             return self.check_found(block, block.note.removeprefix("from "))
         checks = {"sh": self.check_sh, "cpp": self.check_cpp, "c": self.check_c, "fortran": self.check_fortran,
-                  "toml": self.check_toml, "cmake": self.check_cmake, "text": lambda block: None}
+                  "toml": self.check_toml, "cmake": self.check_cmake, "python": self.check_python,
+                  "text": lambda block: None}
         if block.language not in checks:
             raise ValueError(f"nothing checks blocks of '{block.language}'")
         return checks[block.language](block)
@@ -111,6 +112,10 @@ class Checker:
         (self.scratch / "block.toml").write_text(block.text)
         self.expect(["stencil-tune", "stencils", "show", "block.toml"])
         self.count("run")
+
+    def check_python(self, block):
+        compile(block.text, f"line {block.line}", "exec")  # the test python.package runs them, with what they import
+        self.count("compiled")
 
     def check_cmake(self, block):
         if "find_package(stencil_tune" in block.text:

@@ -30,11 +30,14 @@ make_machine() {
     done"
   fake apt-get "echo \"apt-get \$*\" >>$calls"
   fake id 'echo 0'
+  fake python3 'echo 3.11'
+  mkdir -p "$scratch/wheels"
+  touch "$scratch/wheels/complete-3.11"
 }
 
 run_setup() {
   status=0
-  output=$(env -i PATH="$bin" CUDA_HOME="$scratch/cuda" "$bin/bash" "$setup" "$@" 2>&1) || status=$?
+  output=$(env -i PATH="$bin" CUDA_HOME="$scratch/cuda" STENCIL_TUNE_WHEELS="$scratch/wheels" "$bin/bash" "$setup" "$@" 2>&1) || status=$?
 }
 
 fail() {
@@ -71,6 +74,27 @@ leaves_the_packages_of_tests_to_their_option() {
   run_setup --tests
   expect_status 0
   expect_call '^apt-get install .*--no-install-recommends gfortran libgmock-dev libgtest-dev libpng-dev$'
+}
+
+downloads_the_python_packages_of_tests_once() {
+  make_machine ''
+  rm "$scratch/wheels/complete-3.11"
+  ln -s "$(command -v touch)" "$bin/touch"
+  fake gfortran ''
+  mkdir -p "$scratch/wheels/venv/bin"
+  fake python3 "case \$1 in -m) echo \"python3 \$*\" >>$calls ;; *) echo 3.11 ;; esac"
+  printf '#!%s/bash\necho "pip $*" >>%s\n' "$bin" "$calls" >"$scratch/wheels/venv/bin/pip"
+  chmod +x "$scratch/wheels/venv/bin/pip"
+  run_setup
+  expect_status 0
+  expect_no_calls
+  run_setup --tests
+  expect_status 0
+  expect_call "^pip download .*--dest $scratch/wheels numpy pytest scikit-build-core$"
+  : >"$calls"
+  run_setup --tests
+  expect_status 0
+  expect_no_calls
 }
 
 checks_include_tests() {

@@ -4,6 +4,7 @@ target_link_libraries(stencil_tune_fake_worker PRIVATE stencil_tune::tuner)
 
 stencil_tune_add_test(stencil_tune_measurement_test
   SOURCES
+    verify/adjoint_test.cpp
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
     verify/check_numbers_test.cpp

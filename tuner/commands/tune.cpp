@@ -62,6 +62,7 @@ CommandLine tune_command_line() {
   auto& output = line.group("output");
   output.add_options()("json", "the final table as JSON on standard output")(
       "dry-run", "only say what would be tried: how many, which first, how long");
+  add_progress_option(output.add_options());
   add_quiet_option(output.add_options());
   return line;
 }

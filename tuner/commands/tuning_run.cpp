@@ -9,6 +9,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
+#include "tuner/session/json_progress.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/time_budget.hpp"
@@ -138,9 +139,23 @@ void add_quiet_option(po::options_description_easy_init output) {
   output("quiet,q", "no progress and no remarks on standard error");
 }
 
-bool is_quiet(const po::variables_map& values) { return values.count("quiet") > 0; }
+void add_progress_option(po::options_description_easy_init output) {
+  output("progress", po::value<std::string>()->value_name("text|json"),
+         "json: for programs, an object a line on standard error and nothing else there");
+}
+
+bool has_json_progress(const po::variables_map& values) {
+  if (values.count("progress") == 0) return false;
+  const auto& form = values["progress"].as<std::string>();
+  if (form == "json" || form == "text") return form == "json";
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("unknown progress '{}'{}: text or json", form, did_you_mean(form, {"text", "json"})));
+}
+
+bool is_quiet(const po::variables_map& values) { return values.count("quiet") > 0 || has_json_progress(values); }
 
 std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted) {
+  if (has_json_progress(values)) return std::make_unique<JsonProgress>(stderr, predicted);
   if (is_quiet(values)) return std::make_unique<SilentProgress>();
   return std::make_unique<ConsoleProgress>(stderr, predicted);
 }

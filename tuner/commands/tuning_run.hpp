@@ -36,6 +36,10 @@ void add_tuning_options(CommandLine& line);
 void add_quiet_option(po::options_description_easy_init output);
 bool is_quiet(const po::variables_map& values);
 
+/// --progress: for people, or for programs, which then are told nothing else.
+void add_progress_option(po::options_description_easy_init output);
+bool has_json_progress(const po::variables_map& values);
+
 /// Tells people on standard error how the session goes, or nobody with --quiet.
 std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted);
 

@@ -1,5 +1,5 @@
-// What families have in common whose kernels make several levels in one pass over memory: tiles that overlap and end with
-// the grid, walked through in chunks, and rows that each warp copies for itself.
+// What families have in common whose kernels make several levels in one pass over memory: tiles that overlap and end
+// with the grid, walked through in chunks, and rows that each warp copies for itself.
 #pragma once
 
 #include "generator/candidates/family.hpp"

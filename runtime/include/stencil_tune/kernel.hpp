@@ -92,6 +92,7 @@ class Kernel {
   Box updated_box(int stage = 0) const;  ///< the cells a step writes
 
   std::string architecture() const;  ///< that it was looked up for: "sm_90"
+  int device() const noexcept;       ///< ordinal of the GPU that it was looked up for; -1 for one by its name
 
   /// The CUDA source of what evidence(stage) names, as NVRTC is given it: what it uses of the templates written out.
   std::string source(int stage = 0) const;
@@ -140,6 +141,8 @@ class Kernel {
   /// first copied from the current field to the buffers it rotates with. Throws Error(invalid_argument) for a negative
   /// number or a stencil without rotations.
   void advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps, Span<const double> coefficients = {}) const;
+
+  const State& state() const noexcept { return *state_; }  ///< for the library's own parts
 
  private:
   void load();

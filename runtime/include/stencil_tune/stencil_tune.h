@@ -171,6 +171,12 @@ stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_
 stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
+/** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
+ * "grad_u". It is the adjoint on periodic and zero boundaries. Since 0.2. */
+stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
+/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2. */
+stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
+                                                             stencil_tune_stencil** adjoint);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
@@ -189,6 +195,20 @@ const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil,
 const char* stencil_tune_stencil_coefficient_name(const stencil_tune_stencil* stencil, int32_t coefficient);
 /** What a launch without numbers takes. */
 double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stencil, int32_t coefficient);
+/** 1 where a step reads what the field held before it, else 0. Since 0.2, as all up to stencil_tune_lookup(). */
+int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
+/** 1 where a step writes the field, else 0. */
+int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
+/** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
+ * itself where it stays. -1 beyond the last. */
+int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);
+/** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
+stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
+/** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text(). */
+stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text);
+/** A TOML definition of an equal update, for other programs; its fields and coefficients are numbered, without those that
+ * nothing uses. The caller's: stencil_tune_free_text(). */
+stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text);
 
 /** The best kernel known for the request. Compiles nothing yet. */
 stencil_tune_status stencil_tune_lookup(stencil_tune_library* library, const stencil_tune_request* request,
@@ -220,6 +240,10 @@ int32_t stencil_tune_kernel_coefficient_count(const stencil_tune_kernel* kernel)
 size_t stencil_tune_kernel_field_bytes(const stencil_tune_kernel* kernel);
 /** Bytes that the fields' addresses must be multiples of. */
 size_t stencil_tune_kernel_alignment(const stencil_tune_kernel* kernel);
+/** Ordinal of the GPU that it was looked up for; -1 for one by its name. Since 0.2. */
+int32_t stencil_tune_kernel_device(const stencil_tune_kernel* kernel);
+/** Bytes of spare buffers that each stream takes which advances. Since 0.2. */
+size_t stencil_tune_kernel_workspace_bytes(const stencil_tune_kernel* kernel);
 
 /* The kernel as text. What these return is the caller's: stencil_tune_free_text(). */
 
@@ -261,6 +285,21 @@ stencil_tune_status stencil_tune_launch_stage(const stencil_tune_kernel* kernel,
 stencil_tune_status stencil_tune_advance(const stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields,
                                          int32_t field_count, int64_t steps, const double* coefficients,
                                          int32_t coefficient_count);
+
+/* On any thread, whatever context is current there or none: for languages whose libraries look after contexts. Where the
+ * current context is not on the kernel's GPU, that GPU's primary context is made current for the call. Since 0.2. */
+
+/** stencil_tune_prepare(), and where runs take spare buffers those of the stream. */
+stencil_tune_status stencil_tune_prepare_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream);
+/** stencil_tune_launch(), after stencil_tune_prepare_on_device() where that was not called in the context. */
+stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                  void* const* fields, int32_t field_count,
+                                                  const double* coefficients, int32_t coefficient_count,
+                                                  const int64_t* low, const int64_t* high);
+/** stencil_tune_advance(), in the same way. */
+stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                   void** fields, int32_t field_count, int64_t steps,
+                                                   const double* coefficients, int32_t coefficient_count);
 
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);

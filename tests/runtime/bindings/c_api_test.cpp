@@ -62,6 +62,43 @@ TEST_F(CApiTest, LooksUpPreparesAndLaunches) {
   EXPECT_EQ(driver_.launches.size(), 5U);
 }
 
+TEST_F(CApiTest, RunsOnAThreadWithoutAContext) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_device(kernel_), 0);
+  EXPECT_EQ(stencil_tune_kernel_workspace_bytes(kernel_), 0U);
+  driver_.current = -1;
+  void* fields[] = {at(0x100000), at(0x900000)};
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  ASSERT_EQ(stencil_tune_launch_on_device(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr), STENCIL_TUNE_OK)
+      << message();
+  ASSERT_EQ(stencil_tune_advance_on_device(kernel_, nullptr, fields, 2, 3, nullptr, 0), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(driver_.launches.size(), 4U);
+  EXPECT_EQ(driver_.current, -1) << "what was current before is afterwards";
+  EXPECT_EQ(driver_.count("retain_primary_context"), 1);
+  EXPECT_EQ(driver_.count("load_module"), 1);
+}
+
+TEST_F(CApiTest, GoesToTheKernelsGpuAndBack) {
+  driver_.gpus = {{}, {.name = "Fake GPU", .uuid_start = 0x50}};
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  driver_.current = 1;
+  EXPECT_EQ(stencil_tune_prepare(kernel_), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_prepare_on_device(kernel_, nullptr), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(driver_.current, 1);
+  driver_.current = 0;
+  void* fields[] = {at(0x100000), at(0x900000)};
+  EXPECT_EQ(stencil_tune_launch(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr), STENCIL_TUNE_OK)
+      << "prepared there: " << message();
+}
+
+TEST_F(CApiTest, AKernelForANamedGpuRunsOnNone) {
+  request_.gpu = "sm_90";
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_kernel_device(kernel_), -1);
+  EXPECT_EQ(stencil_tune_prepare_on_device(kernel_, nullptr), STENCIL_TUNE_NO_DEVICE);
+}
+
 TEST_F(CApiTest, ADefinitionsElementTypeServesWhereNoneIsGiven) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "shift.toml").string();

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -33,6 +35,65 @@ TEST_F(CStencilTest, AnExpressionIsUnderstood) {
   EXPECT_EQ(stencil_tune_stencil_type(stencil_), nullptr);
   EXPECT_EQ(std::string(stencil_tune_stencil_key(stencil_)).size(), 32U);
   EXPECT_NE(std::string(stencil_tune_stencil_text(stencil_)), "");
+}
+
+TEST_F(CStencilTest, FieldsHaveRoles) {
+  const char* wave =
+      "rank = 1\nfields = [\"p\", \"p_prev\", \"v\", \"p_next\"]\n[update]\n"
+      "p_next = \"2*p - p_prev + v*(p[x-1] + p[x+1])\"\n[rotate]\np_next = \"p\"\np = \"p_prev\"\n";
+  ASSERT_EQ(stencil_tune_stencil_define(wave, "wave", &stencil_), STENCIL_TUNE_OK) << message();
+  std::string roles;
+  for (int field = 0; field < 4; ++field) {
+    roles += std::to_string(stencil_tune_stencil_field_is_input(stencil_, field)) +
+             std::to_string(stencil_tune_stencil_field_is_output(stencil_, field)) +
+             std::to_string(stencil_tune_stencil_field_next(stencil_, field)) + " ";
+  }
+  EXPECT_EQ(roles, "103 100 102 011 ") << "p_next takes the buffer of p_prev";
+  EXPECT_EQ(stencil_tune_stencil_field_next(stencil_, 4), -1);
+}
+
+TEST_F(CStencilTest, AFieldBetweenStagesIsNoInput) {
+  const char* two =
+      "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1] + a[x+1]\"\n[[stage]]\na = \"b[x+1]\"\n";
+  ASSERT_EQ(stencil_tune_stencil_define(two, "two", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_field_is_input(stencil_, 0), 1);
+  EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 0), 1);
+  EXPECT_EQ(stencil_tune_stencil_field_is_input(stencil_, 1), 0);
+  EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 1), 1);
+}
+
+TEST_F(CStencilTest, SaysHowFarItReads) {
+  ASSERT_EQ(stencil_tune_stencil_parse("v = u[x-2] + u[x+1] - w[y+3]", 2, &stencil_), STENCIL_TUNE_OK) << message();
+  std::int32_t low[3] = {9, 9, 9};
+  std::int32_t high[3] = {9, 9, 9};
+  ASSERT_EQ(stencil_tune_stencil_reach(stencil_, low, high), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(std::vector<int>(low, low + 3), (std::vector<int>{-2, 0, 0}));
+  EXPECT_EQ(std::vector<int>(high, high + 3), (std::vector<int>{1, 3, 0}));
+}
+
+TEST_F(CStencilTest, HasDerivatives) {
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  stencil_tune_stencil* derivative = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_adjoint(stencil_, &derivative), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_field_name(derivative, 1), "grad_u");
+  stencil_tune_stencil_release(derivative);
+  ASSERT_EQ(stencil_tune_stencil_coefficient_adjoint(stencil_, &derivative), STENCIL_TUNE_OK) << message();
+  EXPECT_STREQ(stencil_tune_stencil_field_name(derivative, 2), "grad_alpha");
+  stencil_tune_stencil_release(derivative);
+}
+
+TEST_F(CStencilTest, IsDescribedAndWrittenOut) {
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  char* text = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_describe(stencil_, &text), STENCIL_TUNE_OK) << message();
+  EXPECT_NE(std::string(text).find("o O o"), std::string::npos) << text;
+  stencil_tune_free_text(text);
+  ASSERT_EQ(stencil_tune_stencil_definition(stencil_, &text), STENCIL_TUNE_OK) << message();
+  stencil_tune_stencil* again = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_define(text, "again", &again), STENCIL_TUNE_OK) << message() << text;
+  EXPECT_STREQ(stencil_tune_stencil_key(again), stencil_tune_stencil_key(stencil_));
+  stencil_tune_stencil_release(again);
+  stencil_tune_free_text(text);
 }
 
 TEST_F(CStencilTest, AnIndexBeyondTheLastHasNoName) {

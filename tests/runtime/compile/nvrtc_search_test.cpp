@@ -49,6 +49,19 @@ TEST(NvrtcSearch, TheProjectsEnvironmentIsThatOfItsCheckoutAlone) {
   EXPECT_EQ(project_environment(folder.touch("bin/stencil-tune")), "");
 }
 
+TEST(NvrtcSearch, FindsTheWheelsBesideThePythonPackage) {
+  const TemporaryFolder folder;
+  const auto library = folder.touch("lib/python3.12/site-packages/stencil_tune/lib/libstencil_tune.so.0");
+  EXPECT_EQ(packages_around(library), "") << "a folder of that name alone is no package";
+  folder.touch("lib/python3.12/site-packages/stencil_tune/__init__.py");
+  const auto packages = packages_around(library);
+  EXPECT_EQ(packages, folder.path() / "lib" / "python3.12" / "site-packages");
+  const std::string wheel = folder.touch("lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  EXPECT_EQ(nvrtc_candidates({.python_packages = {packages}}).back(), wheel);
+  std::filesystem::permissions(packages, std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+  EXPECT_NE(nvrtc_candidates({.python_packages = {packages}}).back(), wheel);
+}
+
 TEST(NvrtcSearch, LooksNowhereElseWhenToldWhere) {
   const TemporaryFolder folder;
   const std::string library = folder.touch("own/libnvrtc.so.13");

@@ -2,6 +2,7 @@
 
 #include "generator/kernel/signature.hpp"
 
+#include "tuner/session/json_progress.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/several.hpp"
@@ -9,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <limits>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -168,6 +172,40 @@ TEST_F(ReportTest, TheCeilingInGStencilsIsThatOfTheMinimalTraffic) {
   // 512^3 cells read and 510^3 written, 4 bytes each.
   const double bytes = 4.0 * (512.0 * 512 * 512 + 510.0 * 510 * 510);
   EXPECT_NEAR(ceiling_gstencils(problem, 4240), 4240e9 / bytes * 510 * 510 * 510 / 1e9, 0.01);
+}
+
+TEST(JsonProgress, SaysANewBestAtOnceAndOtherwiseFiveTimesASecond) {
+  std::FILE* const file = std::tmpfile();
+  JsonProgress json(file, true);
+  Progress progress;
+  progress.phase = Progress::Phase::searching;
+  progress.budget_s = std::numeric_limits<double>::infinity();
+  const TrialRecord first = trial("direct.bx32.by8", 265);
+  json.started({}, progress);
+  json.finished_trial(first, progress);  // nothing yet
+  progress.elapsed_s = 0.05;
+  json.idle(progress);
+  progress.best = first;
+  json.finished_trial(first, progress);
+  json.finished_trial(first, progress);
+  progress.elapsed_s = 0.3;
+  json.idle(progress);
+  json.waiting("for \"another\" tuner");
+
+  std::rewind(file);
+  std::vector<nlohmann::json> lines;
+  std::array<char, 1024> line{};
+  while (std::fgets(line.data(), line.size(), file) != nullptr) lines.push_back(nlohmann::json::parse(line.data()));
+  std::fclose(file);
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[0]["event"], "started");
+  EXPECT_EQ(lines[0]["predicted"], true);
+  EXPECT_TRUE(lines[1]["best"].is_null());
+  EXPECT_TRUE(lines[1]["budget_s"].is_null());
+  EXPECT_EQ(lines[2]["best"]["code"], "direct.bx32.by8");
+  EXPECT_EQ(lines[3]["elapsed_s"], 0.3);
+  EXPECT_EQ(lines[3]["phase"], "searching");
+  EXPECT_EQ(lines[4]["what"], "for \"another\" tuner");
 }
 
 TEST(ProgressLine, ShowsTimeCountsAndTheBest) {

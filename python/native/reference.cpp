@@ -1,0 +1,128 @@
+// What the package's device="cpu" runs: the evaluator that kernels are verified against, one step at a time.
+#include "tuner/verify/reference.hpp"
+#include "generator/stencil/adjoint.hpp"
+#include "generator/stencil/problem.hpp"
+#include "runtime/library/rotation.hpp"
+#include "stencil_tune/definition.hpp"
+#include "stencil_tune/library.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+using Fields = std::vector<std::vector<double>>;
+
+/// How a definition was given: as the C interface's functions of these names take it.
+enum class Source { load, parse, define };
+
+Stencil read_text(Source source, const char* text, int rank) {
+  switch (source) {
+    case Source::load:
+      return load_stencil(text);
+    case Source::parse:
+      return parse_stencil(text, rank);
+    case Source::define:
+      return parse_definition(text, "definition");
+  }
+  throw Error(ErrorCode::invalid_argument, "no such source of a stencil");
+}
+
+/// `derivatives`: what was taken of it, in order: 'a' its adjoint, 'c' that of its coefficients.
+Stencil read_stencil(Source source, const char* text, int rank, std::string_view derivatives) {
+  Stencil stencil = read_text(source, text, rank);
+  for (const char kind : derivatives) stencil = kind == 'a' ? adjoint_of(stencil) : coefficient_adjoint_of(stencil);
+  return stencil;
+}
+
+/// Stage after stage, each rounded as it is stored. `layers[f]`: the field whose held layers f gets, f where it keeps
+/// its own.
+void make_step(const std::vector<Problem>& stages, std::span<const double> coefficients, const std::vector<int>& layers,
+               Fields& fields) {
+  for (const Problem& stage : stages) {
+    Fields inputs;
+    for (const int field : kernel_inputs(stage, 1)) inputs.push_back(fields[static_cast<std::size_t>(field)]);
+    for (const ReferenceField& output : evaluate_reference(stage, inputs, coefficients)) {
+      const auto number = static_cast<std::size_t>(output.field);
+      std::vector<double> next = fields[static_cast<std::size_t>(layers[number])];
+      for (std::size_t cell = 0; cell < next.size(); ++cell) {
+        if (output.tolerance[cell] >= 0) next[cell] = round_to_storage(output.value[cell], stage.type);
+      }
+      fields[number] = std::move(next);
+    }
+  }
+}
+
+std::vector<int> own_layers(const Stencil& stencil) {
+  std::vector<int> layers(stencil.fields.size());
+  for (std::size_t field = 0; field < layers.size(); ++field) layers[field] = static_cast<int>(field);
+  return layers;
+}
+
+/// Of a time loop: each output has those of the field that it becomes.
+std::vector<int> rotated_layers(const Stencil& stencil) {
+  std::vector<int> layers = own_layers(stencil);
+  for (const Rotation& rotation : stencil.rotations) layers[static_cast<std::size_t>(rotation.from)] = rotation.to;
+  return layers;
+}
+
+void run(const Stencil& stencil, const char* type, const char* boundary, const std::int64_t* extents,
+         std::int64_t steps, std::span<const double> coefficients, Fields& fields) {
+  Extents grid{.rank = stencil.rank};
+  std::copy_n(extents, kMaxRank, grid.n.begin());
+  const Boundaries boundaries = parse_boundaries(boundary, stencil.rank);
+  std::vector<Problem> stages;
+  for (std::size_t stage = 0; stage < stencil.stages.size(); ++stage) {
+    stages.push_back(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, static_cast<int>(stage)));
+  }
+  if (steps < 0) return make_step(stages, coefficients, own_layers(stencil), fields);
+
+  require_next_step(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, kWholeStep));
+  const std::vector<int> layers = rotated_layers(stencil);
+  const std::vector<int> next = buffer_rotation(stencil);
+  for (; steps > 0; --steps) {
+    make_step(stages, coefficients, layers, fields);
+    Fields rotated(fields.size());
+    for (std::size_t field = 0; field < fields.size(); ++field) {
+      rotated[field] = std::move(fields[static_cast<std::size_t>(next[field])]);
+    }
+    fields = std::move(rotated);
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune
+
+/// steps: as stencil_tune_advance() counts; -1: one step without a change of places, as stencil_tune_launch(). fields:
+/// one dense array an entry of the stencil's fields, already rounded to the type, overwritten by what each holds then.
+/// Returns 0, or 1 with a message.
+extern "C" __attribute__((visibility("default"))) int stencil_tune_reference_run(
+    int source, const char* text, int rank, const char* derivatives, const char* type, const char* boundary,
+    const std::int64_t* extents, std::int64_t steps, const double* coefficients, double* const* fields, char* message,
+    std::size_t message_size) {
+  using namespace stencil_tune;
+  try {
+    const Stencil stencil = read_stencil(static_cast<Source>(source), text, rank, derivatives);
+    const auto cells = static_cast<std::size_t>(extents[0] * extents[1] * extents[2]);
+    Fields values;
+    for (std::size_t field = 0; field < stencil.fields.size(); ++field) {
+      values.emplace_back(fields[field], fields[field] + cells);
+    }
+    run(stencil, type, boundary, extents, steps, {coefficients, stencil.coefficients.size()}, values);
+    for (std::size_t field = 0; field < values.size(); ++field) {
+      std::copy(values[field].begin(), values[field].end(), fields[field]);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::snprintf(message, message_size, "%s", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,429 @@
+"""Looking a kernel up, and launching it on arrays."""
+
+from __future__ import annotations
+
+import ctypes as c
+import dataclasses
+import os
+import weakref
+from typing import Any, Mapping, Sequence
+
+from . import _arrays, _library, _native, _streams
+from ._errors import ArgumentError
+from ._request import Grid, describe, grid_and_layout
+from ._stencil import Stencil, as_stencil
+
+_MOST_ALIGNED = 256  # bytes; more helps no kernel
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Why this kernel. Where nothing was tuned, all but match, sentence, code and notes is empty or 0."""
+
+    match: str  #: "exact", "stale", "nearest size", "same architecture", "predicted", "default"; "reference" on the CPU
+    sentence: str  #: all of it, for people
+    code: str  #: the candidate that runs
+    tuned_code: str  #: the winner it comes from
+    gpu: str  #: model, then
+    driver: str  #: then
+    nvrtc: str  #: then
+    tuned_at: str  #: ISO 8601, UTC
+    tuned_extents: tuple[int, ...]  #: nx, ny, nz where the winner won
+    gstencils: float  #: GStencil/s then: 10^9 cells updated a second
+    share: float  #: of the copy ceiling then, 0 to 1
+    fused_steps: int  #: that one launch of it makes in advance()
+    notes: tuple[str, ...]  #: what a careful reader would want to know
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class KernelBase:
+    """What kernels on a GPU and the reference on the CPU have in common: arguments and their checks."""
+
+    def __init__(self, stencil: Stencil, grid: Grid):
+        self.stencil = stencil
+        self._grid = grid
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the arrays that it takes: (nz, ny, nx), the last axis is x."""
+        return self._grid.shape
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The same from x on: (nx, ny, nz)."""
+        return self._grid.extents
+
+    @property
+    def pitch(self) -> int:
+        """Cells from one row to the next."""
+        return self._grid.row
+
+    @property
+    def dtype(self) -> str:
+        """"f64", "f32", "f16" or "bf16"."""
+        return self._grid.dtype
+
+    @property
+    def boundary(self) -> str:
+        """"hold", or "x=periodic,y=hold"."""
+        return self._grid.boundary
+
+    def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Positional arrays and those by name as the stencil's arguments."""
+        names = self.stencil.arguments
+        if not named and len(arrays) == len(names):
+            return list(arrays)
+        given = dict(zip(names, arrays))
+        for name, array in named.items():
+            if name not in names or name in given:
+                raise ArgumentError(f"'{name}' is " + ("given twice" if name in given else "no field") +
+                                    f"; stencil '{self.stencil.name}' takes {', '.join(names)}")
+            given[name] = array
+        if len(arrays) > len(names) or len(given) != len(names):
+            raise ArgumentError(f"stencil '{self.stencil.name}' takes {len(names)} arrays, {', '.join(names)}; "
+                                f"{len(arrays) + len(named)} were given")
+        return [given[name] for name in names]
+
+    def _refuse(self, name: str, layout: _arrays.Layout, device: int) -> None:
+        """Raises ArgumentError that says why a layout is not the kernel's."""
+        where = {None: "a GPU", _arrays.HOST: "host memory"}.get(layout.device, f"GPU {layout.device}")
+        mine = "host memory" if device == _arrays.HOST else f"GPU {device}"
+        if layout.device is not None and layout.device != device:
+            more = "; device=\"cpu\" looks up the reference, which is slow" if layout.device == _arrays.HOST else ""
+            raise ArgumentError(f"{name} is in {where}, the kernel was looked up for {mine}{more}")
+        if layout.dtype != self.dtype:
+            raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
+        extents, pitch = _arrays.grid_of(layout, self.stencil.rank, name)
+        if extents != self._grid.extents:
+            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
+        if (pitch or extents[0]) != self._grid.row and any(extent > 1 for extent in extents[1:]):
+            raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
+                                f"up for {self._grid.row}: look it up like this array")
+
+    def _coefficients(self, given: Mapping[str, float] | None):
+        if not given:
+            return None, 0
+        values = self.stencil.coefficient_values(given)
+        return (c.c_double * len(values))(*values), len(values)
+
+    def _result(self, fields: Sequence[Any]) -> Any:
+        """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""
+        state = [fields[place] for place in self.stencil._state]
+        return state[0] if len(state) == 1 else tuple(state)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.stencil.name}: {describe(self._grid)}>"
+
+
+class Kernel(KernelBase):
+    """The best kernel known for a stencil on a grid; `lookup()` makes one. May be used from several threads at once.
+
+    Attributes:
+        stencil: what it computes.
+        device: ordinal of the GPU; None for one by its name, which can be read and exported, not launched.
+    """
+
+    def __init__(self, stencil: Stencil, grid: Grid, handle: int):
+        super().__init__(stencil, grid)
+        native = _native.library()
+        weakref.finalize(self, native.release, handle).atexit = False
+        self._handle = handle
+        self._native = native
+        device = native.kernel_device(handle)
+        self.device: int | None = device if device >= 0 else None
+        self._count = len(stencil.fields)
+        self._fields_type = c.c_void_p * self._count
+        self._wanted = (grid.shape, grid.strides, grid.dtype)
+        self._places = list(enumerate(stencil._order))
+        self._matchers: dict[type, Any] = {}  # of arrays that passed before
+        self._must_write = [place in stencil._writes for place in stencil._order]
+
+    # ---- what was found ----
+
+    @property
+    def evidence(self) -> Evidence:
+        """Why this kernel; of stencils with several stages the first one's, see evidence_of()."""
+        return self.evidence_of(0)
+
+    def evidence_of(self, stage: int) -> Evidence:
+        """Why this kernel runs the stage."""
+        native, from_c = self._native, _native.Evidence(struct_size=c.sizeof(_native.Evidence))
+        native.check(native.kernel_evidence_of(self._handle, stage, c.byref(from_c)))
+
+        def text(value: bytes | None) -> str:
+            return (value or b"").decode(errors="replace")
+
+        return Evidence(native.match_name(from_c.match).decode(), text(from_c.sentence), text(from_c.code),
+                        text(from_c.tuned_code), text(from_c.gpu), text(from_c.driver), text(from_c.nvrtc),
+                        text(from_c.tuned_at), tuple(from_c.tuned_extents) if from_c.tuned_code else (),
+                        from_c.gstencils, from_c.share, from_c.fused_steps, tuple(text(from_c.notes).splitlines()))
+
+    @property
+    def match(self) -> str:
+        """How well it fits what was asked for, of the stage that matches worst: "exact" is best."""
+        return self._native.match_name(self._native.kernel_match(self._handle)).decode()
+
+    @property
+    def fused_steps(self) -> int:
+        """Steps that one launch of advance() makes."""
+        return self._native.kernel_fused_steps(self._handle)
+
+    @property
+    def architecture(self) -> str:
+        """"sm_90"."""
+        return self._native.kernel_architecture(self._handle).decode()
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that addresses of arrays must be multiples of."""
+        return self._native.kernel_alignment(self._handle)
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Device memory for spare buffers that each stream takes which advances."""
+        return self._native.kernel_workspace_bytes(self._handle)
+
+    def updated(self, stage: int = 0) -> tuple[slice, ...]:
+        """The cells that a step writes, as an index of the arrays: without the layers that boundary hold keeps."""
+        low, high = (c.c_int64 * _native.MAX_RANK)(), (c.c_int64 * _native.MAX_RANK)()
+        self._native.check(self._native.kernel_updated_box(self._handle, stage, low, high))
+        return tuple(slice(low[axis], high[axis]) for axis in reversed(range(self.stencil.rank)))
+
+    def source(self, stage: int = 0) -> str:
+        """CUDA source, as NVRTC is given it."""
+        return self._native.text(self._native.kernel_source, self._handle, stage)
+
+    def export(self, path: str | os.PathLike | None = None, *, name: str | None = None, stage: int = 0,
+               with_main: bool = False, split_header: bool = False, architecture: str | None = None) -> str | None:
+        """A CUDA file that nvcc alone builds: the kernel, a launcher, its evidence in a comment.
+
+        Args:
+            path: of the file, which is written; None: its text is returned.
+            name: of the launcher; None: after the file, else after the stencil.
+            stage: of the stencil.
+            with_main: adds a self-check and a benchmark.
+            split_header: declares the launcher in a header beside the file.
+            architecture: "sm_90"; None: what the kernel was looked up for.
+        """
+        native = self._native
+        options = _native.ExportOptions(c.sizeof(_native.ExportOptions), name.encode() if name else None,
+                                        architecture.encode() if architecture else None, stage, with_main, split_header)
+        if path is not None:
+            native.check(native.export_file(self._handle, c.byref(options), os.fsencode(path)))
+            return None
+        if split_header:
+            raise ArgumentError("a header of its own takes a path")
+        return native.text(lambda out: native.export_text(self._handle, c.byref(options), out, None))
+
+    # ---- running it ----
+
+    def prepare(self, stream: Any = None) -> "Kernel":
+        """Compiles and loads it now, and makes what runs on the stream need; else the first call does.
+
+        Needed before launches are captured into a CUDA graph. Returns the kernel.
+        """
+        _native.use_gpu()
+        where = 0 if stream is None else _streams.address_of(stream)
+        self._native.check(self._native.prepare_on_device(self._handle, where))
+        return self
+
+    def __call__(self, *arrays: Any, stream: Any = None, coefficients: Mapping[str, float] | None = None,
+                 region: Sequence[slice] | None = None, **named: Any) -> None:
+        """One step, asynchronous on the stream.
+
+        Args:
+            arrays: one for each of `stencil.arguments`, in that order (the inputs, then what is written), or by name:
+                kernel(u, u_next), kernel(u=u, u_next=v). Indexed [z, y, x], of `shape`, `dtype` and `pitch`, on the
+                kernel's GPU. What is written must not overlap what is read.
+            stream: of PyTorch, CuPy or numba, one with __cuda_stream__, or an address. None: the current one of the
+                library that the first array is from; what the array announces; else the legacy default stream.
+            coefficients: values by name, instead of the stencil's.
+            region: slices of the arrays that limit the step to some cells, for stencils of one stage.
+
+        Raises:
+            ArgumentError: an array of another type, shape, pitch or device, that overlaps, is freed or read-only.
+            Error: the kernel cannot be compiled or launched.
+        """
+        if named or len(arrays) != self._count:
+            arrays = self._in_order(arrays, named)
+        fields, where = self._launch_fields(arrays, stream)
+        values, count = self._coefficients(coefficients)
+        low, high = (None, None) if region is None else self._box(region)
+        status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
+        if status:
+            self._native.check(status)
+
+    def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
+                coefficients: Mapping[str, float] | None = None) -> Any:
+        """`steps` steps, asynchronous on the stream, with as many fused as the kernel was looked up for.
+
+        Args:
+            arrays: one for each of `stencil.arguments`; a list is reordered in place: each argument then has the array
+                that will hold it. Under boundary hold the layers that are never written are first copied from the
+                current arrays to those that they take turns with.
+            steps: 0 or more.
+            stream, coefficients: as for a call.
+
+        Returns:
+            The array that holds the state once the stream gets there, one of those given: `u`. A tuple, in the order of
+            `stencil.inputs`, where a step changes several fields that the next one reads.
+        """
+        if len(arrays) != self._count:
+            self._in_order(arrays, {})
+        fields, where = self._launch_fields(arrays, stream, whole=True)
+        values, count = self._coefficients(coefficients)
+        before = list(fields)
+        self._native.check(
+            self._native.advance_on_device(self._handle, where, fields, self._count, steps, values, count))
+        array_at = {before[place]: arrays[i] for i, place in self._places}
+        after = [array_at[address] for address in fields]
+        if isinstance(arrays, list):
+            arrays[:] = [after[place] for _, place in self._places]
+        return self._result(after)
+
+    def _launch_fields(self, arrays: Sequence[Any], stream: Any, whole: bool = False):
+        """Addresses in the stencil's order, and the stream."""
+        if _native._forked or not _native._gpu_used:
+            _native.use_gpu()
+        device = self.device
+        where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
+        fields = self._fields_type()
+        matchers = self._matchers
+        shape, strides, dtype = self._wanted
+        announced = None
+        for i, place in self._places:
+            array = arrays[i]
+            match = matchers.get(type(array))
+            if match is not None:
+                address = match(array)
+                if address is not None:
+                    fields[place] = address
+                    continue
+            layout = _arrays.read(array, where)
+            if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
+                    layout.device != device and layout.device is not None):
+                self._check(i, layout)
+            elif match is None:
+                matchers[type(array)] = _arrays.matcher(array, layout)
+            if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
+                self._refuse_read_only(i, array)
+            if layout.stream is not None and stream is None:
+                announced = self._one_stream(announced, layout.stream)
+            fields[place] = layout.address
+        return fields, where if announced is None else announced
+
+    def _check(self, argument: int, layout: _arrays.Layout) -> None:
+        if self.device is not None:
+            self._refuse(self.stencil.arguments[argument], layout, self.device)
+
+    def _refuse_read_only(self, argument: int, array: Any) -> None:
+        name = self.stencil.arguments[argument]
+        if _arrays.is_jax(array):
+            raise ArgumentError(f"{name} is a JAX array, which must not be written to: give one of another library")
+        raise ArgumentError(f"{name} is read-only, and a step writes it")
+
+    @staticmethod
+    def _one_stream(before: int | None, announced: int) -> int:
+        if before is not None and before != announced:
+            raise ArgumentError("the arrays announce different streams: order them, and say stream=")
+        return announced
+
+    def _box(self, region: Sequence[slice]):
+        """Cells of the slices that a step updates, as the C interface takes them."""
+        if len(region) != self.stencil.rank:
+            raise ArgumentError(f"region has {len(region)} slices, the arrays have {self.stencil.rank} axes")
+        low, high = (c.c_int64 * 3)(0, 0, 0), (c.c_int64 * 3)(1, 1, 1)
+        for axis, (cells, extent, updated) in enumerate(zip(reversed(region), self.dims, reversed(self.updated()))):
+            start, stop, step = cells.indices(extent)
+            if step != 1:
+                raise ArgumentError("region has a slice with a step")
+            low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
+        return low, high
+
+
+def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int | Sequence[int] | None = None,
+           shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
+           steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
+           database: str | os.PathLike | None = None) -> Any:
+    """The best kernel known for a stencil on a grid. Compiles nothing yet.
+
+    Args:
+        stencil: what stencil() made, or what it takes.
+        like: an array that says the grid: extents, pitch, type and GPU are its own, and kernels may count on its
+            alignment. Or, in its place,
+        dims: (nx, ny, nz) in cells, or one number for each axis; or
+        shape: (nz, ny, nx), as arrays have it.
+        dtype: "f32", "float64", torch.bfloat16, ...; the array's own, else the definition's, else f32.
+        boundary: "hold", "zero", "clamp", "periodic", "reflect", or by axis: "x=periodic,y=hold", {"x": "periodic"}.
+        steps: of a typical advance(): from 2 on, kernels may fuse some in one launch.
+        pitch: cells from one row to the next; 0: the array's, else dense rows.
+        device: ordinal of the GPU; "cpu": the reference on the CPU, for teaching and tests, slow; None: the array's,
+            else the one of the current CUDA context.
+        gpu: in place of a GPU that is here, one by name, such as "h200" or "sm_90": to be read and exported.
+        database: of winners; None: STENCIL_TUNE_DB, else the user's data folder. Winners that ship count too.
+
+    Raises:
+        ArgumentError: what is asked for does not fit together, or the array is in host memory without device="cpu".
+        Error: there is no such GPU, driver or database.
+    """
+    chosen = as_stencil(stencil, len(dims if dims is not None else shape) if _says_rank(dims, shape) else 3)
+    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                   steps=steps, pitch=pitch)
+    if device == "cpu":
+        from ._reference import ReferenceKernel
+
+        return ReferenceKernel(chosen, grid, layout)
+    if isinstance(device, str):
+        raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
+    ordinal = _device_of(layout, device)
+    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
+
+
+def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Any:
+    """The same for an array that was read before; the reference where it is in host memory."""
+    extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
+    grid = Grid(extents, pitch, layout.dtype, boundary, steps)
+    if layout.device == _arrays.HOST:
+        from ._reference import ReferenceKernel
+
+        return ReferenceKernel(stencil, grid, layout)
+    return _look_up(stencil, grid, _device_of(layout, None), alignment_of(layout))
+
+
+def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
+             database: str | os.PathLike | None = None) -> Kernel:
+    if gpu is None:
+        _native.use_gpu()
+    native = _native.library()
+    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
+                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, device=device,
+                              alignment=max(alignment, _arrays.BYTES[grid.dtype]),
+                              gpu=gpu.encode() if gpu is not None else None)
+    request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
+    handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
+    return Kernel(stencil, grid, handle)
+
+
+def _says_rank(dims: Any, shape: Any) -> bool:
+    return not isinstance(dims, int) and (dims is not None or shape is not None)
+
+
+def _device_of(layout: _arrays.Layout | None, device: int | None) -> int:
+    """-1: of the current context."""
+    if layout is None or layout.device is None:
+        return -1 if device is None else device
+    if layout.device == _arrays.HOST:
+        raise ArgumentError("the array is in host memory: put it on a GPU, or look up the reference with "
+                            "device=\"cpu\", which is slow")
+    if device is not None and device != layout.device:
+        raise ArgumentError(f"the array is on GPU {layout.device}, GPU {device} was asked for")
+    return layout.device
+
+
+def alignment_of(layout: _arrays.Layout | None) -> int:
+    """What the addresses of arrays like this are multiples of, as far as it helps."""
+    if layout is None or layout.address == 0:
+        return _MOST_ALIGNED
+    return min(layout.address & -layout.address, _MOST_ALIGNED)

@@ -1,0 +1,31 @@
+"""Open databases of winners, one for each path, kept until the process ends."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import threading
+
+from . import _native
+
+_open: dict[str, int] = {}
+_lock = threading.Lock()
+
+
+def handle_of(database: str | os.PathLike | None) -> int:
+    """The library's handle for a database; None: STENCIL_TUNE_DB, else the user's data folder."""
+    path = os.fspath(database) if database is not None else ""
+    with _lock:
+        if path not in _open:
+            native = _native.library()
+            options = _native.Options(struct_size=c.sizeof(_native.Options), database=path.encode() or None)
+            _open[path] = native.handle(native.open_with, c.byref(options))
+        return _open[path]
+
+
+def reload() -> None:
+    """Reads all of them anew: after tuning went on. Kernels that were looked up stay as they are."""
+    native = _native.library()
+    with _lock:
+        for handle in _open.values():
+            native.check(native.reload(handle))

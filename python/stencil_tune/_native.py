@@ -1,0 +1,176 @@
+"""The C interface (stencil_tune.h) through ctypes: one wheel serves every Python from 3.10 on."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import pathlib
+import threading
+
+from ._errors import Error, error_of
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+MAX_RANK = 3
+
+
+class Request(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("stencil", c.c_char_p), ("type", c.c_char_p), ("boundary", c.c_char_p),
+                ("extents", c.c_int64 * MAX_RANK), ("pitch", c.c_int64), ("device", c.c_int32), ("steps", c.c_int32),
+                ("alignment", c.c_size_t), ("parsed", c.c_void_p), ("gpu", c.c_char_p)]
+
+
+class Evidence(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t)] + [
+        (text, c.c_char_p) for text in ("sentence", "code", "tuned_code", "gpu", "driver", "nvrtc", "tuned_at", "notes")
+    ] + [("tuned_extents", c.c_int64 * MAX_RANK), ("tuned_pitch", c.c_int64), ("gstencils", c.c_double),
+         ("share", c.c_double), ("match", c.c_int), ("fused_steps", c.c_int32)]
+
+
+class ExportOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("name", c.c_char_p), ("architecture", c.c_char_p), ("stage", c.c_int32),
+                ("with_main", c.c_int32), ("split_header", c.c_int32), ("reserved", c.c_int32)]
+
+
+class Options(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("database", c.c_char_p), ("tune_on_miss_s", c.c_double),
+                ("compile_in_background", c.c_int32), ("reserved", c.c_int32)]
+
+
+_HANDLE = c.c_void_p
+_OUT = c.POINTER(c.c_void_p)
+_LAUNCH = [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]
+
+# name (without stencil_tune_) -> what it returns, what it takes.
+_FUNCTIONS = {
+    "version": (c.c_char_p, []),
+    "error_message": (c.c_char_p, []),
+    "status_name": (c.c_char_p, [c.c_int]),
+    "match_name": (c.c_char_p, [c.c_int]),
+    "open_with": (c.c_int, [c.POINTER(Options), _OUT]),
+    "close": (None, [_HANDLE]),
+    "reload": (c.c_int, [_HANDLE]),
+    "stencil_load": (c.c_int, [c.c_char_p, _OUT]),
+    "stencil_parse": (c.c_int, [c.c_char_p, c.c_int32, _OUT]),
+    "stencil_define": (c.c_int, [c.c_char_p, c.c_char_p, _OUT]),
+    "stencil_release": (None, [_HANDLE]),
+    "stencil_name": (c.c_char_p, [_HANDLE]),
+    "stencil_key": (c.c_char_p, [_HANDLE]),
+    "stencil_text": (c.c_char_p, [_HANDLE]),
+    "stencil_type": (c.c_char_p, [_HANDLE]),
+    "stencil_rank": (c.c_int32, [_HANDLE]),
+    "stencil_stage_count": (c.c_int32, [_HANDLE]),
+    "stencil_field_count": (c.c_int32, [_HANDLE]),
+    "stencil_field_name": (c.c_char_p, [_HANDLE, c.c_int32]),
+    "stencil_field_is_input": (c.c_int32, [_HANDLE, c.c_int32]),
+    "stencil_field_is_output": (c.c_int32, [_HANDLE, c.c_int32]),
+    "stencil_field_next": (c.c_int32, [_HANDLE, c.c_int32]),
+    "stencil_coefficient_count": (c.c_int32, [_HANDLE]),
+    "stencil_coefficient_name": (c.c_char_p, [_HANDLE, c.c_int32]),
+    "stencil_coefficient_value": (c.c_double, [_HANDLE, c.c_int32]),
+    "stencil_reach": (c.c_int, [_HANDLE, c.POINTER(c.c_int32), c.POINTER(c.c_int32)]),
+    "stencil_adjoint": (c.c_int, [_HANDLE, _OUT]),
+    "stencil_coefficient_adjoint": (c.c_int, [_HANDLE, _OUT]),
+    "stencil_describe": (c.c_int, [_HANDLE, _OUT]),
+    "stencil_definition": (c.c_int, [_HANDLE, _OUT]),
+    "lookup": (c.c_int, [_HANDLE, c.POINTER(Request), _OUT]),
+    "release": (None, [_HANDLE]),
+    "kernel_match": (c.c_int, [_HANDLE]),
+    "kernel_architecture": (c.c_char_p, [_HANDLE]),
+    "kernel_stage_count": (c.c_int32, [_HANDLE]),
+    "kernel_fused_steps": (c.c_int32, [_HANDLE]),
+    "kernel_device": (c.c_int32, [_HANDLE]),
+    "kernel_alignment": (c.c_size_t, [_HANDLE]),
+    "kernel_field_bytes": (c.c_size_t, [_HANDLE]),
+    "kernel_workspace_bytes": (c.c_size_t, [_HANDLE]),
+    "kernel_evidence_of": (c.c_int, [_HANDLE, c.c_int32, c.POINTER(Evidence)]),
+    "kernel_updated_box": (c.c_int, [_HANDLE, c.c_int32, c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
+    "kernel_source": (c.c_int, [_HANDLE, c.c_int32, _OUT]),
+    "export_text": (c.c_int, [_HANDLE, c.POINTER(ExportOptions), _OUT, _OUT]),
+    "export_file": (c.c_int, [_HANDLE, c.POINTER(ExportOptions), c.c_char_p]),
+    "free_text": (None, [c.c_void_p]),
+    "prepare_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
+    "launch_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_void_p]),
+    "advance_on_device": (c.c_int, _LAUNCH + [c.c_int64, c.c_void_p, c.c_int32]),
+    "padded_pitch": (c.c_int64, [c.c_int64, c.c_char_p]),
+}
+
+
+class Library:
+    """The functions by their names without `stencil_tune_`; `call` raises what a status means."""
+
+    def __init__(self, path: os.PathLike | str):
+        try:
+            library = c.CDLL(str(path))
+        except OSError as error:
+            raise Error(f"the shared library of stencil_tune cannot be loaded: {error}. Install the package anew (pip "
+                        "install .), or set STENCIL_TUNE_LIBRARY to a libstencil_tune.so", "missing_library") from error
+        self.path = pathlib.Path(path)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            try:
+                function = getattr(library, f"stencil_tune_{name}")
+            except AttributeError as error:
+                raise Error(f"{path} has no function stencil_tune_{name}: it is older than this package",
+                            "missing_library") from error
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+    def check(self, status: int) -> None:
+        """Raises the error of this thread's last call, unless there is none."""
+        if status != 0:
+            raise error_of(self.status_name(status).decode(), self.error_message().decode(errors="replace"))
+
+    def handle(self, function, *arguments) -> int:
+        """What a function that makes something puts at its last argument."""
+        made = c.c_void_p()
+        self.check(function(*arguments, c.byref(made)))
+        return made.value
+
+    def text(self, function, *arguments) -> str:
+        """The same for text, which is copied and freed."""
+        address = self.handle(function, *arguments)
+        try:
+            return c.string_at(address).decode(errors="replace")
+        finally:
+            self.free_text(address)
+
+
+_library: Library | None = None
+_lock = threading.Lock()
+
+
+def library() -> Library:
+    """Loaded at first use: STENCIL_TUNE_LIBRARY, else the one of this package."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = Library(os.environ.get("STENCIL_TUNE_LIBRARY") or FOLDER / "lib" / "libstencil_tune.so")
+    return _library
+
+
+# CUDA does not survive a fork: a child of a process that has used a GPU is told so before the driver goes wrong.
+_gpu_used = False
+_forked = False
+
+
+def _after_fork_in_child() -> None:
+    global _forked
+    _forked = _gpu_used
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def use_gpu() -> None:
+    """Notes that this process uses GPUs. Raises Error in a child of one that does."""
+    global _gpu_used
+    if _forked:
+        raise Error("this process was forked from one that had used the GPU, and CUDA does not survive a fork: start "
+                    'processes by multiprocessing.get_context("spawn")', "launch_failed")
+    _gpu_used = True
+
+
+def has_forked() -> bool:
+    """Whether use_gpu() would raise."""
+    return _forked

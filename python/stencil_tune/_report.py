@@ -1,0 +1,120 @@
+"""What tuning found, as text, as HTML for notebooks, and as data."""
+
+from __future__ import annotations
+
+import html
+from typing import Any, Sequence
+
+_WIDTH, _HEIGHT, _MARGIN = 480, 200, 36  # of the chart, in pixels
+
+
+class TuningReport:
+    """What tune() found.
+
+    Attributes:
+        data: all of it, as `stencil-tune --json` prints it.
+        interrupted: Ctrl-C ended the search.
+        history: what was told on the way: `elapsed_s`, `trials`, `best` and so on, in order.
+    """
+
+    def __init__(self, data: dict, history: Sequence[dict], interrupted: bool = False):
+        self.data = data
+        self.history = list(history)
+        self.interrupted = interrupted
+
+    @property
+    def rows(self) -> list[dict]:
+        """The table: the winner, then the textbook's kernels: `kernel`, and its trial's figures or why there are none."""
+        return self.data.get("kernels", [])
+
+    @property
+    def winner(self) -> dict | None:
+        """The first row, where some candidate won; else None."""
+        first = self.rows[0] if self.rows else {}
+        return first if first.get("kernel") in ("winner", "best predicted") and _ran(first) else None
+
+    @property
+    def code(self) -> str | None:
+        """Of the winner."""
+        return self.winner["code"] if self.winner else None
+
+    @property
+    def gstencils(self) -> float:
+        """GStencil/s of the winner, 10^9 cells updated a second; 0 where there is none."""
+        return self.winner["gstencils"] if self.winner else 0.0
+
+    @property
+    def predicted(self) -> bool:
+        """No GPU was timed: figures are the performance model's."""
+        return bool(self.data.get("predicted"))
+
+    @property
+    def problem(self) -> str:
+        """"heat3d: f32, 512x512x512, boundary hold, 100 steps on NVIDIA H200"."""
+        data = self.data
+        return (f"{data['stencil']}: {data['type']}, {data['dims']}, boundary {data['boundary']}, {data['steps']} "
+                f"step{'s' if data['steps'] > 1 else ''} {'predicted for' if self.predicted else 'on'} "
+                f"{data['device']['name']}")
+
+    @property
+    def notes(self) -> list[str]:
+        return self.data.get("notes", [])
+
+    def __str__(self) -> str:
+        lines = [self.problem]
+        for row in self.rows:
+            lines.append(f"  {row['kernel']:<16} " + (
+                f"{row['gstencils']:8.1f} GStencil/s  {100 * row['share_of_copy']:5.1f} % of copy  {row['code']}"
+                if _ran(row) else _why_not(row)))
+        return "\n".join([*lines, *self.notes])
+
+    def __repr__(self) -> str:
+        found = f"{self.code}, {self.gstencils:.1f} GStencil/s" if self.winner else "nothing found"
+        return f"<TuningReport: {found}{', predicted' if self.predicted else ''}>"
+
+    def _repr_html_(self) -> str:
+        """The table, and the best so far over time."""
+        cells = "".join(_html_row(row) for row in self.rows)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return (f"<div><b>{html.escape(self.problem)}</b><table><tr><th>kernel</th>"
+                f"<th>GStencil/s</th><th>% of copy</th><th>code</th></tr>{cells}</table>{self._chart()}"
+                f"<ul>{notes}</ul></div>")
+
+    def _chart(self) -> str:
+        """Best so far over seconds, with the copy ceiling, as SVG; nothing before there is a result."""
+        points = [(event["elapsed_s"], event["best"]["gstencils"], event["best"]["share"])
+                  for event in self.history if event.get("best")]
+        if not points:
+            return ""
+        ceiling = max((rate / share for _, rate, share in points if share > 0), default=0)
+        last, top = max(points[-1][0], 1e-9), max([ceiling, *(rate for _, rate, _ in points)])
+
+        def place(seconds: float, rate: float) -> str:
+            x = _MARGIN + (_WIDTH - 2 * _MARGIN) * seconds / last
+            return f"{x:.1f},{_HEIGHT - _MARGIN - (_HEIGHT - 2 * _MARGIN) * rate / top:.1f}"
+
+        steps, before = [], points[0][1]
+        for seconds, rate, _ in points:
+            steps += [place(seconds, before), place(seconds, rate)]
+            before = rate
+        roof = f"<polyline fill='none' stroke='gray' stroke-dasharray='4' points='{place(0, ceiling)} {place(last, ceiling)}'/>"
+        return (f"<svg width='{_WIDTH}' height='{_HEIGHT}'>{roof if ceiling else ''}"
+                f"<polyline fill='none' stroke='black' points='{' '.join(steps)}'/>"
+                f"<text x='{_MARGIN}' y='14' font-size='12'>best so far, GStencil/s (dashed: copy ceiling {ceiling:.0f})"
+                f"</text><text x='{_WIDTH - _MARGIN}' y='{_HEIGHT - 12}' font-size='12' text-anchor='end'>{last:.0f} s"
+                "</text></svg>")
+
+
+def _ran(row: dict[str, Any]) -> bool:
+    return row.get("outcome") == "ok"
+
+
+def _why_not(row: dict[str, Any]) -> str:
+    return str(row.get("not_available") or row.get("message") or row.get("outcome", ""))
+
+
+def _html_row(row: dict[str, Any]) -> str:
+    if not _ran(row):
+        return f"<tr><td>{html.escape(row['kernel'])}</td><td colspan=3>{html.escape(_why_not(row))}</td></tr>"
+    return (f"<tr><td>{html.escape(row['kernel'])}</td><td>{row['gstencils']:.1f}</td>"
+            f"<td>{100 * row['share_of_copy']:.1f}</td><td><code>{html.escape(row['code'])}</code></td></tr>")

@@ -1,0 +1,161 @@
+"""Stencils: update rules from a name, a file or text."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import pathlib
+import re
+import weakref
+from typing import Mapping
+
+from . import _native
+from ._errors import ArgumentError
+
+# How a definition was given, in the order of python/native/reference.cpp.
+_LOAD, _PARSE, _DEFINE = range(3)
+
+
+class Stencil:
+    """An update rule. `stencil()` makes one; it never changes.
+
+    Attributes:
+        name: for people.
+        rank: axes, 1 to 3. Arrays have as many, the last one is x: `array[z, y, x]`.
+        fields: names of all fields, in the order of the definition.
+        inputs: those whose values before a step it reads, in that order.
+        outputs: those that a step writes, in that order.
+        arguments: in the order in which a kernel takes their arrays: the inputs, then the others.
+        coefficients: names and default values.
+        element: the element type that a definition asks for ("f32"), else None.
+        key: equal for equal updates, whatever their names.
+        stages: sweeps a step.
+    """
+
+    def __init__(self, handle: int, source: tuple[int, str, str]):
+        native = _native.library()
+        weakref.finalize(self, native.stencil_release, handle).atexit = False
+        self._handle = handle
+        self._source = source
+        self._derivatives: dict[str, Stencil] = {}
+        self._written = "" if source[0] == _LOAD and source[1].endswith(".toml") else (
+            f"{source[0]} {native.stencil_rank(handle)} {source[2]}:{source[1]}")  # what written_stencil() reads
+        count = range(native.stencil_field_count(handle))
+        self.name: str = native.stencil_name(handle).decode()
+        self.rank: int = native.stencil_rank(handle)
+        self.key: str = native.stencil_key(handle).decode()
+        self.text: str = native.stencil_text(handle).decode()
+        self.stages: int = native.stencil_stage_count(handle)
+        element = native.stencil_type(handle)
+        self.element: str | None = element.decode() if element else None
+        self.fields: tuple[str, ...] = tuple(native.stencil_field_name(handle, i).decode() for i in count)
+        inputs = [i for i in count if native.stencil_field_is_input(handle, i)]
+        outputs = [i for i in count if native.stencil_field_is_output(handle, i)]
+        self._order: list[int] = inputs + [i for i in count if i not in inputs]  # of arguments: places among the fields
+        self._state: list[int] = [i for i in inputs if native.stencil_field_next(handle, i) != i or i in outputs]
+        self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
+        self._writes = frozenset(outputs)
+        self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
+        self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
+        self.arguments: tuple[str, ...] = tuple(self.fields[i] for i in self._order)
+        self.coefficients: dict[str, float] = {
+            native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)
+            for i in range(native.stencil_coefficient_count(handle))
+        }
+
+        low, high = (c.c_int32 * _native.MAX_RANK)(), (c.c_int32 * _native.MAX_RANK)()
+        native.check(native.stencil_reach(handle, low, high))
+        self._reach: list[tuple[int, int]] = list(zip(low, high))  # from x on
+
+    def adjoint(self) -> "Stencil":
+        """The adjoint of a stencil of one stage, a stencil like any other: tune it, look it up, launch it.
+
+        It reads the gradients of the outputs, "grad_u_next", and of the inputs those that derivatives depend on, and
+        writes the gradients of the inputs, "grad_u". On periodic and zero boundaries it is the adjoint as it stands;
+        stencil_tune.torch adds what others need at their edges.
+        """
+        return self._derivative("a")
+
+    def coefficient_adjoint(self) -> "Stencil":
+        """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
+        return self._derivative("c")
+
+    def _derivative(self, which: str) -> "Stencil":
+        if which not in self._derivatives:
+            native = _native.library()
+            make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint}[which]
+            kind, text, before = self._source
+            self._derivatives[which] = Stencil(native.handle(make, self._handle), (kind, text, before + which))
+        return self._derivatives[which]
+
+    def show(self) -> str:
+        """What was understood, with a picture of the cells that are read, as text."""
+        native = _native.library()
+        return native.text(native.stencil_describe, self._handle)
+
+    def definition(self) -> str:
+        """A TOML definition of an equal update, with numbered fields and coefficients."""
+        native = _native.library()
+        return native.text(native.stencil_definition, self._handle)
+
+    def coefficient_values(self, given: Mapping[str, float] | None) -> list[float]:
+        """All values, in order: those given, else the defaults. Raises ArgumentError for a name that is none."""
+        for name in given or {}:
+            if name not in self.coefficients:
+                raise ArgumentError(f"stencil '{self.name}' has no coefficient '{name}'; it has "
+                                    + (", ".join(self.coefficients) or "none"), "unknown_name")
+        return [float((given or {}).get(name, value)) for name, value in self.coefficients.items()]
+
+    def __repr__(self) -> str:
+        return (f"<stencil {self.name}: rank {self.rank}, {', '.join(self.inputs)} -> {', '.join(self.outputs)}>")
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self.show())}</pre>"
+
+
+def stencil(definition: str | os.PathLike, *, rank: int = 3) -> Stencil:
+    """An update rule from a name, a file, or text.
+
+    Args:
+        definition: the name of a built-in ("heat3d", "star3d2r"); the path of a definition (`*.toml`); the text of
+            one; or a line such as "u_next = u + alpha * laplacian(u); alpha = 0.1". docs/stencils.md has the language.
+        rank: axes of a line, 1 to 3; the others say themselves.
+
+    Raises:
+        DefinitionError: text that is no stencil; the message shows the place.
+        ArgumentError: no built-in of that name, or another rank.
+        Error: the file cannot be read.
+
+    >>> stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=2).arguments
+    ('u', 'u_next')
+    """
+    native = _native.library()
+    text = os.fspath(definition)
+    if isinstance(definition, pathlib.PurePath) or text.endswith(".toml") or re.fullmatch(r"[\w-]+", text):
+        return Stencil(native.handle(native.stencil_load, text.encode()), (_LOAD, text, ""))
+    if re.search(r"^\s*\[(update|\[stage\])\]", text, re.MULTILINE):
+        return Stencil(native.handle(native.stencil_define, text.encode(), b"definition"), (_DEFINE, text, ""))
+    return Stencil(native.handle(native.stencil_parse, text.encode(), rank), (_PARSE, text, ""))
+
+
+def written_stencil(written: str) -> Stencil:
+    """From all that made another one, `_written`, perhaps in another process."""
+    head, _, text = written.partition(":")
+    kind, rank, *derivatives = head.split(" ")
+    native = _native.library()
+    made = {
+        _LOAD: lambda: native.handle(native.stencil_load, text.encode()),
+        _PARSE: lambda: native.handle(native.stencil_parse, text.encode(), int(rank)),
+        _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
+    }[int(kind)]()
+    result = Stencil(made, (int(kind), text, ""))
+    for which in "".join(derivatives):
+        result = result._derivative(which)
+    return result
+
+
+def as_stencil(given: Stencil | str | os.PathLike, rank: int = 3) -> Stencil:
+    """A stencil as it is, or what stencil() makes of it."""
+    return given if isinstance(given, Stencil) else stencil(given, rank=rank)

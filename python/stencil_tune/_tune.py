@@ -1,0 +1,198 @@
+"""Tuning: the program runs as a child process, so that no candidate can harm this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import Any, Callable, IO, Mapping, Sequence
+
+from . import _arrays, _library, _program
+from ._errors import Error
+from ._report import TuningReport
+from ._request import Grid, grid_and_layout
+from ._stencil import _DEFINE, _LOAD, Stencil, as_stencil
+
+__all__ = ["TuningReport", "tune"]
+
+_INTERRUPTED = 130
+_LAST_WORDS = 2000  # bytes worth quoting
+
+
+def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None = None, *, like: Any = None,
+         shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
+         steps: int = 1, pitch: int = 0, budget: float | str = 60, effort: str | None = None,
+         max_trials: int | None = None, candidates: Sequence[str] = (), device: int | str | None = None,
+         predict_for: str | None = None, database: str | os.PathLike | None = None,
+         progress: bool | Callable[[dict], None] = True) -> TuningReport:
+    """Finds the fastest kernel for a stencil on a grid, and remembers it in the database, where lookup() finds it.
+
+    Ctrl-C ends the search and keeps what was found; a second one ends at once. The same call again goes on where the
+    last one stopped. Without a GPU it predicts, and the report says so.
+
+    Args:
+        stencil, dims, like, shape, dtype, boundary, steps, pitch: as for lookup(). An array of `like` stays as it is.
+        budget: seconds, or a text such as "5m".
+        effort: "quick" (15 s), "standard" or "exhaustive" (every legal candidate, no time limit), in place of a budget.
+        max_trials: new trials at most.
+        candidates: codes; these alone are tried.
+        device: ordinal or UUID of the GPU.
+        predict_for: a GPU that is not here, such as "h200": nothing is timed.
+        database: to keep it in; None: STENCIL_TUNE_DB, else the user's data folder.
+        progress: True: a line on standard error; a function: called with what `stencil-tune --progress json` tells.
+
+    Raises:
+        ArgumentError: what is asked for does not fit together.
+        Error: nothing could be tuned; the message has the program's last words.
+        KeyboardInterrupt: interrupted before anything was found.
+    """
+    rank = len(dims if dims is not None else shape) if not isinstance(dims, int) and (dims or shape) else 3
+    chosen = as_stencil(stencil, rank)
+    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                   steps=steps, pitch=pitch)
+    if device is None and layout is not None and layout.device not in (None, _arrays.HOST):
+        device = layout.device
+    options = _grid_options(grid) + _search_options(budget, effort, max_trials, candidates, device, predict_for)
+    if database is not None:
+        options += ["--db", os.fspath(database)]
+    with tempfile.TemporaryDirectory(prefix="stencil_tune-") as folder:
+        command = [_program.path(), "tune", *_stencil_options(chosen, folder), *options, "--progress", "json", "--json"]
+        report = _run(command, _watcher(progress))
+    _library.reload()
+    return report
+
+
+def _stencil_options(stencil: Stencil, folder: str) -> list[str]:
+    kind, text, derivatives = stencil._source
+    if derivatives:
+        kind, text = _DEFINE, stencil.definition()
+    if kind == _LOAD:
+        return ["--stencil", text]
+    if kind != _DEFINE:
+        return ["--expr", text]
+    path = os.path.join(folder, "definition.toml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return ["--stencil", path]
+
+
+def _grid_options(grid: Grid) -> list[str]:
+    options = ["--dims", "x".join(map(str, grid.extents)), "--rank", str(len(grid.extents)), "--type", grid.dtype,
+               "--boundary", grid.boundary, "--steps", str(grid.steps)]
+    return options + (["--pitch", str(grid.pitch)] if grid.pitch else [])
+
+
+def _search_options(budget: float | str, effort: str | None, max_trials: int | None, candidates: Sequence[str],
+                    device: int | str | None, predict_for: str | None) -> list[str]:
+    options = ["--effort", effort] if effort else []
+    if effort is None:
+        options += ["--budget", budget if isinstance(budget, str) else f"{budget:g}s"]
+    if max_trials is not None:
+        options += ["--max-trials", str(max_trials)]
+    if candidates:
+        options += ["--candidates", ",".join(candidates)]
+    if device is not None:
+        options += ["--device", str(device)]
+    if predict_for is not None:
+        options += ["--device-model", predict_for]
+    return options
+
+
+def _run(command: list[str], watch: Callable[[dict], None]) -> TuningReport:
+    """Runs the program to its end and reads its report."""
+    history: list[dict] = []
+    words: list[str] = []
+    with tempfile.TemporaryFile() as output:
+        # A session of its own: Ctrl-C reaches this process alone, which passes it on once.
+        child = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, start_new_session=True, text=True,
+                                 encoding="utf-8", errors="replace")
+        interrupted = _follow(child, history, words, watch)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if child.returncode in (0, _INTERRUPTED) and text.strip():
+        return TuningReport(json.loads(text), history, interrupted=interrupted or child.returncode == _INTERRUPTED)
+    if interrupted:
+        raise KeyboardInterrupt
+    raise Error(f"stencil-tune could not tune (exit status {child.returncode}): " +
+                ("".join(words)[-_LAST_WORDS:].strip() or "it said nothing"), "launch_failed")
+
+
+def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watch: Callable[[dict], None]) -> bool:
+    """Until the child ends. Returns whether this process was interrupted meanwhile."""
+    interrupted = False
+    while True:
+        try:
+            _read_events(child.stderr, history, words, watch)
+            child.wait()
+            return interrupted
+        except KeyboardInterrupt:
+            if interrupted:
+                child.kill()
+                child.wait()
+                raise
+            interrupted = True
+            child.send_signal(signal.SIGINT)
+        except BaseException:  # of the caller's function
+            child.send_signal(signal.SIGINT)
+            child.stderr.close()
+            child.wait()
+            raise
+
+
+def _read_events(lines: IO[str], history: list[dict], words: list[str], watch: Callable[[dict], None]) -> None:
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            words.append(line)
+            continue
+        if event.get("event") == "progress":
+            history.append(event)
+        watch(event)
+
+
+def _watcher(progress: bool | Callable[[dict], None]) -> Callable[[dict], None]:
+    if callable(progress):
+        return progress
+    return _ProgressLine(sys.stderr) if progress else lambda event: None
+
+
+class _ProgressLine:
+    """One line, redrawn on a terminal and in a notebook, where a new best is worth a line elsewhere."""
+
+    def __init__(self, out: Any):
+        self.out = out
+        self.redraws = out.isatty() or "ipykernel" in sys.modules
+        self.said = 0.0
+
+    def __call__(self, event: dict) -> None:
+        if event["event"] == "started":
+            what = "predicting for" if event["predicted"] else "tuning on"
+            self._line(f"{what} {event['gpu']} ({event['architecture']}), copy ceiling {event['ceiling_gbs']:.0f} GB/s")
+        elif event["event"] == "waiting":
+            self._line(event["what"])
+        elif event["event"] == "progress":
+            self._progress(event)
+
+    def _progress(self, event: dict) -> None:
+        best = event["best"]
+        text = f"{event['elapsed_s']:4.0f} s  {event['trials']} tried  " + (
+            f"best {best['gstencils']:.1f} GStencil/s ({100 * best['share']:.0f} % of copy) {best['code']}"
+            if best else "no result yet")
+        if event["phase"] == "racing":
+            text += "  racing the finalists"
+        if self.redraws:
+            self.out.write("\r\033[K" + text)
+            self.out.flush()
+        elif best and best["gstencils"] > 1.005 * self.said:
+            self.said = best["gstencils"]
+            self._line(text)
+
+    def _line(self, text: str) -> None:
+        self.out.write(("\r\033[K" if self.redraws else "") + text + "\n")
+        self.out.flush()

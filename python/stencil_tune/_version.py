@@ -1,0 +1,7 @@
+"""The version of the library that was loaded."""
+
+from . import _native
+
+
+def version() -> str:
+    return _native.library().version().decode()

@@ -1,0 +1,181 @@
+"""Stencils as PyTorch operators: functions of tensors with gradients, which torch.compile takes as they are.
+
+>>> import torch, stencil_tune as st, stencil_tune.torch as stt
+>>> heat = st.stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=3)
+>>> u = torch.rand(64, 64, 64, device="cuda", requires_grad=True)                    # doctest: +SKIP
+>>> alpha = torch.tensor([0.1], dtype=torch.float64, requires_grad=True)             # doctest: +SKIP
+>>> later = stt.advance(heat, u, steps=100, boundary="periodic", coefficients=alpha) # doctest: +SKIP
+>>> later.square().sum().backward()                                                  # doctest: +SKIP
+
+The kernels are the best that lookup() knows: tune the stencil, and its adjoint (`heat.adjoint()`), for the same grid
+and steps. Work runs on the current stream. Tensors on the CPU go through the reference, which is slow.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Mapping, Sequence
+
+import torch
+
+from ._errors import ArgumentError
+from ._gradient import ArrayOperations, Run
+from ._request import boundary_text
+from ._stencil import Stencil, written_stencil
+
+__all__ = ["advance", "step"]
+
+_MOST_STENCILS = 1024
+
+
+class _Torch(ArrayOperations):
+    def empty(self, like):
+        return torch.empty_like(like)
+
+    def zeros(self, like, shape):
+        return like.new_zeros(tuple(shape))
+
+    def copy(self, array):
+        return array.clone(memory_format=torch.contiguous_format)
+
+    def total(self, array):
+        return array.sum(dtype=torch.float64)
+
+
+_OPERATIONS = _Torch()
+
+
+def _name_of(stencil: Stencil) -> str:
+    """All of a stencil as text: graphs that torch.compile keeps find it again in another process."""
+    if not stencil._written:
+        raise ArgumentError("give the definition's text, not its file: a compiled graph outlives what a path stands for")
+    return stencil._written
+
+
+@functools.lru_cache(maxsize=_MOST_STENCILS)
+def _stencil_of(name: str) -> Stencil:
+    return written_stencil(name)
+
+
+@functools.lru_cache(maxsize=_MOST_STENCILS)
+def _run_of(name: str, boundary: str, steps: int) -> Run:
+    return Run(_stencil_of(name), boundary, steps, _OPERATIONS)
+
+
+def _values(run: Run, coefficients: torch.Tensor | None) -> dict[str, float] | None:
+    if coefficients is None:
+        return None
+    return dict(zip(run.stencil.coefficients, coefficients.tolist()))
+
+
+# ---- the operators -------------------------------------------------------------------------------------------------
+
+_library = torch.library.Library("stencil_tune", "DEF")
+_library.define("advance(Tensor[] fields, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor[]")
+_library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? coefficients, str stencil, "
+                "str boundary, int steps, bool for_coefficients) -> Tensor[]")
+
+
+def _advance(fields, coefficients, stencil, boundary, steps):
+    run = _run_of(stencil, boundary, steps)
+    with torch.no_grad():
+        return run.forward([field.contiguous() for field in fields], _values(run, coefficients))
+
+
+def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_coefficients):
+    run = _run_of(stencil, boundary, steps)
+    with torch.no_grad():
+        back, of_coefficients = run.backward([field.contiguous() for field in fields],
+                                             [gradient.contiguous() for gradient in gradients],
+                                             _values(run, coefficients), for_coefficients)
+        back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
+                for field, gradient in zip(fields, back)]
+        if for_coefficients:
+            zero = fields[0].new_zeros((), dtype=torch.float64)
+            values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])
+            back.append(values.to(device=coefficients.device, dtype=coefficients.dtype))
+        return back
+
+
+for _device in ("CPU", "CUDA"):
+    _library.impl("advance", _advance, _device)
+    _library.impl("advance_backward", _advance_backward, _device)
+
+
+@torch.library.register_fake("stencil_tune::advance", lib=_library)
+def _(fields, coefficients, stencil, boundary, steps):
+    of = dict(zip(_stencil_of(stencil).inputs, fields))
+    return [torch.empty_like(of[name], memory_format=torch.contiguous_format)
+            for name in _run_of(stencil, boundary, steps).state]
+
+
+@torch.library.register_fake("stencil_tune::advance_backward", lib=_library)
+def _(fields, gradients, coefficients, stencil, boundary, steps, for_coefficients):
+    back = [torch.empty_like(field, memory_format=torch.contiguous_format) for field in fields]
+    if for_coefficients:
+        back.append(torch.empty_like(coefficients))
+    return back
+
+
+def _remember(ctx, inputs, output):
+    fields, coefficients, stencil, boundary, steps = inputs
+    ctx.count = len(fields)
+    ctx.has_coefficients = coefficients is not None
+    ctx.call = stencil, boundary, steps
+    ctx.save_for_backward(*fields, *([coefficients] if coefficients is not None else []))
+
+
+def _backward(ctx, gradients):
+    saved = ctx.saved_tensors
+    fields, coefficients = list(saved[:ctx.count]), saved[ctx.count] if ctx.has_coefficients else None
+    for_coefficients = ctx.has_coefficients and ctx.needs_input_grad[1]
+    back = torch.ops.stencil_tune.advance_backward(fields, list(gradients), coefficients, *ctx.call, for_coefficients)
+    of_coefficients = back[ctx.count] if for_coefficients else None
+    return list(back[:ctx.count]), of_coefficients, None, None, None
+
+
+torch.library.register_autograd("stencil_tune::advance", _backward, setup_context=_remember, lib=_library)
+
+
+# ---- what is called ------------------------------------------------------------------------------------------------
+
+def _coefficient_tensor(stencil: Stencil, given: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | None:
+    if given is None:
+        return None
+    if not isinstance(given, torch.Tensor):
+        return torch.tensor(stencil.coefficient_values(given), dtype=torch.float64)
+    if given.shape != (len(stencil.coefficients),):
+        raise ArgumentError(f"coefficients of shape {tuple(given.shape)}: stencil '{stencil.name}' has "
+                            f"{len(stencil.coefficients)}, {', '.join(stencil.coefficients)}")
+    return given
+
+
+def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str | Mapping[str, str] = "hold",
+            coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+    """The state after `steps` steps, as new tensors, with gradients.
+
+    Args:
+        stencil: of a name, a line or a definition's text, not of a file. Gradients are known for those of one stage.
+        fields: one for each of `stencil.inputs`, indexed [z, y, x]; they stay as they are. Those that are not
+            contiguous are copied.
+        steps: 1 or more. The backward pass keeps 2 sqrt(steps) states where gradients depend on them, as for
+            coefficients and updates that are not linear.
+        boundary: as for lookup().
+        coefficients: by name, or a tensor of all in the order of `stencil.coefficients`, with gradients if it requires
+            them. On the CPU: reading one on the GPU waits for it.
+
+    Returns:
+        The field that is the state; a tuple where it is several, in the order of `stencil.inputs`.
+    """
+    if len(fields) != len(stencil.inputs):
+        raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
+                            f"{', '.join(stencil.inputs)}; {len(fields)} were given")
+    after = torch.ops.stencil_tune.advance(list(fields), _coefficient_tensor(stencil, coefficients), _name_of(stencil),
+                                           boundary_text(boundary), steps)
+    return after[0] if len(after) == 1 else tuple(after)
+
+
+def step(stencil: Stencil, *fields: torch.Tensor, boundary: str | Mapping[str, str] = "hold",
+         coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+    """One step: advance() with steps=1."""
+    return advance(stencil, *fields, steps=1, boundary=boundary, coefficients=coefficients)

@@ -1,0 +1,101 @@
+// The C interface on any thread: the kernel's GPU is made current for a call, and the kernel prepared there.
+#include "runtime/bindings/c_call.hpp"
+#include "runtime/bindings/c_handles.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/library/kernel_state.hpp"
+
+namespace stencil_tune {
+
+namespace {
+
+/// While it lives, a context on the kernel's GPU is current: the one that is, or the GPU's primary one.
+class OnDevice {
+ public:
+  explicit OnDevice(stencil_tune_kernel& kernel) : state_(kernel.kernel.state()) {
+    if (state_.driver == nullptr) return;  // the call says so
+    before_ = state_.driver->current_context();
+    if (before_ != nullptr && state_.driver->current_device() == state_.device) return;
+    state_.driver->set_current_context(primary_context(kernel));
+    changed_ = true;
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() {
+    if (!changed_) return;
+    try {
+      state_.driver->set_current_context(before_);
+    } catch (const Error&) {
+      // The context that was current before is gone: whoever needs one has to make it.
+    }
+  }
+
+ private:
+  /// Kept until the process ends, as the CUDA runtime does.
+  CUctx_st* primary_context(stencil_tune_kernel& kernel) const {
+    CUctx_st* context = kernel.primary;
+    if (context == nullptr) kernel.primary = context = state_.driver->retain_primary_context(state_.device);
+    return context;
+  }
+
+  const Kernel::State& state_;
+  CUctx_st* before_ = nullptr;
+  bool changed_ = false;
+};
+
+void prepare_here(stencil_tune_kernel& kernel) {
+  Driver* const driver = kernel.kernel.state().driver;
+  const std::uint64_t context = driver != nullptr ? driver->current_context_id() : 0;
+  if (context != 0 && kernel.prepared_in == context) return;
+  kernel.kernel.prepare();
+  kernel.prepared_in = context;
+}
+
+/// With the stream's spare buffers, where runs take any.
+void prepare_here(stencil_tune_kernel& kernel, CUstream_st* stream) {
+  prepare_here(kernel);
+  if (kernel.kernel.workspace_bytes() > 0) kernel.kernel.prepare(stream);
+}
+
+}  // namespace
+
+}  // namespace stencil_tune
+
+using namespace stencil_tune;
+
+extern "C" {
+
+stencil_tune_status stencil_tune_prepare_on_device(stencil_tune_kernel* kernel, CUstream_st* stream) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    const OnDevice here(*kernel);
+    prepare_here(*kernel, stream);
+  });
+}
+
+stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields,
+                                                  int32_t field_count, const double* coefficients,
+                                                  int32_t coefficient_count, const int64_t* low, const int64_t* high) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    prepare_here(*kernel);
+    kernel->kernel.launch(stream, span_of(fields, field_count, "fields"),
+                          span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+  });
+}
+
+stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void** fields,
+                                                   int32_t field_count, int64_t steps, const double* coefficients,
+                                                   int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    prepare_here(*kernel, stream);
+    kernel->kernel.advance(stream, span_of(fields, field_count, "fields"), steps,
+                           span_of(coefficients, coefficient_count, "coefficients"));
+  });
+}
+
+}  // extern "C"

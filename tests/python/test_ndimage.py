@@ -1,0 +1,65 @@
+"""The filters on arrays of NumPy, against sums over padded copies. tests/gpu compares them with CuPy's."""
+
+import numpy
+import pytest
+
+import stencil_tune as st
+from stencil_tune import ndimage
+
+PAD = {"reflect": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
+
+
+def summed(image, weights, mode, cval=0.0, origin=(0, 0)):
+    """out[i] = sum over j of weights[j] * image[i + j - shape // 2 - origin]"""
+    room = 8
+    padded = numpy.pad(image, room, mode=PAD[mode], **({"constant_values": cval} if mode == "constant" else {}))
+    out = numpy.zeros_like(image)
+    for index in numpy.ndindex(weights.shape):
+        at = [room + i - size // 2 - shift for i, size, shift in zip(index, weights.shape, origin)]
+        out += weights[index] * padded[tuple(slice(low, low + size) for low, size in zip(at, image.shape))]
+    return out
+
+
+IMAGE = numpy.random.default_rng(1).integers(-9, 9, (11, 14)).astype(float)
+WEIGHTS = numpy.random.default_rng(2).integers(-4, 4, (3, 4)).astype(float)
+
+
+@pytest.mark.parametrize("mode", PAD)
+@pytest.mark.parametrize("cval", [0.0, 3.0])
+def test_correlate_has_all_modes(mode, cval):
+    numpy.testing.assert_array_equal(ndimage.correlate(IMAGE, WEIGHTS, mode=mode, cval=cval),
+                                     summed(IMAGE, WEIGHTS, mode, cval))
+
+
+def test_origins_and_convolve():
+    numpy.testing.assert_array_equal(ndimage.correlate(IMAGE, WEIGHTS, mode="wrap", origin=(1, -2)),
+                                     summed(IMAGE, WEIGHTS, "wrap", origin=(1, -2)))
+    numpy.testing.assert_array_equal(ndimage.convolve(IMAGE, WEIGHTS, mode="wrap", origin=(1, -1)),
+                                     summed(IMAGE, WEIGHTS[::-1, ::-1], "wrap", origin=(-1, 0)))
+
+
+def test_separable_filters():
+    box = numpy.full((3, 4), 1 / 12)
+    numpy.testing.assert_allclose(ndimage.uniform_filter(IMAGE, (3, 4), mode="nearest"), summed(IMAGE, box, "nearest"),
+                                  rtol=1e-13, atol=1e-13)
+    line = numpy.exp(-0.5 * numpy.arange(-3, 4)**2 / 0.7**2)
+    line /= line.sum()
+    out = numpy.empty_like(IMAGE)
+    assert ndimage.gaussian_filter(IMAGE, (0.7, 0), mode="mirror", output=out) is out
+    numpy.testing.assert_allclose(out, summed(IMAGE, line[:, None], "mirror"), rtol=1e-13, atol=1e-13)
+    numpy.testing.assert_array_equal(ndimage.gaussian_filter(IMAGE, 0), IMAGE)
+
+
+def test_laplace_on_three_axes():
+    cube = numpy.random.default_rng(3).integers(-9, 9, (4, 5, 6)).astype(numpy.float32)
+    wanted = sum(numpy.roll(cube, side, axis) for axis in range(3) for side in (-1, 1)) - 6 * cube
+    numpy.testing.assert_array_equal(ndimage.laplace(cube, mode="wrap"), wanted)
+
+
+def test_what_kernels_do_not_have():
+    for call in (lambda: ndimage.laplace(IMAGE.astype(int)), lambda: ndimage.laplace(IMAGE, mode="odd"),
+                 lambda: ndimage.gaussian_filter(IMAGE, 1, order=1), lambda: ndimage.laplace([1.0]),
+                 lambda: ndimage.correlate(IMAGE, [1.0, 2.0]), lambda: ndimage.uniform_filter(IMAGE, (3,)),
+                 lambda: ndimage.laplace(IMAGE, output="float32"), lambda: ndimage.laplace(IMAGE[None, None])):
+        with pytest.raises(st.ArgumentError):
+            call()

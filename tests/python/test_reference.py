@@ -1,0 +1,70 @@
+"""device="cpu": the reference on arrays of NumPy."""
+
+import numpy
+import pytest
+from device_arrays import CudaArray, aligned
+
+import stencil_tune as st
+
+HEAT = "u_next = u + alpha * laplacian(u); alpha = 0.25"
+
+
+def test_steps_are_numpys():
+    u = numpy.random.default_rng(1).integers(-8, 8, (9, 12)).astype(numpy.float32)
+    wanted = u
+    for _ in range(3):
+        last = wanted
+        wanted = last.copy()
+        wanted[1:-1, 1:-1] += 0.25 * (last[1:-1, :-2] + last[1:-1, 2:] + last[:-2, 1:-1] + last[2:, 1:-1] -
+                                      4 * last[1:-1, 1:-1])
+    kernel = st.lookup(st.stencil(HEAT, rank=2), like=u, device="cpu")
+    assert kernel.match == "reference" and "slow" in kernel.evidence.sentence
+    arrays = [u.copy(), numpy.zeros_like(u)]
+    last = arrays[1]
+    result = kernel.advance(arrays, steps=3)
+    assert result is last and arrays[0] is result
+    numpy.testing.assert_array_equal(result, wanted)
+
+
+def test_a_call_leaves_held_layers_alone_and_strides_do_not_matter():
+    u = numpy.arange(30.0).reshape(6, 5).T
+    out = numpy.full((5, 6), -1.0)
+    kernel = st.lookup("v = u[x-1] + s*u[y+1]; s = 1", shape=u.shape, dtype="f64", device="cpu")
+    kernel(u, out, coefficients={"s": 10})
+    numpy.testing.assert_array_equal(out[:-1, 1:], u[:-1, :-1] + 10 * u[1:, 1:])
+    assert (out[-1] == -1).all() and (out[:, 0] == -1).all()
+
+
+def test_it_agrees_with_the_kernel(gpus):
+    gray_scott = st.stencil("a_next = a + da*laplacian(a) - a*b^2; b_next = b + db*laplacian(b) + a*b^2; "
+                            "da = 0.125; db = 0.0625", rank=2)
+    host = [aligned(numpy.random.default_rng(i).random((9, 32))) for i in range(4)]
+    for array in host:
+        gpus.own(array)
+    device = [CudaArray(array) for array in host]
+    kernel = st.lookup(gray_scott, like=device[0], boundary="reflect")
+    reference = st.lookup(gray_scott, like=host[0], boundary="reflect", device="cpu")
+    after = [array.copy() for array in host]
+    reference(*after)
+    kernel(*device)
+    for wanted, got in zip(after, host):
+        numpy.testing.assert_allclose(got, wanted, rtol=1e-14, atol=1e-15)
+
+
+def test_refusals():
+    kernel = st.lookup("heat2d", dims=(8, 6), device="cpu")
+    u = numpy.zeros((6, 8), numpy.float32)
+    with pytest.raises(st.ArgumentError, match="overlap"):
+        kernel(u, u)
+    with pytest.raises(st.ArgumentError, match=r"shape \(8, 6\)"):
+        kernel(u.T.copy(), u)
+    with pytest.raises(st.ArgumentError, match="cells of f64"):
+        kernel(u, u.astype(float))
+    frozen = u.copy()
+    frozen.flags.writeable = False
+    with pytest.raises(st.ArgumentError, match="u_next is read-only"):
+        kernel(u, frozen)
+    with pytest.raises(st.ArgumentError, match="advance by -1"):
+        kernel.advance([u, u.copy()], steps=-1)
+    with pytest.raises(st.ArgumentError, match="bf16"):
+        st.lookup("heat2d", dims=8, dtype="bf16", device="cpu")

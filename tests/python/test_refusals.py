@@ -1,0 +1,188 @@
+"""What does not fit is refused with a message, before anything is launched."""
+
+import os
+import threading
+
+import numpy
+import pytest
+from device_arrays import CudaArray, DlpackArray, aligned
+
+import stencil_tune as st
+
+SHAPE = (6, 32)
+
+
+@pytest.fixture
+def made(gpus):
+    def make(dtype=numpy.float32, shape=SHAPE, device=0):
+        return gpus.own(aligned(numpy.zeros(shape, dtype)), device)
+
+    return make
+
+
+@pytest.fixture
+def kernel(made):
+    return st.lookup("heat2d", like=DlpackArray(made()))
+
+
+@pytest.fixture
+def refuses(kernel, made, gpus):
+    def check(array, match, good_kind=CudaArray):
+        before = gpus.count("launch")
+        with pytest.raises(st.ArgumentError, match=match):
+            kernel(array, good_kind(made()))
+        assert gpus.count("launch") == before
+
+    return check
+
+
+def test_another_type(refuses, made):
+    refuses(CudaArray(made(numpy.float64)), "u has cells of f64, the kernel was looked up for f32")
+    refuses(CudaArray(made(numpy.int32)), "type <i4.*f64, f32 and f16")
+    refuses(DlpackArray(made(numpy.int32), code=0), "type 0 with 32 bits")
+    refuses(CudaArray(made(numpy.float32), mask=CudaArray(made())), "mask")
+
+
+def test_another_shape_or_layout(refuses, made):
+    refuses(CudaArray(made(shape=(6, 33))), r"shape \(6, 33\).*looked up for \(6, 32\)")
+    refuses(CudaArray(made(shape=(2, 6, 32))), r"3 axes, the stencil has 2.*\[y, x\]")
+    refuses(CudaArray(made(shape=(32, 6)).T), "last axis, x.*ascontiguousarray")
+    refuses(CudaArray(made(shape=(6, 64))[:, :32]), "64 cells from one row to the next.*look it up like this")
+    refuses(CudaArray(made(shape=(6, 64))[:, ::2]), "must be neighbours")
+
+
+def test_planes_that_no_pitch_describes(made):
+    with pytest.raises(st.ArgumentError, match="planes evenly apart"):
+        st.lookup("heat3d", like=CudaArray(made(shape=(4, 8, 16))[:, :4]))
+
+
+def test_another_place(refuses, made):
+    refuses(numpy.zeros(SHAPE, numpy.float32), "u is in host memory.*device=\"cpu\"")
+    refuses(DlpackArray(made(device=1), device=1), "u is in GPU 1, the kernel was looked up for GPU 0")
+    refuses(CudaArray(made(device=1)), "memory of GPU 1, which GPU 0 does not reach")
+    refuses(DlpackArray(made(), kind=10), "device type 10")
+    refuses(object(), "object is no array")
+    with pytest.raises(st.ArgumentError, match="host memory.*device=\"cpu\""):
+        st.lookup("heat2d", like=numpy.zeros(SHAPE))
+
+
+def test_freed_arrays(refuses, gpus):
+    freed = aligned(numpy.zeros(SHAPE, numpy.float32))
+    refuses(CudaArray(gpus.own(freed, device=-1)), "no device memory, which GPU 0 does not reach")
+    refuses(CudaArray(gpus.own(aligned(numpy.zeros(SHAPE, numpy.float32))), data=(0, False)), "null")
+
+
+def test_overlap_and_read_only(kernel, made):
+    u = made()
+    with pytest.raises(st.ArgumentError, match="overlap"):
+        kernel(CudaArray(u), CudaArray(u))
+    for out in (CudaArray(made(), read_only=True), DlpackArray(made(), versioned=1)):
+        with pytest.raises(st.ArgumentError, match="u_next is read-only"):
+            kernel(CudaArray(u), out)
+    with pytest.raises(st.ArgumentError, match="u is read-only"):
+        kernel.advance([CudaArray(u, read_only=True), CudaArray(made())], steps=1)
+    kernel(CudaArray(u, read_only=True), CudaArray(made()))
+
+
+def test_grids_are_said_once():
+    with pytest.raises(st.ArgumentError, match="say the grid once"):
+        st.lookup("heat2d")
+    with pytest.raises(st.ArgumentError, match="3 extents: stencil 'heat2d' has 2 axes"):
+        st.lookup("heat2d", dims=(1, 2, 3))
+    with pytest.raises(st.ArgumentError, match="int32"):
+        st.lookup("heat2d", dims=64, dtype=numpy.int32)
+    with pytest.raises(st.ArgumentError, match="cells of f32, f64"):
+        st.lookup("heat2d", like=CudaArray(aligned(numpy.zeros(SHAPE, numpy.float32))), dtype="float64")
+    assert st.lookup("heat2d", shape=SHAPE).dims == st.lookup("heat2d", dims=SHAPE[::-1]).dims
+
+
+def test_a_kernel_for_a_named_gpu_is_read_not_run(made, tmp_path):
+    kernel = st.lookup("star3d1r", dims=512, steps=100, gpu="h200")
+    assert kernel.device is None and kernel.match == "exact" and kernel.fused_steps > 1
+    assert kernel.evidence.gpu == "NVIDIA H200" and kernel.evidence.tuned_extents == (512, 512, 512)
+    assert "__global__" in kernel.source()
+    kernel.export(tmp_path / "star.cu")
+    assert "cudaError_t star(" in (tmp_path / "star.cu").read_text()
+    assert "cudaError_t sweep(" in kernel.export(name="sweep")
+    with pytest.raises(st.Error, match="NVIDIA H200") as error:
+        kernel.prepare()
+    assert error.value.code == "no_device"
+
+
+def test_streams(kernel, made, gpus):
+    class Torch:
+        cuda_stream = 0x51
+
+    class Cupy:
+        ptr = 0x52
+
+    class Protocol:
+        def __cuda_stream__(self):
+            return 0, 0x53
+
+    u, v = made(), made()
+    for stream, address in ((Torch(), 0x51), (Cupy(), 0x52), (Protocol(), 0x53), (0x54, 0x54)):
+        array = DlpackArray(u)
+        kernel(array, CudaArray(v), stream=stream)
+        assert gpus.stream == address and array.asked_for == [address]
+    kernel(CudaArray(u, stream=0x60), CudaArray(v))
+    assert gpus.stream == 0x60, "what the array announces"
+    kernel(DlpackArray(u), CudaArray(v))
+    assert gpus.stream == 0
+    with pytest.raises(st.ArgumentError, match="different streams"):
+        kernel(CudaArray(u, stream=0x60), CudaArray(v, stream=0x61))
+    with pytest.raises(st.ArgumentError, match="no stream"):
+        kernel(CudaArray(u), CudaArray(v), stream="default")
+    assert gpus.count("synchronize_stream") == gpus.count("synchronize_context") == 0
+
+
+def test_two_gpus_and_contexts(made, gpus):
+    for device in (0, 1):
+        u, v = (DlpackArray(made(device=device), device=device) for _ in range(2))
+        kernel = st.lookup("heat2d", like=u)
+        assert kernel.device == device
+        kernel(u, v)
+        assert gpus.current == -1, "no context was current, and none is"
+
+
+def test_threads(kernel, made):
+    failures = []
+
+    def work(seed):
+        try:
+            u = CudaArray(made())
+            u.host[...] = seed
+            v = CudaArray(made())
+            for _ in range(20):
+                kernel(u, v)
+            assert (v.host[1:-1, 1:-1] == seed).all()
+            with pytest.raises(st.ArgumentError):
+                kernel(u, u)
+        except BaseException as error:  # of any kind: the thread would hide it
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_forked_child_is_told(kernel, made):
+    u, v = CudaArray(made()), CudaArray(made())
+    kernel(u, v)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            kernel(u, v)
+            os.write(write, b"launched")
+        except st.Error as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    assert b"forked" in os.read(read, 1000)
+    os.close(read)

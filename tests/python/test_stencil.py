@@ -1,0 +1,56 @@
+"""Stencils from names, files and text."""
+
+import pytest
+
+import stencil_tune as st
+from stencil_tune._stencil import written_stencil
+
+WAVE = """
+rank = 2
+fields = ["p", "p_prev", "v", "p_next"]
+[update]
+p_next = "2*p - p_prev + v * laplacian(p)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+"""
+
+
+def test_a_line_is_understood():
+    heat = st.stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=2)
+    assert heat.rank == 2
+    assert heat.fields == ("u_next", "u")
+    assert heat.arguments == ("u", "u_next"), "what is read comes first, whatever the text says first"
+    assert heat.coefficients == {"alpha": 0.1}
+    assert "o O o" in heat.show()
+
+
+def test_names_files_and_definitions_are_told_apart(tmp_path):
+    path = tmp_path / "wave.toml"
+    path.write_text(WAVE)
+    assert st.stencil("heat3d").rank == 3
+    assert st.stencil(path).key == st.stencil(str(path)).key == st.stencil(WAVE).key
+    assert st.stencil(WAVE).arguments == ("p", "p_prev", "v", "p_next")
+    assert st.stencil(WAVE).outputs == ("p_next",)
+    assert st.stencil(st.stencil(WAVE).definition()).key == st.stencil(WAVE).key
+
+
+def test_what_is_no_stencil_says_where():
+    with pytest.raises(st.DefinitionError, match="u_next = u [+]"):
+        st.stencil("u_next = u +")
+    with pytest.raises(st.ArgumentError, match="heat3d") as error:
+        st.stencil("heta3d")
+    assert error.value.code == "unknown_name"
+    with pytest.raises(ValueError, match="rank"):
+        st.stencil("u_next = u", rank=4)
+
+
+def test_html_hides_nothing():
+    assert "<pre>" in st.stencil("heat2d")._repr_html_()
+
+
+def test_what_made_it_makes_it_again():
+    for made in (st.stencil("heat2d"), st.stencil("v = c*u[x-1]; c = 2", rank=1), st.stencil(WAVE),
+                 st.stencil("v = u*u[x-1]", rank=2).adjoint()):
+        again = written_stencil(made._written)
+        assert (again.key, again.arguments, again.coefficients) == (made.key, made.arguments, made.coefficients)

@@ -1,0 +1,133 @@
+"""Tuning by the program, in a child process. Without a GPU it predicts."""
+
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import stencil_tune as st
+
+HEAT = "u_next = u + alpha*laplacian(u); alpha = 0.1"
+REPORT = """{"stencil": "heat", "type": "f32", "dims": "64x64", "boundary": "hold", "steps": 1, "predicted": true,
+"device": {"name": "H <200>"}, "kernels": [
+{"kernel": "winner", "outcome": "ok", "code": "direct.bx32.by8", "gstencils": 400.0, "share_of_copy": 0.8},
+{"kernel": "naive", "not_available": "no such kernel"}], "notes": ["2 trials"]}"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """A stand-in for the program, from the lines of a shell script."""
+
+    def make(script):
+        path = tmp_path / "program"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("STENCIL_TUNE_PROGRAM", str(path))
+
+    return make
+
+
+@pytest.fixture
+def arguments_of(program, tmp_path):
+    """The program's arguments of a call of tune()."""
+
+    def run(*given, **more):
+        program(f"printf '%s\\n' \"$@\" >'{tmp_path}/arguments'\ncp \"$3\" '{tmp_path}/definition' 2>/dev/null\n"
+                f"cat <<'E'\n{REPORT}\nE")
+        st.tune(*given, progress=False, **more)
+        words = (tmp_path / "arguments").read_text().splitlines()
+        assert words[0] == "tune"
+        return dict(zip(words[1:-1:2], words[2::2])) | {"last": words[-1]}
+
+    return run
+
+
+def test_what_is_found_is_looked_up(tmp_path):
+    events = []
+    database = tmp_path / "winners.db"
+    odd = st.stencil("v = 3*u[x-1] - 7*u[y+2]", rank=2)  # no winner ships for it
+    report = st.tune(odd, dims=(80, 48), predict_for="h200", max_trials=1, budget=90,
+                     candidates=["direct.bx32.by8"], database=database, progress=events.append)
+    assert report.predicted and not report.interrupted
+    assert report.code == "direct.bx32.by8" and report.gstencils > 0
+    assert events[0]["event"] == "started" and events[0]["gpu"] == "NVIDIA H200"
+    assert report.history and report.history[-1]["best"]["code"] == report.code
+    kernel = st.lookup(odd, dims=(80, 48), gpu="h200", database=database)
+    assert kernel.match == "predicted" and kernel.evidence.code == report.code
+
+
+def test_arguments_reach_the_program(arguments_of, tmp_path):
+    said = arguments_of(HEAT, shape=(8, 16, 32), dtype="float64", boundary={"x": "zero", "y": "hold", "z": "hold"},
+                        steps=5, pitch=40, budget="5m", device=1)
+    assert said == {"--expr": HEAT, "--dims": "32x16x8", "--rank": "3", "--type": "f64", "--steps": "5", "--pitch": "40",
+                    "--boundary": "x=zero,y=hold,z=hold", "--budget": "5m", "--device": "1", "--progress": "json",
+                    "last": "--json"}
+    definition = 'rank = 1\nfields = ["u", "v"]\n[update]\nv = "u[x+1]"\n'
+    arguments_of(definition, dims=64)
+    assert (tmp_path / "definition").read_text() == definition
+
+
+def test_a_failure_has_the_programs_words(program):
+    program("echo 'stencil-tune: no such kernel' >&2; exit 1")
+    with pytest.raises(st.Error, match="no such kernel"):
+        st.tune(HEAT, dims=8, progress=False)
+
+
+def test_ctrl_c_keeps_what_was_found(program, tmp_path):
+    ready = tmp_path / "ready"
+    program(f"trap 'cat <<E\n{REPORT}\nE\nexit 130' INT\ntouch '{ready}'\nwhile :; do sleep 0.05; done")
+    interrupt_when(ready)
+    report = st.tune(HEAT, dims=64, progress=False)
+    assert report.interrupted and report.code == "direct.bx32.by8"
+
+
+def test_ctrl_c_before_anything_is_found(program, tmp_path):
+    ready = tmp_path / "ready"
+    program(f"trap 'exit 130' INT\ntouch '{ready}'\nwhile :; do sleep 0.05; done")
+    interrupt_when(ready)
+    with pytest.raises(KeyboardInterrupt):
+        st.tune(HEAT, dims=64, progress=False)
+
+
+def interrupt_when(path):
+    def wait():
+        while not path.exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=wait).start()
+
+
+def test_a_function_that_fails_ends_the_program(program):
+    def fail(event):
+        raise ZeroDivisionError
+
+    program("echo '{\"event\": \"waiting\", \"what\": \"x\"}' >&2\ntrap 'exit 130' INT\nwhile :; do sleep 0.05; done")
+    with pytest.raises(ZeroDivisionError):
+        st.tune(HEAT, dims=64, progress=fail)
+
+
+def test_the_report_is_text_and_html(program, capsys):
+    best = '"best": {"code": "c", "gstencils": 400.0, "share": 0.8}'
+    events = f"""{{"event": "started", "gpu": "H200", "architecture": "sm_90", "ceiling_gbs": 4200, "predicted": true}}
+{{"event": "progress", "phase": "racing", "elapsed_s": 1.0, "trials": 3, {best}}}"""
+    program(f"cat >&2 <<'END'\n{events}\nEND\ncat <<'END'\n{REPORT}\nEND")
+    report = st.tune(HEAT, dims=64)
+    said = capsys.readouterr().err
+    assert "predicting for H200" in said and "best 400.0 GStencil/s (80 % of copy) c  racing the finalists" in said
+    assert "no such kernel" in str(report) and "400.0 GStencil/s" in str(report)
+    page = report._repr_html_()
+    assert "<svg" in page and "H &lt;200&gt;" in page and "ceiling 500" in page
+
+
+def test_the_command_line_comes_along():
+    command = [pathlib.Path(sys.executable).with_name("stencil-tune"), "stencils", "show", "heat2d"]
+    if not command[0].exists():
+        pytest.skip("the package is not installed")
+    assert "o O o" in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout

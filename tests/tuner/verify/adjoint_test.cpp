@@ -1,0 +1,190 @@
+// Derivatives of stencils against the reference: the dot-product test <F' du, g> = <du, adjoint g>.
+#include "generator/stencil/adjoint.hpp"
+
+#include "stencil_tune/definition.hpp"
+#include "tests/runtime/expect_error.hpp"
+#include "tuner/verify/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+using Values = std::vector<double>;
+using Named = std::map<std::string, Values>;
+
+constexpr Extents kGrid{2, {7, 5, 1}};
+constexpr std::size_t kCells = 35;
+
+Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
+
+double dot(const Values& a, const Values& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+Values defaults(const Stencil& stencil) {
+  Values values;
+  for (const Coefficient& coefficient : stencil.coefficients) values.push_back(coefficient.value);
+  return values;
+}
+
+/// What one step of a stencil makes of fields by name; 0 where it writes nothing.
+Named apply(const Stencil& stencil, const Named& fields, const Boundaries& boundaries, const Values& coefficients) {
+  const Problem problem = make_problem(stencil, ElementType::f64, boundaries, kGrid);
+  std::vector<Values> inputs;
+  for (const int field : problem.facts.inputs)
+    inputs.push_back(fields.at(stencil.fields[static_cast<std::size_t>(field)]));
+  Named outputs;
+  for (ReferenceField& output : evaluate_reference(problem, inputs, coefficients)) {
+    outputs[stencil.fields[static_cast<std::size_t>(output.field)]] = std::move(output.value);
+  }
+  return outputs;
+}
+
+class AdjointTest : public ::testing::Test {
+ protected:
+  Values integers(int low, int high) {
+    std::uniform_int_distribution<int> draw(low, high);
+    Values values(kCells);
+    std::generate(values.begin(), values.end(), [&] { return draw(random_); });
+    return values;
+  }
+
+  Values reals() {
+    std::uniform_real_distribution<double> draw(0.5, 2);
+    Values values(kCells);
+    std::generate(values.begin(), values.end(), [&] { return draw(random_); });
+    return values;
+  }
+
+  Named inputs_of(const Stencil& stencil, bool real) {
+    Named fields;
+    for (const int field : analyse(stencil, 0).inputs) {
+      fields[stencil.fields[static_cast<std::size_t>(field)]] = real ? reals() : integers(-4, 4);
+    }
+    return fields;
+  }
+
+  Named gradients_of(const Stencil& stencil) {
+    Named gradients;
+    for (const int field : analyse(stencil, 0).outputs) {
+      gradients[gradient_name(stencil.fields[static_cast<std::size_t>(field)])] = integers(-4, 4);
+    }
+    return gradients;
+  }
+
+  double paired(const Named& outputs, const Named& gradients) {
+    double sum = 0;
+    for (const auto& [name, values] : outputs) sum += dot(values, gradients.at(gradient_name(name)));
+    return sum;
+  }
+
+  void expect_adjoint_exactly(const char* text, Boundary boundary) {
+    const Stencil stencil = parse_stencil(text, 2);
+    const Stencil adjoint = adjoint_of(stencil);
+    const Named inputs = inputs_of(stencil, false);
+    const Named gradients = gradients_of(stencil);
+    const Named back = apply(adjoint, gradients, everywhere(boundary), defaults(adjoint));
+    double right = 0;
+    for (const auto& [name, values] : inputs) right += dot(values, back.at(gradient_name(name)));
+    EXPECT_EQ(paired(apply(stencil, inputs, everywhere(boundary), defaults(stencil)), gradients), right)
+        << text << ", " << name(boundary);
+  }
+
+  /// Against differences in a random direction.
+  void expect_derivative(const char* text, Boundary boundary) {
+    const Stencil stencil = parse_stencil(text, 2);
+    const Stencil adjoint = adjoint_of(stencil);
+    const Named inputs = inputs_of(stencil, true);
+    const Named gradients = gradients_of(stencil);
+    Named given = gradients;
+    given.insert(inputs.begin(), inputs.end());
+    const Named back = apply(adjoint, given, everywhere(boundary), defaults(adjoint));
+    constexpr double kStep = 1e-5;
+    for (const auto& [name, values] : inputs) {
+      const Values direction = integers(-4, 4);
+      const auto moved = [&](double by) {
+        Named fields = inputs;
+        for (std::size_t i = 0; i < kCells; ++i) fields[name][i] += by * direction[i];
+        return paired(apply(stencil, fields, everywhere(boundary), defaults(stencil)), gradients);
+      };
+      const auto found = back.find(gradient_name(name));
+      const double derivative = found != back.end() ? dot(direction, found->second) : 0;
+      EXPECT_NEAR((moved(kStep) - moved(-kStep)) / (2 * kStep), derivative, 1e-6 * std::max(1.0, std::abs(derivative)))
+          << text << ", " << name;
+    }
+  }
+
+  std::mt19937_64 random_{7};
+};
+
+TEST_F(AdjointTest, IsTheTransposeOfALinearUpdate) {
+  for (const Boundary boundary : {Boundary::periodic, Boundary::zero}) {
+    expect_adjoint_exactly("v = 2*u[x-1] - 3*u[x+2] + 5*u[y+1] + u", boundary);
+    expect_adjoint_exactly("v = u + a*laplacian(u); a = 0.25", boundary);
+    expect_adjoint_exactly("p = a[x+1] - b[y-1]; q = 3*b + a[x-2]", boundary);
+  }
+}
+
+TEST_F(AdjointTest, IsTheDerivativeOfOthers) {
+  for (const Boundary boundary : {Boundary::periodic, Boundary::zero}) {
+    expect_derivative("v = c*laplacian(u) + u", boundary);
+    expect_derivative("a_next = a + laplacian(a) - a*b^2; b_next = b + a*b^2", boundary);
+    expect_derivative("v = sqrt(u[x-1]^2 + u[y+1]^2 + 1) - exp(0.1*u)", boundary);
+    expect_derivative("v = min(u[x-1], 2*u[y+1]) + max(u, w) + abs(u[x+1] - 1.1)", boundary);
+  }
+  expect_derivative("v = u[x-1] / w[y+1] + 1 / u", Boundary::periodic);
+}
+
+TEST_F(AdjointTest, ReadsPrimalFieldsOnlyWhereDerivativesDo) {
+  EXPECT_EQ(adjoint_of(parse_stencil("v = u + a*laplacian(u); a = 0.25", 2)).fields,
+            (std::vector<std::string>{"grad_v", "grad_u"}));
+  const Stencil flux = adjoint_of(parse_stencil("v = c*laplacian(u)", 2));
+  EXPECT_EQ(flux.fields.size(), 5U);
+}
+
+TEST_F(AdjointTest, GradientsTakeTurnsTheOtherWay) {
+  const Stencil adjoint = adjoint_of(find_builtin("heat2d"));
+  ASSERT_EQ(adjoint.rotations.size(), 1U);
+  EXPECT_EQ(adjoint.fields[static_cast<std::size_t>(adjoint.rotations[0].from)], "grad_u");
+  EXPECT_EQ(adjoint.fields[static_cast<std::size_t>(adjoint.rotations[0].to)], "grad_u_next");
+}
+
+TEST_F(AdjointTest, CoefficientsHaveGradientsCellByCell) {
+  const Stencil stencil = parse_stencil("v = u + a*laplacian(u) + a*b*u^2; a = 0.5; b = 0.25", 2);
+  const Stencil adjoint = coefficient_adjoint_of(stencil);
+  const Named inputs = inputs_of(stencil, true);
+  const Named gradients = gradients_of(stencil);
+  Named given = gradients;
+  given.insert(inputs.begin(), inputs.end());
+  for (const Boundary boundary : {Boundary::periodic, Boundary::clamp, Boundary::hold}) {
+    const Named back = apply(adjoint, given, everywhere(boundary), defaults(adjoint));
+    for (std::size_t i = 0; i < 2; ++i) {
+      constexpr double kStep = 1e-5;
+      const auto moved = [&](double by) {
+        Values coefficients = defaults(stencil);
+        coefficients[i] += by;
+        return paired(apply(stencil, inputs, everywhere(boundary), coefficients), gradients);
+      };
+      const Values& cells = back.at(gradient_name(stencil.coefficients[i].name));
+      EXPECT_NEAR((moved(kStep) - moved(-kStep)) / (2 * kStep), std::accumulate(cells.begin(), cells.end(), 0.0), 1e-6);
+    }
+  }
+}
+
+TEST_F(AdjointTest, SaysWhatHasNone) {
+  const Stencil two = parse_definition(
+      "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n", "two.toml");
+  EXPECT_ERROR(adjoint_of(two), ErrorCode::invalid_argument, "2 stages");
+  EXPECT_ERROR(coefficient_adjoint_of(parse_stencil("v = u", 2)), ErrorCode::invalid_argument,
+               "depends on a coefficient");
+}
+
+}  // namespace
+}  // namespace stencil_tune
