@@ -67,12 +67,14 @@ Verdict new_rows(const Candidate& candidate, const Limits&) {
 
 std::vector<Constraint> system_constraints() {
   std::vector<Constraint> rows{
+      {"system_coordinates", "Updates of fused steps use neither coordinates nor the step's number.", no_coordinates},
       {"system_step", "The stages of a whole step pass a state on, in which each field is written once.", obstacle},
       {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
        steps_of_run},
       {"system_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
        verifiable_steps},
-      {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.", asynchronous_copies},
+      {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
+       asynchronous_copies},
       {"system_warps", "One warp spans the tile of a system in x.", one_warp},
       {"system_prefetch", "A kernel of a system has at least one plane on its way.", planes_on_their_way},
       {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},
