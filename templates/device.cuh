@@ -282,5 +282,22 @@ STENCIL_DEVICE float inverse_root(float x) { return rsqrtf(x); }
 STENCIL_DEVICE double inverse_root(double x) { return rsqrt(x); }
 STENCIL_DEVICE float exponential(float x) { return expf(x); }
 STENCIL_DEVICE double exponential(double x) { return exp(x); }
+STENCIL_DEVICE float sine(float x) { return sinf(x); }
+STENCIL_DEVICE double sine(double x) { return sin(x); }
+STENCIL_DEVICE float cosine(float x) { return cosf(x); }
+STENCIL_DEVICE double cosine(double x) { return cos(x); }
+STENCIL_DEVICE float tangent(float x) { return tanf(x); }
+STENCIL_DEVICE double tangent(double x) { return tan(x); }
+STENCIL_DEVICE float hyperbolic_tangent(float x) { return tanhf(x); }
+STENCIL_DEVICE double hyperbolic_tangent(double x) { return tanh(x); }
+STENCIL_DEVICE float logarithm(float x) { return logf(x); }
+STENCIL_DEVICE double logarithm(double x) { return log(x); }
+STENCIL_DEVICE float power(float x, float y) { return powf(x, y); }
+STENCIL_DEVICE double power(double x, double y) { return pow(x, y); }
+/// 64 bits that stand on a multiple of 4 bytes.
+STENCIL_DEVICE long long whole_number(const void* bits) {
+  const unsigned* halves = static_cast<const unsigned*>(bits);
+  return static_cast<long long>(static_cast<unsigned long long>(halves[1]) << 32 | halves[0]);
+}
 
 }  // namespace stencil_tune

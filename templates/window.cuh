@@ -47,6 +47,33 @@ struct Cells {
   }
 };
 
+/// The same where the update asks for the cell's place too. Behind the coefficients the arguments hold the coordinates
+/// of the grid's first cell, along the kernel's axes, and the step's number, as 64 bits each: S::kPlace is how many
+/// coefficients there are.
+template <class S, class Source, int kI, int kJ, int kK>
+struct PlacedCells {
+  using Value = typename S::Value;
+  using Index = typename S::Index;
+
+  Cells<S, Source, kI, kJ, kK> cells;
+  const Value* coefficients;
+  Index x, y, z;  ///< of the first output
+
+  STENCIL_DEVICE Value operator()(int f, int dx, int dy, int dz) const { return cells(f, dx, dy, dz); }
+
+  /// On an axis of the kernel, of the cell that far along it.
+  STENCIL_DEVICE Value coordinate(int axis, int offset) const {
+    const long long index = axis == 0 ? x + kI : axis == 1 ? y + kJ : z + kK;
+    return static_cast<Value>(number(axis) + index + offset);
+  }
+  STENCIL_DEVICE Value step() const { return static_cast<Value>(number(3)); }
+
+ private:
+  STENCIL_DEVICE long long number(int i) const {
+    return whole_number(coefficients + S::kPlace + i * (8 / static_cast<int>(sizeof(Value))));
+  }
+};
+
 /// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
 /// Source::load_row<use, f, p, r>(body) brings one row.
 template <class S, class T, class Reads>
@@ -129,7 +156,12 @@ struct TileUpdate {
   template <int kI, int kJ, int kK>
   STENCIL_DEVICE void output(Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
     Value cell[S::kOutputs];
-    S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
+    if constexpr (T::kPlaced) {
+      S::update(PlacedCells<S, Source, kI, kJ, kK>{{source}, arguments.coefficients, x, y, z}, arguments.coefficients,
+                cell);
+    } else {
+      S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
+    }
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
   }

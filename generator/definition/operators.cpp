@@ -96,6 +96,16 @@ NodeId ExpressionBuilder::read(int field, const Offset& offset) {
   return checked(builder_.read(field, offset));
 }
 
+NodeId ExpressionBuilder::coordinate(int axis, int offset) {
+  if (std::abs(offset) > kDefinitionLimits.offset) {
+    throw ExpressionError(
+        fmt::format("a coordinate is taken {} cells away; {} is the most", std::abs(offset), kDefinitionLimits.offset));
+  }
+  return checked(builder_.coordinate(axis, offset));
+}
+
+NodeId ExpressionBuilder::step() { return checked(builder_.step()); }
+
 NodeId ExpressionBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
   if (op == Operation::divide) {
     const Node& divisor = builder_.stencil().nodes[at(b)];
@@ -147,6 +157,14 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
     const Node node = builder_.stencil().nodes[at(id)];  // a copy: the arena grows
     if (node.op == Operation::read) {
       moved[at(id)] = read(node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
+      continue;
+    }
+    if (node.op == Operation::coordinate) {
+      moved[at(id)] = coordinate(node.index, node.offset[at(node.index)] + by[at(node.index)]);
+      continue;
+    }
+    if (node.op == Operation::step) {
+      moved[at(id)] = id;
       continue;
     }
     std::array<NodeId, 3> operands{-1, -1, -1};

@@ -12,7 +12,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kLeastToGuess = 4;  // letters of a function's name: sin is no misspelt min
+constexpr std::size_t kLeastToGuess = 4;  // letters of a function's name: det is no misspelt tan
 
 struct Argument {
   NodeId value;
@@ -186,7 +186,8 @@ class Parser {
     const Token caret = take();
     const std::optional<int> exponent = whole_number(signed_power());
     if (!exponent || std::abs(*exponent) > kDefinitionLimits.exponent) {
-      reject(caret, fmt::format("an exponent is a whole number from -{0} to {0}; for a root write sqrt(...)",
+      reject(caret, fmt::format("an exponent is a whole number from -{0} to {0}; for a root write sqrt(...), for other "
+                                "powers pow(..., ...)",
                                 kDefinitionLimits.exponent));
     }
     return build(caret.offset, [&](ExpressionBuilder& e) { return e.power(base, *exponent); });
@@ -207,7 +208,9 @@ class Parser {
   // ---- names
 
   NodeId named(const Token& token) {
+    if (is_axis_name(token.text)) return coordinate(token);
     Symbol* symbol = scope_.find(token.text);
+    if (symbol == nullptr && token.text == "t") return step(token);
     if (symbol == nullptr) reject_name(token);
     symbol->used = true;
     const Symbol found = *symbol;
@@ -219,6 +222,22 @@ class Parser {
     return build(token.offset, [&](ExpressionBuilder& e) {
       return found.kind == Symbol::Kind::field ? e.read(found.index, offset) : e.shift(found.index, offset);
     });
+  }
+
+  static bool is_axis_name(std::string_view name) { return name.size() == 1 && kAxes.find(name) != kAxes.npos; }
+
+  /// x, or x[x+1]: of a neighbour.
+  NodeId coordinate(const Token& token) {
+    const std::size_t axis = axis_of(token);
+    const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
+    return build(token.offset,
+                 [&](ExpressionBuilder& e) { return e.coordinate(static_cast<int>(axis), offset[axis]); });
+  }
+
+  /// t, where nothing of the name is declared.
+  NodeId step(const Token& token) {
+    if (is("[")) reject(token, "'t' is the number of the step here: it is the same in all cells");
+    return build(token.offset, [&](ExpressionBuilder& e) { return e.step(); });
   }
 
   [[noreturn]] void reject_name(const Token& token) {
@@ -281,7 +300,7 @@ class Parser {
 
   NodeId call(const Token& name) {
     const Function* function = find_function(name.text);
-    if (function == nullptr) reject_call(name);
+    if (function == nullptr || scope_.symbols().contains(name.text)) reject_call(name);
     const Level level(*this);
     take();  // (
     const bool is_operator = function->call == Call::laplacian || function->call == Call::difference;
@@ -311,11 +330,14 @@ class Parser {
       reject(name, fmt::format("'{0}' is no function; write {0}[...] to read a neighbour, {0}*(...) to multiply",
                                quotable(name.text)));
     }
-    if (name.text == "pow") reject(name, "powers are written with ^, such as u^2");
+    if (const std::string_view advice = advice_on(name.text); !advice.empty()) {
+      reject(name, fmt::format("unknown function '{}'; {}", name.text, advice));
+    }
     std::string hint = did_you_mean(name.text, function_names());
     if (hint.empty() || name.text.size() < kLeastToGuess) {
       hint =
-          "; functions are min, max, abs, sqrt, exp, select, laplacian and differences such as d_x, d_xx, d_x_forward";
+          "; functions are min, max, abs, sqrt, exp, log, pow, sin, cos, tan, tanh, select, laplacian and differences "
+          "such as d_x, d_xx, d_x_forward";
     }
     reject(name, fmt::format("unknown function '{}'{}", quotable(name.text), hint));
   }
@@ -341,18 +363,11 @@ class Parser {
   NodeId evaluate(const Token& name, const Function& function, const std::vector<Argument>& arguments, int accuracy) {
     const NodeId first = arguments[0].value;
     switch (function.call) {
-      case Call::minimum:
-        return fold(name, Operation::minimum, arguments);
-      case Call::maximum:
-        return fold(name, Operation::maximum, arguments);
-      case Call::absolute:
-        return apply(name, Operation::absolute, first);
-      case Call::square_root:
-        return apply(name, Operation::square_root, first);
-      case Call::exponential:
-        return apply(name, Operation::exponential, first);
-      case Call::select:
-        return apply(name, Operation::select, first, arguments[1].value, arguments[2].value);
+      case Call::fold:
+        return fold(name, function.operation, arguments);
+      case Call::operation:
+        return apply(name, function.operation, first, arguments.size() > 1 ? arguments[1].value : -1,
+                     arguments.size() > 2 ? arguments[2].value : -1);
       case Call::laplacian:
       case Call::difference:
         break;

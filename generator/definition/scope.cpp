@@ -15,9 +15,14 @@ std::string Scope::obstacle(std::string_view name) const {
         quotable(name));
   }
   if (name.size() == 1 && kAxes.find(name[0]) != std::string_view::npos) {
-    return fmt::format("'{}' is an axis and cannot be another name; axes stand in brackets, as in u[{}-1]", name, name);
+    return fmt::format(
+        "'{}' is an axis and cannot be another name; it stands for the cell's coordinate, and in brackets for the "
+        "axis, as in u[{}-1]",
+        name, name);
   }
-  if (find_function(name)) return fmt::format("'{}' is a function and cannot be another name", name);
+  if (const Function* function = find_function(name); function != nullptr && function->reserved) {
+    return fmt::format("'{}' is a function and cannot be another name", name);
+  }
   if (symbols_.contains(name)) return fmt::format("'{}' is declared already", name);
   return "";
 }
@@ -27,7 +32,7 @@ void Scope::declare(std::string_view name, Symbol symbol) { symbols_.emplace(std
 Symbol* Scope::find(std::string_view name) {
   const auto found = symbols_.find(name);
   if (found != symbols_.end()) return &found->second;
-  if (!unknown_is_field_ || !obstacle(name).empty() ||
+  if (!unknown_is_field_ || !obstacle(name).empty() || find_function(name) != nullptr ||
       static_cast<int>(builder().stencil().fields.size()) >= kDefinitionLimits.fields) {
     return nullptr;
   }

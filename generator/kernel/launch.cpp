@@ -141,8 +141,11 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   packer.put(axes.strides[2]);
   for (const std::int64_t tiles : grid.tiles) packer.put(static_cast<std::uint32_t>(tiles));
   packer.put(std::uint32_t{0});
+  placed_ = problem.facts.placed;
+  grid_axis_ = axes.grid_axis;
   std::vector<double> values;
   for (const Coefficient& coefficient : problem.stencil.coefficients) values.push_back(coefficient.value);
+  if (placed_) values.resize(values.size() + kPlaceBytes / (doubles_ ? sizeof(double) : sizeof(float)));
   if (values.empty()) {
     packer.put(0.0);  // an array of none has one
   } else if (doubles_) {
@@ -172,8 +175,8 @@ void KernelArguments::add_tensor_maps(const Candidate& candidate) {
 }
 
 void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
-                            std::span<const double> coefficients, const EncodeMap& encode_map,
-                            std::span<std::byte> to) const {
+                            std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
+                            const Place& place) const {
   require_count("inputs", inputs.size(), inputs_);
   require_count("outputs", outputs.size(), outputs_);
   if (!coefficients.empty()) require_count("coefficients", coefficients.size(), coefficients_);
@@ -185,6 +188,7 @@ void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<con
   } else {
     write_as<float>(coefficients, to.data() + coefficients_at_);
   }
+  if (placed_) write_place(place, to);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     TensorMapRequest map = maps_[i];
     map.address = inputs[i];
@@ -194,10 +198,21 @@ void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<con
 
 std::vector<std::byte> KernelArguments::pack(std::span<const std::uint64_t> inputs,
                                              std::span<const std::uint64_t> outputs,
-                                             std::span<const double> coefficients, const EncodeMap& encode_map) const {
+                                             std::span<const double> coefficients, const EncodeMap& encode_map,
+                                             const Place& place) const {
   std::vector<std::byte> bytes(packed_.size());
-  write(inputs, outputs, coefficients, encode_map, bytes);
+  write(inputs, outputs, coefficients, encode_map, bytes, place);
   return bytes;
+}
+
+void KernelArguments::write_place(const Place& place, std::span<std::byte> to) const {
+  std::array<std::int64_t, kMaxRank + 1> numbers{0, 0, 0, place.step};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (grid_axis_[axis] >= 0) numbers[axis] = place.origin[static_cast<std::size_t>(grid_axis_[axis])];
+  }
+  static_assert(sizeof numbers == kPlaceBytes);
+  const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
+  std::memcpy(to.data() + coefficients_at_ + own, numbers.data(), sizeof numbers);
 }
 
 }  // namespace stencil_tune

@@ -12,6 +12,9 @@
 
 namespace stencil_tune {
 
+/// Of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
+inline constexpr std::size_t kPlaceBytes = 32;
+
 struct LaunchGeometry {
   std::array<unsigned, 3> grid{1, 1, 1};   ///< blocks; all zero when there is nothing to update
   std::array<unsigned, 3> block{1, 1, 1};  ///< threads
@@ -50,26 +53,32 @@ class KernelArguments {
   /// The whole parameter into `to`, of bytes() bytes at least.
   /// inputs and outputs: one address per entry of facts.inputs, facts.outputs; coefficients: one per
   /// stencil.coefficients, converted to the compute type, or none for the stencil's own values.
+  /// place: for stencils that ask for it (StageFacts::placed).
   /// Throws Error(invalid_argument) for other counts, and what encode_map throws.
   void write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
-             std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to) const;
+             std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
+             const Place& place = {}) const;
 
   /// The same as bytes of its own.
   std::vector<std::byte> pack(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
-                              std::span<const double> coefficients, const EncodeMap& encode_map) const;
+                              std::span<const double> coefficients, const EncodeMap& encode_map,
+                              const Place& place = {}) const;
 
   /// One an input, without its address; empty for kernels without tensor copies.
   std::span<const TensorMapRequest> tensor_maps() const noexcept { return maps_; }
 
  private:
   void add_tensor_maps(const Candidate& candidate);
+  void write_place(const Place& place, std::span<std::byte> to) const;
 
   std::vector<std::byte> packed_;  ///< addresses zero, coefficients the stencil's own
   std::vector<TensorMapRequest> maps_;
   std::size_t inputs_at_ = 0, inputs_ = 0;    ///< offset of the first address, how many
   std::size_t outputs_at_ = 0, outputs_ = 0;  ///< the same
   std::size_t coefficients_at_ = 0, coefficients_ = 0;
-  bool doubles_ = false;  ///< coefficients are doubles, not floats
+  bool doubles_ = false;                          ///< coefficients are doubles, not floats
+  bool placed_ = false;                           ///< the place stands behind the coefficients
+  std::array<int, kMaxRank> grid_axis_{0, 1, 2};  ///< of each of the kernel's axes
 };
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 #include "generator/kernel/source.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/kernel/launch.hpp"
 #include "generator/kernel/plane_sums.hpp"
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/system_text.hpp"
@@ -29,6 +30,14 @@ std::string late_member(const Problem& problem, const Tuning& tuning) {
       condition.empty() ? "false" : condition);
 }
 
+/// Behind the coefficients comes the place, where the update asks for it: templates/window.cuh.
+std::string coefficient_constants(const Problem& problem) {
+  const std::size_t own = problem.stencil.coefficients.size();
+  if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
+  const std::size_t place = kPlaceBytes / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
+  return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
+}
+
 std::string stencil_text(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
   const Tuning& tuning = candidate.tuning();
@@ -37,12 +46,12 @@ std::string stencil_text(const Candidate& candidate) {
   const AxisMap axis_map = axis_map_of(axes);
   return fmt::format(
       R"(struct Stencil {{
-{types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, kCoefficients = {coefficients};
+{types}  static constexpr int kInputs = {inputs}, kOutputs = {outputs}, {coefficients};
 {reach}{boundaries}
 {late}{update}{sums}}};
 )",
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
-      fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", problem.stencil.coefficients.size()),
+      fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
       fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
                                        facts, axis_map)),
@@ -59,6 +68,7 @@ constexpr std::array kDefaults{
     "  static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::cached;\n",
     "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::cache;\n",
     "  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;\n",
+    "  static constexpr bool kPlaced = false;\n",  // the update asks for coordinates or the step's number
 };
 
 /// "static constexpr int kTiles =" of the line's first constant.
@@ -94,6 +104,7 @@ std::string tuning_text(const Candidate& candidate) {
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
+  if (candidate.problem().facts.placed) text += "  static constexpr bool kPlaced = true;\n";
   const std::string more = candidate.family().constants(candidate);
   for (const std::string_view each : kDefaults) {
     const bool is_said = (text + more).find(declaration_of(each)) != std::string::npos;

@@ -117,6 +117,24 @@ class StatementWriter {
         return fmt::format("Value({} == {})", a[0], a[1]);
       case Operation::select:
         return fmt::format("({} != Value(0) ? {} : {})", a[0], a[1], a[2]);
+      case Operation::sine:
+        return fmt::format("sine({})", a[0]);
+      case Operation::cosine:
+        return fmt::format("cosine({})", a[0]);
+      case Operation::tangent:
+        return fmt::format("tangent({})", a[0]);
+      case Operation::hyperbolic_tangent:
+        return fmt::format("hyperbolic_tangent({})", a[0]);
+      case Operation::logarithm:
+        return fmt::format("logarithm({})", a[0]);
+      case Operation::power:
+        return fmt::format("power({}, {})", a[0], a[1]);
+      case Operation::coordinate: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        return fmt::format("u.coordinate({}, {})", axes_[axis], node.offset[axis]);
+      }
+      case Operation::step:
+        return "u.step()";
     }
     return {};
   }

@@ -55,6 +55,18 @@ class Derivatives {
         return add(a, over(times(builder_.number(0.5), bar), id));
       case Operation::exponential:
         return add(a, times(bar, id));
+      case Operation::logarithm:
+        return add(a, over(bar, a));
+      case Operation::sine:
+        return add(a, times(bar, builder_.apply(Operation::cosine, a)));
+      case Operation::cosine:
+        return add(a, minus(times(bar, builder_.apply(Operation::sine, a))));
+      case Operation::tangent:
+        return add(a, times(bar, builder_.apply(Operation::add, builder_.number(1), times(id, id))));
+      case Operation::hyperbolic_tangent:
+        return add(a, times(bar, builder_.apply(Operation::subtract, builder_.number(1), times(id, id))));
+      case Operation::power:
+        return pass_on_power(a, b, id, bar);
       case Operation::add:
         add(a, bar);
         return add(b, bar);
@@ -80,11 +92,21 @@ class Derivatives {
       case Operation::number:
       case Operation::coefficient:
       case Operation::read:
+      case Operation::coordinate:
+      case Operation::step:
       case Operation::less:
       case Operation::less_equal:
       case Operation::equal:
         return;  // ends here
     }
+  }
+
+  /// The logarithm of what may be negative is left out where the exponent is a number.
+  void pass_on_power(NodeId base, NodeId exponent, NodeId power, NodeId bar) {
+    const NodeId less_one = builder_.apply(Operation::subtract, exponent, builder_.number(1));
+    add(base, times(times(bar, exponent), builder_.apply(Operation::power, base, less_one)));
+    if (builder_.stencil().nodes[static_cast<std::size_t>(exponent)].op == Operation::number) return;
+    add(exponent, times(times(bar, power), builder_.apply(Operation::logarithm, base)));
   }
 
   StencilBuilder& builder_;
@@ -150,6 +172,15 @@ class Differentiated {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("stencil '{}' has {} stages: derivatives are known for stencils of one", stencil.name,
                               stencil.stages.size()));
+    }
+    const bool placed = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
+      return node.op == Operation::coordinate || node.op == Operation::step;
+    });
+    if (placed) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("stencil '{}' uses coordinates or the step's number: derivatives are known for stencils "
+                              "that are the same everywhere and in each step",
+                              stencil.name));
     }
     for (const Update& update : stencil.stages.front().updates) {
       updates_.emplace_back(update.output, Derivatives(builder_, stencil.nodes.size(), update.expression));

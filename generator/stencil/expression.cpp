@@ -116,9 +116,23 @@ double carry_out(Operation op, double a, double b, double c) {
       return a == b ? 1 : 0;
     case Operation::select:
       return a != 0 ? b : c;
+    case Operation::sine:
+      return std::sin(a);
+    case Operation::cosine:
+      return std::cos(a);
+    case Operation::tangent:
+      return std::tan(a);
+    case Operation::hyperbolic_tangent:
+      return std::tanh(a);
+    case Operation::logarithm:
+      return std::log(a);
+    case Operation::power:
+      return std::pow(a, b);
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
+    case Operation::coordinate:
+    case Operation::step:
       break;
   }
   return std::nan("");
@@ -129,11 +143,18 @@ int operand_count(Operation op) noexcept {
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
+    case Operation::coordinate:
+    case Operation::step:
       return 0;
     case Operation::negate:
     case Operation::absolute:
     case Operation::square_root:
     case Operation::exponential:
+    case Operation::sine:
+    case Operation::cosine:
+    case Operation::tangent:
+    case Operation::hyperbolic_tangent:
+    case Operation::logarithm:
       return 1;
     case Operation::add:
     case Operation::subtract:
@@ -144,6 +165,7 @@ int operand_count(Operation op) noexcept {
     case Operation::less:
     case Operation::less_equal:
     case Operation::equal:
+    case Operation::power:
       return 2;
     case Operation::select:
       return 3;
@@ -187,6 +209,22 @@ std::string_view name(Operation op) noexcept {
       return "equal";
     case Operation::select:
       return "select";
+    case Operation::sine:
+      return "sin";
+    case Operation::cosine:
+      return "cos";
+    case Operation::tangent:
+      return "tan";
+    case Operation::hyperbolic_tangent:
+      return "tanh";
+    case Operation::logarithm:
+      return "log";
+    case Operation::power:
+      return "pow";
+    case Operation::coordinate:
+      return "coordinate";
+    case Operation::step:
+      return "step";
   }
   return "?";
 }
@@ -252,6 +290,23 @@ NodeId StencilBuilder::read(int field, Offset offset) {
   node.op = Operation::read;
   node.index = field;
   node.offset = offset;
+  return intern(node);
+}
+
+NodeId StencilBuilder::coordinate(int axis, int offset) {
+  if (axis < 0 || axis >= stencil_.rank) {
+    reject(fmt::format("there is no axis number {} in a stencil of rank {}", axis, stencil_.rank));
+  }
+  Node node;
+  node.op = Operation::coordinate;
+  node.index = axis;
+  node.offset[static_cast<std::size_t>(axis)] = offset;
+  return intern(node);
+}
+
+NodeId StencilBuilder::step() {
+  Node node;
+  node.op = Operation::step;
   return intern(node);
 }
 
@@ -368,7 +423,7 @@ NodeId StencilBuilder::intern(const Node& node) {
 
 NodeId StencilBuilder::append(const Node& node) {
   const auto id = static_cast<NodeId>(stencil_.nodes.size());
-  bool reads = node.op == Operation::read;
+  bool reads = node.op == Operation::read || is_place(node.op);
   for (int i = 0; i < operand_count(node.op); ++i)
     reads = reads || reads_field(node.operands[static_cast<std::size_t>(i)]);
   stencil_.nodes.push_back(node);

@@ -25,11 +25,12 @@ void collect(const Stencil& stencil, const std::vector<bool>& marked, StageFacts
   for (std::size_t id = 0; id < stencil.nodes.size(); ++id) {
     if (!marked[id]) continue;
     const Node& node = stencil.nodes[id];
-    reads[id] = node.op == Operation::read;
+    reads[id] = node.op == Operation::read || is_place(node.op);
+    facts.placed = facts.placed || is_place(node.op);
     for (int i = 0; i < operand_count(node.op); ++i) reads[id] = reads[id] || reads[at(node.operands[at(i)])];
     if (node.op == Operation::read) {
       facts.taps.push_back({node.index, node.offset});
-    } else if (reads[id]) {
+    } else if (reads[id] && operand_count(node.op) > 0) {
       ++facts.operations;
     }
   }

@@ -28,8 +28,10 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
     if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
-    hashes.push_back(hash_text(
-        fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "))));
+    std::string text =
+        fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "));
+    if (node.op == Operation::coordinate) text += fmt::format(" {}", node.index);  // axes are no names
+    hashes.push_back(hash_text(text));
   }
   return hashes;
 }
@@ -96,6 +98,8 @@ class CanonicalWriter {
         return fmt::format("c{}", number(coefficients_, node.index));
       case Operation::read:
         return fmt::format("f{}[{}]", number(fields_, node.index), fmt::join(node.offset, ","));
+      case Operation::coordinate:
+        return fmt::format("x{}[{}]", node.index, node.offset[at(node.index)]);
       default:
         break;
     }

@@ -103,6 +103,7 @@ enum class Degree { constant, linear, other };
 Degree degree_of(const Node& node, const std::vector<Degree>& known) {
   const auto of = [&](int operand) { return known[at(node.operands[static_cast<std::size_t>(operand)])]; };
   const int count = operand_count(node.op);
+  if (is_place(node.op)) return Degree::other;
   bool constant = node.op != Operation::read;
   for (int i = 0; i < count; ++i) constant = constant && of(i) == Degree::constant;
   if (constant) return Degree::constant;

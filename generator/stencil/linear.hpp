@@ -8,6 +8,9 @@
 
 namespace stencil_tune {
 
+/// Whether it is a coordinate or the step's number: no field, and yet not the same everywhere.
+inline bool is_place(Operation op) { return op == Operation::coordinate || op == Operation::step; }
+
 /// Whether the expression is a weighted sum of field reads with read-free weights (and no constant term).
 bool is_linear(const Stencil& stencil, NodeId root);
 

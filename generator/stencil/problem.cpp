@@ -100,6 +100,7 @@ StageFacts facts_of_step(const StepFacts& step) {
     facts.taps.insert(facts.taps.end(), stage.facts.taps.begin(), stage.facts.taps.end());
     facts.operations += stage.facts.operations;
     facts.star = facts.star && stage.facts.star;
+    facts.placed = facts.placed || stage.facts.placed;
   }
   std::sort(facts.taps.begin(), facts.taps.end(), comes_before);
   facts.taps.erase(std::unique(facts.taps.begin(), facts.taps.end()), facts.taps.end());
@@ -173,7 +174,8 @@ std::optional<std::size_t> advanced_input(const Problem& problem) {
 
 bool advances_one_field(const Problem& problem) {
   const auto advanced = advanced_input(problem);
-  return advanced && std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
+  return advanced && !problem.facts.placed &&
+         std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
            return tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0};
          });
 }

@@ -6,6 +6,12 @@ namespace stencil_tune {
 
 namespace {
 
+Place to_place(const std::int64_t* origin, std::int64_t step) {
+  Place place{{0, 0, 0}, step};
+  if (origin != nullptr) std::copy_n(origin, kMaxRank, place.origin.begin());
+  return place;
+}
+
 stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
   const Evidence& from = handle.kernel.evidence(stage);
   const stencil_tune_kernel::Stage& texts = handle.stages[static_cast<std::size_t>(stage)];
@@ -133,37 +139,60 @@ stencil_tune_status stencil_tune_wait(stencil_tune_kernel* kernel) {
   });
 }
 
-stencil_tune_status stencil_tune_launch(const stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields,
-                                        int32_t field_count, const double* coefficients, int32_t coefficient_count,
-                                        const int64_t* low, const int64_t* high) {
+stencil_tune_status stencil_tune_launch_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                           CUstream_st* stream, void* const* fields, int32_t field_count,
+                                           const double* coefficients, int32_t coefficient_count, const int64_t* low,
+                                           const int64_t* high) {
   return guarded([&] {
     require(kernel, "kernel");
     require(fields, "fields");
-    kernel->kernel.launch(stream, span_of(fields, field_count, "fields"),
-                          span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+    kernel->kernel.launch_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"),
+                             span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+  });
+}
+
+stencil_tune_status stencil_tune_launch(const stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields,
+                                        int32_t field_count, const double* coefficients, int32_t coefficient_count,
+                                        const int64_t* low, const int64_t* high) {
+  return stencil_tune_launch_at(kernel, nullptr, 0, stream, fields, field_count, coefficients, coefficient_count, low,
+                                high);
+}
+
+stencil_tune_status stencil_tune_launch_stage_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                 int32_t stage, CUstream_st* stream, void* const* fields,
+                                                 int32_t field_count, const double* coefficients,
+                                                 int32_t coefficient_count, const int64_t* low, const int64_t* high) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    kernel->kernel.launch_stage_at(to_place(origin, step), stage, stream, span_of(fields, field_count, "fields"),
+                                   span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
   });
 }
 
 stencil_tune_status stencil_tune_launch_stage(const stencil_tune_kernel* kernel, int32_t stage, CUstream_st* stream,
                                               void* const* fields, int32_t field_count, const double* coefficients,
                                               int32_t coefficient_count, const int64_t* low, const int64_t* high) {
+  return stencil_tune_launch_stage_at(kernel, nullptr, 0, stage, stream, fields, field_count, coefficients,
+                                      coefficient_count, low, high);
+}
+
+stencil_tune_status stencil_tune_advance_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                            CUstream_st* stream, void** fields, int32_t field_count, int64_t steps,
+                                            const double* coefficients, int32_t coefficient_count) {
   return guarded([&] {
     require(kernel, "kernel");
     require(fields, "fields");
-    kernel->kernel.launch_stage(stage, stream, span_of(fields, field_count, "fields"),
-                                span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+    kernel->kernel.advance_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"), steps,
+                              span_of(coefficients, coefficient_count, "coefficients"));
   });
 }
 
 stencil_tune_status stencil_tune_advance(const stencil_tune_kernel* kernel, CUstream_st* stream, void** fields,
                                          int32_t field_count, int64_t steps, const double* coefficients,
                                          int32_t coefficient_count) {
-  return guarded([&] {
-    require(kernel, "kernel");
-    require(fields, "fields");
-    kernel->kernel.advance(stream, span_of(fields, field_count, "fields"), steps,
-                           span_of(coefficients, coefficient_count, "coefficients"));
-  });
+  return stencil_tune_advance_at(kernel, nullptr, 0, stream, fields, field_count, steps, coefficients,
+                                 coefficient_count);
 }
 
 }  // extern "C"

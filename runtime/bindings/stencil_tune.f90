@@ -221,20 +221,22 @@ module stencil_tune
       integer(c_int) :: status
     end function
 
-    function c_launch(kernel, stream, fields, field_count, coefficients, coefficient_count, low, high) &
-        bind(c, name="stencil_tune_launch") result(status)
-      import :: c_ptr, c_int, c_int32_t
-      type(c_ptr), value :: kernel, stream
+    function c_launch(kernel, origin, step, stream, fields, field_count, coefficients, coefficient_count, low, high) &
+        bind(c, name="stencil_tune_launch_at") result(status)
+      import :: c_ptr, c_int, c_int32_t, c_int64_t
+      type(c_ptr), value :: kernel, origin, stream
+      integer(c_int64_t), value :: step
       type(c_ptr), intent(in) :: fields(*)
       integer(c_int32_t), value :: field_count, coefficient_count
       type(c_ptr), value :: coefficients, low, high
       integer(c_int) :: status
     end function
 
-    function c_advance(kernel, stream, fields, field_count, steps, coefficients, coefficient_count) &
-        bind(c, name="stencil_tune_advance") result(status)
+    function c_advance(kernel, origin, step, stream, fields, field_count, steps, coefficients, coefficient_count) &
+        bind(c, name="stencil_tune_advance_at") result(status)
       import :: c_ptr, c_int, c_int32_t, c_int64_t
-      type(c_ptr), value :: kernel, stream
+      type(c_ptr), value :: kernel, origin, stream
+      integer(c_int64_t), value :: step
       type(c_ptr), intent(inout) :: fields(*)
       integer(c_int32_t), value :: field_count, coefficient_count
       integer(c_int64_t), value :: steps
@@ -543,15 +545,18 @@ contains
     call finish(c_wait(kernel%handle), status)
   end subroutine
 
-  ! One step. low and high limit it to cells low <= cell < high, counted from 0.
-  subroutine launch_64(kernel, fields, stream, coefficients, low, high, status)
+  ! One step. low and high limit it to cells low <= cell < high, counted from 0. origin, step: the coordinates of the
+  ! grid's first cell (three numbers) and the number of the step, for definitions that use them; 0 where they are absent.
+  subroutine launch_64(kernel, fields, stream, coefficients, low, high, status, origin, step)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(in) :: fields(:)
     type(c_ptr), intent(in), optional :: stream
     real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
     integer(c_int64_t), intent(in), contiguous, optional, target :: low(:), high(:)
     integer, intent(out), optional :: status
-    type(c_ptr) :: values, first, last
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
+    type(c_ptr) :: values, first, last, from
     integer(c_int32_t) :: value_count
 
     call pass(coefficients, values, value_count)
@@ -559,46 +564,57 @@ contains
     if (present(low)) first = c_loc(low)
     last = c_null_ptr
     if (present(high)) last = c_loc(high)
-    call finish(c_launch(kernel%handle, stream_or_default(stream), fields, size(fields, kind=c_int32_t), values, &
-                         value_count, first, last), status)
+    from = c_null_ptr
+    if (present(origin)) from = c_loc(origin)
+    call finish(c_launch(kernel%handle, from, or_0_64(step), stream_or_default(stream), fields, &
+                         size(fields, kind=c_int32_t), values, value_count, first, last), status)
   end subroutine
 
-  subroutine launch_box_32(kernel, fields, stream, coefficients, low, high, status)
+  subroutine launch_box_32(kernel, fields, stream, coefficients, low, high, status, origin, step)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(in) :: fields(:)
     type(c_ptr), intent(in), optional :: stream
     real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
     integer(c_int32_t), intent(in) :: low(:), high(:)
     integer, intent(out), optional :: status
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
 
-    call launch_64(kernel, fields, stream, coefficients, int(low, c_int64_t), int(high, c_int64_t), status)
+    call launch_64(kernel, fields, stream, coefficients, int(low, c_int64_t), int(high, c_int64_t), status, origin, step)
   end subroutine
 
-  ! Several steps; afterwards fields(i) is the buffer that will hold field i.
-  subroutine advance_64(kernel, fields, steps, stream, coefficients, status)
+  ! Several steps; afterwards fields(i) is the buffer that will hold field i. origin: as for one step; step: the number
+  ! of the first of them.
+  subroutine advance_64(kernel, fields, steps, stream, coefficients, status, origin, step)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(inout) :: fields(:)
     integer(c_int64_t), intent(in) :: steps
     type(c_ptr), intent(in), optional :: stream
     real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
     integer, intent(out), optional :: status
-    type(c_ptr) :: values
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
+    type(c_ptr) :: values, from
     integer(c_int32_t) :: value_count
 
     call pass(coefficients, values, value_count)
-    call finish(c_advance(kernel%handle, stream_or_default(stream), fields, size(fields, kind=c_int32_t), steps, &
-                          values, value_count), status)
+    from = c_null_ptr
+    if (present(origin)) from = c_loc(origin)
+    call finish(c_advance(kernel%handle, from, or_0_64(step), stream_or_default(stream), fields, &
+                          size(fields, kind=c_int32_t), steps, values, value_count), status)
   end subroutine
 
-  subroutine advance_32(kernel, fields, steps, stream, coefficients, status)
+  subroutine advance_32(kernel, fields, steps, stream, coefficients, status, origin, step)
     type(stencil_tune_kernel), intent(in) :: kernel
     type(c_ptr), intent(inout) :: fields(:)
     integer(c_int32_t), intent(in) :: steps
     type(c_ptr), intent(in), optional :: stream
     real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
     integer, intent(out), optional :: status
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
 
-    call advance_64(kernel, fields, int(steps, c_int64_t), stream, coefficients, status)
+    call advance_64(kernel, fields, int(steps, c_int64_t), stream, coefficients, status, origin, step)
   end subroutine
 
   ! The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error.

@@ -117,6 +117,12 @@ std::string coefficients_entry(const Stencil& stencil) {
                                            all.size(), all.size() == 1 ? "" : "s", fmt::join(shown, "; ")));
 }
 
+std::string place_entry(const Problem& problem) {
+  if (!problem.facts.placed) return "";
+  return entry("grid_origin", "coordinates x, y, z of the first cell, in host memory, or nullptr for 0") +
+         entry("first_step", "t, the number of the step");
+}
+
 std::string boundary_entry(const Problem& problem) {
   std::string text = to_string(problem.boundaries, problem.extents.rank);
   const std::string held = held_text(problem);
@@ -227,6 +233,10 @@ ExportSignature export_signature(const Candidate& candidate, const std::string& 
   if (problem.extents.rank >= 2) signature.parameters.push_back({"long long", "stride_y"});
   if (problem.extents.rank >= 3) signature.parameters.push_back({"long long", "stride_z"});
   if (!problem.stencil.coefficients.empty()) signature.parameters.push_back({"const double*", "coefficients"});
+  if (problem.facts.placed) {
+    signature.parameters.push_back({"const long long*", "grid_origin"});
+    signature.parameters.push_back({"long long", "first_step"});
+  }
   signature.parameters.push_back({"cudaStream_t", "stream"});
   return signature;
 }
@@ -255,6 +265,7 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
   std::string text = is_of_a_system(candidate) ? opening_of_a_system(problem, steps) : opening(problem, steps);
   text += geometry_entries(problem.extents.rank);
   text += coefficients_entry(problem.stencil);
+  text += place_entry(problem);
   text += boundary_entry(problem);
   text += is_of_a_system(candidate) ? buffers_entry(problem, steps, signature) : rotation_entry(problem, signature);
   const std::size_t bytes = required_alignment(candidate);

@@ -69,11 +69,24 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
     values += fmt::format("      {:a},  // {} = {}\n", c.value, comment_text(c.name), c.value);
   }
   return fmt::format(
-      "  static const double kDefaults[S::kCoefficients] = {{\n{}  }};\n"
-      "  for (int i = 0; i < S::kCoefficients; ++i) {{\n"
-      "    {}.coefficients[i] = static_cast<S::Value>(coefficients != nullptr ? coefficients[i] : kDefaults[i]);\n"
+      "  static const double kDefaults[S::{1}] = {{\n{0}  }};\n"
+      "  for (int i = 0; i < S::{1}; ++i) {{\n"
+      "    {2}.coefficients[i] = static_cast<S::Value>(coefficients != nullptr ? coefficients[i] : kDefaults[i]);\n"
       "  }}\n",
-      values, plain);
+      values, problem.facts.placed ? "kPlace" : "kCoefficients", plain);
+}
+
+/// Behind the coefficients, along the kernel's axes.
+std::string place_lines(const Candidate& candidate, std::string_view plain) {
+  if (!candidate.problem().facts.placed) return "";
+  std::string numbers;
+  for (const int axis : candidate.shape().axes.grid_axis) {
+    numbers += axis < 0 ? "0, " : fmt::format("grid_origin != nullptr ? grid_origin[{}] : 0, ", axis);
+  }
+  return fmt::format(
+      "  const long long place[4] = {{{}first_step}};\n"
+      "  std::memcpy({}.coefficients + S::kPlace, place, sizeof(place));\n",
+      numbers, plain);
 }
 
 /// Descriptions of the inputs for the TMA; the driver's function comes from the runtime library, so that
@@ -267,7 +280,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
       fmt::arg("arguments", shape.uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
-      fmt::arg("coefficients", coefficient_lines(problem, plain)),
+      fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(candidate, signature)),
       fmt::arg("shared", shared_memory_lines(shape.shared.bytes, kernel)),
       fmt::arg("tile", tile_constants(candidate, detail)), fmt::arg("tiles", tile_lines(candidate, detail, plain)),

@@ -111,6 +111,7 @@ std::string call(const Problem& problem, const ExportSignature& signature) {
   if (problem.extents.rank >= 2) arguments += "pitch, ";
   if (problem.extents.rank >= 3) arguments += "pitch * n[1], ";
   if (!problem.stencil.coefficients.empty()) arguments += "nullptr, ";
+  if (problem.facts.placed) arguments += "kOrigin, kFirstStep, ";
   return fmt::format("::{}({}nullptr)", signature.name, arguments);
 }
 
@@ -171,6 +172,10 @@ double read(const std::vector<double>& field, const long long (&n)[3], long long
 )",
                       name(problem.boundaries[0]), problem.extents.rank > 1 ? name(problem.boundaries[1]) : "hold",
                       problem.extents.rank > 2 ? name(problem.boundaries[2]) : "hold");
+  if (problem.facts.placed) {
+    text +=
+        "constexpr long long kOrigin[3] = {3, 11, 5};  // of the self-check\nconstexpr long long kFirstStep = 7;\n\n";
+  }
   text += reference_text(problem);
   text += kChecks;
   text += fmt::format(

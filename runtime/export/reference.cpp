@@ -50,6 +50,23 @@ std::string expression(const Stencil& stencil, const Node& node, const std::vect
       return fmt::format("{} == {} ? 1.0 : 0.0", a(), b());
     case Operation::select:
       return fmt::format("{} != 0 ? {} : {}", a(), b(), operand(node, 2));
+    case Operation::sine:
+      return fmt::format("std::sin({})", a());
+    case Operation::cosine:
+      return fmt::format("std::cos({})", a());
+    case Operation::tangent:
+      return fmt::format("std::tan({})", a());
+    case Operation::hyperbolic_tangent:
+      return fmt::format("std::tanh({})", a());
+    case Operation::logarithm:
+      return fmt::format("std::log({})", a());
+    case Operation::power:
+      return fmt::format("std::pow({}, {})", a(), b());
+    case Operation::coordinate:
+      return fmt::format("static_cast<double>(kOrigin[{}] + {} + {})", node.index, "xyz"[node.index],
+                         node.offset[static_cast<std::size_t>(node.index)]);
+    case Operation::step:
+      return "static_cast<double>(kFirstStep)";
   }
   throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
 }

@@ -142,8 +142,26 @@ class DefinitionWriter {
         return binary("==", Binding::comparison);
       case Operation::select:
         return call("select");
+      case Operation::sine:
+      case Operation::cosine:
+      case Operation::tangent:
+      case Operation::hyperbolic_tangent:
+      case Operation::logarithm:
+      case Operation::power:
+        return call(name(node.op));
+      case Operation::coordinate:
+        return coordinate(node);
+      case Operation::step:
+        return {"t", Binding::leaf};
     }
     return {};
+  }
+
+  static Text coordinate(const Node& node) {
+    const int offset = node.offset[at(node.index)];
+    const char axis = "xyz"[node.index];
+    if (offset == 0) return {std::string(1, axis), Binding::leaf};
+    return {fmt::format("{}[{}{:+}]", axis, axis, offset), Binding::leaf};
   }
 
   std::string read(const Node& node) const {

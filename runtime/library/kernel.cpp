@@ -89,6 +89,7 @@ struct StageLaunch {
   std::span<void* const> buffers;  ///< of the fields, and spare ones
   std::span<const double> coefficients;
   const std::optional<Box>& box;
+  const Place& place;
 
   void run() const {
     const std::uint64_t context = driver.current_context_id();
@@ -96,7 +97,7 @@ struct StageLaunch {
     if (module == nullptr) return run_meanwhile(context);
     const auto launch = box ? stage.boxes->find_or_make(stage.problem, stage.tuning, *box) : stage.whole;
     ArgumentBytes argument(launch->argument_bytes());
-    launch->write_argument(driver, inputs().get(), outputs().get(), coefficients, argument.get());
+    launch->write_argument(driver, inputs().get(), outputs().get(), coefficients, argument.get(), place);
     module->launch(launch->geometry(), argument.get(), stream);
   }
 
@@ -252,23 +253,33 @@ void Kernel::wait() {
   }
 }
 
-void Kernel::launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
-                          const std::optional<Box>& box) const {
+void Kernel::launch_stage_at(const Place& place, int stage, CUstream_st* stream, Span<void* const> fields,
+                             Span<const double> coefficients, const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
   check_launch(*state_, kernel, fields, coefficients);
   if (box) check_box(*box, kernel.updated);
-  StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box}.run();
+  StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box, place}.run();
 }
 
-void Kernel::launch(CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
-                    const std::optional<Box>& box) const {
+void Kernel::launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
+                          const std::optional<Box>& box) const {
+  launch_stage_at({}, stage, stream, fields, coefficients, box);
+}
+
+void Kernel::launch_at(const Place& place, CUstream_st* stream, Span<void* const> fields,
+                       Span<const double> coefficients, const std::optional<Box>& box) const {
   if (box && state_->stages().size() > 1) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
                     state_->stages().size()));
   }
-  for (int stage = 0; stage < stages(); ++stage) launch_stage(stage, stream, fields, coefficients, box);
+  for (int stage = 0; stage < stages(); ++stage) launch_stage_at(place, stage, stream, fields, coefficients, box);
+}
+
+void Kernel::launch(CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
+                    const std::optional<Box>& box) const {
+  launch_at({}, stream, fields, coefficients, box);
 }
 
 void Kernel::launch(CUstream_st* stream, const void* in, void* out, Span<const double> coefficients,
@@ -287,6 +298,11 @@ void Kernel::launch(CUstream_st* stream, const void* in, void* out, Span<const d
 
 void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                      Span<const double> coefficients) const {
+  advance_at({}, stream, fields, steps, coefficients);
+}
+
+void Kernel::advance_at(const Place& place, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                        Span<const double> coefficients) const {
   if (steps < 0) throw Error(ErrorCode::invalid_argument, fmt::format("cannot advance by {} steps", steps));
   require_next_step(state_->step);
   for (const Sweep& sweep : state_->plan) {
@@ -298,17 +314,17 @@ void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps
   buffers.insert(buffers.end(), spares.begin(), spares.end());
   copy_held_layers(*state_, stream, buffers);
 
+  Place here = place;
   std::vector<void*> now;
   for (const Sweep& sweep : state_->plan) {
     if (sweep.in_background && !is_loaded(sweep, state_->driver->current_context_id())) continue;
     for (; steps >= sweep.steps; steps -= sweep.steps) {
       for (const StageKernel& stage : sweep.stages) {
-        StageLaunch{*state_->driver, stage, stream, buffers, coefficients, std::nullopt}.run();
+        StageLaunch{*state_->driver, stage, stream, buffers, coefficients, std::nullopt, here}.run();
       }
+      here.step += sweep.steps;
       now = buffers;
-      for (std::size_t place = 0; place < sweep.next.size(); ++place) {
-        buffers[place] = now[static_cast<std::size_t>(sweep.next[place])];
-      }
+      for (std::size_t i = 0; i < sweep.next.size(); ++i) buffers[i] = now[static_cast<std::size_t>(sweep.next[i])];
     }
   }
   leave_spare_buffers(*state_, stream, buffers, fields.size(), spares);

@@ -7,11 +7,11 @@ PackedLaunch::PackedLaunch(const Candidate& candidate, const Box& box)
 
 void PackedLaunch::write_argument(Driver& driver, std::span<const std::uint64_t> inputs,
                                   std::span<const std::uint64_t> outputs, std::span<const double> coefficients,
-                                  std::span<std::byte> to) const {
+                                  std::span<std::byte> to, const Place& place) const {
   const auto encode = [&driver, this](const TensorMapRequest& map, std::span<std::byte> at) {
     driver.encode_tensor_map(type_, map, at);
   };
-  arguments_.write(inputs, outputs, coefficients, encode, to);
+  arguments_.write(inputs, outputs, coefficients, encode, to, place);
 }
 
 }  // namespace stencil_tune

@@ -20,9 +20,10 @@ class PackedLaunch {
   /// Of the launch's parameter.
   std::size_t argument_bytes() const noexcept { return arguments_.bytes(); }
 
-  /// The launch's parameter, tensor maps included. coefficients: empty for the stencil's own values.
+  /// The launch's parameter, tensor maps included. coefficients: empty for the stencil's own values. place: for
+  /// stencils that ask for it.
   void write_argument(Driver& driver, std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
-                      std::span<const double> coefficients, std::span<std::byte> to) const;
+                      std::span<const double> coefficients, std::span<std::byte> to, const Place& place = {}) const;
 
  private:
   LaunchGeometry geometry_;

@@ -1,15 +1,14 @@
 #include "runtime/library/tap_launch.hpp"
 
 #include "generator/kernel/stage_text.hpp"
+#include "generator/stencil/carry_out.hpp"
 #include "runtime/library/tap_template.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace stencil_tune {
 
@@ -54,46 +53,13 @@ int capacity_for(std::size_t taps) {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// A node without reads; its operands' values are known.
+/// A node without reads; its operands' values are known. Not a number of a field: no weight is made of it.
 double value_of(const Node& node, std::span<const double> values, std::span<const double> coefficients) {
-  const auto operand = [&](std::size_t i) { return values[at(node.operands[i])]; };
-  switch (node.op) {
-    case Operation::number:
-      return node.value;
-    case Operation::coefficient:
-      return coefficients[at(node.index)];
-    case Operation::negate:
-      return -operand(0);
-    case Operation::absolute:
-      return std::fabs(operand(0));
-    case Operation::square_root:
-      return std::sqrt(operand(0));
-    case Operation::exponential:
-      return std::exp(operand(0));
-    case Operation::add:
-      return operand(0) + operand(1);
-    case Operation::subtract:
-      return operand(0) - operand(1);
-    case Operation::multiply:
-      return operand(0) * operand(1);
-    case Operation::divide:
-      return operand(0) / operand(1);
-    case Operation::minimum:
-      return std::min(operand(0), operand(1));
-    case Operation::maximum:
-      return std::max(operand(0), operand(1));
-    case Operation::less:
-      return operand(0) < operand(1) ? 1 : 0;
-    case Operation::less_equal:
-      return operand(0) <= operand(1) ? 1 : 0;
-    case Operation::equal:
-      return operand(0) == operand(1) ? 1 : 0;
-    case Operation::select:
-      return operand(0) != 0 ? operand(1) : operand(2);
-    case Operation::read:
-      break;
-  }
-  return std::numeric_limits<double>::quiet_NaN();  // of a field: no weight is made of it
+  if (node.op == Operation::number) return node.value;
+  if (node.op == Operation::coefficient) return coefficients[at(node.index)];
+  std::array<double, 3> operands{};
+  for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) operands[i] = values[at(node.operands[i])];
+  return carry_out(node.op, operands[0], operands[1], operands[2]);
 }
 
 }  // namespace

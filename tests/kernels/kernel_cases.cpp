@@ -3,6 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/shape.hpp"
+#include "generator/definition/definition.hpp"
 #include "tests/kernels/covering_array.hpp"
 
 #include <fmt/format.h>
@@ -202,6 +203,28 @@ Stencil nonlinear_stencil() {
   return std::move(builder).build();
 }
 
+Stencil functions_stencil() {
+  return parse_stencil(
+      "v = sin(2*u[x-1]) - cos(u[x+1, y+2]) * tanh(u[y-1]) + log(0.5 + abs(u)) - 0.1*tan(0.5*max(-1, min(u, 1)))"
+      " + pow(0.5 + abs(u[y+2]), a) * pow(u, 3); a = 1.3",
+      2);
+}
+
+Stencil placed_stencil() {
+  return parse_definition(R"toml(
+name = "placed"
+rank = 3
+fields = ["u", "v"]
+[coefficients]
+a = 0.3
+[let]
+wave = "u * sin(a*x + 0.7*y)"
+[update]
+v = "wave[x-1, y+2] + u[z-1]*cos(0.2*z) + (x + 10*y + 100*z)/1000 - t*u[z+1] + select(x[x+1] < 8, y[y-2], 0.5)"
+)toml",
+                          "placed.toml");
+}
+
 std::vector<Stencil> covering_stencils() {
   return {
       make_builtin(Shape::star, 3, 1),
@@ -220,6 +243,8 @@ std::vector<Stencil> covering_stencils() {
       lopsided_stencil(),
       two_field_stencil(),
       nonlinear_stencil(),
+      functions_stencil(),
+      placed_stencil(),
   };
 }
 

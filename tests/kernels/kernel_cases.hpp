@@ -25,6 +25,8 @@ std::vector<Stencil> covering_stencils();
 Stencil lopsided_stencil();   ///< taps reach further to one side, off the axes too
 Stencil two_field_stencil();  ///< two inputs with different reach, two outputs
 Stencil nonlinear_stencil();  ///< select, minimum, maximum, absolute, square root
+Stencil functions_stencil();  ///< sin, cos, tan, tanh, log, pow of what is read, in 2D
+Stencil placed_stencil();     ///< coordinates of the cell and of others, and the step's number
 
 /// Uniform ones first, then mixed ones.
 std::vector<Boundaries> covering_boundaries();

@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kSeeds = 90;
 
 const std::vector<RandomCase>& cases() {
   static const std::vector<RandomCase> all = [] {

@@ -121,16 +121,27 @@ NodeId RandomExpressions::bounded(NodeId value) {
 
 NodeId RandomExpressions::leaf(const Fields& fields) {
   if (draw_.one_in(6)) return draw_.one_in(2) ? coefficient() : builder_.number(draw_.one_of({0.5, -1.5, 3.0}));
+  if (placed_ && draw_.one_in(3)) return place();
   return cell(fields);
+}
+
+/// A coordinate or the step's number, small enough that fields count beside it.
+NodeId RandomExpressions::place() {
+  const int axis = draw_.between(0, rank_);
+  const NodeId number = axis == rank_ ? builder_.step() : builder_.coordinate(axis, draw_.between(-2, 2));
+  return builder_.apply(Operation::multiply, builder_.number(1.0 / 16), number);
 }
 
 NodeId RandomExpressions::any(const Fields& fields, int levels) {
   using enum Operation;
   if (levels == 0 || draw_.one_in(8)) return leaf(fields);
   if (!known_.empty() && draw_.one_in(5)) return draw_.one_of(known_);  // what several places share
-  const NodeId value = apply(draw_.one_of({negate, absolute, square_root, exponential, add, add, subtract, multiply,
-                                           multiply, divide, minimum, maximum, less, select, select}),
-                             fields, levels - 1);
+  const NodeId value = apply(
+      draw_.one_of(
+          {negate,  absolute, square_root, exponential, add,    add,  subtract, multiply, multiply,           divide,
+           minimum, maximum,  less,        select,      select, sine, cosine,   tangent,  hyperbolic_tangent, logarithm,
+           power}),
+      fields, levels - 1);
   known_.push_back(value);
   return value;
 }
@@ -145,9 +156,19 @@ NodeId RandomExpressions::apply(Operation op, const Fields& fields, int levels) 
   switch (op) {
     case negate:
     case absolute:
+    case sine:
+    case cosine:
+    case hyperbolic_tangent:
       return builder_.apply(op, a);
     case square_root:
+    case logarithm:
       return builder_.apply(op, positive(a));
+    case tangent:  // of -1 to 1: poles are far
+      return builder_.apply(op, builder_.apply(multiply, builder_.number(0.5), bounded(a)));
+    case power: {
+      const NodeId base = positive(bounded(a));
+      return builder_.apply(op, base, bounded(below()));
+    }
     case exponential:
       return builder_.apply(op, bounded(a));
     case divide:

@@ -17,8 +17,9 @@ Fields make_fields(StencilBuilder& builder, const char* prefix, int count);
 
 /// The most that are nested in each other.
 struct ExpressionSize {
-  int sums = 3;     ///< in linear updates
-  int nesting = 4;  ///< operations in others
+  int sums = 3;        ///< in linear updates
+  int nesting = 4;     ///< operations in others
+  bool places = true;  ///< coordinates and the step's number, in one of five: such stencils have no fused kernels
 };
 
 /// Writes expressions of a stencil that is being built.
@@ -53,6 +54,7 @@ class RandomExpressions {
   NodeId group(const Fields& fields, int levels);
   NodeId bounded(NodeId value);
   NodeId leaf(const Fields& fields);
+  NodeId place();
   NodeId any(const Fields& fields, int levels);
   NodeId apply(Operation op, const Fields& fields, int levels);
 
@@ -62,6 +64,7 @@ class RandomExpressions {
   ExpressionSize size_;
   std::array<Reach, kMaxRank> reach_{};
   bool star_ = draw_.one_in(3);
+  bool placed_ = size_.places && draw_.one_in(5);
   int distinct_ = draw_.one_of({1, 2, 3, 12});  // coefficients
   std::vector<NodeId> known_;
 };

@@ -8,7 +8,8 @@ namespace stencil_tune {
 
 /// A built-in of any order, a definition of corpus/ (found from the repository's root), or one of:
 /// weighted sums with lopsided taps, shared, literal and derived weights, factored or not; nonlinear updates of every
-/// operation; one field advanced beside constant ones; two time levels; several fields, outputs and stages.
+/// operation, some with coordinates and the step's number; one field advanced beside constant ones; two time levels;
+/// several fields, outputs and stages.
 Stencil random_stencil(Draw& draw);
 
 }  // namespace stencil_tune

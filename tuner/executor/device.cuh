@@ -282,5 +282,22 @@ STENCIL_DEVICE float inverse_root(float x) { return 1 / std::sqrt(x); }
 STENCIL_DEVICE double inverse_root(double x) { return 1 / std::sqrt(x); }
 STENCIL_DEVICE float exponential(float x) { return std::exp(x); }
 STENCIL_DEVICE double exponential(double x) { return std::exp(x); }
+STENCIL_DEVICE float sine(float x) { return std::sin(x); }
+STENCIL_DEVICE double sine(double x) { return std::sin(x); }
+STENCIL_DEVICE float cosine(float x) { return std::cos(x); }
+STENCIL_DEVICE double cosine(double x) { return std::cos(x); }
+STENCIL_DEVICE float tangent(float x) { return std::tan(x); }
+STENCIL_DEVICE double tangent(double x) { return std::tan(x); }
+STENCIL_DEVICE float hyperbolic_tangent(float x) { return std::tanh(x); }
+STENCIL_DEVICE double hyperbolic_tangent(double x) { return std::tanh(x); }
+STENCIL_DEVICE float logarithm(float x) { return std::log(x); }
+STENCIL_DEVICE double logarithm(double x) { return std::log(x); }
+STENCIL_DEVICE float power(float x, float y) { return std::pow(x, y); }
+STENCIL_DEVICE double power(double x, double y) { return std::pow(x, y); }
+STENCIL_DEVICE long long whole_number(const void* bits) {
+  long long number;
+  std::memcpy(&number, bits, sizeof number);
+  return number;
+}
 
 }  // namespace stencil_tune

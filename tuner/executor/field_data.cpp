@@ -30,7 +30,8 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
 
 FieldData random_data(const Problem& problem, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  const bool positive = has_operation(problem.stencil, {Operation::square_root, Operation::divide});
+  const bool positive = has_operation(
+      problem.stencil, {Operation::square_root, Operation::divide, Operation::logarithm, Operation::power});
   std::uniform_real_distribution<double> cells(positive ? 0.5 : -1.0, 1.0);
   std::uniform_real_distribution<double> weights(0.25, 1.0);
   FieldData data;

@@ -82,7 +82,8 @@ class HostLaunch {
     const auto encode = [this](const TensorMapRequest& map, std::span<std::byte> to) {
       encode_tensor_map(map, size_of(problem_.type), to);
     };
-    const auto packed = arguments.pack(addresses(inputs_), addresses(outputs_), data_.coefficients, encode);
+    const auto packed =
+        arguments.pack(addresses(inputs_), addresses(outputs_), data_.coefficients, encode, kCheckPlace);
     HostRunOptions options = scene_.run;
     options.patience = patience;
     const auto fault = kernel.run(launch_geometry(candidate_, box_), packed, options);

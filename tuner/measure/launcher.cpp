@@ -4,6 +4,7 @@
 #include "generator/stencil/buffers.hpp"
 #include "runtime/library/packed_launch.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/verify/check_numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -60,7 +61,7 @@ Launcher::Repeated Launcher::prepare(const Problem& problem, const FieldSet& fie
       return fields.addresses(now);
     };
     std::vector<std::byte> argument(launch.argument_bytes());
-    launch.write_argument(*driver_, addresses(inputs), addresses(buffers.outputs), coefficients, argument);
+    launch.write_argument(*driver_, addresses(inputs), addresses(buffers.outputs), coefficients, argument, kCheckPlace);
     steps.arguments.push_back(std::move(argument));
   }
   return steps;

@@ -200,7 +200,8 @@ bool same_numbers(const CheckNumbers& a, const CheckNumbers& b) {
 
 CheckNumbers random_numbers(const Problem& problem) {
   CheckNumbers numbers;
-  const bool positive = uses(problem, {Operation::divide, Operation::square_root});
+  const bool positive =
+      uses(problem, {Operation::divide, Operation::square_root, Operation::logarithm, Operation::power});
   numbers.input.pattern = positive ? check::Pattern::positive : check::Pattern::signed_unit;
   const std::vector<Coefficient>& coefficients = problem.stencil.coefficients;
   for (std::size_t i = 0; i < coefficients.size(); ++i) {

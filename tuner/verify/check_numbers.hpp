@@ -10,6 +10,10 @@
 
 namespace stencil_tune {
 
+/// Where the grid of every check lies, in whatever step: a kernel that forgets the origin, or takes one axis for
+/// another, is wrong there.
+inline constexpr Place kCheckPlace{{3, 11, 5}, 7};
+
 struct CheckNumbers {
   check::Input input{check::Pattern::signed_unit, 0, 1};
   bool exact = false;                ///< results are known to the bit
@@ -18,8 +22,8 @@ struct CheckNumbers {
 
 bool same_numbers(const CheckNumbers& a, const CheckNumbers& b);
 
-/// Random input that suits the stencil (positive where it divides or takes roots) and the stencil's own default
-/// coefficients, each moved a little, so that no two taps that should differ look alike.
+/// Random input that suits the stencil (positive where it divides or takes roots, logarithms or powers) and the
+/// stencil's own default coefficients, each moved a little, so that no two taps that should differ look alike.
 CheckNumbers random_numbers(const Problem& problem);
 
 /// Small integers, or 0 and 1 where the stencil compares for equality, and dyadic coefficients, with which no kernel

@@ -21,7 +21,7 @@ DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capac
 
 void DeviceReference::compute(const Output& output, const FieldSet& fields, std::span<const FieldContents> contents,
                               const Slab& slab, std::int64_t at) {
-  const auto& [stage, how, exact] = output;
+  const auto& [stage, how, exact, step] = output;
   check::ReferenceArguments arguments{};
   arguments.program = device_pointer<const check::Instruction>(how.instructions.address());
   for (std::size_t i = 0; i < stage.facts.inputs.size(); ++i) {
@@ -48,6 +48,7 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   arguments.rounding = rounding_of(stage.type, exact);
   arguments.first_row = slab.first_row;
   arguments.rows = slab.rows;
+  arguments.step = step;
   arguments.instructions = static_cast<int>(how.program.instructions.size());
   kernels_.reference(arguments);
 }

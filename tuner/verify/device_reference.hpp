@@ -46,6 +46,7 @@ class DeviceReference {
     const Problem& stage;
     const OutputCase& how;
     bool exact = false;
+    std::int64_t step = kCheckPlace.step;  ///< its number
   };
 
   /// One output's slab, stored from cell `at` on. `contents`: of each field of the stencil; empty: all as in memory.

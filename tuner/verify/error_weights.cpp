@@ -17,7 +17,7 @@ check::Bounded constant_value(const Problem& problem, const ReferenceExpression&
   const ReferenceProgram program = compile_reference(problem, expression, coefficients);
   std::vector<check::Bounded> slots(static_cast<std::size_t>(program.slots));
   return check::run_program(program.instructions.data(), static_cast<int>(program.instructions.size()), slots.data(),
-                            rounding_of(problem.type), [](int, const int(&)[3]) { return check::exactly(0); });
+                            rounding_of(problem.type), {}, [](int, const int(&)[3]) { return check::exactly(0); });
 }
 
 }  // namespace

@@ -53,12 +53,13 @@ class CellEvaluator {
   /// contents: of each field of the stencil. Errors enter linear updates by their weights (error_weights.hpp), none
   /// where `weights` is empty: then they travel with the values.
   CellEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
-                std::span<const double> coefficients, const check::Rounding& rounding,
+                std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step,
                 std::vector<check::ErrorWeight> weights = {})
       : problem_(problem),
         expression_(expression),
         contents_(contents),
         rounding_(rounding),
+        step_(step),
         weights_(std::move(weights)),
         results_(expression.nodes.size()) {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
@@ -104,6 +105,12 @@ class CellEvaluator {
         return check::exactly(coefficients_[static_cast<std::size_t>(node.index)]);
       case Operation::read:
         return read(node.index, node.offset, cell);
+      case Operation::coordinate: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        return literal(static_cast<double>(kCheckPlace.origin[axis] + cell[axis] + node.offset[axis]));
+      }
+      case Operation::step:
+        return literal(static_cast<double>(step_));
       default:
         break;
     }
@@ -118,6 +125,7 @@ class CellEvaluator {
   const ReferenceExpression& expression_;
   std::span<const Contents> contents_;
   check::Rounding rounding_;
+  std::int64_t step_;
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;
   std::vector<check::Bounded> results_;
@@ -207,14 +215,14 @@ check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& ex
                              const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
   check_sizes(stage, stage.facts.inputs.size(), inputs, coefficients);
   const std::vector<Contents> contents = as_in_memory(stage.stencil, stage.facts.inputs, inputs);
-  return CellEvaluator(stage, expression, contents, coefficients, rounding)(cell);
+  return CellEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell);
 }
 
 namespace {
 
 /// The cells of one of the stage's outputs.
 ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Contents> contents,
-                    std::span<const double> coefficients, const check::Rounding& rounding) {
+                    std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step) {
   const auto cells = static_cast<std::size_t>(stage.allocated_cells());
   const Box box = updated_box(stage);
   ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
@@ -223,7 +231,7 @@ ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Co
   std::vector<check::ErrorWeight> weights;
   if (inherits) weights = error_weights(stage, output, coefficients);
   const ReferenceExpression expression = reference_expression(stage, output);
-  CellEvaluator evaluate(stage, expression, contents, coefficients, rounding, std::move(weights));
+  CellEvaluator evaluate(stage, expression, contents, coefficients, rounding, step, std::move(weights));
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
       for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
@@ -251,12 +259,12 @@ ReferenceField stored(const Problem& problem, int output, const ComputedField& c
 
 /// All stages of a step, or the problem's own, each from what the ones before left.
 void make_step(std::span<const Problem> stages, std::span<const double> coefficients, const check::Rounding& rounding,
-               std::vector<Contents>& contents) {
+               std::int64_t step, std::vector<Contents>& contents) {
   for (const Problem& stage : stages) {
     const std::vector<Update>& updates = updates_of(stage);
     const std::vector<int>& layers_of = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of;
     for (std::size_t output = 0; output < updates.size(); ++output) {
-      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding));
+      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding, step));
       contents[static_cast<std::size_t>(updates[output].output)] = {
           contents[static_cast<std::size_t>(layers_of[output])].memory, std::move(computed)};
     }
@@ -282,7 +290,7 @@ std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
   std::vector<std::vector<ReferenceField>> after;
   for (int step = 1; step <= steps; ++step) {
     if (step > 1) rotate(problem.stencil, contents);
-    make_step(stages, coefficients, rounding_of(problem.type, exact), contents);
+    make_step(stages, coefficients, rounding_of(problem.type, exact), kCheckPlace.step + step - 1, contents);
     std::vector<ReferenceField>& stored_now = after.emplace_back();
     for (const int field : kernel_outputs(problem, step)) {
       stored_now.push_back(stored(problem, field, *contents[static_cast<std::size_t>(field)].computed, exact));

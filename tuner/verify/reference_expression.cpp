@@ -126,9 +126,23 @@ check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& opera
       return check::compared(a.value == b.value, a, b, rounding);
     case Operation::select:
       return check::select(a, b, c, rounding);
+    case Operation::sine:
+      return check::sine(a, rounding);
+    case Operation::cosine:
+      return check::cosine(a, rounding);
+    case Operation::tangent:
+      return check::tangent(a, rounding);
+    case Operation::hyperbolic_tangent:
+      return check::hyperbolic_tangent(a, rounding);
+    case Operation::logarithm:
+      return check::logarithm(a, rounding);
+    case Operation::power:
+      return check::power(a, b, rounding);
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:
+    case Operation::coordinate:
+    case Operation::step:
       break;
   }
   throw Error(ErrorCode::internal,

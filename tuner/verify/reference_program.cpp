@@ -1,6 +1,7 @@
 #include "tuner/verify/reference_program.hpp"
 
 #include "stencil_tune/error.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,9 @@ static_assert(static_cast<int>(check::Code::add) == static_cast<int>(Operation::
 static_assert(static_cast<int>(check::Code::divide) == static_cast<int>(Operation::divide));
 static_assert(static_cast<int>(check::Code::maximum) == static_cast<int>(Operation::maximum));
 static_assert(static_cast<int>(check::Code::select) == static_cast<int>(Operation::select));
+static_assert(static_cast<int>(check::Code::sine) == static_cast<int>(Operation::sine));
+static_assert(static_cast<int>(check::Code::power) == static_cast<int>(Operation::power));
+static_assert(static_cast<int>(check::Code::step) == static_cast<int>(Operation::step));
 
 const Node& node_of(const ReferenceExpression& expression, NodeId id) {
   return expression.nodes[static_cast<std::size_t>(id)];
@@ -122,6 +126,12 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
     const auto& inputs = problem.facts.inputs;
     now.input = static_cast<int>(std::find(inputs.begin(), inputs.end(), node.index) - inputs.begin());
     std::copy(node.offset.begin(), node.offset.end(), now.offset);
+  } else if (node.op == Operation::coordinate) {
+    const auto axis = static_cast<std::size_t>(node.index);
+    now.input = node.index;
+    now.value = static_cast<double>(kCheckPlace.origin[axis] + node.offset[axis]);
+    const double last = now.value + static_cast<double>(problem.extents.n[axis]);
+    now.inexact = problem.type != ElementType::f64 && last > 0x1p24 ? 1 : 0;
   }
   return now;
 }

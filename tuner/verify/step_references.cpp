@@ -64,7 +64,8 @@ std::vector<FieldContents> StepReferences::make_step(std::vector<FieldContents> 
     for (std::size_t output = 0; output < how_.stages[s].size(); ++output) {
       const int field = updates_of(stage)[output].output;
       std::shared_ptr<DeviceReference> computed = take(done);
-      computed->compute({stage, how_.stages[s][output], how_.numbers.exact}, fields_, contents, {0, row_count(box)});
+      computed->compute({stage, how_.stages[s][output], how_.numbers.exact, kCheckPlace.step + done}, fields_, contents,
+                        {0, row_count(box)});
       const int layers = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of[output];
       contents[static_cast<std::size_t>(field)] = {layers, std::move(computed), box};
     }

@@ -86,6 +86,9 @@ Verdict ring_copies(const Candidate& candidate, const Limits& limits) {
 
 Verdict sums_of_planes(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().keeps != Keeps::sums) return {};
+  if (candidate.problem().facts.placed) {
+    return "coordinates or the step's number enter the update; sums are made of planes, which know neither";
+  }
   if (candidate.shape().axes.reach_width(2) > 0) return {};
   return "the stencil reads one plane at a time; there is nothing to keep between planes";
 }

@@ -49,6 +49,13 @@ struct Box {
   friend bool operator!=(const Box& a, const Box& b) { return !(a == b); }
 };
 
+/// Where a grid lies in a larger domain, and when: what the coordinates and the step's number of a definition count
+/// from. Parts of one domain that are given their own origins compute what the whole would.
+struct Place {
+  std::array<std::int64_t, kMaxRank> origin{0, 0, 0};  ///< coordinates of the grid's first cell
+  std::int64_t step = 0;                               ///< number of the first step that is made
+};
+
 std::size_t size_of(ElementType type) noexcept;  ///< bytes in memory
 bool is_half(ElementType type) noexcept;         ///< f16 or bf16
 

@@ -42,6 +42,14 @@ enum class Operation {
   less_equal,  ///< 1 or 0
   equal,       ///< 1 or 0
   select,      ///< operand 0 != 0 ? operand 1 : operand 2
+  sine,
+  cosine,
+  tangent,
+  hyperbolic_tangent,
+  logarithm,   ///< natural
+  power,       ///< operand 0 to the operand 1, as C's pow
+  coordinate,  ///< of the cell on an axis, moved by an offset along it: a whole number (Place)
+  step,        ///< number of the step (Place)
 };
 
 /// How many operands an operation takes (0 to 3).
@@ -54,8 +62,8 @@ using NodeId = int;  ///< index into Stencil::nodes
 struct Node {
   Operation op = Operation::number;            ///< what it does
   double value = 0;                            ///< number
-  int index = 0;                               ///< coefficient or field
-  Offset offset{0, 0, 0};                      ///< read
+  int index = 0;                               ///< coefficient or field; coordinate: axis
+  Offset offset{0, 0, 0};                      ///< read, coordinate
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   friend bool operator==(const Node& a, const Node& b) {
@@ -127,6 +135,9 @@ class StencilBuilder {
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
   NodeId read(int field, Offset offset);      ///< a field's cell at that distance
+  NodeId coordinate(int axis,
+                    int offset = 0);  ///< of the cell, or of one that far along the axis: Place::origin + index
+  NodeId step();                      ///< Place::step; the next step's is one more
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
@@ -141,7 +152,8 @@ class StencilBuilder {
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
   Form form() const noexcept { return form_; }
 
-  /// Whether any field value enters the node.
+  /// Whether the node differs from cell to cell or from step to step: a field's value enters it, a coordinate or the
+  /// step's number.
   bool reads_field(NodeId node) const { return reads_field_[static_cast<std::size_t>(node)]; }
 
   /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank), adds the
@@ -231,8 +243,9 @@ struct StageFacts {
   std::array<int, kMaxRank> radius{0, 0, 0};       ///< the further of the two
   bool linear = false;                             ///< every output is a weighted sum of taps with read-free weights
   std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
-  int operations = 0;  ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
-  bool star = false;   ///< every tap lies on an axis
+  int operations = 0;   ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
+  bool star = false;    ///< every tap lies on an axis
+  bool placed = false;  ///< coordinates or the step's number enter an update: a launch says the Place
 };
 
 /// Derives the facts of one stage.

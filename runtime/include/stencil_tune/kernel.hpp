@@ -132,6 +132,13 @@ class Kernel {
   void launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients = {},
                     const std::optional<Box>& box = std::nullopt) const;
 
+  /// The same at a place, for definitions that use coordinates (x, y, z) or the number of the step (t); others do not
+  /// ask. What says no place is at the origin, in step 0.
+  void launch_at(const Place& place, CUstream_st* stream, Span<void* const> fields,
+                 Span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
+  void launch_stage_at(const Place& place, int stage, CUstream_st* stream, Span<void* const> fields,
+                       Span<const double> coefficients = {}, const std::optional<Box>& box = std::nullopt) const;
+
   /// `steps` steps, rotating the buffers after each launch as the stencil's rotations say: steps / fused_steps() fused
   /// launches, one more for what those leave of Request::steps where it is two steps or more, then single steps. When
   /// it returns, fields[i] is the buffer that will hold field i once the stream gets there; which of the caller's
@@ -141,6 +148,10 @@ class Kernel {
   /// first copied from the current field to the buffers it rotates with. Throws Error(invalid_argument) for a negative
   /// number or a stencil without rotations.
   void advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps, Span<const double> coefficients = {}) const;
+
+  /// The same at a place, of which the first step is given: each of the steps has the number after the last one's.
+  void advance_at(const Place& place, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
+                  Span<const double> coefficients = {}) const;
 
   const State& state() const noexcept { return *state_; }  ///< for the library's own parts
 

@@ -301,6 +301,22 @@ stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, 
                                                    void** fields, int32_t field_count, int64_t steps,
                                                    const double* coefficients, int32_t coefficient_count);
 
+/* The same at a place, for definitions that use coordinates (x, y, z) or the number of the step (t); others do not ask.
+ * origin: coordinates of the grid's first cell, three numbers; NULL for 0. step: the number of the first step that is
+ * made. What says no place is at the origin, in step 0. */
+
+stencil_tune_status stencil_tune_launch_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                           struct CUstream_st* stream, void* const* fields, int32_t field_count,
+                                           const double* coefficients, int32_t coefficient_count, const int64_t* low,
+                                           const int64_t* high);
+stencil_tune_status stencil_tune_launch_stage_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                 int32_t stage, struct CUstream_st* stream, void* const* fields,
+                                                 int32_t field_count, const double* coefficients,
+                                                 int32_t coefficient_count, const int64_t* low, const int64_t* high);
+stencil_tune_status stencil_tune_advance_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                            struct CUstream_st* stream, void** fields, int32_t field_count,
+                                            int64_t steps, const double* coefficients, int32_t coefficient_count);
+
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);
 

@@ -90,6 +90,29 @@ double evaluate(const Stencil& stencil, NodeId root, int cell) {
       case Operation::select:
         values.push_back(v(0) != 0 ? v(1) : v(2));
         break;
+      case Operation::sine:
+        values.push_back(std::sin(v(0)));
+        break;
+      case Operation::cosine:
+        values.push_back(std::cos(v(0)));
+        break;
+      case Operation::tangent:
+        values.push_back(std::tan(v(0)));
+        break;
+      case Operation::hyperbolic_tangent:
+        values.push_back(std::tanh(v(0)));
+        break;
+      case Operation::logarithm:
+        values.push_back(std::log(v(0)));
+        break;
+      case Operation::power:
+        values.push_back(std::pow(v(0), v(1)));
+        break;
+      case Operation::coordinate:
+      case Operation::step:
+        ADD_FAILURE() << "no definition of the corpus asks where a cell is";
+        values.push_back(0);
+        break;
     }
   }
   return values.back();

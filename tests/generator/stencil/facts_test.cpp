@@ -183,6 +183,21 @@ TEST(Linearity, ProductsOfFieldsConstantsAndFunctionsAreNotLinear) {
   EXPECT_FALSE(linear([](OneField& f) { return f.apply(Operation::maximum, f.left, f.right); }));
 }
 
+TEST(Linearity, WhatCoordinatesOrTheStepMultiplyIsNotLinear) {
+  StencilBuilder builder("t", 1);
+  const NodeId u = builder.read(builder.field("u"), {0, 0, 0});
+  for (const NodeId factor : {builder.coordinate(0), builder.step()}) {
+    StencilBuilder copy(builder.stencil());
+    copy.update(copy.field("v"), copy.apply(Operation::multiply, factor, u));
+    const StageFacts facts = analyse(std::move(copy).build(), 0);
+    EXPECT_FALSE(facts.linear);
+    EXPECT_TRUE(facts.placed);
+    EXPECT_EQ(facts.operations, 1);
+    EXPECT_EQ(facts.taps.size(), 1U);
+  }
+  EXPECT_FALSE(analyse(make_builtin(Shape::star, 2, 1), 0).placed);
+}
+
 TEST(Facts, UniformWorkIsNotCountedPerCell) {
   OneField f;
   const NodeId weight = f.apply(Operation::multiply, f.a, f.apply(Operation::multiply, f.a, f.b));

@@ -53,6 +53,33 @@ TEST(StencilKey, SeesWhichPlacesShareACoefficient) {
   EXPECT_NE(stencil_key(two_taps(shared)), stencil_key(two_taps({})));
 }
 
+TEST(StencilKey, SeesFunctionsAxesAndTheStep) {
+  const auto key = [](auto factor) {
+    StencilBuilder builder("t", 3);
+    const NodeId u = builder.read(builder.field("u"), {0, 0, 0});
+    builder.update(builder.field("v"), builder.apply(Operation::multiply, u, factor(builder, u)));
+    return stencil_key(std::move(builder).build());
+  };
+  std::set<std::string> keys;
+  using enum Operation;
+  for (const Operation op : {sine, cosine, tangent, hyperbolic_tangent, logarithm, exponential}) {
+    keys.insert(key([&](StencilBuilder& b, NodeId u) { return b.apply(op, u); }));
+  }
+  keys.insert(key([&](StencilBuilder& b, NodeId u) { return b.apply(power, u, b.number(2)); }));
+  keys.insert(key([&](StencilBuilder& b, NodeId u) { return b.apply(power, b.number(2), u); }));
+  for (const int axis : {0, 1, 2}) keys.insert(key([&](StencilBuilder& b, NodeId) { return b.coordinate(axis); }));
+  keys.insert(key([&](StencilBuilder& b, NodeId) { return b.coordinate(0, 1); }));
+  keys.insert(key([&](StencilBuilder& b, NodeId) { return b.step(); }));
+  EXPECT_EQ(keys.size(), 13U);
+  const auto sum = [&](bool turned) {
+    return key([&](StencilBuilder& b, NodeId) {
+      const NodeId x = b.coordinate(0), y = b.coordinate(1);
+      return turned ? b.apply(add, y, x) : b.apply(add, x, y);
+    });
+  };
+  EXPECT_EQ(sum(false), sum(true));
+}
+
 TEST(StencilKey, SeesLiteralsOffsetsAndOperations) {
   const auto key = [](Operation op, double number, int offset) {
     StencilBuilder builder("t", 1);

@@ -55,6 +55,44 @@ TEST(StencilBuilder, CarriesOutOperationsOnNumbersInTheirOrder) {
   EXPECT_EQ(b.apply(Operation::select, b.number(3), b.number(1), b.number(2)), b.number(1));
 }
 
+TEST(StencilBuilder, CarriesOutFunctionsOfNumbers) {
+  StencilBuilder b("t", 1);
+  const auto value = [&](NodeId id) { return b.stencil().nodes[static_cast<std::size_t>(id)].value; };
+  const auto of = [&](Operation op) { return value(b.apply(op, b.number(0.7))); };
+  EXPECT_DOUBLE_EQ(of(Operation::sine), std::sin(0.7));
+  EXPECT_DOUBLE_EQ(of(Operation::cosine), std::cos(0.7));
+  EXPECT_DOUBLE_EQ(of(Operation::tangent), std::tan(0.7));
+  EXPECT_DOUBLE_EQ(of(Operation::hyperbolic_tangent), std::tanh(0.7));
+  EXPECT_DOUBLE_EQ(of(Operation::logarithm), std::log(0.7));
+  EXPECT_EQ(b.apply(Operation::power, b.number(2), b.number(5)), b.number(32));
+  const NodeId pole = b.apply(Operation::logarithm, b.number(0));
+  EXPECT_EQ(b.stencil().nodes[static_cast<std::size_t>(pole)].op, Operation::logarithm) << "not finite";
+}
+
+TEST(StencilBuilder, PowersAreNoProductsThatCommute) {
+  StencilBuilder b("t", 1);
+  const NodeId u = b.read(b.field("u"), {0, 0, 0});
+  const NodeId v = b.read(b.field("v"), {0, 0, 0});
+  EXPECT_NE(b.apply(Operation::power, u, v), b.apply(Operation::power, v, u));
+  EXPECT_NE(b.apply(Operation::power, u, b.number(1)), b.number(1));
+}
+
+TEST(StencilBuilder, CoordinatesDifferFromCellToCell) {
+  StencilBuilder b("t", 2);
+  const NodeId x = b.coordinate(0), y = b.coordinate(1);
+  EXPECT_EQ(b.coordinate(0), x);
+  EXPECT_NE(x, y);
+  EXPECT_NE(b.coordinate(0, 1), x);
+  EXPECT_NE(b.step(), x);
+  EXPECT_TRUE(b.reads_field(x));
+  EXPECT_TRUE(b.reads_field(b.step()));
+  const NodeId u = b.read(b.field("u"), {0, 0, 0});
+  const NodeId quotient = b.apply(Operation::divide, u, x);  // not u * (1 / x): x may be 0
+  EXPECT_EQ(b.stencil().nodes[static_cast<std::size_t>(quotient)].op, Operation::divide);
+  EXPECT_EQ(code_of([&] { b.coordinate(2); }), ErrorCode::malformed_definition);
+  EXPECT_EQ(code_of([&] { b.coordinate(-1); }), ErrorCode::malformed_definition);
+}
+
 TEST(StencilBuilder, LeavesOperationsWithoutAFiniteResult) {
   StencilBuilder b("t", 1);
   const NodeId quotient = b.apply(Operation::divide, b.number(1), b.number(0));

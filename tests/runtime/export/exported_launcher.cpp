@@ -52,6 +52,7 @@ std::string caller_text(const Candidate& candidate) {
   for (std::size_t i = 0; i < fields; ++i) arguments += fmt::format("Pointer{{fields[{}]}}, ", i);
   for (int i = 0; i < sizes; ++i) arguments += fmt::format("sizes[{}], ", i);
   if (!problem.stencil.coefficients.empty()) arguments += "coefficients, ";
+  if (problem.facts.placed) arguments += "kOrigin, 42, ";
   return fmt::format(R"(
 #include "tests/runtime/export/launch_record.h"
 
@@ -65,6 +66,7 @@ struct Pointer {{
     return static_cast<T*>(address);
   }}
 }};
+[[maybe_unused]] const long long kOrigin[3] = {{-5, 1000000000000, 77}};
 }}  // namespace
 
 extern "C" int call(void* const* fields, const long long* sizes, [[maybe_unused]] const double* coefficients,
@@ -148,7 +150,8 @@ std::string ExportedLauncher::complaint(const Problem& grid) const {
 
   const Box box = updated_box(grid);
   const std::vector<std::byte> expected =
-      KernelArguments({grid, tuning_}, box).pack(inputs, outputs, coefficients, write_map);
+      KernelArguments({grid, tuning_}, box)
+          .pack(inputs, outputs, coefficients, write_map, {{-5, 1000000000000, 77}, 42});
   std::vector<std::byte> found(expected.size());
   LaunchRecord record{0, {}, {}, 0, 0, found.data(), found.size()};
   const auto call = reinterpret_cast<Call>(dlsym(library_.get(), "call"));

@@ -2,6 +2,7 @@
 #include "generator/definition/definition.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/library/host_driver.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -151,6 +152,63 @@ p = "p_prev"
     EXPECT_NEAR(p[x], 0.5 * (before[1][x] + flux[x + 1] - flux[x]), 1e-12) << x;
   }
   EXPECT_EQ(p[kCells - 1], before[0][kCells - 1]);
+}
+
+// ---- coordinates and the step's number ------------------------------------------------------------------------------
+
+/// What a user gets for whom nothing was tuned.
+Kernel untuned_kernel(HostDriver& driver, const Stencil& stencil, const Boundaries& boundaries,
+                      const Extents& extents) {
+  LibraryParts parts;
+  parts.driver = [&driver]() -> Driver& { return driver; };
+  parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+  parts.winners = [](const Problem&, const std::string&) { return std::vector<WinnerRecord>(); };
+  Library library(std::make_unique<Library::Impl>(std::move(parts)));
+  Kernel kernel = library.lookup(
+      {.stencil = stencil, .type = ElementType::f64, .extents = extents, .boundaries = boundaries, .alignment = 16});
+  kernel.prepare();
+  return kernel;
+}
+
+Stencil placed_stencil(const std::string& update) {
+  return parse_definition("rank = 3\nfields = [\"u\", \"u_next\"]\n[update]\nu_next = \"" + update + "\"\n", "p.toml");
+}
+
+TEST(AdvanceOnHost, EveryStepHasTheNumberAfterTheLastOnes) {
+  const Stencil stencil = placed_stencil("0.5*u[x-1] + 0.01*(x + 10*y[y+1] - z) + cos(t)*u[z+1]");
+  const Boundaries boundaries{Boundary::periodic, Boundary::hold, Boundary::zero};
+  const Problem problem = make_problem(stencil, ElementType::f64, boundaries, {.rank = 3, .n = {35, 6, 5}});
+  Fields now = make_fields(problem);
+  const Fields before = now;
+  HostDriver driver;
+  const Kernel kernel = untuned_kernel(driver, stencil, boundaries, problem.extents);
+  std::vector<void*> fields{now[0].data(), now[1].data()};
+  kernel.advance_at(kCheckPlace, nullptr, fields, 3);
+  EXPECT_EQ(driver.launched, 3);
+  const ReferenceField expected = reference_after(problem, before, 3);
+  const auto* newest = static_cast<const double*>(fields[0]);
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    ASSERT_TRUE(expected.accepts(i, newest[i])) << "cell " << i << ": " << newest[i] << ", not " << expected.value[i];
+  }
+}
+
+TEST(AdvanceOnHost, PartsOfADomainComputeWhatTheWholeDoes) {
+  const Stencil stencil = placed_stencil("u + sin(0.3*x) + 10*cos(0.2*y) - 100*z + 1000*t");
+  HostDriver driver;
+  const Extents part{.rank = 3, .n = {33, 5, 4}};
+  const Kernel whole = untuned_kernel(driver, stencil, {}, {.rank = 3, .n = {66, 10, 4}});
+  const Kernel half = untuned_kernel(driver, stencil, {}, part);
+  std::vector<double> u(66 * 10 * 4, 0.25), next(u.size());
+  whole.launch_at({{1000, -20, 3}, 9}, nullptr, std::vector<void*>{u.data(), next.data()});
+  std::vector<double> found(static_cast<std::size_t>(part.cells()));
+  for (const auto& [ox, oy] : {std::pair{0, 0}, {33, 0}, {0, 5}, {33, 5}}) {
+    const Place place{{1000 + ox, -20 + oy, 3}, 9};
+    half.launch_stage_at(place, 0, nullptr, std::vector<void*>{u.data(), found.data()});
+    for (int i = 0; i < part.cells(); ++i) {
+      const int x = i % 33 + ox, y = i / 33 % 5 + oy, z = i / 165;
+      ASSERT_NEAR(found[static_cast<std::size_t>(i)], next[static_cast<std::size_t>((z * 10 + y) * 66 + x)], 1e-9);
+    }
+  }
 }
 
 }  // namespace

@@ -2,13 +2,18 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
+#include "generator/definition/definition.hpp"
+#include "generator/kernel/source.hpp"
 #include "runtime/library/box_launches.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/runtime/fake_driver.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
@@ -139,6 +144,43 @@ TEST(PackedLaunch, PutsEveryMemberWhereTheKernelReadsIt) {
       }
     }
   }
+}
+
+/// Behind the coefficients, along the kernel's axes: a line of a 2D grid is walked along the kernel's z.
+TEST(PackedLaunch, PutsThePlaceBehindTheCoefficientsOfStencilsThatAskForIt) {
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::bf16}) {
+    for (const char* update : {"u + a*x; a = 0.3", "u + b*x + a*y; a = 0.3; b = 0.5", "u + x"}) {
+      const Stencil stencil = parse_stencil(std::string("v = ") + update, 2);
+      const Problem problem = make_problem(stencil, type, {}, {2, {128, 96, 1}});
+      for (const char* code : {"direct.bx32.by4", "streaming.bx64.by1.cz16.regs"}) {
+        const Candidate candidate(problem, parse_code(code));
+        const PackedLaunch launch(candidate, updated_box(problem));
+        const std::vector<std::uint64_t> address{0x1000};
+        std::vector<std::byte> bytes(launch.argument_bytes());
+        FakeDriver driver;
+        const std::vector<double> coefficients(stencil.coefficients.size(), 1.5);
+        launch.write_argument(driver, address, address, coefficients, bytes, {{-5, 1000000000000, 77}, 42});
+        const std::size_t value = type == ElementType::f64 ? 8 : 4;
+        std::array<std::int64_t, 4> found{};
+        const std::size_t at = 8 * (2 + 4 * 3 + 2) + 4 * 4 + value * coefficients.size();
+        ASSERT_LE(at + sizeof found, bytes.size());
+        std::memcpy(found.data(), bytes.data() + at, sizeof found);
+        const bool walks = std::string_view(code).starts_with("streaming");
+        EXPECT_EQ(found[0], -5);
+        EXPECT_EQ(found[walks ? 2 : 1], 1000000000000);
+        EXPECT_EQ(found[walks ? 1 : 2], 0);
+        EXPECT_EQ(found[3], 42);
+        EXPECT_NE(generate(candidate, "k").text.find("kPlaced = true"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(PackedLaunch, LeavesThePlaceAwayWhereNothingAsksForIt) {
+  const Problem problem = make_problem(parse_stencil("v = sin(u)", 2), ElementType::f32, {}, {2, {128, 96, 1}});
+  const Candidate candidate(problem, parse_code("direct.bx32.by4"));
+  EXPECT_EQ(PackedLaunch(candidate, updated_box(problem)).argument_bytes(), 8U * (2 + 4 * 3 + 2) + 4 * 4 + 8);
+  EXPECT_EQ(generate(candidate, "k").text.find("kPlace"), std::string::npos);
 }
 
 TEST(PackedLaunch, LeavesAStrideAloneThatLooksLikeACoefficient) {

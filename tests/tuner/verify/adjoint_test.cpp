@@ -140,6 +140,8 @@ TEST_F(AdjointTest, IsTheDerivativeOfOthers) {
     expect_derivative("v = min(u[x-1], 2*u[y+1]) + max(u, w) + abs(u[x+1] - 1.1)", boundary);
   }
   expect_derivative("v = u[x-1] / w[y+1] + 1 / u", Boundary::periodic);
+  expect_derivative("v = sin(u[x-1]) * cos(w) + tanh(u[y+1] - w)", Boundary::zero);
+  expect_derivative("v = log(u[x-1]) + tan(0.3*w) + pow(u, 2.5) + pow(u[y+1], w)", Boundary::periodic);
 }
 
 TEST_F(AdjointTest, ReadsPrimalFieldsOnlyWhereDerivativesDo) {
@@ -182,6 +184,8 @@ TEST_F(AdjointTest, SaysWhatHasNone) {
   const Stencil two = parse_definition(
       "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n", "two.toml");
   EXPECT_ERROR(adjoint_of(two), ErrorCode::invalid_argument, "2 stages");
+  EXPECT_ERROR(adjoint_of(parse_stencil("v = u[x-1] * x", 2)), ErrorCode::invalid_argument, "coordinates");
+  EXPECT_ERROR(adjoint_of(parse_stencil("v = u[x-1] + t", 2)), ErrorCode::invalid_argument, "step's number");
   EXPECT_ERROR(coefficient_adjoint_of(parse_stencil("v = u", 2)), ErrorCode::invalid_argument,
                "depends on a coefficient");
 }

@@ -1,5 +1,6 @@
 #include "tuner/verify/reference_program.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/reference.hpp"
 
@@ -26,7 +27,7 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
     return check::exactly(inputs[static_cast<std::size_t>(input)][place]);
   };
   return check::run_program(program.instructions.data(), static_cast<int>(program.instructions.size()), slots.data(),
-                            rounding, read);
+                            rounding, {{cell[0], cell[1], cell[2]}, kCheckPlace.step}, read);
 }
 
 void expect_agreement(const Problem& problem) {
@@ -77,6 +78,34 @@ TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnEveryOperation) {
     expect_agreement(make_problem(every_operation(), type, {Boundary::periodic, Boundary::reflect, Boundary::hold},
                                   {2, {7, 5, 1}}, 9));
   }
+}
+
+TEST(ReferenceProgram, AgreesWithThePlainEvaluatorOnFunctionsAndPlaces) {
+  const Stencil stencil = parse_definition(
+      "rank = 2\nfields = [\"u\", \"p\", \"q\"]\n[update]\n"
+      "p = \"sin(u) + cos(u[x-1])*tan(0.3*u) + pow(u[y+1], 1.5) + x[x+1]*y\"\n"
+      "q = \"tanh(u) + log(u[x+1]) + t*y[y-2] + x/3\"\n",
+      "functions.toml");
+  for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::bf16}) {
+    expect_agreement(
+        make_problem(stencil, type, {Boundary::periodic, Boundary::hold, Boundary::hold}, {2, {7, 5, 1}}, 9));
+  }
+}
+
+TEST(ReferenceProgram, CountsCoordinatesThatF32DoesNotHoldAsRounded) {
+  const Stencil stencil = parse_stencil("v = u + x", 1);
+  const auto rounded = [&](ElementType type, std::int64_t cells) {
+    const Problem problem =
+        make_problem(stencil, type, {Boundary::zero, Boundary::zero, Boundary::zero}, {1, {cells, 1, 1}});
+    for (const check::Instruction& each :
+         compile_reference(problem, reference_expression(problem, 0), {}).instructions) {
+      if (each.code == check::Code::coordinate) return each.inexact != 0;
+    }
+    return false;
+  };
+  EXPECT_FALSE(rounded(ElementType::f32, 1000));
+  EXPECT_TRUE(rounded(ElementType::f32, std::int64_t{1} << 24));
+  EXPECT_FALSE(rounded(ElementType::f64, std::int64_t{1} << 24));
 }
 
 TEST(ReferenceProgram, AgreesOnEveryBoundary) {

@@ -2,11 +2,13 @@
 
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/verify/check_numbers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -239,6 +241,134 @@ TEST(Reference, BoundsRootsQuotientsAndExtremaComputedInF32) {
     const float computed = std::max(std::sqrt(a * b + c) / (b + c), a);
     EXPECT_LE(std::fabs(computed - result.value), tolerance(result, f32));
     EXPECT_LT(tolerance(result, f32), 1e-5);
+  }
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+using check::Bounded;
+using check::Rounding;
+
+struct FunctionCase {
+  const char* name;
+  std::function<Bounded(const Bounded&, const Rounding&)> bounded;
+  std::function<double(double)> exact;
+  double low, high;    ///< of operands
+  double sharp = 1.5;  ///< the bound is at most that many times what the operand's error really moves
+};
+
+std::vector<FunctionCase> functions() {
+  const Bounded power = check::exactly(1.5), inverse_cube = check::exactly(-3);
+  return {
+      {"sin", check::sine, [](double x) { return std::sin(x); }, -20, 20, 1e9},
+      {"cos", check::cosine, [](double x) { return std::cos(x); }, -20, 20, 1e9},
+      {"tan", check::tangent, [](double x) { return std::tan(x); }, -1.2, 1.2, 1.5},
+      {"tanh", check::hyperbolic_tangent, [](double x) { return std::tanh(x); }, -4, 4, 1.5},
+      {"log", check::logarithm, [](double x) { return std::log(x); }, 0.1, 9, 1.5},
+      {"pow", [=](const Bounded& a, const Rounding& r) { return check::power(a, power, r); },
+       [](double x) { return std::pow(x, 1.5); }, 0.1, 9, 1.5},
+      {"pow of a whole exponent", [=](const Bounded& a, const Rounding& r) { return check::power(a, inverse_cube, r); },
+       [](double x) { return std::pow(x, -3); }, -2, -0.5, 1.5}};
+}
+
+/// The bound covers every operand that the kernel may have, and no more than it must.
+TEST(Reference, BoundsFunctionsOfWhatIsKnownToWithinAnError) {
+  const Rounding f64 = rounding_of(ElementType::f64);
+  std::mt19937_64 random(3);
+  for (const FunctionCase& each : functions()) {
+    std::uniform_real_distribution<double> operand(each.low, each.high);
+    for (int i = 0; i < 2000; ++i) {
+      const double x = operand(random);
+      const double error = 1e-3 * std::fabs(x);
+      const Bounded result = each.bounded(check::opaque(x, error, 0), f64);
+      ASSERT_EQ(result.value, each.exact(x)) << each.name;
+      const double moved =
+          std::max(std::fabs(each.exact(x + error) - result.value), std::fabs(each.exact(x - error) - result.value));
+      ASSERT_GE(check::tolerance(result, f64) * (1 + 1e-12), moved) << each.name << " of " << x;
+      ASSERT_LE(check::tolerance(result, f64), each.sharp * moved + 1e-12) << each.name << " of " << x;
+      ASSERT_LE(check::tolerance(result, f64), each.sharp < 2 ? 1e9 : 1.01 * error) << each.name << " of " << x;
+    }
+  }
+}
+
+/// As the host's own, which are off by half a unit in the last place or little more, and CUDA's by a few.
+TEST(Reference, BoundsFunctionsComputedInF32) {
+  const Rounding f32 = rounding_of(ElementType::f32);
+  std::mt19937_64 random(4);
+  for (const FunctionCase& each : functions()) {
+    std::uniform_real_distribution<float> operand(static_cast<float>(each.low), static_cast<float>(each.high));
+    for (int i = 0; i < 2000; ++i) {
+      const float x = operand(random);
+      const Bounded result = each.bounded(check::exactly(x), f32);
+      const auto rounded = static_cast<double>(static_cast<float>(each.exact(x)));
+      const double unit = std::nextafter(std::fabs(static_cast<float>(rounded)), 1e30F) - std::fabs(rounded);
+      ASSERT_GE(check::tolerance(result, f32), std::fabs(rounded - result.value) + unit) << each.name << " of " << x;
+      ASSERT_LE(check::tolerance(result, f32), 21 * unit) << each.name << " of " << x;
+    }
+  }
+}
+
+TEST(Reference, FunctionsWherePolesAndDomainsEndBoundNothing) {
+  const Rounding f32 = rounding_of(ElementType::f32);
+  const auto of = [&](double value, double error) { return check::opaque(value, error, 0); };
+  const auto anything = [&](const Bounded& result) { return std::isinf(check::tolerance(result, f32)); };
+  EXPECT_TRUE(anything(check::logarithm(of(0.5, 0.5), f32)));
+  EXPECT_TRUE(anything(check::logarithm(of(-0.1, 0.2), f32)));
+  EXPECT_FALSE(anything(check::logarithm(of(0.5, 0.4), f32)));
+  EXPECT_TRUE(anything(check::tangent(of(1.5, 0.1), f32)));
+  EXPECT_FALSE(anything(check::tangent(of(1.5, 0.01), f32)));
+  EXPECT_TRUE(anything(check::power(of(0.1, 0.2), check::exactly(0.5), f32)));
+  EXPECT_TRUE(anything(check::power(of(-0.1, 0.2), check::exactly(0.5), f32)));
+  EXPECT_TRUE(anything(check::power(of(0.1, 0.2), check::exactly(-2), f32)));
+  EXPECT_TRUE(anything(check::power(of(-2, 0), of(3, 1e-3), f32))) << "an exponent that may be whole and need not be";
+  EXPECT_FALSE(anything(check::power(of(0.1, 0.2), check::exactly(2), f32)));
+  EXPECT_FALSE(anything(check::power(check::exactly(0), of(0.5, 0.1), f32)));
+  EXPECT_TRUE(anything(check::power(check::exactly(100), check::exactly(30), f32))) << "Inf in f32";
+  EXPECT_TRUE(anything(check::sine(of(3e38, 1e38), f32))) << "of what may be Inf";
+  EXPECT_FALSE(anything(check::sine(of(5, 100), f32)));
+  EXPECT_LE(check::tolerance(check::sine(of(5, 100), f32), f32), 2.001);
+  for (const auto& function :
+       {check::sine, check::cosine, check::tangent, check::hyperbolic_tangent, check::logarithm}) {
+    EXPECT_TRUE(anything(function(of(1, check::infinity()), f32)));
+  }
+}
+
+TEST(Reference, FunctionsThatAreNaNForEveryKernelMustBeNaN) {
+  const Rounding f32 = rounding_of(ElementType::f32);
+  const auto is_nan_alone = [&](const Bounded& result) {
+    const double allowed = check::tolerance(result, f32);
+    return check::is_nan(result) && !check::accepts(result.value, allowed, 0.5) &&
+           check::accepts(result.value, allowed, std::nan(""));
+  };
+  const Bounded nan = check::exactly(std::nan("")), infinite = check::exactly(check::infinity());
+  for (const auto& function : {check::sine, check::cosine, check::tangent}) {
+    EXPECT_TRUE(is_nan_alone(function(nan, f32)));
+    EXPECT_TRUE(is_nan_alone(function(infinite, f32)));
+  }
+  EXPECT_TRUE(is_nan_alone(check::hyperbolic_tangent(nan, f32)));
+  EXPECT_EQ(check::hyperbolic_tangent(infinite, f32).value, 1);
+  EXPECT_TRUE(is_nan_alone(check::logarithm(check::opaque(-2, 0.1, 0), f32)));
+  EXPECT_TRUE(is_nan_alone(check::power(check::opaque(-2, 0.1, 0), check::exactly(0.5), f32)));
+  EXPECT_TRUE(is_nan_alone(check::power(check::exactly(-2), check::opaque(0.5, 0.1, 0), f32)));
+  EXPECT_EQ(check::power(nan, check::exactly(0), f32).value, 1);
+}
+
+TEST(Reference, KnowsWhereItsCellsAreAndWhichStepItMakes) {
+  const Stencil stencil = parse_definition(
+      "rank = 2\nfields = [\"u\", \"v\"]\n[update]\nv = \"0*u + x + 100*y[y-1] + 10000*t\"\n[rotate]\nv = \"u\"\n",
+      "place.toml");
+  const Problem problem = make_problem(stencil, ElementType::f64, all(Boundary::zero), {2, {3, 2, 1}});
+  const std::vector<std::vector<double>> inputs{std::vector<double>(6, 1.0)};
+  const auto steps = evaluate_steps(problem, inputs, {}, false, 2);
+  const auto& [origin, step] = kCheckPlace;
+  for (std::size_t done = 0; done < steps.size(); ++done) {
+    for (std::size_t y = 0; y < 2; ++y) {
+      for (std::size_t x = 0; x < 3; ++x) {
+        EXPECT_EQ(steps[done].front().value[y * 3 + x], static_cast<double>(origin[0]) + double(x) +
+                                                            100 * (static_cast<double>(origin[1]) + double(y) - 1) +
+                                                            10000 * (static_cast<double>(step) + double(done)));
+      }
+    }
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace stencil_tune::check {
 
-constexpr int kMaxInputs = 16;
+constexpr int kMaxInputs = 64;
 
 /// A field in memory and the box of cells that a step writes.
 struct Layout {
@@ -99,6 +99,7 @@ struct ReferenceArguments {
   Rounding rounding;
   long long first_row;
   long long rows;
+  long long step;  ///< its number
   int instructions;
   int weight_count;
 };

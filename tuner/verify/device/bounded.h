@@ -22,14 +22,24 @@
 namespace stencil_tune::check {
 
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+using std::ceil;
+using std::cos;
+using std::cosh;
 using std::exp;
 using std::expm1;
 using std::fabs;
+using std::floor;
 using std::fmax;
 using std::fmin;
 using std::frexp;
 using std::ldexp;
+using std::log;
+using std::log1p;
+using std::pow;
+using std::sin;
 using std::sqrt;
+using std::tan;
+using std::tanh;
 #endif
 
 /// How the kernel under test rounds.
@@ -181,6 +191,113 @@ STENCIL_TUNE_BOTH Bounded square_root(const Bounded& a, const Rounding& rounding
 STENCIL_TUNE_BOTH Bounded exponential(const Bounded& a, const Rounding& rounding) {
   const double value = exp(a.value);
   return opaque(value, value * expm1(total_error(a, rounding)), 8);
+}
+
+// What CUDA's functions may be off by (CUDA C++ Programming Guide, mathematical functions), in units of the last place
+// and for the worst of f32 and f64: sin and cos 2, tan 4, tanh 2, log 1, pow 4, in older versions 9. A unit in the last
+// place is two roundings. The reference's own functions are as good as those of f64, whose rounding counts twice.
+constexpr int kSineRoundings = 5;
+constexpr int kTangentRoundings = 9;
+constexpr int kLogarithmRoundings = 3;
+constexpr int kPowerRoundings = 19;
+
+/// Whether a kernel may have Inf or NaN in place of the number.
+STENCIL_TUNE_BOTH bool may_overflow(double value, double error, const Rounding& rounding) {
+  return !(fabs(value) + error <= rounding.largest_computed);
+}
+
+/// Of any size a number's sine or cosine lies in -1 .. 1.
+STENCIL_TUNE_BOTH Bounded wave(double value, const Bounded& a, const Rounding& rounding) {
+  const double error = total_error(a, rounding);
+  if (error == 0 || is_nan(a)) return opaque(value, 0, kSineRoundings);
+  if (may_overflow(a.value, error, rounding)) return opaque(value, infinity(), 0);
+  return opaque(value, fmin(error, 2.0), kSineRoundings);
+}
+
+STENCIL_TUNE_BOTH Bounded sine(const Bounded& a, const Rounding& rounding) { return wave(sin(a.value), a, rounding); }
+
+STENCIL_TUNE_BOTH Bounded cosine(const Bounded& a, const Rounding& rounding) { return wave(cos(a.value), a, rounding); }
+
+/// tan(a + e) - tan(a) = sin(e) / (cos(a + e) cos(a)), and cos changes by |e| at most. Infinite error where a pole may
+/// lie between.
+STENCIL_TUNE_BOTH Bounded tangent(const Bounded& a, const Rounding& rounding) {
+  const double value = tan(a.value);
+  const double error = total_error(a, rounding);
+  if (error == 0 || is_nan(a)) return opaque(value, 0, kTangentRoundings);
+  const double here = fabs(cos(a.value));
+  const double least = here - error;
+  if (!(least > 0) || may_overflow(a.value, error, rounding)) return opaque(value, infinity(), 0);
+  return opaque(value, error / (here * least), kTangentRoundings);
+}
+
+/// Its slope, 1 / cosh^2, is the steepest where the operand may be nearest to 0.
+STENCIL_TUNE_BOTH Bounded hyperbolic_tangent(const Bounded& a, const Rounding& rounding) {
+  const double value = tanh(a.value);
+  const double error = total_error(a, rounding);
+  if (error == 0 || is_nan(a)) return opaque(value, 0, kSineRoundings);
+  if (error == infinity()) return opaque(value, infinity(), 0);
+  const double steepest = cosh(fmax(fabs(a.value) - error, 0.0));
+  return opaque(value, fmin(error / steepest / steepest, 2.0), kSineRoundings);
+}
+
+/// Infinite error where the operand may be 0 or negative and need not be.
+STENCIL_TUNE_BOTH Bounded logarithm(const Bounded& a, const Rounding& rounding) {
+  if (is_nan(a)) return a;
+  const double error = total_error(a, rounding);
+  if (error == 0) return opaque(log(a.value), 0, kLogarithmRoundings);
+  const double least = a.value - error;
+  if (a.value + error < 0) return opaque(log(a.value), 0, 0);
+  if (!(least > 0)) return opaque(a.value == 0 ? 0 : log(fabs(a.value)), infinity(), 0);
+  return opaque(log(a.value), log1p(error / least), kLogarithmRoundings);
+}
+
+/// A base that is known to be positive: |b| |log a| may move by as much as both operands allow.
+STENCIL_TUNE_BOTH Bounded power_of_positive(double value, const Bounded& a, const Bounded& b, double base_error,
+                                            double exponent_error) {
+  const double moved = log1p(base_error / (a.value - base_error));
+  const double error = scaled(fabs(b.value) + exponent_error, moved) + scaled(exponent_error, fabs(log(a.value)));
+  return opaque(value, scaled(expm1(error), fabs(value)), kPowerRoundings);
+}
+
+/// A base of any sign and a whole exponent that is known: a product of |b| factors, or the inverse of one.
+STENCIL_TUNE_BOTH Bounded whole_power(double value, const Bounded& a, double exponent, double base_error) {
+  if (exponent == 0) return exactly(1);
+  const double size = fabs(a.value);
+  if (exponent > 0) {
+    const double most = pow(size + base_error, exponent);
+    return opaque(value, fmax(most - fabs(value), 0.0), kPowerRoundings + 4);  // the difference cancels
+  }
+  const double least = size - base_error;
+  if (!(least > 0)) return opaque(value, infinity(), 0);
+  return opaque(value, fabs(value) * expm1(-exponent * log1p(base_error / least)), kPowerRoundings);
+}
+
+/// As C's pow. Infinite error where the base may be 0 or negative and need not be, but for whole exponents; NaN for
+/// negative bases and exponents that are not whole.
+STENCIL_TUNE_BOTH Bounded power(const Bounded& a, const Bounded& b, const Rounding& rounding) {
+  const double value = pow(a.value, b.value);
+  const double base_error = total_error(a, rounding);
+  const double exponent_error = total_error(b, rounding);
+  const bool known = (base_error == 0 || is_nan(a)) && (exponent_error == 0 || is_nan(b));
+  if (value == value && may_overflow(value, 0, rounding)) return opaque(value, infinity(), 0);
+  if (known) return opaque(value, 0, kPowerRoundings);
+  const double made_up = value == value ? value : 0;  // where a kernel may have anything
+  if (may_overflow(a.value, base_error, rounding) || may_overflow(b.value, exponent_error, rounding)) {
+    return opaque(made_up, infinity(), 0);
+  }
+  if (a.value - base_error > 0) return power_of_positive(value, a, b, base_error, exponent_error);
+  if (a.value == 0 && base_error == 0 && b.value - exponent_error > 0) return exactly(0);
+  const bool may_be_whole = floor(b.value + exponent_error) >= ceil(b.value - exponent_error);
+  if (exponent_error == 0 && may_be_whole) return whole_power(value, a, b.value, base_error);
+  if (!may_be_whole && a.value + base_error < 0) return opaque(value, 0, 0);
+  return opaque(made_up, infinity(), 0);
+}
+
+/// A whole number, rounded where the compute type does not hold it.
+STENCIL_TUNE_BOTH Bounded whole(double value, bool rounded) {
+  Bounded result = exactly(value);
+  result.factors = rounded ? 1 : 0;
+  return result;
 }
 
 /// min and max are fmin and fmax: of NaN and a number they are the number.

@@ -25,16 +25,24 @@ enum class Code : int {
   less_equal,
   equal,
   select,
+  sine,
+  cosine,
+  tangent,
+  hyperbolic_tangent,
+  logarithm,
+  power,
+  coordinate,
+  step,
 };
 
 struct Instruction {
   Code code;
   int target;       ///< slot written; may be one of the operands'
   int operands[3];  ///< slots read
-  int input;        ///< read: which input
+  int input;        ///< read: which input; coordinate: which axis
   int offset[3];    ///< read
-  int inexact;      ///< number: a kernel has it rounded to the compute type
-  double value;     ///< number; coefficient, as the kernel has it
+  int inexact;      ///< number, coordinate, step: a kernel has it rounded to the compute type
+  double value;     ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell
 };
 
 /// What part of the error of an input's cell at that offset enters a linear update.
@@ -44,10 +52,16 @@ struct ErrorWeight {
   double weight;
 };
 
+/// The cell that is updated, and the number of the step.
+struct Where {
+  long long cell[3];
+  long long step;
+};
+
 /// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
 template <class Read>
 STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bounded* slots, const Rounding& rounding,
-                                      const Read& read) {
+                                      const Where& where, const Read& read) {
   Bounded result = exactly(0);
   for (int i = 0; i < count; ++i) {
     const Instruction& now = program[i];
@@ -106,6 +120,30 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         break;
       case Code::select:
         result = select(a, b, c, rounding);
+        break;
+      case Code::sine:
+        result = sine(a, rounding);
+        break;
+      case Code::cosine:
+        result = cosine(a, rounding);
+        break;
+      case Code::tangent:
+        result = tangent(a, rounding);
+        break;
+      case Code::hyperbolic_tangent:
+        result = hyperbolic_tangent(a, rounding);
+        break;
+      case Code::logarithm:
+        result = logarithm(a, rounding);
+        break;
+      case Code::power:
+        result = power(a, b, rounding);
+        break;
+      case Code::coordinate:
+        result = whole(now.value + static_cast<double>(where.cell[now.input]), now.inexact != 0);
+        break;
+      case Code::step:
+        result = whole(static_cast<double>(where.step), now.inexact != 0);
         break;
     }
     slots[now.target] = result;

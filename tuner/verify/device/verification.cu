@@ -170,7 +170,8 @@ extern "C" __global__ void reference(ReferenceArguments arguments) {
   Bounded slots[STENCIL_TUNE_SLOTS];
   for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
     const ReadCell read{arguments, {x, y, z}};
-    Bounded result = run_program(arguments.program, arguments.instructions, slots, arguments.rounding, read);
+    Bounded result = run_program(arguments.program, arguments.instructions, slots, arguments.rounding,
+                                 {{x, y, z}, arguments.step}, read);
     result.error += read.inherited_error();
     const double error = kept_error(result, arguments.rounding);
     if (stored_error(result.value, error, arguments.rounding) == infinity()) atomicAdd(arguments.unbounded, 1ull);
