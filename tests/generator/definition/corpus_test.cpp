@@ -207,8 +207,8 @@ std::string source_but_for_arithmetic(const Problem& problem, const Tuning& tuni
     ASSERT_NE(first, std::string::npos);
     text.erase(first, text.find(to, first) - first);
   };
-  cut("static constexpr int kCoefficients", "\n");
-  cut("static void update(", "(void)c;");
+  cut("kCoefficients = ", ";");
+  cut("static void update(", "\n  }\n");
   return text;
 }
 

@@ -180,7 +180,7 @@ TEST(PackedLaunch, LeavesThePlaceAwayWhereNothingAsksForIt) {
   const Problem problem = make_problem(parse_stencil("v = sin(u)", 2), ElementType::f32, {}, {2, {128, 96, 1}});
   const Candidate candidate(problem, parse_code("direct.bx32.by4"));
   EXPECT_EQ(PackedLaunch(candidate, updated_box(problem)).argument_bytes(), 8U * (2 + 4 * 3 + 2) + 4 * 4 + 8);
-  EXPECT_EQ(generate(candidate, "k").text.find("kPlace"), std::string::npos);
+  EXPECT_EQ(generate(candidate, "k").text.find("kPlace ="), std::string::npos);
 }
 
 TEST(PackedLaunch, LeavesAStrideAloneThatLooksLikeACoefficient) {
