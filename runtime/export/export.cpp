@@ -135,7 +135,8 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   files.source = provenance(candidate, options);
   files.source += architecture_guard(oldest_architecture(candidate, options.architecture), options);
   files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n";
-  if (candidate.shape().uses_tensor_maps || options.with_main) files.source += "#include <cstring>\n";
+  const bool copies_bytes = candidate.shape().uses_tensor_maps || problem.facts.placed || options.with_main;
+  if (copies_bytes) files.source += "#include <cstring>\n";
   if (options.with_main) files.source += "#include <algorithm>\n";
   if (options.split_header) {
     files.header = header_text(candidate, options, signature);
