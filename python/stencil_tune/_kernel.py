@@ -321,7 +321,7 @@ class Kernel(KernelBase):
     def _refuse_read_only(self, argument: int, array: Any) -> None:
         name = self.stencil.arguments[argument]
         if _arrays.is_jax(array):
-            raise ArgumentError(f"{name} is a JAX array, which must not be written to: give one of another library")
+            raise ArgumentError(f"{name} is a JAX array, which must not be written to: use stencil_tune.jax")
         raise ArgumentError(f"{name} is read-only, and a step writes it")
 
     @staticmethod
