@@ -13,7 +13,7 @@ import functools
 import math
 from typing import Any, Mapping, Sequence
 
-from . import _arrays, _kernel
+from . import _arrays, _lookup
 from ._errors import ArgumentError
 from ._request import boundary_text
 from ._stencil import Stencil
@@ -83,13 +83,13 @@ def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ..
                 boundary: str, steps: int, alignment: int) -> Any:
     # An address stands for its alignment, so that kernels of all arrays alike are one.
     layout = _arrays.Layout(alignment, shape, strides, dtype, device)
-    return _kernel.lookup_like(stencil, layout, boundary, steps)
+    return _lookup.lookup_like(stencil, layout, boundary, steps)
 
 
 def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
     """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
     layout, *others = [_arrays.read(array) for array in arrays]
-    alignment = min(map(_kernel.alignment_of, (layout, *others)))
+    alignment = min(map(_lookup.alignment_of, (layout, *others)))
     return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
 
 

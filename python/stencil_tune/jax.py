@@ -19,140 +19,17 @@ from typing import Any, Mapping, Sequence
 import jax
 import jax.numpy as jnp
 
-from . import _arrays, _kernel
+from . import _arrays, _lookup, _xla
 from ._errors import ArgumentError
 from ._gradient import ArrayOperations, Run
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil
+from ._xla import CallFrame
 
 __all__ = ["advance", "step"]
 
 _TARGET = "stencil_tune_run"
 _MOST = 1024
-
-
-# ---- XLA's foreign function interface, as xla/ffi/api/c_api.h declares it ---------------------------------------------
-
-class _Version(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("major", c.c_int), ("minor", c.c_int)]
-
-
-_Function = c.CFUNCTYPE(c.c_void_p, c.c_void_p)
-
-
-class _Api(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("version", _Version), ("internal", c.c_void_p),
-                ("error_create", _Function), ("error_message", c.c_void_p), ("error_destroy", c.c_void_p),
-                ("handler_register", c.c_void_p), ("stream_get", _Function), ("others", c.c_void_p * 12),
-                ("device_ordinal_get", _Function)]
-
-
-class _List(c.Structure):  # of arguments and results
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("size", c.c_int64), ("types", c.c_void_p),
-                ("items", c.POINTER(c.c_void_p))]
-
-
-class _Attributes(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("size", c.c_int64), ("types", c.c_void_p),
-                ("names", c.c_void_p), ("items", c.POINTER(c.c_void_p))]
-
-
-class _CallFrame(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("api", c.POINTER(_Api)), ("context", c.c_void_p),
-                ("stage", c.c_int), ("arguments", _List), ("results", _List), ("attributes", _Attributes)]
-
-
-class _Buffer(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("dtype", c.c_int), ("data", c.c_void_p),
-                ("rank", c.c_int64), ("dims", c.POINTER(c.c_int64))]
-
-
-class _Text(c.Structure):
-    _fields_ = [("first", c.c_void_p), ("size", c.c_size_t)]
-
-
-class _Extension(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("type", c.c_int), ("next", c.c_void_p), ("metadata", c.c_void_p)]
-
-
-class _Metadata(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("version", _Version), ("traits", c.c_uint32)]
-
-
-class _StreamGet(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("context", c.c_void_p), ("stream", c.c_void_p)]
-
-
-class _OrdinalGet(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("context", c.c_void_p), ("ordinal", c.c_int32)]
-
-
-class _ErrorCreate(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t), ("extension", c.c_void_p), ("message", c.c_char_p), ("code", c.c_int)]
-
-
-_METADATA, _INTERNAL = 1, 13
-_DTYPES = {12: "f64", 11: "f32", 10: "f16", 16: "bf16"}
-
-
-def _answers_metadata(frame: _CallFrame) -> bool:
-    """Whether XLA asked what the handler is: one of the interface's own version, without traits."""
-    if not frame.extension:
-        return False
-    extension = _Extension.from_address(frame.extension)
-    if extension.type != _METADATA:
-        return False
-    metadata = _Metadata.from_address(extension.metadata)
-    metadata.version.major = frame.api.contents.version.major
-    metadata.version.minor = frame.api.contents.version.minor
-    metadata.traits = 0
-    return True
-
-
-def _stream_of(frame: _CallFrame) -> int:
-    get = _StreamGet(c.sizeof(_StreamGet), None, frame.context, None)
-    if frame.api.contents.stream_get(c.addressof(get)):
-        raise RuntimeError("XLA gave no stream")
-    return get.stream or 0
-
-
-def _device_of(frame: _CallFrame) -> int | None:
-    """Ordinal of the GPU; None where XLA is too old to say: that of the context which it has made current."""
-    api = frame.api.contents
-    if api.struct_size < c.sizeof(_Api):
-        return None
-    get = _OrdinalGet(c.sizeof(_OrdinalGet), None, frame.context, 0)
-    if api.device_ordinal_get(c.addressof(get)):
-        return None
-    return get.ordinal
-
-
-def _layouts(items: _List, device: int | None) -> list[_arrays.Layout]:
-    found = []
-    for i in range(items.size):
-        buffer = _Buffer.from_address(items.items[i])
-        shape = tuple(buffer.dims[:buffer.rank])
-        found.append(_arrays.Layout(buffer.data or 0, shape, _arrays.dense_strides(shape), _DTYPES[buffer.dtype], device))
-    return found
-
-
-def _handler(run):
-    """A function of XLA's from run(call, arguments, results, frame)."""
-
-    @_Function
-    def handle(address):
-        frame = _CallFrame.from_address(address)
-        try:
-            if _answers_metadata(frame):
-                return None
-            text = _Text.from_address(frame.attributes.items[0])
-            run(c.string_at(text.first, text.size).decode(), frame)
-            return None
-        except BaseException as error:  # nothing may pass into XLA
-            create = _ErrorCreate(c.sizeof(_ErrorCreate), None, str(error).encode(), _INTERNAL)
-            return frame.api.contents.error_create(c.addressof(create))
-
-    return handle
 
 
 # ---- what a call does --------------------------------------------------------------------------------------------------
@@ -179,15 +56,15 @@ _call = functools.lru_cache(maxsize=_MOST)(_Call)
 @functools.lru_cache(maxsize=_MOST)
 def _kernel_of(stencil: Stencil, shape, dtype, device, boundary, steps, alignment):
     layout = _arrays.Layout(alignment, shape, _arrays.dense_strides(shape), dtype, device)
-    return _kernel.lookup_like(stencil, layout, boundary, steps)
+    return _lookup.lookup_like(stencil, layout, boundary, steps)
 
 
-def _on_gpu(text: str, frame: _CallFrame) -> None:
-    call, stream = _call(text), _stream_of(frame)
-    arguments, results = _layouts(frame.arguments, None), _layouts(frame.results, None)
-    alignment = min(map(_kernel.alignment_of, (*arguments, *results)))
+def _on_gpu(text: str, frame: CallFrame) -> None:
+    call, stream = _call(text), _xla.stream_of(frame)
+    arguments, results = _xla.layouts(frame.arguments, None), _xla.layouts(frame.results, None)
+    alignment = min(map(_lookup.alignment_of, (*arguments, *results)))
     first = arguments[0]
-    kernel = _kernel_of(call.stencil, first.shape, first.dtype, _device_of(frame), call.boundary, max(call.steps, 1),
+    kernel = _kernel_of(call.stencil, first.shape, first.dtype, _xla.device_of(frame), call.boundary, max(call.steps, 1),
                         alignment)
     native, handle = kernel._native, kernel._handle
 
@@ -223,7 +100,7 @@ def _bring_home(holds: dict[int, int], room: dict[int, int], copy) -> None:
         holds[place] = to
 
 
-def _on_cpu(text: str, frame: _CallFrame) -> None:
+def _on_cpu(text: str, frame: CallFrame) -> None:
     import numpy
 
     call = _call(text)
@@ -235,10 +112,10 @@ def _on_cpu(text: str, frame: _CallFrame) -> None:
             size *= extent
         return numpy.frombuffer((c.c_char * size).from_address(layout.address), kind).reshape(layout.shape)
 
-    arguments = [array(layout) for layout in _layouts(frame.arguments, _arrays.HOST)]
-    results = dict(zip(call.results, map(array, _layouts(frame.results, _arrays.HOST))))
+    arguments = [array(layout) for layout in _xla.layouts(frame.arguments, _arrays.HOST)]
+    results = dict(zip(call.results, map(array, _xla.layouts(frame.results, _arrays.HOST))))
     layout = _arrays.read(arguments[0])
-    kernel = _kernel.lookup_like(call.stencil, layout, call.boundary, max(call.steps, 1))
+    kernel = _lookup.lookup_like(call.stencil, layout, call.boundary, max(call.steps, 1))
     if not call.steps:
         kernel(*arguments, *(results[place] for place in call.others), coefficients=call.coefficients)
         return
@@ -248,7 +125,7 @@ def _on_cpu(text: str, frame: _CallFrame) -> None:
         results[place][...] = values
 
 
-_handlers = {"cpu": _handler(_on_cpu), "CUDA": _handler(_on_gpu)}  # kept: XLA calls them until the process ends
+_handlers = {"cpu": _xla.handler(_on_cpu), "CUDA": _xla.handler(_on_gpu)}  # kept: XLA calls them until the process ends
 for _platform, _function in _handlers.items():
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_function), platform=_platform, api_version=1)
 
