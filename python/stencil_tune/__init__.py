@@ -12,8 +12,10 @@ __dlpack__ or __cuda_array_interface__. Work is asynchronous on their library's 
 docs/python.md has more.
 """
 
+from ._arguments import Evidence
 from ._errors import ArgumentError, DefinitionError, Error
-from ._kernel import Evidence, Kernel, lookup
+from ._kernel import Kernel
+from ._lookup import lookup
 from ._stencil import Stencil, stencil
 from ._tune import TuningReport, tune
 from ._version import version

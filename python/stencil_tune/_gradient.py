@@ -13,7 +13,7 @@ import functools
 import math
 from typing import Any, Mapping, Sequence
 
-from . import _arrays, _kernel
+from . import _arrays, _lookup
 from ._errors import ArgumentError
 from ._request import boundary_text
 from ._stencil import Stencil
@@ -83,13 +83,13 @@ def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ..
                 boundary: str, steps: int, alignment: int) -> Any:
     # An address stands for its alignment, so that kernels of all arrays alike are one.
     layout = _arrays.Layout(alignment, shape, strides, dtype, device)
-    return _kernel.lookup_like(stencil, layout, boundary, steps)
+    return _lookup.lookup_like(stencil, layout, boundary, steps)
 
 
 def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
     """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
     layout, *others = [_arrays.read(array) for array in arrays]
-    alignment = min(map(_kernel.alignment_of, (layout, *others)))
+    alignment = min(map(_lookup.alignment_of, (layout, *others)))
     return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
 
 
@@ -171,10 +171,17 @@ class Run:
                 all(edge.kind in ("periodic", "zero") or edge.low + edge.high == 0 for edge in edges))
 
     def _run_back(self, gradient: Any, coefficients: Mapping[str, float] | None) -> Any:
-        arrays = [self.ops.copy(gradient), self.ops.empty(gradient)]
-        kernel = kernel_for(self.adjoint, arrays, self._zeros_outside(edges_of(self.stencil, self.boundary,
-                                                                               tuple(gradient.shape))), self.steps)
-        return kernel.advance(arrays, steps=self.steps, coefficients=self._known(self.adjoint, coefficients))
+        outside = self._zeros_outside(edges_of(self.stencil, self.boundary, tuple(gradient.shape)))
+        return type(self)(self.adjoint, outside, self.steps, self.ops).forward([gradient], self._known(self.adjoint,
+                                                                                                  coefficients))[0]
+
+    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str,
+                  coefficients: Mapping[str, float] | None) -> dict[str, Any]:
+        """What one step writes, by name; cells that it does not write hold anything."""
+        outputs = [name for name in stencil.arguments if name not in stencil.inputs]
+        arrays = [*inputs, *(self.ops.empty(inputs[0]) for _ in outputs)]
+        kernel_for(stencil, arrays, boundary)(*arrays, coefficients=self._known(stencil, coefficients))
+        return dict(zip(outputs, arrays[len(inputs):]))
 
     def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool):
         """The inputs of each step, the last one's first; None for each where nobody needs them.
@@ -198,7 +205,7 @@ class Run:
                 yield dict(zip(self.stencil.inputs, states.pop()))
 
     def _advanced(self, inputs: Sequence[Any], steps: int, coefficients: Mapping[str, float] | None) -> list[Any]:
-        run = Run(self.stencil, self.boundary, steps, self.ops)
+        run = type(self)(self.stencil, self.boundary, steps, self.ops)
         after = dict(zip(self.state, run.forward(inputs, coefficients)))
         return [after.get(name, value) for name, value in zip(self.stencil.inputs, inputs)]
 
@@ -235,12 +242,8 @@ class Run:
         arrays = []
         for name in self.adjoint.inputs:
             arrays.append(given[name] if name in given else self._extended(before[name], edges))
-        outputs = [name for name in self.adjoint.arguments if name not in self.adjoint.inputs]
-        arrays += [self.ops.empty(arrays[0]) for _ in outputs]
-        kernel = kernel_for(self.adjoint, arrays, self._zeros_outside(edges))
-        kernel(*arrays, coefficients=self._known(self.adjoint, coefficients))
-        back = {name.removeprefix("grad_"): self._folded(array, edges)
-                for name, array in zip(outputs, arrays[len(self.adjoint.inputs):])}
+        after = self._launched(self.adjoint, arrays, self._zeros_outside(edges), coefficients)
+        back = {name.removeprefix("grad_"): self._folded(array, edges) for name, array in after.items()}
         for name in self.state:
             if name not in back:
                 back[name] = self.ops.zeros(like, like.shape)
@@ -258,15 +261,11 @@ class Run:
         adjoint = self.coefficient_adjoint
         given = {**before, **{f"grad_{name}": gradient for name, gradient in of_outputs.items()}}
         arrays = [given[name] for name in adjoint.inputs]
-        outputs = [name for name in adjoint.arguments if name not in adjoint.inputs]
-        arrays += [self.ops.zeros(arrays[0], arrays[0].shape) for _ in outputs]
         # The stencil's own boundary, and the layers that it holds: the adjoint alone may read less far.
         edges = edges_of(self.stencil, self.boundary, tuple(arrays[0].shape))
-        kernel = kernel_for(adjoint, arrays, self.boundary)
-        kernel(*arrays, coefficients=self._known(adjoint, coefficients))
         inside = tuple(slice(edge.held[0], edge.extent - edge.held[1]) for edge in edges)
-        return {name.removeprefix("grad_"): self.ops.total(array[inside])
-                for name, array in zip(outputs, arrays[len(adjoint.inputs):])}
+        after = self._launched(adjoint, arrays, self.boundary, coefficients)
+        return {name.removeprefix("grad_"): self.ops.total(array[inside]) for name, array in after.items()}
 
     @staticmethod
     def _known(stencil: Stencil, coefficients: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -1,120 +1,17 @@
-"""Looking a kernel up, and launching it on arrays."""
+"""Kernels on a GPU: what was found, and launching it on arrays."""
 
 from __future__ import annotations
 
 import ctypes as c
-import dataclasses
 import os
 import weakref
 from typing import Any, Mapping, Sequence
 
-from . import _arrays, _library, _native, _streams
+from . import _arrays, _native, _streams
+from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError
-from ._request import Grid, describe, grid_and_layout
-from ._stencil import Stencil, as_stencil
-
-_MOST_ALIGNED = 256  # bytes; more helps no kernel
-
-
-@dataclasses.dataclass(frozen=True)
-class Evidence:
-    """Why this kernel. Where nothing was tuned, all but match, sentence, code and notes is empty or 0."""
-
-    match: str  #: "exact", "stale", "nearest size", "same architecture", "predicted", "default"; "reference" on the CPU
-    sentence: str  #: all of it, for people
-    code: str  #: the candidate that runs
-    tuned_code: str  #: the winner it comes from
-    gpu: str  #: model, then
-    driver: str  #: then
-    nvrtc: str  #: then
-    tuned_at: str  #: ISO 8601, UTC
-    tuned_extents: tuple[int, ...]  #: nx, ny, nz where the winner won
-    gstencils: float  #: GStencil/s then: 10^9 cells updated a second
-    share: float  #: of the copy ceiling then, 0 to 1
-    fused_steps: int  #: that one launch of it makes in advance()
-    notes: tuple[str, ...]  #: what a careful reader would want to know
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-class KernelBase:
-    """What kernels on a GPU and the reference on the CPU have in common: arguments and their checks."""
-
-    def __init__(self, stencil: Stencil, grid: Grid):
-        self.stencil = stencil
-        self._grid = grid
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the arrays that it takes: (nz, ny, nx), the last axis is x."""
-        return self._grid.shape
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        """The same from x on: (nx, ny, nz)."""
-        return self._grid.extents
-
-    @property
-    def pitch(self) -> int:
-        """Cells from one row to the next."""
-        return self._grid.row
-
-    @property
-    def dtype(self) -> str:
-        """"f64", "f32", "f16" or "bf16"."""
-        return self._grid.dtype
-
-    @property
-    def boundary(self) -> str:
-        """"hold", or "x=periodic,y=hold"."""
-        return self._grid.boundary
-
-    def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """Positional arrays and those by name as the stencil's arguments."""
-        names = self.stencil.arguments
-        if not named and len(arrays) == len(names):
-            return list(arrays)
-        given = dict(zip(names, arrays))
-        for name, array in named.items():
-            if name not in names or name in given:
-                raise ArgumentError(f"'{name}' is " + ("given twice" if name in given else "no field") +
-                                    f"; stencil '{self.stencil.name}' takes {', '.join(names)}")
-            given[name] = array
-        if len(arrays) > len(names) or len(given) != len(names):
-            raise ArgumentError(f"stencil '{self.stencil.name}' takes {len(names)} arrays, {', '.join(names)}; "
-                                f"{len(arrays) + len(named)} were given")
-        return [given[name] for name in names]
-
-    def _refuse(self, name: str, layout: _arrays.Layout, device: int) -> None:
-        """Raises ArgumentError that says why a layout is not the kernel's."""
-        where = {None: "a GPU", _arrays.HOST: "host memory"}.get(layout.device, f"GPU {layout.device}")
-        mine = "host memory" if device == _arrays.HOST else f"GPU {device}"
-        if layout.device is not None and layout.device != device:
-            more = "; device=\"cpu\" looks up the reference, which is slow" if layout.device == _arrays.HOST else ""
-            raise ArgumentError(f"{name} is in {where}, the kernel was looked up for {mine}{more}")
-        if layout.dtype != self.dtype:
-            raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
-        extents, pitch = _arrays.grid_of(layout, self.stencil.rank, name)
-        if extents != self._grid.extents:
-            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
-        if (pitch or extents[0]) != self._grid.row and any(extent > 1 for extent in extents[1:]):
-            raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
-                                f"up for {self._grid.row}: look it up like this array")
-
-    def _coefficients(self, given: Mapping[str, float] | None):
-        if not given:
-            return None, 0
-        values = self.stencil.coefficient_values(given)
-        return (c.c_double * len(values))(*values), len(values)
-
-    def _result(self, fields: Sequence[Any]) -> Any:
-        """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""
-        state = [fields[place] for place in self.stencil._state]
-        return state[0] if len(state) == 1 else tuple(state)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.stencil.name}: {describe(self._grid)}>"
+from ._request import Grid
+from ._stencil import Stencil
 
 
 class Kernel(KernelBase):
@@ -321,7 +218,7 @@ class Kernel(KernelBase):
     def _refuse_read_only(self, argument: int, array: Any) -> None:
         name = self.stencil.arguments[argument]
         if _arrays.is_jax(array):
-            raise ArgumentError(f"{name} is a JAX array, which must not be written to: give one of another library")
+            raise ArgumentError(f"{name} is a JAX array, which must not be written to: use stencil_tune.jax")
         raise ArgumentError(f"{name} is read-only, and a step writes it")
 
     @staticmethod
@@ -341,89 +238,3 @@ class Kernel(KernelBase):
                 raise ArgumentError("region has a slice with a step")
             low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
         return low, high
-
-
-def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int | Sequence[int] | None = None,
-           shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
-           steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
-           database: str | os.PathLike | None = None) -> Any:
-    """The best kernel known for a stencil on a grid. Compiles nothing yet.
-
-    Args:
-        stencil: what stencil() made, or what it takes.
-        like: an array that says the grid: extents, pitch, type and GPU are its own, and kernels may count on its
-            alignment. Or, in its place,
-        dims: (nx, ny, nz) in cells, or one number for each axis; or
-        shape: (nz, ny, nx), as arrays have it.
-        dtype: "f32", "float64", torch.bfloat16, ...; the array's own, else the definition's, else f32.
-        boundary: "hold", "zero", "clamp", "periodic", "reflect", or by axis: "x=periodic,y=hold", {"x": "periodic"}.
-        steps: of a typical advance(): from 2 on, kernels may fuse some in one launch.
-        pitch: cells from one row to the next; 0: the array's, else dense rows.
-        device: ordinal of the GPU; "cpu": the reference on the CPU, for teaching and tests, slow; None: the array's,
-            else the one of the current CUDA context.
-        gpu: in place of a GPU that is here, one by name, such as "h200" or "sm_90": to be read and exported.
-        database: of winners; None: STENCIL_TUNE_DB, else the user's data folder. Winners that ship count too.
-
-    Raises:
-        ArgumentError: what is asked for does not fit together, or the array is in host memory without device="cpu".
-        Error: there is no such GPU, driver or database.
-    """
-    chosen = as_stencil(stencil, len(dims if dims is not None else shape) if _says_rank(dims, shape) else 3)
-    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
-                                   steps=steps, pitch=pitch)
-    if device == "cpu":
-        from ._reference import ReferenceKernel
-
-        return ReferenceKernel(chosen, grid, layout)
-    if isinstance(device, str):
-        raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
-    ordinal = _device_of(layout, device)
-    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
-
-
-def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Any:
-    """The same for an array that was read before; the reference where it is in host memory."""
-    extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
-    grid = Grid(extents, pitch, layout.dtype, boundary, steps)
-    if layout.device == _arrays.HOST:
-        from ._reference import ReferenceKernel
-
-        return ReferenceKernel(stencil, grid, layout)
-    return _look_up(stencil, grid, _device_of(layout, None), alignment_of(layout))
-
-
-def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
-             database: str | os.PathLike | None = None) -> Kernel:
-    if gpu is None:
-        _native.use_gpu()
-    native = _native.library()
-    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
-                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, device=device,
-                              alignment=max(alignment, _arrays.BYTES[grid.dtype]),
-                              gpu=gpu.encode() if gpu is not None else None)
-    request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
-    handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
-    return Kernel(stencil, grid, handle)
-
-
-def _says_rank(dims: Any, shape: Any) -> bool:
-    return not isinstance(dims, int) and (dims is not None or shape is not None)
-
-
-def _device_of(layout: _arrays.Layout | None, device: int | None) -> int:
-    """-1: of the current context."""
-    if layout is None or layout.device is None:
-        return -1 if device is None else device
-    if layout.device == _arrays.HOST:
-        raise ArgumentError("the array is in host memory: put it on a GPU, or look up the reference with "
-                            "device=\"cpu\", which is slow")
-    if device is not None and device != layout.device:
-        raise ArgumentError(f"the array is on GPU {layout.device}, GPU {device} was asked for")
-    return layout.device
-
-
-def alignment_of(layout: _arrays.Layout | None) -> int:
-    """What the addresses of arrays like this are multiples of, as far as it helps."""
-    if layout is None or layout.address == 0:
-        return _MOST_ALIGNED
-    return min(layout.address & -layout.address, _MOST_ALIGNED)

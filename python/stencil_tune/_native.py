@@ -91,6 +91,7 @@ _FUNCTIONS = {
     "prepare_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
     "launch_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_void_p]),
     "advance_on_device": (c.c_int, _LAUNCH + [c.c_int64, c.c_void_p, c.c_int32]),
+    "copy_field_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_void_p]),
     "padded_pitch": (c.c_int64, [c.c_int64, c.c_char_p]),
 }
 

@@ -7,8 +7,8 @@ import os
 from typing import Any, Mapping, Sequence
 
 from . import _arrays, _native
+from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError, Error
-from ._kernel import Evidence, KernelBase
 from ._request import Grid
 from ._stencil import Stencil
 

@@ -98,4 +98,18 @@ stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, 
   });
 }
 
+stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* to,
+                                                      const void* from) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(to, "to");
+    require(from, "from");
+    const OnDevice here(*kernel);
+    prepare_here(*kernel);  // says so where no GPU can run the kernel
+    kernel->kernel.state().driver->copy_on_device(reinterpret_cast<std::uintptr_t>(to),
+                                                  reinterpret_cast<std::uintptr_t>(from), kernel->kernel.field_bytes(),
+                                                  stream);
+  });
+}
+
 }  // extern "C"

@@ -300,6 +300,9 @@ stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, s
 stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                    void** fields, int32_t field_count, int64_t steps,
                                                    const double* coefficients, int32_t coefficient_count);
+/** One field's array to another, asynchronous on the stream. */
+stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream, void* to,
+                                                      const void* from);
 
 /* The same at a place, for definitions that use coordinates (x, y, z) or the number of the step (t); others do not ask.
  * origin: coordinates of the grid's first cell, three numbers; NULL for 0. step: the number of the first step that is

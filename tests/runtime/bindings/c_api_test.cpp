@@ -75,6 +75,8 @@ TEST_F(CApiTest, RunsOnAThreadWithoutAContext) {
   ASSERT_EQ(stencil_tune_advance_on_device(kernel_, nullptr, fields, 2, 3, nullptr, 0), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(driver_.launches.size(), 4U);
   EXPECT_EQ(driver_.current, -1) << "what was current before is afterwards";
+  ASSERT_EQ(stencil_tune_copy_field_on_device(kernel_, nullptr, fields[0], fields[1]), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(driver_.count("copy_on_device"), 1);
   EXPECT_EQ(driver_.count("retain_primary_context"), 1);
   EXPECT_EQ(driver_.count("load_module"), 1);
 }

@@ -1,0 +1,113 @@
+"""What kernels on a GPU and the reference on the CPU have in common: evidence, arguments and their checks."""
+
+from __future__ import annotations
+
+import ctypes as c
+import dataclasses
+from typing import Any, Mapping, Sequence
+
+from . import _arrays
+from ._errors import ArgumentError
+from ._request import Grid, describe
+from ._stencil import Stencil
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Why this kernel. Where nothing was tuned, all but match, sentence, code and notes is empty or 0."""
+
+    match: str  #: "exact", "stale", "nearest size", "same architecture", "predicted", "default"; "reference" on the CPU
+    sentence: str  #: all of it, for people
+    code: str  #: the candidate that runs
+    tuned_code: str  #: the winner it comes from
+    gpu: str  #: model, then
+    driver: str  #: then
+    nvrtc: str  #: then
+    tuned_at: str  #: ISO 8601, UTC
+    tuned_extents: tuple[int, ...]  #: nx, ny, nz where the winner won
+    gstencils: float  #: GStencil/s then: 10^9 cells updated a second
+    share: float  #: of the copy ceiling then, 0 to 1
+    fused_steps: int  #: that one launch of it makes in advance()
+    notes: tuple[str, ...]  #: what a careful reader would want to know
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class KernelBase:
+    """A stencil on a grid, and the arrays that it takes."""
+
+    def __init__(self, stencil: Stencil, grid: Grid):
+        self.stencil = stencil
+        self._grid = grid
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the arrays that it takes: (nz, ny, nx), the last axis is x."""
+        return self._grid.shape
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The same from x on: (nx, ny, nz)."""
+        return self._grid.extents
+
+    @property
+    def pitch(self) -> int:
+        """Cells from one row to the next."""
+        return self._grid.row
+
+    @property
+    def dtype(self) -> str:
+        """"f64", "f32", "f16" or "bf16"."""
+        return self._grid.dtype
+
+    @property
+    def boundary(self) -> str:
+        """"hold", or "x=periodic,y=hold"."""
+        return self._grid.boundary
+
+    def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Positional arrays and those by name as the stencil's arguments."""
+        names = self.stencil.arguments
+        if not named and len(arrays) == len(names):
+            return list(arrays)
+        given = dict(zip(names, arrays))
+        for name, array in named.items():
+            if name not in names or name in given:
+                raise ArgumentError(f"'{name}' is " + ("given twice" if name in given else "no field") +
+                                    f"; stencil '{self.stencil.name}' takes {', '.join(names)}")
+            given[name] = array
+        if len(arrays) > len(names) or len(given) != len(names):
+            raise ArgumentError(f"stencil '{self.stencil.name}' takes {len(names)} arrays, {', '.join(names)}; "
+                                f"{len(arrays) + len(named)} were given")
+        return [given[name] for name in names]
+
+    def _refuse(self, name: str, layout: _arrays.Layout, device: int) -> None:
+        """Raises ArgumentError that says why a layout is not the kernel's."""
+        where = {None: "a GPU", _arrays.HOST: "host memory"}.get(layout.device, f"GPU {layout.device}")
+        mine = "host memory" if device == _arrays.HOST else f"GPU {device}"
+        if layout.device is not None and layout.device != device:
+            more = "; device=\"cpu\" looks up the reference, which is slow" if layout.device == _arrays.HOST else ""
+            raise ArgumentError(f"{name} is in {where}, the kernel was looked up for {mine}{more}")
+        if layout.dtype != self.dtype:
+            raise ArgumentError(f"{name} has cells of {layout.dtype}, the kernel was looked up for {self.dtype}")
+        extents, pitch = _arrays.grid_of(layout, self.stencil.rank, name)
+        if extents != self._grid.extents:
+            raise ArgumentError(f"{name} has shape {layout.shape}, the kernel was looked up for {self.shape}")
+        if (pitch or extents[0]) != self._grid.row and any(extent > 1 for extent in extents[1:]):
+            raise ArgumentError(f"{name} has {pitch or extents[0]} cells from one row to the next, the kernel was looked "
+                                f"up for {self._grid.row}: look it up like this array")
+
+    def _coefficients(self, given: Mapping[str, float] | None):
+        if not given:
+            return None, 0
+        values = self.stencil.coefficient_values(given)
+        return (c.c_double * len(values))(*values), len(values)
+
+    def _result(self, fields: Sequence[Any]) -> Any:
+        """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""
+        state = [fields[place] for place in self.stencil._state]
+        return state[0] if len(state) == 1 else tuple(state)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.stencil.name}: {describe(self._grid)}>"

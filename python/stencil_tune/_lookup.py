@@ -1,0 +1,98 @@
+"""From a stencil and a grid to the best kernel known for them."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+from typing import Any, Mapping, Sequence
+
+from . import _arrays, _library, _native
+from ._errors import ArgumentError
+from ._kernel import Kernel
+from ._reference import ReferenceKernel
+from ._request import Grid, grid_and_layout
+from ._stencil import Stencil, as_stencil
+
+_MOST_ALIGNED = 256  # bytes; more helps no kernel
+
+
+def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int | Sequence[int] | None = None,
+           shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
+           steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
+           database: str | os.PathLike | None = None) -> Any:
+    """The best kernel known for a stencil on a grid. Compiles nothing yet.
+
+    Args:
+        stencil: what stencil() made, or what it takes.
+        like: an array that says the grid: extents, pitch, type and GPU are its own, and kernels may count on its
+            alignment. Or, in its place,
+        dims: (nx, ny, nz) in cells, or one number for each axis; or
+        shape: (nz, ny, nx), as arrays have it.
+        dtype: "f32", "float64", torch.bfloat16, ...; the array's own, else the definition's, else f32.
+        boundary: "hold", "zero", "clamp", "periodic", "reflect", or by axis: "x=periodic,y=hold", {"x": "periodic"}.
+        steps: of a typical advance(): from 2 on, kernels may fuse some in one launch.
+        pitch: cells from one row to the next; 0: the array's, else dense rows.
+        device: ordinal of the GPU; "cpu": the reference on the CPU, for teaching and tests, slow; None: the array's,
+            else the one of the current CUDA context.
+        gpu: in place of a GPU that is here, one by name, such as "h200" or "sm_90": to be read and exported.
+        database: of winners; None: STENCIL_TUNE_DB, else the user's data folder. Winners that ship count too.
+
+    Raises:
+        ArgumentError: what is asked for does not fit together, or the array is in host memory without device="cpu".
+        Error: there is no such GPU, driver or database.
+    """
+    chosen = as_stencil(stencil, len(dims if dims is not None else shape) if _says_rank(dims, shape) else 3)
+    grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
+                                   steps=steps, pitch=pitch)
+    if device == "cpu":
+        return ReferenceKernel(chosen, grid, layout)
+    if isinstance(device, str):
+        raise ArgumentError(f"device '{device}': an ordinal, or \"cpu\" for the reference")
+    ordinal = _device_of(layout, device)
+    return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
+
+
+def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Any:
+    """The same for an array that was read before; the reference where it is in host memory."""
+    extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
+    grid = Grid(extents, pitch, layout.dtype, boundary, steps)
+    if layout.device == _arrays.HOST:
+        return ReferenceKernel(stencil, grid, layout)
+    return _look_up(stencil, grid, _device_of(layout, None), alignment_of(layout))
+
+
+def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str | None = None,
+             database: str | os.PathLike | None = None) -> Kernel:
+    if gpu is None:
+        _native.use_gpu()
+    native = _native.library()
+    request = _native.Request(struct_size=c.sizeof(_native.Request), parsed=stencil._handle, type=grid.dtype.encode(),
+                              boundary=grid.boundary.encode(), pitch=grid.pitch, steps=grid.steps, device=device,
+                              alignment=max(alignment, _arrays.BYTES[grid.dtype]),
+                              gpu=gpu.encode() if gpu is not None else None)
+    request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
+    handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
+    return Kernel(stencil, grid, handle)
+
+
+def _says_rank(dims: Any, shape: Any) -> bool:
+    return not isinstance(dims, int) and (dims is not None or shape is not None)
+
+
+def _device_of(layout: _arrays.Layout | None, device: int | None) -> int:
+    """-1: of the current context."""
+    if layout is None or layout.device is None:
+        return -1 if device is None else device
+    if layout.device == _arrays.HOST:
+        raise ArgumentError("the array is in host memory: put it on a GPU, or look up the reference with "
+                            "device=\"cpu\", which is slow")
+    if device is not None and device != layout.device:
+        raise ArgumentError(f"the array is on GPU {layout.device}, GPU {device} was asked for")
+    return layout.device
+
+
+def alignment_of(layout: _arrays.Layout | None) -> int:
+    """What the addresses of arrays like this are multiples of, as far as it helps."""
+    if layout is None or layout.address == 0:
+        return _MOST_ALIGNED
+    return min(layout.address & -layout.address, _MOST_ALIGNED)

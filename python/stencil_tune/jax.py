@@ -1,0 +1,240 @@
+"""Stencils as functions of JAX's arrays, under jit, vmap and grad, on the stream that XLA gives.
+
+>>> import stencil_tune as st, stencil_tune.jax as stj
+>>> heat = st.stencil("u_next = u + alpha * laplacian(u); alpha = 0.1", rank=3)
+>>> later = jax.jit(lambda u: stj.advance(heat, u, steps=100))(u)                     # doctest: +SKIP
+
+An XLA custom call (jax.ffi) whose handler is Python: each execution takes the interpreter's lock for some microseconds.
+Coefficients are constants of the traced function; gradients are those of fields, of stencils of one stage.
+On the CPU the reference runs, which is slow.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+import json
+from typing import Any, Mapping, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from . import _arrays, _lookup, _xla
+from ._errors import ArgumentError
+from ._gradient import ArrayOperations, Run
+from ._request import boundary_text
+from ._stencil import Stencil, written_stencil
+from ._xla import CallFrame
+
+__all__ = ["advance", "step"]
+
+_TARGET = "stencil_tune_run"
+_MOST = 1024
+
+
+# ---- what a call does --------------------------------------------------------------------------------------------------
+
+class _Call:
+    """One kind of call, from its text: a run (steps > 0) or a single launch (0)."""
+
+    def __init__(self, text: str):
+        said = json.loads(text)
+        self.stencil = written_stencil(said["stencil"])
+        self.boundary: str = said["boundary"]
+        self.steps: int = said["steps"]
+        self.coefficients: dict[str, float] | None = said["coefficients"]
+        self.state = self.stencil._state if self.steps else []
+        # Where results stand: a run's are its state, and room for the other fields that it writes.
+        given = set(self.stencil._order[:len(self.stencil.inputs)])
+        self.others = [place for place in self.stencil._order if place not in given]
+        self.results = [*self.state, *self.others]
+
+
+_call = functools.lru_cache(maxsize=_MOST)(_Call)
+
+
+@functools.lru_cache(maxsize=_MOST)
+def _kernel_of(stencil: Stencil, shape, dtype, device, boundary, steps, alignment):
+    layout = _arrays.Layout(alignment, shape, _arrays.dense_strides(shape), dtype, device)
+    return _lookup.lookup_like(stencil, layout, boundary, steps)
+
+
+def _on_gpu(text: str, frame: CallFrame) -> None:
+    call, stream = _call(text), _xla.stream_of(frame)
+    arguments, results = _xla.layouts(frame.arguments, None), _xla.layouts(frame.results, None)
+    alignment = min(map(_lookup.alignment_of, (*arguments, *results)))
+    first = arguments[0]
+    kernel = _kernel_of(call.stencil, first.shape, first.dtype, _xla.device_of(frame), call.boundary, max(call.steps, 1),
+                        alignment)
+    native, handle = kernel._native, kernel._handle
+
+    def copy(to: int, source: int) -> None:
+        native.check(native.copy_field_on_device(handle, stream, to, source))
+
+    at = dict(zip(call.stencil._order, (layout.address for layout in arguments)))
+    room = dict(zip(call.results, (layout.address for layout in results)))
+    at.update({place: room[place] for place in call.others})
+    if call.steps == 1 and len(call.state) == 1 and call.state[0] not in call.stencil._writes:
+        at[call.stencil._next[call.state[0]]] = room[call.state[0]]  # one launch reads the argument, writes the result
+    else:
+        for place in call.state:  # a run takes turns among copies of its arguments
+            copy(room[place], at[place])
+            at[place] = room[place]
+    fields = kernel._fields_type(*(at[place] for place in range(kernel._count)))
+    values, count = kernel._coefficients(call.coefficients)
+    if not call.steps:
+        native.check(native.launch_on_device(handle, stream, fields, kernel._count, values, count, None, None))
+        return
+    native.check(native.advance_on_device(handle, stream, fields, kernel._count, call.steps, values, count))
+    _bring_home({place: fields[place] for place in call.state}, room, copy)
+
+
+def _bring_home(holds: dict[int, int], room: dict[int, int], copy) -> None:
+    """The state goes to the results that were made for it, from whichever of them hold it."""
+    while moved := [place for place, address in holds.items() if address != room[place]]:
+        taken = set(holds.values())
+        ready = [place for place in moved if room[place] not in taken]
+        place = (ready or moved)[0]
+        to = room[place] if ready else next(address for address in room.values() if address not in taken)
+        copy(to, holds[place])
+        holds[place] = to
+
+
+def _on_cpu(text: str, frame: CallFrame) -> None:
+    import numpy
+
+    call = _call(text)
+
+    def array(layout):
+        kind = {"f64": "float64", "f32": "float32", "f16": "float16"}[layout.dtype]
+        size = numpy.dtype(kind).itemsize
+        for extent in layout.shape:
+            size *= extent
+        return numpy.frombuffer((c.c_char * size).from_address(layout.address), kind).reshape(layout.shape)
+
+    arguments = [array(layout) for layout in _xla.layouts(frame.arguments, _arrays.HOST)]
+    results = dict(zip(call.results, map(array, _xla.layouts(frame.results, _arrays.HOST))))
+    layout = _arrays.read(arguments[0])
+    kernel = _lookup.lookup_like(call.stencil, layout, call.boundary, max(call.steps, 1))
+    if not call.steps:
+        kernel(*arguments, *(results[place] for place in call.others), coefficients=call.coefficients)
+        return
+    arrays = [argument.copy() for argument in arguments] + [results[place].copy() for place in call.others]
+    after = kernel.advance(arrays, steps=call.steps, coefficients=call.coefficients)
+    for place, values in zip(call.state, [after] if len(call.state) == 1 else after):
+        results[place][...] = values
+
+
+_handlers = {"cpu": _xla.handler(_on_cpu), "CUDA": _xla.handler(_on_gpu)}  # kept: XLA calls them until the process ends
+for _platform, _function in _handlers.items():
+    jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_function), platform=_platform, api_version=1)
+
+
+def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping[str, float] | None,
+              inputs: Sequence[Any]) -> list[Any]:
+    """Results in the order of _Call.results."""
+    text = json.dumps({"stencil": stencil._written, "boundary": boundary, "steps": steps,
+                       "coefficients": dict(coefficients) if coefficients else None})
+    like = jax.ShapeDtypeStruct(inputs[0].shape, inputs[0].dtype)
+    return jax.ffi.ffi_call(_TARGET, [like] * len(_call(text).results), vmap_method="sequential")(*inputs, call=text)
+
+
+# ---- gradients ---------------------------------------------------------------------------------------------------------
+
+class _Box:
+    """An array that can be assigned to, as those of other libraries."""
+
+    def __init__(self, value):
+        self.value = jnp.asarray(value)
+
+    @property
+    def shape(self):
+        return self.value.shape
+
+    def __getitem__(self, index):
+        return _Box(self.value[index])
+
+    def __setitem__(self, index, values):
+        self.value = self.value.at[index].set(_value(values))
+
+    def __iadd__(self, other):
+        self.value = self.value + _value(other)
+        return self
+
+
+def _value(array):
+    return array.value if isinstance(array, _Box) else array
+
+
+class _Jax(ArrayOperations):
+    def zeros(self, like, shape):
+        return _Box(jnp.zeros(tuple(shape), _value(like).dtype))
+
+    def copy(self, array):
+        return _Box(_value(array))
+
+
+class _Run(Run):
+    """Every launch is a call of XLA's that makes new arrays."""
+
+    def forward(self, inputs, coefficients):
+        after = _run_call(self.stencil, self.boundary, self.steps, coefficients, [_value(array) for array in inputs])
+        return after[:len(self.state)]
+
+    def _launched(self, stencil, inputs, boundary, coefficients):
+        outputs = [name for name in stencil.arguments if name not in stencil.inputs]
+        after = _run_call(stencil, boundary, 0, self._known(stencil, coefficients), [_value(array) for array in inputs])
+        return dict(zip(outputs, map(_Box, after)))
+
+
+@functools.lru_cache(maxsize=_MOST)
+def _function_of(written: str, boundary: str, steps: int, coefficients: tuple | None):
+    """A function of fields, with its gradient."""
+    run = _Run(written_stencil(written), boundary, steps, _Jax())
+    values = dict(coefficients) if coefficients else None
+
+    @jax.custom_vjp
+    def function(*fields):
+        return tuple(run.forward(fields, values))
+
+    def forward(*fields):
+        return function(*fields), fields
+
+    def backward(fields, gradients):
+        back, _ = run.backward(fields, gradients, values)
+        return tuple(jnp.zeros_like(field) if gradient is None else _value(gradient)
+                     for field, gradient in zip(fields, back))
+
+    function.defvjp(forward, backward)
+    return function
+
+
+def advance(stencil: Stencil, *fields: jax.Array, steps: int, boundary: str | Mapping[str, str] = "hold",
+            coefficients: Mapping[str, float] | None = None) -> jax.Array | tuple[jax.Array, ...]:
+    """The state after `steps` steps, as new arrays, with gradients of the fields.
+
+    Args:
+        stencil: of a name, a line or a definition's text, not of a file.
+        fields: one for each of `stencil.inputs`, indexed [z, y, x].
+        steps: 1 or more.
+        boundary: as for lookup().
+        coefficients: numbers by name.
+
+    Returns:
+        The field that is the state; a tuple where it is several, in the order of `stencil.inputs`.
+    """
+    if not stencil._written:
+        raise ArgumentError("give the definition's text, not its file: a compiled function outlives what a path stands for")
+    if len(fields) != len(stencil.inputs):
+        raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
+                            f"{', '.join(stencil.inputs)}; {len(fields)} were given")
+    stencil.coefficient_values(coefficients)  # names that are none
+    known = tuple(sorted((name, float(value)) for name, value in coefficients.items())) if coefficients else None
+    after = _function_of(stencil._written, boundary_text(boundary), steps, known)(*fields)
+    return after[0] if len(after) == 1 else after
+
+
+def step(stencil: Stencil, *fields: jax.Array, boundary: str | Mapping[str, str] = "hold",
+         coefficients: Mapping[str, float] | None = None) -> jax.Array | tuple[jax.Array, ...]:
+    """One step: advance() with steps=1."""
+    return advance(stencil, *fields, steps=1, boundary=boundary, coefficients=coefficients)

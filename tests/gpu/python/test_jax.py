@@ -1,0 +1,90 @@
+"""JAX: runs under jit, vmap and grad. On the GPU where there is one, else on the CPU through the reference."""
+
+import numpy
+import pytest
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp  # noqa: E402
+
+import stencil_tune as st  # noqa: E402
+import stencil_tune.jax as stj  # noqa: E402
+
+HEAT = "u_next = u + alpha * (3*u[x-1] - u[x+2] + 2*u[y-1] + u[y+1] - 5*u); alpha = 0.0625"
+WAVE = """
+rank = 2
+fields = ["p", "p_prev", "v", "p_next"]
+[update]
+p_next = "2*p - p_prev + 0.1 * v * laplacian(p)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+"""
+
+
+@pytest.fixture(scope="module")
+def heat():
+    return st.stencil(HEAT, rank=2)
+
+
+def rand(*shape, seed=1):
+    return jnp.asarray(numpy.random.default_rng(seed).random(shape))
+
+
+def heat_by_roll(u, steps, alpha=0.0625):
+    for _ in range(steps):
+        u = u + alpha * (3 * jnp.roll(u, 1, 1) - jnp.roll(u, -2, 1) + 2 * jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) - 5 * u)
+    return u
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_run_under_jit(heat, steps):
+    u = rand(16, 24)
+    later = jax.jit(lambda u: stj.advance(heat, 2 * u, steps=steps, boundary="periodic"))(u)
+    numpy.testing.assert_allclose(later, heat_by_roll(2 * u, steps), rtol=1e-12)
+    numpy.testing.assert_allclose(stj.step(heat, u, boundary="periodic", coefficients={"alpha": 0.5}),
+                                  heat_by_roll(u, 1, 0.5), rtol=1e-12)
+    numpy.testing.assert_array_equal(stj.step(heat, u)[0], u[0])
+
+
+def test_vmap_is_a_launch_an_element(heat):
+    batch = rand(3, 8, 16)
+    later = jax.vmap(lambda u: stj.advance(heat, u, steps=3, boundary="periodic"))(batch)
+    numpy.testing.assert_allclose(later, jnp.stack([heat_by_roll(u, 3) for u in batch]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("boundary", ["hold", "zero", "clamp", "periodic", "reflect", "x=hold,y=reflect"])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_gradients_are_differences(heat, boundary, steps):
+    from jax.test_util import check_grads
+
+    check_grads(lambda u: stj.advance(heat, u, steps=steps, boundary=boundary), (rand(6, 7),), order=1, modes=["rev"])
+
+
+def test_two_levels_and_a_constant():
+    from jax.test_util import check_grads
+
+    wave = st.stencil(WAVE)
+    fields = rand(8, 9), rand(8, 9, seed=2), rand(8, 9, seed=3)
+    for steps in (1, 4):
+        def run(p, p_prev, v, steps=steps):
+            return stj.advance(wave, p, p_prev, v, steps=steps, boundary="periodic")
+
+        p, q, v = fields
+        for _ in range(steps):
+            laplacian = sum(jnp.roll(p, by, axis) for axis in range(2) for by in (1, -1)) - 4 * p
+            p, q = 2 * p - q + 0.1 * v * laplacian, p
+        numpy.testing.assert_allclose(run(*fields), (p, q), rtol=1e-10)
+        check_grads(run, fields, order=1, modes=["rev"])
+
+
+def test_errors_come_back(heat, tmp_path):
+    with pytest.raises(st.ArgumentError, match="reads 1 fields"):
+        stj.step(heat, rand(4, 4), rand(4, 4))
+    with pytest.raises(Exception, match="2 extents|2 axes|axes"):
+        jax.block_until_ready(stj.step(heat, rand(4)))
+    path = tmp_path / "line.toml"
+    path.write_text('rank = 1\nfields = ["u", "v"]\n[update]\nv = "u[x+1]"\n[rotate]\nv = "u"\n')
+    with pytest.raises(st.ArgumentError, match="outlives"):
+        stj.step(st.stencil(path), rand(8))
