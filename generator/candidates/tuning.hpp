@@ -53,8 +53,8 @@ enum class NewRows {
 
 /// temporal, system: where in a row the cells that one tile stores end and the next one's begin.
 enum class Borders {
-  cells,    ///< anywhere: the halo is as small as it can be
-  sectors,  ///< between 32-byte sectors of memory: a sector that two tiles store a part of is written twice
+  anywhere,  ///< the halo is as small as it can be
+  sectors,   ///< between 32-byte sectors of memory: a sector that two tiles store a part of is written twice
 };
 
 /// streaming ring, temporal, system: who brings planes to shared memory.
@@ -117,7 +117,7 @@ struct TuningValues {
   int chunks = 1;         ///< parts of the last axis that blocks of their own walk
   int groups = 1;         ///< of warps among which the fused steps are shared out, as a pipeline
   int shared_planes = 0;  ///< of those that a level keeps from step to step, the oldest: in shared memory
-  Borders borders = Borders::cells;
+  Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   NewRows new_rows = NewRows::fresh;
 

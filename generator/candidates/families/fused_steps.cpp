@@ -43,12 +43,12 @@ Parameter copies_of_rows() {
 
 Parameter tile_borders() {
   return word<Borders>("tile borders", &Tuning::borders,
-                       {{Borders::cells, "cells", "anywhere: halos are as small as they can be"},
+                       {{Borders::anywhere, "anywhere", "where any cell does: halos are as small as they can be"},
                         {Borders::sectors, "sectors", "between 32-byte sectors, so that no store fills a part of one"}},
                        "where in a row the cells that one tile stores end and the next one's begin")
       .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
         const bool rows_begin_with_one = problem.pitch % sector_cells(problem) == 0;
-        return rows_begin_with_one ? values : std::vector<int>{static_cast<int>(Borders::cells)};
+        return rows_begin_with_one ? values : std::vector<int>{static_cast<int>(Borders::anywhere)};
       })
       .without_constant();  // the halo follows from it
 }
@@ -148,7 +148,7 @@ void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelA
   const int alignment = halo_alignment(problem, tuning);
   fused.left = static_cast<int>(round_up(low, alignment));
   fused.right = static_cast<int>(round_up(high, alignment));
-  if (tuning.borders == Borders::cells) return;
+  if (tuning.borders == Borders::anywhere) return;
   const int sector = sector_cells(problem);
   const std::int64_t own = fused.width - fused.left - fused.right;
   if (own > 0) fused.right += static_cast<int>(own % sector);

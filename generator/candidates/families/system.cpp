@@ -73,8 +73,7 @@ std::string constants(const Candidate& candidate) {
   return fmt::format(
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
       "  static constexpr bool kSplitsBarrier = false;\n"
-      "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {};  // halo of a tile\n"
-      "  static constexpr int kShift = {};  // cells that tiles after the first begin earlier in x\n"
+      "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {}, kShift = {};  // halo of a tile\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
       "  static constexpr int kEarly = {}, kDelay = {};\n"
       "  // Planes at the ends of the grid that need more than plain steps.\n"

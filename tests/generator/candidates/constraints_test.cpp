@@ -373,6 +373,13 @@ p = "p_prev"
   add(waves(512), "system.bx32.by4.rx1.ry2.pf2.t2.ch3");
   add(waves(512, Boundary::periodic), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
   add(waves(16), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
+  const auto forced = [&](const char* text) {
+    return make_problem(parse_definition(text, "forced.toml"), ElementType::f32, {}, testing::cube(3, 512), 0, 8);
+  };
+  add(forced("rank = 3\nfields = [\"u\", \"v\"]\n[update]\nv = \"u + 0.1*laplacian(u) + 0.1*x\"\n[rotate]\nv = \"u\"\n"),
+      "temporal.bx32.by4.rx2.ry2.v2.pf3.t2");
+  add(forced("rank = 3\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[x-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\nu = \"w\"\n"),
+      "system.bx32.by4.rx2.ry2.v2.pf3.t2.ch3");
   for (const Family* family : families()) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });
