@@ -2,6 +2,7 @@
 
 #include "generator/stencil/carry_out.hpp"
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/shared_reciprocals.hpp"
 
 #include <fmt/format.h>
 
@@ -231,7 +232,7 @@ std::shared_ptr<const StepForm> with_parts_once(const Stencil& stencil) {
   PartsAsFields parts(stencil);
   if (!parts.may_have_parts() || !parts.find()) return {};
   StepForm form;
-  form.stencil = std::move(parts).build();
+  form.stencil = with_shared_reciprocals(std::move(parts).build());
   form.step = analyse_step(form.stencil);
   keep_order_of_sums(form, stencil.fields.size());
   return std::make_shared<const StepForm>(std::move(form));

@@ -10,6 +10,8 @@
 // A part is what costs something (a quotient, a function or two products of field values), reads all its fields at one
 // and the same offset, and is read at two or more different offsets by one stage. Beyond an edge such a part has the
 // value at the cell that the boundary reads in place: clamp, reflect and periodic map all its reads to one cell.
+//
+// Quotients by one denominator share its reciprocal (shared_reciprocals.hpp): fluxes divide by the same depth.
 #pragma once
 
 #include "generator/stencil/problem.hpp"
@@ -19,7 +21,7 @@
 namespace stencil_tune {
 
 /// The same step with the largest such parts as fields after the stencil's own, each written by a stage before the one
-/// that reads it. Nothing where there are none.
+/// that reads it, and with shared reciprocals. Nothing where there are none.
 std::shared_ptr<const StepForm> with_parts_once(const Stencil& stencil);
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 #include "generator/stencil/shared_parts.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/shared_reciprocals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,28 @@ TEST(SharedParts, AreAsLargeAsTheyCanBe) {
   const auto form = with_parts_once(stencil);
   ASSERT_NE(form, nullptr);
   EXPECT_EQ(offsets_of(form->step.stages[1].facts, 3), (std::vector<Offset>{{-1, 0, 0}, {1, 0, 0}}));
+}
+
+std::size_t divisions(const Stencil& stencil) {
+  return static_cast<std::size_t>(std::count_if(stencil.nodes.begin(), stencil.nodes.end(),
+                                                [](const Node& node) { return node.op == Operation::divide; }));
+}
+
+TEST(SharedReciprocals, DivideOnceByADenominator) {
+  const auto water = with_parts_once(load_definition("corpus/shallow2d.toml"));
+  ASSERT_NE(water, nullptr);
+  EXPECT_EQ(divisions(water->stencil), 1u) << "three fluxes divide by the depth";
+  EXPECT_EQ(divisions(with_shared_reciprocals(updated_by("u + u[x+1]/v - u[x-1]/v"))), 1u);
+  EXPECT_EQ(divisions(with_shared_reciprocals(updated_by("u + u[x+1]/v - u[x-1]/v[x-1]"))), 2u);
+}
+
+TEST(SharedReciprocals, LeaveASingleQuotientAlone) {
+  const Stencil stencil = updated_by("u + u[x+1]/v");
+  EXPECT_EQ(with_shared_reciprocals(stencil).nodes, stencil.nodes);
+  const Stencil twice = with_shared_reciprocals(updated_by("u + u[x+1]/v - u[x-1]/v"));
+  const bool has_products = std::any_of(twice.nodes.begin(), twice.nodes.end(),
+                                        [](const Node& node) { return node.op == Operation::multiply; });
+  EXPECT_TRUE(has_products);
 }
 
 TEST(SharedParts, StandBeforeTheStageThatReadsThem) {
