@@ -15,10 +15,10 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 class SystemPlanner {
  public:
   SystemPlanner(const Problem& problem, const Tuning& tuning, const KernelAxes& axes)
-      : problem_(problem), tuning_(tuning), axes_(axes) {}
+      : step_(tuned_step(problem, tuning)), tuning_(tuning), axes_(axes) {}
 
   FusedSystem run() && {
-    const std::vector<FusedLevel> levels = fused_levels(problem_.step, tuning_.steps);
+    const std::vector<FusedLevel> levels = fused_levels(step_.step, tuning_.steps);
     for (const FusedLevel& level : levels) add(level);
     for (const int field : levels.back().out) system_.outputs.push_back(layers_of_output(field));
     return std::move(system_);
@@ -30,7 +30,7 @@ class SystemPlanner {
     return axes_.boundaries[2] == Boundary::clamp || axes_.boundaries[2] == Boundary::reflect;
   }
 
-  const StageFacts& facts(int stage) const { return problem_.step.stages[at(stage)].facts; }
+  const StageFacts& facts(int stage) const { return step_.facts(stage); }
 
   Layers held(int stage) const {
     Layers layers;
@@ -44,14 +44,14 @@ class SystemPlanner {
   }
 
   Layers layers_of_output(int field) const {
-    for (int stage = 0; stage < static_cast<int>(problem_.step.stages.size()); ++stage) {
+    for (int stage = 0; stage < static_cast<int>(step_.step.stages.size()); ++stage) {
       if (contains(facts(stage).outputs, field)) return held(stage);
     }
-    return layers_of_output(problem_.step.becomes[at(state_place(field))]);  // written in a step before the last
+    return layers_of_output(step_.step.becomes[at(state_place(field))]);  // written in a step before the last
   }
 
   int state_place(int field) const {
-    const std::vector<int>& state = problem_.step.state;
+    const std::vector<int>& state = step_.step.state;
     return static_cast<int>(std::find(state.begin(), state.end(), field) - state.begin());
   }
 
@@ -153,13 +153,18 @@ class SystemPlanner {
     }
   }
 
-  const Problem& problem_;
+  const TunedStep step_;
   const Tuning& tuning_;
   const KernelAxes& axes_;
   FusedSystem system_;
 };
 
 }  // namespace
+
+TunedStep tuned_step(const Problem& problem, const Tuning& tuning) {
+  if (tuning.shared_parts == SharedParts::again || !problem.parts_once) return {problem.stencil, problem.step};
+  return {problem.parts_once->stencil, problem.parts_once->step};
+}
 
 FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   return SystemPlanner(problem, tuning, axes).run();

@@ -59,6 +59,17 @@ struct FusedSystem {
   bool meets_in_levels = false;  ///< warps wait for each other within levels, rather than between steps
 };
 
+/// The step whose stages a candidate's levels are: the problem's, or the same with shared parts as fields.
+struct TunedStep {
+  const Stencil& stencil;
+  const StepFacts& step;
+
+  const StageFacts& facts(int stage) const { return step.stages[static_cast<std::size_t>(stage)].facts; }
+};
+
+/// Lives as long as the problem. Where there are no shared parts it is the problem's own, whatever the tuning says.
+TunedStep tuned_step(const Problem& problem, const Tuning& tuning);
+
 FusedSystem fused_system(const Problem& problem, const Tuning& tuning, const KernelAxes& axes);
 
 }  // namespace stencil_tune

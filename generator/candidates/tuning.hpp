@@ -51,6 +51,12 @@ enum class NewRows {
   late,   ///< in the next step: the level works one plane later, and keeps one plane more of each field
 };
 
+/// system: when the parts of an update that are read at several cells are computed (shared_parts.hpp).
+enum class SharedParts {
+  again,  ///< at each read
+  once,   ///< once a cell; they are passed on like fields, which takes registers and rows of shared memory
+};
+
 /// temporal, system: where in a row the cells that one tile stores end and the next one's begin.
 enum class Borders {
   anywhere,  ///< the halo is as small as it can be
@@ -120,6 +126,7 @@ struct TuningValues {
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   NewRows new_rows = NewRows::fresh;
+  SharedParts shared_parts = SharedParts::again;
 
   bool operator==(const TuningValues&) const = default;
 };

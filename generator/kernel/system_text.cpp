@@ -32,22 +32,23 @@ class SystemText {
   explicit SystemText(const Candidate& candidate)
       : candidate_(candidate),
         problem_(candidate.problem()),
+        step_(tuned_step(problem_, candidate.tuning())),
         system_(candidate.shape().system),
         axes_(candidate.shape().axes),
         inputs_(kernel_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
 
   std::string write() const {
     std::string text;
-    for (std::size_t stage = 0; stage < problem_.step.stages.size(); ++stage) text += stage_text(stage);
+    for (std::size_t stage = 0; stage < step_.step.stages.size(); ++stage) text += stage_text(stage);
     for (std::size_t level = 0; level < system_.levels.size(); ++level) text += level_text(level);
     return text + step_text() + "using Stencil = stencil_tune::SystemOf<Step>;\n";
   }
 
  private:
-  const StageFacts& facts(int stage) const { return problem_.step.stages[at(stage)].facts; }
+  const StageFacts& facts(int stage) const { return step_.facts(stage); }
 
   std::string stage_text(std::size_t stage) const {
-    const StageFacts& facts = problem_.step.stages[stage].facts;
+    const StageFacts& facts = step_.step.stages[stage].facts;
     std::array<Reach, kMaxRank> reach{};
     for (const Tap& tap : facts.taps) {
       for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
@@ -68,7 +69,7 @@ class SystemText {
         fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
         fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(reach)),
         fmt::arg("taps", tap_members(facts, reach, axis_map)),
-        fmt::arg("update", update_member(problem_.stencil, problem_.stencil.stages[stage], facts, axis_map)));
+        fmt::arg("update", update_member(step_.stencil, step_.stencil.stages[stage], facts, axis_map)));
   }
 
   /// Where each input of the stage is: in the state that enters, or among the constants.
@@ -95,7 +96,7 @@ class SystemText {
   /// Whose held layers each output of the stage keeps.
   std::vector<std::string> layers(const SystemLevel& level, const std::vector<int>& in) const {
     std::vector<std::string> result;
-    const StepStage& stage = problem_.step.stages[at(level.stage)];
+    const StepStage& stage = step_.step.stages[at(level.stage)];
     for (std::size_t output = 0; output < stage.layers_of.size(); ++output) {
       const int field = stage.layers_of[output];
       const auto place = place_of(in, field);
@@ -193,6 +194,7 @@ class SystemText {
 
   const Candidate& candidate_;
   const Problem& problem_;
+  const TunedStep step_;
   const FusedSystem& system_;
   const KernelAxes& axes_;
   const std::vector<int> inputs_;

@@ -18,11 +18,6 @@ namespace {
 
 std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
-bool commutes(Operation op) {
-  return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
-         op == Operation::equal;
-}
-
 std::size_t hash_of(const Node& node) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto mix = [&hash](std::uint64_t value) {
@@ -85,6 +80,11 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
 }
 
 }  // namespace
+
+bool commutes(Operation op) {
+  return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
+         op == Operation::equal;
+}
 
 double carry_out(Operation op, double a, double b, double c) {
   switch (op) {

@@ -1,6 +1,7 @@
 #include "generator/stencil/problem.hpp"
 
 #include "generator/stencil/linear.hpp"
+#include "generator/stencil/shared_parts.hpp"
 #include "generator/stencil/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -128,6 +129,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   check(problem);
   check_constants(problem);
   problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
+  if (is_whole_step(problem) && problem.step.obstacle.empty()) problem.parts_once = with_parts_once(problem.stencil);
   return problem;
 }
 

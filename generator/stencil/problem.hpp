@@ -7,12 +7,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace stencil_tune {
 
 /// In place of a stage's number: all stages of a step. A stencil of one stage has stage 0 as its whole step.
 inline constexpr int kWholeStep = -1;
+
+/// A stencil, and what its step is made of.
+struct StepForm {
+  Stencil stencil;
+  StepFacts step;
+};
 
 struct Problem {
   Stencil stencil;
@@ -22,7 +29,10 @@ struct Problem {
   /// radius the largest of a stage's; it counts as not linear.
   StageFacts facts;
   StepFacts step;  ///< the stencil's, whatever the stage
-  int sums = 0;    ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
+  /// Of a whole step: the same with parts that are read at several cells as fields of their own (shared_parts.hpp).
+  /// None where there are no such parts. Fields of the stencil have the same numbers in both.
+  std::shared_ptr<const StepForm> parts_once;
+  int sums = 0;  ///< of planes that an output cell needs (sum_parts.hpp); 0: there is nothing to sum up
   ElementType type = ElementType::f32;
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
   Extents extents;

@@ -47,6 +47,22 @@ old = "older"
                           "three_time_levels");
 }
 
+/// Both stages read parts at several cells: of a constant, of the state, and of what the first stage writes.
+Stencil two_stage_fluxes() {
+  return parse_definition(R"toml(
+name = "two_stage_fluxes"
+rank = 3
+fields = ["u", "k", "guess", "u_next"]
+[[stage]]
+guess = "u + 0.1*(sqrt(k[x+1]*k[x+1] + 1) - sqrt(k[y-1]*k[y-1] + 1)) + 0.1*(u[z+1]*u[z+1]*k[z+1] - u[x-1]*u[x-1]*k[x-1])"
+[[stage]]
+u_next = "0.5*u + 0.2*(guess[y+1]/(guess[y+1]*guess[y+1] + 2) - guess[z-1]/(guess[z-1]*guess[z-1] + 2))"
+[rotate]
+u_next = "u"
+)toml",
+                          "two_stage_fluxes");
+}
+
 }  // namespace
 
 Stencil predictor_corrector(int rank) {
@@ -135,6 +151,33 @@ std::vector<HostCase> system_step_cases() {
     add(corpus("yee3d"), mixed, "system.bx32.by3.rx1.ry3.v1.pf2.ch2", steps);
     if (steps > 1) add(corpus("acoustic3d_o4"), mixed, "system.bx32.by4.rx2.ry4.v2.pf2.ch2", steps);
   }
+  return cases;
+}
+
+std::vector<HostCase> system_shared_part_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries,
+                       const std::string& code) { cases.push_back(system_case(stencil, type, boundaries, code)); };
+  int steps = 2;
+  for (const Boundary boundary : {hold, clamp, reflect, periodic}) {
+    add(corpus("shallow2d"), f64, on_all_sides(boundary),
+        fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.once.ch2", steps));
+    steps = steps == 4 ? 2 : steps + 1;
+    add(corpus("shallow2d"), f32, on_all_sides(boundary),
+        fmt::format("system.bx32.by1.rx4.v4.pf1.t{}.once.ch3", steps));
+    add(two_stage_fluxes(), f32, on_all_sides(boundary), "system.bx32.by3.rx2.ry3.v2.pf2.t2.once.ch2");
+  }
+  for (steps = 1; steps <= 4; ++steps) {
+    const Boundaries mixed = steps % 2 == 0 ? Boundaries{periodic, hold, clamp} : Boundaries{reflect, hold, periodic};
+    if (steps > 1) add(corpus("shallow2d"), f32, mixed, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.once.ch2", steps));
+    if (steps > 2) continue;
+    add(two_stage_fluxes(), f64, mixed, fmt::format("system.bx32.by3.rx2.ry3.v1.pf1.t{}.once.ch2", steps));
+    add(two_stage_fluxes(), f32, mixed, fmt::format("system.bx32.by4.rx2.ry2.v2.pf2.t{}.late.once", steps));
+  }
+  add(corpus("shallow2d"), f32, {hold, clamp, hold}, "system.bx32.by1.rx2.v2.sectors.tmarows.pf2.t3.once.ch2");
+  add(corpus("shallow2d"), bf16, on_all_sides(periodic), "system.bx32.by1.rx2.v2.pf1.t2.once.ch3");
   return cases;
 }
 

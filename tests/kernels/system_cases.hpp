@@ -25,4 +25,7 @@ std::vector<HostCase> system_step_cases();
 /// Levels that work later in place of meeting, rows brought by TMA, 64-bit indices, chunks, 16-bit types.
 std::vector<HostCase> system_parameter_cases();
 
+/// Parts of updates that are computed once a cell and passed on.
+std::vector<HostCase> system_shared_part_cases();
+
 }  // namespace stencil_tune

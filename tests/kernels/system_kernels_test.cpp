@@ -38,6 +38,12 @@ TEST(SystemKernels, FuseOneToSixSteps) { expect_all_right(system_step_cases()); 
 
 TEST(SystemKernels, AreRightWithEveryParameter) { expect_all_right(system_parameter_cases()); }
 
+TEST(SystemKernels, ComputeSharedPartsOnceACell) {
+  const std::vector<HostCase> cases = system_shared_part_cases();
+  for (const HostCase& each : cases) EXPECT_FALSE(each.problems.empty()) << code(each.tuning);
+  expect_all_right(cases);
+}
+
 /// What the first stage writes is held in x, by layers that no state has, and is zero beyond the ends of the walk.
 TEST(SystemKernels, HeldLayersOfAnIntermediateEndWithTheGrid) {
   const Stencil stencil = parse_definition(R"toml(
@@ -99,6 +105,30 @@ TEST(SystemLevels, ReachAsFarAsTheirStagesTogether) {
 std::string violated(const Problem& problem, const std::string& code) {
   const auto violation = first_violation({problem, parse_code(code)}, limits_of_architecture("sm_90"));
   return violation ? std::string(violation->constraint) : "legal";
+}
+
+TEST(SystemConstraints, ExcludeSharedPartsWhereThereAreNoneOrZeroIsRead) {
+  const Extents square{2, {512, 512, 1}};
+  const Stencil water = corpus("shallow2d");
+  const std::string once = "system.bx32.by1.rx2.v2.pf2.t3.once.ch2";
+  EXPECT_EQ(violated(step_of(water, square, 8), once), "legal");
+  const Boundaries zero_in_y{Boundary::hold, Boundary::zero, Boundary::hold};
+  EXPECT_EQ(violated(step_of(water, square, 8, zero_in_y), once), "system_shared_parts");
+  const Boundaries beyond_rank{Boundary::hold, Boundary::clamp, Boundary::zero};
+  EXPECT_EQ(violated(step_of(water, square, 8, beyond_rank), once), "legal");
+  EXPECT_EQ(violated(step_of(corpus("gray_scott2d"), square, 8), once), "system_shared_parts");
+}
+
+TEST(SystemLevels, OfSharedPartsReadNothingBesideTheCell) {
+  const FusedSystem again = plan(corpus("shallow2d"), "system.bx32.by1.rx2.v2.pf2.t3");
+  const FusedSystem once = plan(corpus("shallow2d"), "system.bx32.by1.rx2.v2.pf2.t3.once");
+  ASSERT_EQ(once.levels.size(), 6u);
+  EXPECT_EQ(once.levels[0].out.size(), 6u) << "the state and three parts";
+  EXPECT_EQ(once.levels[1].out.size(), 3u);
+  EXPECT_EQ(once.levels[0].lag, 0);
+  EXPECT_EQ(once.delay, again.delay);
+  EXPECT_EQ(once.halo.low, again.halo.low);
+  EXPECT_EQ(once.halo.high, again.halo.high);
 }
 
 TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {

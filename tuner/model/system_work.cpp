@@ -73,8 +73,9 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   work.l1_wavefronts = (inputs + outputs) * warp_planes * cells * bytes * 32 / kWavefrontBytes;
 
   double shuffles = 0;
+  const TunedStep step = tuned_step(problem, tuning);
   for (const SystemLevel& level : shape.system.levels) {
-    const LevelWork each = work_of(problem, problem.step.stages[static_cast<std::size_t>(level.stage)].facts);
+    const LevelWork each = work_of(problem, step.facts(level.stage));
     work.arithmetic += warp_planes * cells * each.operations;
     shuffles += each.shuffles * tuning.register_y;
   }

@@ -28,6 +28,23 @@ Parameter rows_of_new_planes() {
       .without_constant();  // the levels' constants say what follows
 }
 
+bool any_axis_is_zero(const Problem& problem) {
+  const auto first = problem.boundaries.begin();
+  return std::count(first, first + problem.extents.rank, Boundary::zero) > 0;
+}
+
+Parameter shared_parts_of_updates() {
+  return word<SharedParts>("shared parts", &Tuning::shared_parts,
+                           {{SharedParts::again, "again", "at each read: nothing more is kept"},
+                            {SharedParts::once, "once", "once a cell, and passed on like fields"}},
+                           "when parts of an update that are read at several cells (a flux) are computed")
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        const bool has_parts = problem.parts_once && !any_axis_is_zero(problem);
+        return has_parts ? values : std::vector<int>{static_cast<int>(SharedParts::again)};
+      })
+      .without_constant();  // the levels' constants say what follows
+}
+
 Parameter fused_steps() {
   return number("fused steps", "t", &Tuning::steps, "kSteps", {1, 2, 3, 4, 5, 6, 8, 10, 12, 16},
                 "steps, with all their stages, that a launch makes in one pass over memory")
@@ -52,6 +69,7 @@ std::vector<Parameter> parameters() {
           fused_steps(),
           chunks_of_planes(),
           rows_of_new_planes(),
+          shared_parts_of_updates(),
           block_rasterization(),
           store_hint(),
           unrolled_iterations({1, 2, 3, 4}).within(of_walks),
@@ -82,8 +100,8 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
-      fused.left, fused.right, fused.above, fused.below, fused.shift, system.halo.low[2], system.delay, system.first_plain,
-      system.last_plain, system.exchanged_rows, system.exchange_slots,
+      fused.left, fused.right, fused.above, fused.below, fused.shift, system.halo.low[2], system.delay,
+      system.first_plain, system.last_plain, system.exchanged_rows, system.exchange_slots,
       system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
 }
 

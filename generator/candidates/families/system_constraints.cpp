@@ -63,6 +63,18 @@ Verdict new_rows(const Candidate& candidate, const Limits&) {
   return "no level reads other warps' rows of the plane that enters it";
 }
 
+/// Beyond an edge a part has the value at the cell that the boundary reads in place; zero reads none.
+Verdict shared_parts(const Candidate& candidate, const Limits&) {
+  if (candidate.tuning().shared_parts == SharedParts::again) return {};
+  const Problem& problem = candidate.problem();
+  if (!problem.parts_once) return "no part of an update that is worth keeping is read at several cells";
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    if (problem.boundaries[axis] != Boundary::zero) continue;
+    return fmt::format("boundary zero in {}; a part made of zeros need not be zero", kAxisNames[axis]);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Constraint> system_constraints() {
@@ -82,6 +94,8 @@ std::vector<Constraint> system_constraints() {
        tensor_copies_of_rows},
       {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
        new_rows},
+      {"system_shared_parts", "Parts that are read at several cells are computed once a cell, and no edge is zero.",
+       shared_parts},
       {"system_tile_in_grid", "A tile of a system is no larger than the grid.", fused_tile_in_grid},
       {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", fused_tile_not_empty},
   };

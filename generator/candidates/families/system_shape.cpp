@@ -39,6 +39,18 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   return saturating_sum(saturating_sum(input, arrivals), rows);
 }
 
+/// As work_of_an_output(), of the stages that the levels have.
+std::int64_t work_of_a_step(const Problem& problem, const Tuning& tuning) {
+  if (tuning.shared_parts == SharedParts::again) return work_of_an_output(problem);
+  std::int64_t taps = 0;
+  std::int64_t operations = 0;
+  for (const StepStage& stage : tuned_step(problem, tuning).step.stages) {
+    taps += static_cast<std::int64_t>(stage.facts.taps.size());
+    operations += stage.facts.operations;
+  }
+  return std::max<std::int64_t>({taps, operations / 2, 1});
+}
+
 /// The planes that the levels keep, and of the largest level the state that enters and its outputs.
 void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
@@ -46,13 +58,13 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
   std::size_t passing = 0;
   for (const SystemLevel& level : shape.system.levels) {
     for (const SystemField& field : level.in) kept += field.below + field.newest;
-    const StageFacts& facts = problem.step.stages[static_cast<std::size_t>(level.stage)].facts;
+    const StageFacts& facts = tuned_step(problem, tuning).facts(level.stage);
     passing = std::max(passing, level.in.size() + facts.outputs.size());
   }
   const std::int64_t planes = kept + static_cast<std::int64_t>(passing);
   shape.live_registers = saturating_product({words, tuning.register_x, tuning.register_y, planes});
   shape.unrolled_work = saturating_product(
-      {work_of_an_output(problem), tuning.register_x, tuning.register_y, tuning.unroll, tuning.steps});
+      {work_of_a_step(problem, tuning), tuning.register_x, tuning.register_y, tuning.unroll, tuning.steps});
 }
 
 }  // namespace
