@@ -4,6 +4,7 @@
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/rotation.hpp"
 #include "stencil_tune/definition.hpp"
+#include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 
 #include <algorithm>
@@ -81,6 +82,12 @@ void run(const Stencil& stencil, const char* type, const char* boundary, const s
   const Boundaries boundaries = parse_boundaries(boundary, stencil.rank);
   std::vector<Problem> stages;
   for (std::size_t stage = 0; stage < stencil.stages.size(); ++stage) {
+    if (analyse(stencil, static_cast<int>(stage)).placed) {
+      throw Error(ErrorCode::invalid_argument,
+                  "the reference on the CPU has no coordinates and no number of the step, "
+                  "which stencil '" +
+                      stencil.name + "' uses: run it on a GPU");
+    }
     stages.push_back(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, static_cast<int>(stage)));
   }
   if (steps < 0) return make_step(stages, coefficients, own_layers(stencil), fields);

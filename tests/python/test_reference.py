@@ -66,5 +66,7 @@ def test_refusals():
         kernel(u, frozen)
     with pytest.raises(st.ArgumentError, match="advance by -1"):
         kernel.advance([u, u.copy()], steps=-1)
+    with pytest.raises(st.ArgumentError, match="no coordinates"):
+        st.lookup("v = u + x", dims=(8, 6), device="cpu")(u, u.copy())
     with pytest.raises(st.ArgumentError, match="bf16"):
         st.lookup("heat2d", dims=8, dtype="bf16", device="cpu")

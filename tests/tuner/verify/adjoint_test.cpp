@@ -186,6 +186,9 @@ TEST_F(AdjointTest, SaysWhatHasNone) {
       "rank = 1\nfields = [\"a\", \"b\"]\n[[stage]]\nb = \"a[x-1]\"\n[[stage]]\na = \"b[x+1]\"\n", "two.toml");
   EXPECT_ERROR(adjoint_of(two), ErrorCode::invalid_argument, "2 stages");
   EXPECT_ERROR(adjoint_of(parse_stencil("v = u[x-1] * x", 2)), ErrorCode::invalid_argument, "coordinates");
+  const Stencil timed =
+      parse_definition("rank = 1\nfields = [\"u\", \"v\"]\n[update]\nv = \"u[x-1] + t\"\n", "timed.toml");
+  EXPECT_ERROR(adjoint_of(timed), ErrorCode::invalid_argument, "step's number");
   EXPECT_ERROR(coefficient_adjoint_of(parse_stencil("v = u", 2)), ErrorCode::invalid_argument,
                "depends on a coefficient");
 }
