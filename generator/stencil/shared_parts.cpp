@@ -18,7 +18,20 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Whether it is a quotient or a function, whose instructions are many.
 bool is_slow(Operation op) {
-  return op == Operation::divide || op == Operation::square_root || op == Operation::exponential;
+  switch (op) {
+    case Operation::divide:
+    case Operation::square_root:
+    case Operation::exponential:
+    case Operation::sine:
+    case Operation::cosine:
+    case Operation::tangent:
+    case Operation::hyperbolic_tangent:
+    case Operation::logarithm:
+    case Operation::power:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// What a node computes but for where: nodes of one shape are translations of one another.
@@ -69,6 +82,7 @@ class SharedPartsOfStage {
 
   Placed place(const Node& node, NodeId id) {
     if (!builder_.reads_field(id)) return {shape_of({-1, id, -1, -1, -1}), false, true, {}};
+    if (is_place(node.op)) return {-1, true, false, {}};  // two cells that a boundary makes one have two places
     if (node.op == Operation::read) {
       return {shape_of({static_cast<int>(node.op), node.index, -1, -1, -1}), true, true, node.offset};
     }

@@ -74,6 +74,7 @@ TEST(SharedParts, CostSomething) {
   EXPECT_EQ(parts_of(updated_by("u + u[x+1]*u[x+1]*v[x+1] - u[x-1]*u[x-1]*v[x-1]")), 1u) << "two products";
   EXPECT_EQ(parts_of(updated_by("u + u[x+1]/v[x+1] - u[x-1]/v[x-1]")), 1u);
   EXPECT_EQ(parts_of(updated_by("v + sqrt(u[x+1]) - sqrt(u[y-1])")), 1u);
+  EXPECT_EQ(parts_of(updated_by("v + tanh(u[x+1]) - tanh(u[y-1])")), 1u);
 }
 
 TEST(SharedParts, ReadOneCellAndAreReadAtSeveral) {
@@ -82,6 +83,12 @@ TEST(SharedParts, ReadOneCellAndAreReadAtSeveral) {
   EXPECT_EQ(parts_of(updated_by("u + u[x+1]/v[x+1] - v[x-1]/u[x-1]")), 0u) << "two quotients";
   EXPECT_EQ(parts_of(updated_by("u + (u[x+1] + v[x+1])/v[x+1] - (v[x-1] + u[x-1])/v[x-1]")), 1u)
       << "sums of another order";
+}
+
+TEST(SharedParts, HaveNoPlace) {
+  // What is computed of a coordinate differs from cell to cell with the same fields.
+  EXPECT_EQ(parts_of(updated_by("v + sqrt(u[x+1]*x) - sqrt(u[y-1]*x)")), 0u);
+  EXPECT_EQ(parts_of(updated_by("v + x*sqrt(u[x+1]) - x*sqrt(u[y-1])")), 1u);
 }
 
 TEST(SharedParts, AreAsLargeAsTheyCanBe) {
