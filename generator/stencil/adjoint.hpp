@@ -24,8 +24,8 @@ std::string gradient_name(const std::string& field);
 Stencil adjoint_of(const Stencil& stencil);
 
 /// For each coefficient that an output depends on the field "grad_NAME": what each cell adds to the derivative of the
-/// loss with respect to it. Reads the gradients of the outputs and the inputs at the same cell as the stencil does, with
-/// its boundary. Throws Error(invalid_argument) for several stages, or where nothing depends on a coefficient.
+/// loss with respect to it. Reads the gradients of the outputs and the inputs at the same cell as the stencil does,
+/// with its boundary. Throws Error(invalid_argument) for several stages, or where nothing depends on a coefficient.
 Stencil coefficient_adjoint_of(const Stencil& stencil);
 
 }  // namespace stencil_tune

@@ -24,7 +24,9 @@ struct Advanced {
 class RandomSystem {
  public:
   explicit RandomSystem(Draw& draw)
-      : draw_(draw), rank_(draw.between(1, kMaxRank)), expressions_(draw, rank_, {.sums = 1, .nesting = 2, .places = false}) {}
+      : draw_(draw),
+        rank_(draw.between(1, kMaxRank)),
+        expressions_(draw, rank_, {.sums = 1, .nesting = 2, .places = false}) {}
 
   Stencil build() && {
     const int stages = draw_.between(1, kMostStages);

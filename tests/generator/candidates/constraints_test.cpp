@@ -377,9 +377,11 @@ p = "p_prev"
   const auto forced = [&](const char* text) {
     return make_problem(parse_definition(text, "forced.toml"), ElementType::f32, {}, testing::cube(3, 512), 0, 8);
   };
-  add(forced("rank = 3\nfields = [\"u\", \"v\"]\n[update]\nv = \"u + 0.1*laplacian(u) + 0.1*x\"\n[rotate]\nv = \"u\"\n"),
+  add(forced(
+          "rank = 3\nfields = [\"u\", \"v\"]\n[update]\nv = \"u + 0.1*laplacian(u) + 0.1*x\"\n[rotate]\nv = \"u\"\n"),
       "temporal.bx32.by4.rx2.ry2.v2.pf3.t2");
-  add(forced("rank = 3\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[x-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\nu = \"w\"\n"),
+  add(forced("rank = 3\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[x-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\nu = "
+             "\"w\"\n"),
       "system.bx32.by4.rx2.ry2.v2.pf3.t2.ch3");
   for (const Family* family : families()) {
     for_each_constraint(

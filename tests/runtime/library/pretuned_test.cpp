@@ -127,9 +127,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 }
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
-/// not move (bench/README.md). To be raced (bench/retime h200 stale): five that have the machine code again that they were
-/// tuned with, and four that compile to other code since exports became shorter (bench/results/h200/README.md).
-constexpr int kMostStale = 9;
+/// not move (bench/README.md).
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
