@@ -86,7 +86,7 @@ std::vector<Parameter> parameters() {
           register_tile_in_x({1, 2, 3, 4, 6, 8, 12}),
           register_tile_in_y(),
           vector_of_cells(),
-          tile_borders(),
+          tile_borders().found_by_neighbours_alone(),  // of nine winners it helps four, by 1 % (H200, 2026-11-23)
           kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
           copies_of_rows().found_by_neighbours_alone(),  // of 26 winners TMA helps two (H200, 2026-11-22)
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
