@@ -6,8 +6,6 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -79,29 +77,24 @@ def test_a_failure_has_the_programs_words(program):
         st.tune(HEAT, dims=8, progress=False)
 
 
-def test_ctrl_c_keeps_what_was_found(program, tmp_path):
-    ready = tmp_path / "ready"
-    program(f"trap 'cat <<E\n{REPORT}\nE\nexit 130' INT\ntouch '{ready}'\nwhile :; do sleep 0.05; done")
-    interrupt_when(ready)
-    report = st.tune(HEAT, dims=64, progress=False)
+TRAPPED = "echo '{\"event\": \"waiting\", \"what\": \"x\"}' >&2\nwhile :; do sleep 0.05; done"
+
+
+def test_ctrl_c_keeps_what_was_found(program):
+    program(f"trap 'cat <<E\n{REPORT}\nE\nexit 130' INT\n{TRAPPED}")
+    report = st.tune(HEAT, dims=64, progress=interrupt)
     assert report.interrupted and report.code == "direct.bx32.by8"
 
 
-def test_ctrl_c_before_anything_is_found(program, tmp_path):
-    ready = tmp_path / "ready"
-    program(f"trap 'exit 130' INT\ntouch '{ready}'\nwhile :; do sleep 0.05; done")
-    interrupt_when(ready)
+def test_ctrl_c_before_anything_is_found(program):
+    program(f"trap 'exit 130' INT\n{TRAPPED}")
     with pytest.raises(KeyboardInterrupt):
-        st.tune(HEAT, dims=64, progress=False)
+        st.tune(HEAT, dims=64, progress=interrupt)
 
 
-def interrupt_when(path):
-    def wait():
-        while not path.exists():
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=wait).start()
+def interrupt(event):
+    """Once the program has said something it minds interrupts."""
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_a_function_that_fails_ends_the_program(program):
