@@ -6,6 +6,7 @@
 #include "runtime/library/packed_launch.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/measure/launcher.hpp"
+#include "tuner/verify/check_numbers.hpp"
 #include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
@@ -99,7 +100,7 @@ class DeviceLaunch {
   std::optional<std::string> run(const Launcher& launcher) {
     const PackedLaunch launch({problem_, tuning_}, box_);
     std::vector<std::byte> argument(launch.argument_bytes());
-    launch.write_argument(driver_, addresses(inputs_), addresses(outputs_), data_.coefficients, argument);
+    launch.write_argument(driver_, addresses(inputs_), addresses(outputs_), data_.coefficients, argument, kCheckPlace);
     launcher.launch({launch.geometry(), {std::move(argument)}}, 1, nullptr);
     driver_.synchronize_context();
     for (std::size_t i = 0; i < outputs_.size(); ++i) {

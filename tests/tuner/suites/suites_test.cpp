@@ -120,12 +120,13 @@ TEST(TemporalSuite, TimesWhatOtherSystemsWereMeasuredOn) {
   std::ifstream file("bench/rivals.json");
   const auto rivals = nlohmann::json::parse(file);
   const Suite cases = suite("temporal");
+  const auto text = [](const auto& rival, const char* name) { return rival.at(name).template get<std::string>(); };
   EXPECT_GE(rivals.at("cases").size(), 20U);
   for (const auto& rival : rivals.at("cases")) {
     EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const SuiteCase& item) {
       const Problem& problem = item.problem;
-      return problem.stencil.name == rival.at("stencil") && name(problem.type) == rival.at("type") &&
-             to_string(problem.extents) == rival.at("dims");
+      return problem.stencil.name == text(rival, "stencil") && name(problem.type) == text(rival, "type") &&
+             to_string(problem.extents) == text(rival, "dims");
     })) << rival;
   }
 }
