@@ -16,6 +16,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr Extents kCube{3, {512, 512, 512}};
+constexpr Extents kSmallCube{3, {384, 384, 384}};
 constexpr Extents kLargeCube{3, {1024, 1024, 1024}};
 constexpr Extents kSlab{3, {2048, 1024, 256}};
 constexpr Extents kPrimeish{3, {509, 487, 601}};
@@ -157,9 +158,10 @@ Suite systems_suite() {
     cases.push_back(std::move(item));
   };
   for (const ElementType type : {f32, f64}) {
-    for (const char* name : {"acoustic3d_o2", "acoustic3d_o4", "acoustic3d_o8"}) add(name, type, kCube);
-    for (const char* name : {"gray_scott2d", "fdtd2d"}) add(name, type, kPlane);
+    for (const char* name : {"yee3d", "acoustic3d_o2", "acoustic3d_o4", "acoustic3d_o8"}) add(name, type, kCube);
+    for (const char* name : {"gray_scott2d", "shallow2d", "fdtd2d"}) add(name, type, kPlane);
     add("anisotropic_diffusion3d", type, kCube);
+    add("elastic3d", type, kSmallCube);
   }
   return cases;
 }
