@@ -109,10 +109,12 @@ class Splitter {
     return node.op == Operation::divide && any(0) && !any(1);
   }
 
+  /// A field that other stages alone read says nothing of this one.
   bool is_late(int field) const {
     const auto& inputs = problem_.facts.inputs;
-    const auto input = std::find(inputs.begin(), inputs.end(), field) - inputs.begin();
-    return stencil_tune::is_late(problem_.facts, static_cast<std::size_t>(input));
+    const auto input = std::find(inputs.begin(), inputs.end(), field);
+    return input == inputs.end() ||
+           stencil_tune::is_late(problem_.facts, static_cast<std::size_t>(input - inputs.begin()));
   }
 
   /// What weights are not distributed over. Within a plane that is what is no sum, and a sum of weighted parts that

@@ -31,7 +31,7 @@ void Choices::resolve(std::string& text, const Constants& constants) const {
   for (std::size_t from = 0;;) {
     const std::size_t begin = text.find("typename ", from);
     if (begin == std::string::npos) return;
-    const std::vector<Token> tokens = tokens_of(std::string_view(text).substr(begin));
+    const std::vector<SourceToken> tokens = tokens_of(std::string_view(text).substr(begin));
     std::size_t end = 0;
     from = begin + 1;
     if (const std::string* type = chosen(tokens, end, constants)) text.replace(begin, tokens[end - 1].end(), *type);

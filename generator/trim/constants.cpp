@@ -55,7 +55,7 @@ void Constants::add(const std::vector<Definition>& definitions) {
 }
 
 void Constants::add_enumerators(const Definition& definition) {
-  const std::vector<Token> tokens = tokens_of(definition.head);
+  const std::vector<SourceToken> tokens = tokens_of(definition.head);
   if (tokens.empty() || !(tokens[0] == "enum") || std::find(tokens.begin(), tokens.end(), "=") != tokens.end()) return;
   auto& all = enumerators_[definition.names.front()];
   const auto open = std::find(tokens.begin(), tokens.end(), "{");
@@ -71,7 +71,7 @@ void Constants::add_type(const Definition& definition) {
     type = {};
     return;
   }
-  const std::vector<Token> head = tokens_of(definition.head);
+  const std::vector<SourceToken> head = tokens_of(definition.head);
   const std::size_t start = after_template_heads(head);
   const auto colon = std::find(head.begin() + static_cast<std::ptrdiff_t>(start), head.end(), ":");
   for (auto each = colon; each != head.end(); ++each) {
@@ -91,7 +91,7 @@ void Constants::note_uses(const Definition& definition) {
 }
 
 void Constants::note_uses(std::string_view text) {
-  const std::vector<Token> tokens = tokens_of(text);
+  const std::vector<SourceToken> tokens = tokens_of(text);
   for (std::size_t i = 0; i + 3 < tokens.size(); ++i) {
     if (!is_word(tokens[i]) || !is_op(tokens, i + 1, "::")) continue;
     std::size_t before = i;
@@ -112,7 +112,7 @@ void Constants::note_functions(const std::vector<Definition>& definitions, std::
 }
 
 void Constants::note_function(const Definition& function, std::string_view type) {
-  const std::vector<Token> tokens = tokens_of(function.body);
+  const std::vector<SourceToken> tokens = tokens_of(function.body);
   std::optional<long long> result;
   if (tokens.size() > 2 && tokens.front() == "return" && std::count(tokens.begin(), tokens.end(), ";") == 1) {
     Meanings local;

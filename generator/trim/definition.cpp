@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_any(const Token& token, std::initializer_list<std::string_view> texts) {
+bool is_any(const SourceToken& token, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), token.text) != texts.end();
 }
 
-bool opens(const Token& token) { return is_any(token, {"(", "[", "{"}); }
+bool opens(const SourceToken& token) { return is_any(token, {"(", "[", "{"}); }
 
 /// The braces of a definition, and where it ends.
 struct Extent {
@@ -48,11 +48,11 @@ class Classifier {
   }
 
  private:
-  const Token& first() const { return tokens_[start_]; }
+  const SourceToken& first() const { return tokens_[start_]; }
 
   bool has(std::string_view word) const {
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(start_),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(end_), [&](const Token& t) { return t == word; });
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(end_), [&](const SourceToken& t) { return t == word; });
   }
 
   std::string type_name() const {
@@ -147,7 +147,7 @@ class Parser {
     for (int depth = 0; end < text_.size();) {
       const std::size_t begin = end;
       end = std::min(text_.find('\n', begin), text_.size() - 1) + 1;
-      const std::vector<Token> line = tokens_of(text_.substr(begin, end - begin));
+      const std::vector<SourceToken> line = tokens_of(text_.substr(begin, end - begin));
       if (line.size() > 1 && line[0] == "#") {
         if (line[1].text.starts_with("if")) ++depth;
         if (line[1] == "endif") --depth;
@@ -192,7 +192,7 @@ class Parser {
   }
 
   std::string_view text_;
-  std::vector<Token> tokens_;
+  std::vector<SourceToken> tokens_;
   std::size_t at_ = 0;
 };
 

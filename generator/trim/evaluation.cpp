@@ -139,7 +139,7 @@ class Evaluation {
       return inside;
     }
     if (at_ == tokens_.size()) return failed_ = true, Operand{};
-    const Token& token = tokens_[at_];
+    const SourceToken& token = tokens_[at_];
     if (is_word(token)) return path();
     ++at_;
     long long number = 0;
@@ -223,7 +223,7 @@ class Evaluation {
   }
 
   std::optional<long long> evaluate(const std::string& text, std::string_view type, const Meanings& local) const {
-    const std::vector<Token> tokens = tokens_of(text);
+    const std::vector<SourceToken> tokens = tokens_of(text);
     return Evaluation(all_, tokens, type, local, depth_ + 1).run();
   }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_statement_end(const Token& token) { return token == ";" || token == "{" || token == "}"; }
+bool is_statement_end(const SourceToken& token) { return token == ";" || token == "{" || token == "}"; }
 
 /// A statement's end: the token after it.
 std::size_t after_statement(std::string_view text, Tokens tokens, std::size_t at) {
@@ -48,7 +48,7 @@ std::string without_braces(std::string_view block) {
 }
 
 bool ends_with_return(const std::string& statements) {
-  const std::vector<Token> tokens = tokens_of(statements);
+  const std::vector<SourceToken> tokens = tokens_of(statements);
   std::size_t last = 0;
   for (std::size_t at = 0; at < tokens.size(); at = after_statement(statements, tokens, at)) last = at;
   return !tokens.empty() && tokens[last] == "return";
@@ -84,7 +84,7 @@ class Folder {
 
  private:
   void add_constants() {
-    const std::vector<Token> tokens = tokens_of(body_);
+    const std::vector<SourceToken> tokens = tokens_of(body_);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const bool starts = i == 0 || is_statement_end(tokens[i - 1]);
       if (!starts || !(tokens[i] == "constexpr" || tokens[i] == "using")) continue;
@@ -95,7 +95,7 @@ class Folder {
 
   /// The first decided branch from `from` on.
   std::optional<Branch> next_branch(std::size_t from) const {
-    const std::vector<Token> tokens = tokens_of(body_);
+    const std::vector<SourceToken> tokens = tokens_of(body_);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].begin < from || !(tokens[i] == "if")) continue;
       const std::size_t open = i + (is_at(tokens, i + 1, "constexpr") ? 2 : 1);
@@ -137,7 +137,7 @@ class Folder {
   std::size_t end_of_block(std::size_t at) const {
     std::size_t end = at;
     int depth = 0;
-    for (const Token& token : tokens_of(body_)) {
+    for (const SourceToken& token : tokens_of(body_)) {
       if (token.begin < at) continue;
       if (token == "{") ++depth;
       if (token == "}" && --depth < 0) break;
@@ -169,7 +169,7 @@ class Folder {
   /// Names that statements of the body declare as constant or as another name of a type, and that it uses.
   std::vector<std::string> declared() const {
     std::vector<std::string> names;
-    const std::vector<Token> tokens = tokens_of(body_);
+    const std::vector<SourceToken> tokens = tokens_of(body_);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (declares(tokens, i) && uses(tokens, name_at(tokens, i)) > 1) names.push_back(name_at(tokens, i));
     }
@@ -192,7 +192,7 @@ class Folder {
   /// something that has an effect.
   void clear_unused(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      const std::vector<Token> tokens = tokens_of(body_);
+      const std::vector<SourceToken> tokens = tokens_of(body_);
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (!declares(tokens, i) || name_at(tokens, i) != name || uses(tokens, name) > 1) continue;
         if (tokens[i] == "const") {

@@ -39,7 +39,7 @@ std::size_t number_length(std::string_view text) {
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-bool is_word(const Token& token) { return is_word_character(token.text[0]) && !is_digit(token.text[0]); }
+bool is_word(const SourceToken& token) { return is_word_character(token.text[0]) && !is_digit(token.text[0]); }
 
 bool is_at(Tokens tokens, std::size_t at, std::string_view text) { return at < tokens.size() && tokens[at] == text; }
 
@@ -72,8 +72,8 @@ std::size_t token_length(std::string_view text) {
   return text[end] == '"' && text[end - 1] == 'R' ? raw_length(text, end) : quoted_length(text, end);
 }
 
-std::vector<Token> tokens_of(std::string_view text) {
-  std::vector<Token> tokens;
+std::vector<SourceToken> tokens_of(std::string_view text) {
+  std::vector<SourceToken> tokens;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
     std::size_t length = gap_length(rest);

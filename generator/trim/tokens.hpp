@@ -8,7 +8,7 @@
 
 namespace stencil_tune {
 
-struct Token {
+struct SourceToken {
   std::string_view text;
   std::size_t begin = 0;  ///< where it stands in the text
 
@@ -16,10 +16,10 @@ struct Token {
   bool operator==(std::string_view other) const { return text == other; }
 };
 
-using Tokens = std::span<const Token>;
+using Tokens = std::span<const SourceToken>;
 
 bool is_word_character(char c);
-bool is_word(const Token& token);                                  ///< a name or a keyword
+bool is_word(const SourceToken& token);                                  ///< a name or a keyword
 bool is_at(Tokens tokens, std::size_t at, std::string_view text);  ///< false beyond the end
 
 /// "==" and other operators are tokens that follow each other without a gap.
@@ -32,7 +32,7 @@ std::size_t gap_length(std::string_view text);
 std::size_t token_length(std::string_view text);
 
 /// All tokens of the text, as views into it. Comments and blank space are none.
-std::vector<Token> tokens_of(std::string_view text);
+std::vector<SourceToken> tokens_of(std::string_view text);
 
 /// The token after the one that closes the bracket at `open`, whatever its kind; the end where none closes it.
 std::size_t after_bracket(Tokens tokens, std::size_t open);

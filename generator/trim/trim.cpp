@@ -21,7 +21,7 @@ using Words = std::set<std::string, std::less<>>;
 bool is_include(const Definition& definition) { return definition.head.starts_with(kInclude); }
 
 void add_words(std::string_view text, Words& words) {
-  for (const Token& token : tokens_of(text)) {
+  for (const SourceToken& token : tokens_of(text)) {
     if (is_word(token)) words.emplace(token.text);
   }
 }
@@ -160,8 +160,8 @@ class Sweeper {
 
   /// One of several functions is called only where there are values of its parameters' types.
   bool has_arguments(const Definition& function) const {
-    const std::vector<Token> tokens = tokens_of(function.head);
-    return std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    const std::vector<SourceToken> tokens = tokens_of(function.head);
+    return std::all_of(tokens.begin(), tokens.end(), [&](const SourceToken& token) {
       return types_.find(token.text) == types_.end() || words_.contains(token.text);
     });
   }

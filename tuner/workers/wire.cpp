@@ -1,22 +1,21 @@
 #include "tuner/workers/wire.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 
 using BytesSerializer = nlohmann::adl_serializer<std::vector<std::byte>>;
 
 void BytesSerializer::to_json(nlohmann::json& message, const std::vector<std::byte>& bytes) {
-  std::vector<std::uint8_t> copy(bytes.size());
-  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  std::vector<std::uint8_t> copy;
+  for (const std::byte value : bytes) copy.push_back(std::to_integer<std::uint8_t>(value));
   message = nlohmann::json::binary(std::move(copy));
 }
 
 void BytesSerializer::from_json(const nlohmann::json& message, std::vector<std::byte>& bytes) {
   const auto& binary = message.get_binary();
-  bytes.resize(binary.size());
-  std::memcpy(bytes.data(), binary.data(), binary.size());
+  bytes.clear();
+  for (const std::uint8_t value : binary) bytes.push_back(std::byte{value});
 }
 
 namespace stencil_tune {
