@@ -9,14 +9,25 @@ namespace stencil_tune {
 /// Indices 0..N-1 as template arguments, for loops whose index decides which code exists.
 template <int... kIndices>
 struct Indices {};
-template <int kCount, int... kRest>
-struct CountDown : CountDown<kCount - 1, kCount - 1, kRest...> {};
-template <int... kAll>
-struct CountDown<0, kAll...> {
-  using Type = Indices<kAll...>;
+template <class First, class Second>
+struct Joined;
+template <int... kFirst, int... kSecond>
+struct Joined<Indices<kFirst...>, Indices<kSecond...>> {
+  using Type = Indices<kFirst..., (static_cast<int>(sizeof...(kFirst)) + kSecond)...>;
+};
+/// Halved, not counted down: a compiler instantiates no more than 200 within each other.
+template <int kCount>
+struct Below : Joined<typename Below<kCount / 2>::Type, typename Below<kCount - kCount / 2>::Type> {};
+template <>
+struct Below<0> {
+  using Type = Indices<>;
+};
+template <>
+struct Below<1> {
+  using Type = Indices<0>;
 };
 template <int kCount>
-using IndicesBelow = typename CountDown<kCount>::Type;
+using IndicesBelow = typename Below<kCount>::Type;
 
 /// The part of one row that is read.
 struct RowUse {

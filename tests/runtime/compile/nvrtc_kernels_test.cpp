@@ -68,5 +68,19 @@ TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
   }
 }
 
+/// Tiles of several fields hold hundreds of cells; NVRTC instantiates no more than 200 templates within each other.
+TEST(NvrtcKernels, TilesOfHundredsOfCellsCompile) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {64, 64, 64}});
+  KernelSource source = generate({problem, parse_code("direct.bx32.by4.rx4")});
+  source.text =
+      "# include \"stencil_tune/rows.cuh\"\n"
+      "template <int... k> __device__ int sum(stencil_tune::Indices<k...>) { return (k + ...); }\n"
+      "extern \"C\" __global__ void " +
+      source.name + "(int* to) { *to = sum(stencil_tune::IndicesBelow<1000>{}); }\n";
+  EXPECT_NO_THROW(compiler->compile(source, "sm_90"));
+}
+
 }  // namespace
 }  // namespace stencil_tune
