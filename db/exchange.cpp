@@ -15,7 +15,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -88,9 +87,9 @@ class ObjectReader {
   template <typename Value>
   Value integer(const Json& member, std::string_view field) const {
     if (!member.is_number_integer()) fail(field, "must be a whole number");
-    const bool too_large = member.is_number_unsigned() &&
-                           member.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<Value>::max());
-    if (too_large || (!member.is_number_unsigned() && member.get<std::int64_t>() < 0)) fail(field, "is out of range");
+    const bool in_range = member.is_number_unsigned() ? std::in_range<Value>(member.get<std::uint64_t>())
+                                                      : std::in_range<Value>(member.get<std::int64_t>());
+    if (!in_range) fail(field, "is out of range");
     return static_cast<Value>(member.get<std::int64_t>());
   }
 
@@ -121,6 +120,7 @@ WinnerRecord winner_from_json(const Json& json, int version, const std::string& 
   if (!std::isfinite(winner.naive_gstencils) || winner.naive_gstencils < 0) {
     reject(where + ": 'naive_gstencils' must be finite and not negative");
   }
+  if (winner.trials_seen < 0) reject(where + ": 'trials_seen' must not be negative");
   if (winner.trial.outcome != Outcome::ok) reject(where + ": a winner's outcome must be ok");
   validate_foreign(winner.trial);
   return winner;

@@ -48,6 +48,16 @@ class ExchangeTest : public ::testing::Test {
   std::string text_;
 };
 
+TEST_F(ExchangeTest, CarriesWinnersOfWholeSteps) {
+  Json json = Json::parse(text_);
+  json["winners"].back()["trial"]["stage"] = kWholeStep;
+  import_winners(target_, json.dump());
+  EXPECT_EQ(parse_winners(format_winners(WinnerStore(target_).list())).size(), 2U);
+  const auto has_whole_step = [](const WinnerRecord& winner) { return winner.trial.problem.stage == kWholeStep; };
+  const auto winners = WinnerStore(target_).list();
+  EXPECT_EQ(std::count_if(winners.begin(), winners.end(), has_whole_step), 1);
+}
+
 TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
   const ImportResult result = import_winners(target_, text_);
   EXPECT_EQ(result.merged.added, 2);
@@ -133,6 +143,8 @@ TEST_F(ExchangeTest, SpoiledLastWinnerKeepsTheFirstOutToo) {
   EXPECT_EQ(code_with("extra", 1), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trial"].erase("driver"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["naive_gstencils"] = -1; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"].back()["trials_seen"] = -1; }), invalid);
+  EXPECT_EQ(code_with("stage", -2), invalid);
 }
 
 TEST_F(ExchangeTest, Version1IsReadAndGetsWhatIsKnownOfOlderTrials) {
