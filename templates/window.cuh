@@ -47,9 +47,14 @@ struct Cells {
   }
 };
 
-/// The same where the update asks for the cell's place too. Behind the coefficients the arguments hold the coordinates
-/// of the grid's first cell, along the kernel's axes, and the step's number, as 64 bits each: S::kPlace is how many
-/// coefficients there are.
+/// Behind the coefficients the arguments hold the coordinates of the grid's first cell, along the kernel's axes (0 to 2),
+/// and the step's number (3), as 64 bits each: S::kPlace is how many coefficients there are.
+template <class S>
+STENCIL_DEVICE long long place_number(const typename S::Value* coefficients, int number) {
+  return whole_number(coefficients + S::kPlace + number * (8 / static_cast<int>(sizeof(typename S::Value))));
+}
+
+/// The same where the update asks for the cell's place too.
 template <class S, class Source, int kI, int kJ, int kK>
 struct PlacedCells {
   using Value = typename S::Value;
@@ -64,14 +69,9 @@ struct PlacedCells {
   /// On an axis of the kernel, of the cell that far along it.
   STENCIL_DEVICE Value coordinate(int axis, int offset) const {
     const long long index = axis == 0 ? x + kI : axis == 1 ? y + kJ : z + kK;
-    return static_cast<Value>(number(axis) + index + offset);
+    return static_cast<Value>(place_number<S>(coefficients, axis) + index + offset);
   }
-  STENCIL_DEVICE Value step() const { return static_cast<Value>(number(3)); }
-
- private:
-  STENCIL_DEVICE long long number(int i) const {
-    return whole_number(coefficients + S::kPlace + i * (8 / static_cast<int>(sizeof(Value))));
-  }
+  STENCIL_DEVICE Value step() const { return static_cast<Value>(place_number<S>(coefficients, 3)); }
 };
 
 /// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.

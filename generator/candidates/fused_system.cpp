@@ -135,7 +135,6 @@ class SystemPlanner {
     int below = level.held.low[2];
     for (const SystemField& field : level.in) below = maps_planes() ? std::max(below, field.below) : below;
     system_.first_plain = std::max(system_.first_plain, level.delay + below);
-    system_.last_plain = std::max(system_.last_plain, level.held.high[2] - level.delay);
   }
 
   void find_constants(const SystemLevel& level) {

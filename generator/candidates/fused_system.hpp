@@ -51,8 +51,7 @@ struct FusedSystem {
   std::vector<SystemConstant> constants;
   Layers halo;                  ///< of a tile, without any alignment; z: planes that the walk starts before ...
   int delay = 0;                ///< ... and ends after the stored ones
-  int first_plain = 0;          ///< the first input plane with which no level updates a plane that needs more care ...
-  int last_plain = 0;           ///< ... and planes before the grid's end from which on some do
+  int first_plain = 0;          ///< the first input plane with which no level updates a plane that needs more care
   std::vector<Layers> outputs;  ///< for each output: layers that it keeps
   int exchanged_rows = 0;       ///< of a warp, published for others
   int exchange_slots = 0;

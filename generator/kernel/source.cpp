@@ -30,14 +30,6 @@ std::string late_member(const Problem& problem, const Tuning& tuning) {
       condition.empty() ? "false" : condition);
 }
 
-/// Behind the coefficients comes the place, where the update asks for it: templates/window.cuh.
-std::string coefficient_constants(const Problem& problem) {
-  const std::size_t own = problem.stencil.coefficients.size();
-  if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
-  const std::size_t place = kPlaceBytes / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
-  return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
-}
-
 std::string stencil_text(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
   const Tuning& tuning = candidate.tuning();

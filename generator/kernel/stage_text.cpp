@@ -1,5 +1,7 @@
 #include "generator/kernel/stage_text.hpp"
 
+#include "generator/kernel/launch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,6 +89,13 @@ std::string type_members(const Candidate& candidate) {
       "  using Index = {};\n",
       storage_type(type), type == ElementType::f64 ? "double" : "float",
       candidate.shape().wide_index ? "long long" : "int");
+}
+
+std::string coefficient_constants(const Problem& problem) {
+  const std::size_t own = problem.stencil.coefficients.size();
+  if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
+  const std::size_t place = kPlaceBytes / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
+  return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
 }
 
 std::string reach_members(const std::array<Reach, kMaxRank>& reach) {

@@ -17,6 +17,8 @@ AxisMap axis_map_of(const KernelAxes& axes);
 
 /// Storage, Value, Index.
 std::string type_members(const Candidate& candidate);
+/// kCoefficients. Behind the coefficients comes the place, where an update asks for it: templates/window.cuh.
+std::string coefficient_constants(const Problem& problem);
 /// kLowX ... kHighZ, with a comment.
 std::string reach_members(const std::array<Reach, kMaxRank>& reach);
 /// kBoundaryX ... kBoundaryZ.

@@ -128,14 +128,20 @@ class SystemText {
   static constexpr int kSources[] = {{{sources}}};
   static constexpr int kLayers[] = {{{layers}}};
   static constexpr stencil_tune::HeldLayers kHeld = {held};
-}};
+{step}}};
 
 )",
         fmt::arg("number", number), fmt::arg("stage", level.stage), fmt::arg("in", level.in.size()),
         fmt::arg("out", level.out.size()), fmt::arg("delay", level.delay), fmt::arg("fields", fmt::join(fields, ", ")),
         fmt::arg("places", fmt::join(places(level, in), ", ")),
         fmt::arg("sources", fmt::join(sources(level, in), ", ")),
-        fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)));
+        fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)), fmt::arg("step", step_member(number)));
+  }
+
+  /// Nothing where no update asks for the cell's place.
+  std::string step_member(std::size_t level) const {
+    if (!problem_.facts.placed) return {};
+    return fmt::format("  static constexpr int kStep = {};\n", level / step_.step.stages.size());
   }
 
   /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
@@ -175,7 +181,7 @@ class SystemText {
         R"(struct Step {{
 {types}  static constexpr int kInputs = {inputs};
   static constexpr int kOutputs = {outputs};
-  static constexpr int kCoefficients = {coefficients};
+  static constexpr int {coefficients};
 {boundaries}
   static constexpr int kLevels = {level_count};
 {levels}  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
@@ -185,7 +191,7 @@ class SystemText {
 }};
 )",
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
-        fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", problem_.stencil.coefficients.size()),
+        fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem_)),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
         fmt::arg("levels", levels), fmt::arg("state", fmt::join(state, ", ")),
         fmt::arg("constant_count", system_.constants.size()), fmt::arg("constants", fmt::join(constants, ", ")),

@@ -176,7 +176,7 @@ std::optional<std::size_t> advanced_input(const Problem& problem) {
 
 bool advances_one_field(const Problem& problem) {
   const auto advanced = advanced_input(problem);
-  return advanced && !problem.facts.placed &&
+  return advanced &&
          std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
            return tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0};
          });

@@ -143,9 +143,6 @@ class StepAnalysis {
   }
 
   void find_obstacle() {
-    const bool placed = std::any_of(step_.stages.begin(), step_.stages.end(),
-                                    [](const StepStage& stage) { return stage.facts.placed; });
-    if (placed) step_.obstacle = "coordinates or the step's number enter it, which kernels of single stages compute";
     for (const int field : step_.state) {
       if (!age(source(field))) refuse(field, "is moved from step to step, and no step writes it");
       if (becomes_.contains(field) && !taken_by_.contains(field)) {

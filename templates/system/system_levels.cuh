@@ -4,7 +4,7 @@
 #include "stencil_tune/system/system_input.cuh"
 #include "stencil_tune/system/system_rows.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
-#include "stencil_tune/window.cuh"
+#include "stencil_tune/temporal/temporal_place.cuh"
 
 namespace stencil_tune {
 
@@ -24,6 +24,7 @@ enum class SystemEdges {
 ///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
 ///    memory; kNoLayers where nobody reads them
 ///  - kHeld: the layers that the stage's outputs keep
+///  - kStep: steps that the levels before have made, where updates ask for the cell's place
 template <class S, int kLevel>
 using LevelOf = decltype(S::level(Number<kLevel>{}));
 
@@ -149,7 +150,7 @@ struct SystemLevels {
     publish_for_next<kLevel>(newest, Fields{});
     if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
     SystemState<S, T, L::kOutputs> updated;
-    update<kLevel>(window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
+    update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
     leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
     keep<kLevel>(newest, Fields{});
@@ -301,14 +302,19 @@ struct SystemLevels {
   // ---- what leaves --------------------------------------------------------------------------------------------------
 
   template <int kLevel, class Registers, class State, int... kCell>
-  STENCIL_DEVICE void update(const Registers& window, State& updated, Indices<kCell...>) const {
-    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(window, updated), ...);
+  STENCIL_DEVICE void update(Index z, const Registers& window, State& updated, Indices<kCell...>) const {
+    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, window, updated), ...);
   }
   template <int kLevel, int kI, int kJ, class Registers, class State>
-  STENCIL_DEVICE void update_cell(const Registers& window, State& updated) const {
+  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, const Registers& window, State& updated) const {
     using L = LevelOf<S, kLevel>;
     Value outputs[L::kOutputs];
-    L::update(Cells<L, Registers, kI, kJ, 0>{window}, arguments.coefficients, outputs);
+    if constexpr (T::kPlaced) {
+      L::update(FusedCells<S, T, L, Registers, kI, kJ>{{window}, arguments, tile, z, L::kStep},
+                arguments.coefficients, outputs);
+    } else {
+      L::update(Cells<L, Registers, kI, kJ, 0>{window}, arguments.coefficients, outputs);
+    }
     STENCIL_UNROLL
     for (int o = 0; o < L::kOutputs; ++o) updated.fields[o].cells[kJ][kI] = outputs[o];
   }

@@ -24,8 +24,8 @@ struct HeldLayers {
 };
 
 /// What the host has planned for the launch stands in T: kLeft, kRight, kAbove, kBelow (the tile's halo), kEarly,
-/// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain, kLastPlain (planes at the
-/// grid's ends that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each other
+/// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain (planes at the
+/// grid's beginning that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each other
 /// between two steps, not within levels), kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole rows).
 template <class Step, class T>
 struct TemporalShape<SystemOf<Step>, T> {
@@ -104,8 +104,7 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     return first < last_plane() ? first : last_plane();
   }
   STENCIL_DEVICE Index last_plain_plane() const {
-    const Index last = nz - T::kLastPlain;
-    return S::kBoundaryZ == Boundary::periodic || last > last_plane() ? last_plane() : last;
+    return S::kBoundaryZ == Boundary::periodic || nz > last_plane() ? last_plane() : nz;
   }
 
   /// Cell i of the thread's row j is in one of those layers.

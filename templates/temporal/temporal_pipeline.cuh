@@ -3,8 +3,8 @@
 
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_held.cuh"
+#include "stencil_tune/temporal/temporal_place.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
-#include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
@@ -83,7 +83,7 @@ struct Levels {
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
     Plane updated;
-    update(window, updated, AllCells{});
+    update<kLevel>(z, window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
@@ -178,14 +178,20 @@ struct Levels {
     }
   }
 
-  template <int... kCell>
-  STENCIL_DEVICE void update(const Registers& window, Plane& updated, Indices<kCell...>) const {
-    (update_cell<kCell % Shape::kCells, kCell / Shape::kCells>(window, updated), ...);
+  template <int kLevel, int... kCell>
+  STENCIL_DEVICE void update(Index z, const Registers& window, Plane& updated, Indices<kCell...>) const {
+    (update_cell<kLevel, kCell % Shape::kCells, kCell / Shape::kCells>(z, window, updated), ...);
   }
-  template <int kI, int kJ>
-  STENCIL_DEVICE void update_cell(const Registers& window, Plane& updated) const {
+  template <int kLevel, int kI, int kJ>
+  STENCIL_DEVICE void update_cell([[maybe_unused]] Index z, const Registers& window, Plane& updated) const {
     Value cell[1];
-    S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
+    if constexpr (T::kPlaced) {
+      const int ahead = tile.group * Shape::kLevels + kLevel;
+      S::update(FusedCells<S, T, S, Registers, kI, kJ>{{window}, arguments, tile, z, ahead}, arguments.coefficients,
+                cell);
+    } else {
+      S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
+    }
     updated.cells[kJ][kI] = cell[0];
   }
 

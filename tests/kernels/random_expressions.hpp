@@ -19,7 +19,6 @@ Fields make_fields(StencilBuilder& builder, const char* prefix, int count);
 struct ExpressionSize {
   int sums = 3;        ///< in linear updates
   int nesting = 4;     ///< operations in others
-  bool places = true;  ///< coordinates and the step's number, in one of five: such stencils have no fused kernels
 };
 
 /// Writes expressions of a stencil that is being built.
@@ -64,7 +63,7 @@ class RandomExpressions {
   ExpressionSize size_;
   std::array<Reach, kMaxRank> reach_{};
   bool star_ = draw_.one_in(3);
-  bool placed_ = size_.places && draw_.one_in(5);
+  bool placed_ = draw_.one_in(5);
   int distinct_ = draw_.one_of({1, 2, 3, 12});  // coefficients
   std::vector<NodeId> known_;
 };

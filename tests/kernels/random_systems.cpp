@@ -26,7 +26,7 @@ class RandomSystem {
   explicit RandomSystem(Draw& draw)
       : draw_(draw),
         rank_(draw.between(1, kMaxRank)),
-        expressions_(draw, rank_, {.sums = 1, .nesting = 2, .places = false}) {}
+        expressions_(draw, rank_, {.sums = 1, .nesting = 2}) {}
 
   Stencil build() && {
     const int stages = draw_.between(1, kMostStages);

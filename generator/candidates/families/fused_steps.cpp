@@ -79,12 +79,6 @@ Verdict asynchronous_copies(const Candidate&, const Limits& limits) {
                      limits.compute_capability, kFirstWithAsynchronousCopies);
 }
 
-Verdict no_coordinates(const Candidate& candidate, const Limits&) {
-  if (!candidate.problem().facts.placed) return {};
-  return "coordinates or the step's number enter the update; each level of fused steps has its own, which none "
-         "computes";
-}
-
 Verdict planes_on_their_way(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().prefetch > 0) return {};
   return "no plane is on its way while others are in use; it needs pf1 at least";

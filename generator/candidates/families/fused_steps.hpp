@@ -24,7 +24,6 @@ Parameter tile_borders();
 /// On the device, where the reference of as many steps has to fit.
 Verdict verifiable_steps(const Candidate& candidate, const Limits& limits);
 Verdict asynchronous_copies(const Candidate& candidate, const Limits& limits);
-Verdict no_coordinates(const Candidate& candidate, const Limits& limits);
 Verdict planes_on_their_way(const Candidate& candidate, const Limits& limits);
 /// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes.
 Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits& limits);

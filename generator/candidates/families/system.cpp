@@ -94,14 +94,14 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {}, kShift = {};  // halo of a tile\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
       "  static constexpr int kEarly = {}, kDelay = {};\n"
-      "  // Planes at the ends of the grid that need more than plain steps.\n"
-      "  static constexpr int kFirstPlain = {}, kLastPlain = {};\n"
+      "  // Planes at the beginning of the grid that need more than plain steps.\n"
+      "  static constexpr int kFirstPlain = {};\n"
       "  static constexpr int kExchangedRows = {}, kExchangeSlots = {};  // rows of a warp that others read\n"
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, fused.shift, system.halo.low[2], system.delay,
-      system.first_plain, system.last_plain, system.exchanged_rows, system.exchange_slots,
+      system.first_plain, system.exchanged_rows, system.exchange_slots,
       system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
 }
 

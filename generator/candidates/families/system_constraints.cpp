@@ -79,7 +79,6 @@ Verdict shared_parts(const Candidate& candidate, const Limits&) {
 
 std::vector<Constraint> system_constraints() {
   std::vector<Constraint> rows{
-      {"system_coordinates", "Updates of fused steps use neither coordinates nor the step's number.", no_coordinates},
       {"system_step", "The stages of a whole step pass a state on, in which each field is written once.", obstacle},
       {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
        steps_of_run},

@@ -135,7 +135,6 @@ std::vector<Constraint> temporal_constraints() {
        verifiable_steps},
       {"temporal_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",
        asynchronous_copies},
-      {"temporal_coordinates", "Updates of fused steps use neither coordinates nor the step's number.", no_coordinates},
       {"temporal_warps", "Whole warps span a temporal tile in x; on a line, one.", warps},
       {"temporal_prefetch", "A temporal kernel has at least one plane on its way.", planes_on_their_way},
       {"temporal_corners",
