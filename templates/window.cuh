@@ -3,6 +3,7 @@
 
 #include "stencil_tune/field.cuh"
 #include "stencil_tune/output.cuh"
+#include "stencil_tune/placed_cells.cuh"
 
 namespace stencil_tune {
 
@@ -45,33 +46,6 @@ struct Cells {
   STENCIL_DEVICE typename S::Value operator()(int f, int dx, int dy, int dz) const {
     return source.cell(f, kI + dx, kJ + dy, kK + dz);
   }
-};
-
-/// Behind the coefficients the arguments hold the coordinates of the grid's first cell, along the kernel's axes (0 to 2),
-/// and the step's number (3), as 64 bits each: S::kPlace is how many coefficients there are.
-template <class S>
-STENCIL_DEVICE long long place_number(const typename S::Value* coefficients, int number) {
-  return whole_number(coefficients + S::kPlace + number * (8 / static_cast<int>(sizeof(typename S::Value))));
-}
-
-/// The same where the update asks for the cell's place too.
-template <class S, class Source, int kI, int kJ, int kK>
-struct PlacedCells {
-  using Value = typename S::Value;
-  using Index = typename S::Index;
-
-  Cells<S, Source, kI, kJ, kK> cells;
-  const Value* coefficients;
-  Index x, y, z;  ///< of the first output
-
-  STENCIL_DEVICE Value operator()(int f, int dx, int dy, int dz) const { return cells(f, dx, dy, dz); }
-
-  /// On an axis of the kernel, of the cell that far along it.
-  STENCIL_DEVICE Value coordinate(int axis, int offset) const {
-    const long long index = axis == 0 ? x + kI : axis == 1 ? y + kJ : z + kK;
-    return static_cast<Value>(place_number<S>(coefficients, axis) + index + offset);
-  }
-  STENCIL_DEVICE Value step() const { return static_cast<Value>(place_number<S>(coefficients, 3)); }
 };
 
 /// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
@@ -157,8 +131,8 @@ struct TileUpdate {
   STENCIL_DEVICE void output(Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
     Value cell[S::kOutputs];
     if constexpr (T::kPlaced) {
-      S::update(PlacedCells<S, Source, kI, kJ, kK>{{source}, arguments.coefficients, x, y, z}, arguments.coefficients,
-                cell);
+      using Read = Cells<S, Source, kI, kJ, kK>;
+      S::update(PlacedCells<S, Read>{{source}, arguments, x + kI, y + kJ, z + kK, 0}, arguments.coefficients, cell);
     } else {
       S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
     }

@@ -1,6 +1,7 @@
 // Definition files: TOML to stencil.
 #include "generator/definition/definition.hpp"
 
+#include "generator/definition/functions.hpp"
 #include "generator/definition/stencil.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
@@ -30,7 +31,7 @@ namespace stencil_tune {
 namespace {
 
 const std::vector<std::string> kKeys{"name",   "rank",  "element", "fields", "coefficients", "let",
-                                     "update", "stage", "rotate",  "source", "description"};
+                                     "update", "stage", "rotate",  "boundary", "source", "description"};
 
 /// The text with every byte that is not ASCII replaced, so that places stay what they are. Only comments may hold such
 /// characters, and toml++ 3.3 is undefined on some of them. A byte order mark becomes blanks.
@@ -76,6 +77,7 @@ class DefinitionReader {
     declare(stencil, document);
     updates(stencil, document);
     rotations(stencil, document);
+    boundaries(stencil, document);
     return std::move(stencil).build(0);
   }
 
@@ -211,7 +213,7 @@ class DefinitionReader {
     if (fields->as_array() == nullptr) text_.reject(offset_of(*fields), "'fields' must be a list of names");
     for (const toml::node& field : *fields->as_array()) {
       if (field.as_string() == nullptr) text_.reject(offset_of(field), "a field's name must be a string");
-      stencil.declare_field(field.as_string()->get(), offset_of(field));
+      declare_field(stencil, field.as_string()->get(), offset_of(field));
     }
     if (const toml::table* coefficients = table(document, "coefficients")) {
       for (const Entry& entry : entries(*coefficients)) {
@@ -223,6 +225,13 @@ class DefinitionReader {
     if (const toml::table* let = table(document, "let")) {
       for (const Entry& entry : entries(*let)) stencil.declare_expression(entry.key, expression(entry), entry.offset);
     }
+  }
+
+  /// "u", or "dz(z)" for a profile.
+  static void declare_field(DefinedStencil& stencil, std::string_view text, std::size_t offset) {
+    const std::size_t open = text.find('(');
+    if (open == std::string_view::npos || !text.ends_with(")")) return stencil.declare_field(text, offset);
+    stencil.declare_profile(text.substr(0, open), text.substr(open + 1, text.size() - open - 2), offset);
   }
 
   void updates(DefinedStencil& stencil, const toml::table& document) const {
@@ -260,6 +269,39 @@ class DefinitionReader {
     for (const Entry& entry : entries(*rotate)) {
       if (entry.value->as_string() == nullptr) text_.reject(offset_of(*entry.value), "a field's name must be a string");
       stencil.rotate(entry.key, entry.value->as_string()->get(), entry.offset);
+    }
+  }
+
+  void boundaries(DefinedStencil& stencil, const toml::table& document) const {
+    const toml::table* boundary = table(document, "boundary");
+    if (boundary == nullptr) return;
+    for (const Entry& entry : entries(*boundary)) {
+      const bool is_axis = entry.key.size() == 1 && kAxes.find(entry.key) != std::string_view::npos;
+      const toml::table* of_field = entry.value->as_table();
+      if (is_axis) {
+        axis_boundary(stencil, "", entry);
+      } else if (of_field != nullptr) {
+        for (const Entry& axis : entries(*of_field)) axis_boundary(stencil, entry.key, axis);
+      } else {
+        text_.reject(offset_of(*entry.value),
+                     fmt::format("write {0}.x = \"...\", or y or z, for field '{0}'; x = \"...\" for all fields",
+                                 quotable(entry.key)));
+      }
+    }
+  }
+
+  /// x = "odd", x.low = "odd".
+  void axis_boundary(DefinedStencil& stencil, std::string_view field, const Entry& axis) const {
+    const toml::table* sides = axis.value->as_table();
+    if (sides == nullptr) {
+      stencil.boundary(field, axis.key, std::nullopt, expression(axis), axis.offset);
+      return;
+    }
+    for (const Entry& side : entries(*sides)) {
+      if (side.key != "low" && side.key != "high") {
+        text_.reject(side.offset, fmt::format("'{}' is no side of an axis; those are low and high", quotable(side.key)));
+      }
+      stencil.boundary(field, axis.key, side.key == "low" ? Side::low : Side::high, expression(side), side.offset);
     }
   }
 

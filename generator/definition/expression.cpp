@@ -1,5 +1,6 @@
 // One-liners: --expr "u_next = u + alpha * laplacian(u); alpha = 0.1".
 #include "generator/definition/definition.hpp"
+#include "generator/definition/functions.hpp"
 #include "generator/definition/stencil.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@ struct Clause {
   Token name;  ///< the left side; kind `end` where there is none
   ExpressionText right;
   std::optional<double> number;  ///< where the right side is nothing but a number
+  Token axis{};                  ///< of "dz(z)", which declares a profile of that name; kind `end` elsewhere
 };
 
 /// A signed literal and nothing else.
@@ -24,6 +26,13 @@ std::optional<double> lone_number(const std::vector<Token>& tokens, std::size_t 
   }
   if (last - first != 1 || tokens[first].kind != Token::Kind::number) return std::nullopt;
   return sign * tokens[first].value;
+}
+
+/// "dz(z)" and nothing else.
+bool declares_profile(const std::vector<Token>& tokens, std::size_t first, std::size_t last) {
+  return last - first == 4 && tokens[first].kind == Token::Kind::name && tokens[first + 1].text == "(" &&
+         tokens[first + 2].kind == Token::Kind::name && tokens[first + 3].text == ")" &&
+         find_function(tokens[first].text) == nullptr;
 }
 
 std::vector<Clause> split_clauses(const DefinitionText& text) {
@@ -40,22 +49,30 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
       first += 2;
     }
     clause.right = {&text, tokens[first].offset, tokens[last].offset - tokens[first].offset};
-    if (clause.name.kind == Token::Kind::name) clause.number = lone_number(tokens, first, last);
+    if (clause.name.kind == Token::Kind::name) {
+      clause.number = lone_number(tokens, first, last);
+    } else if (declares_profile(tokens, first, last)) {
+      clause.name = tokens[first];
+      clause.axis = tokens[first + 2];
+    }
     clauses.push_back(clause);
     first = after;
   }
   return clauses;
 }
 
+bool is_profile(const Clause& clause) { return clause.axis.kind == Token::Kind::name; }
+
 Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, int rank, Form form) {
   DefinedStencil stencil(where, "expression", rank, form);
   for (const Clause& clause : clauses) {
     if (clause.number) stencil.declare_coefficient(clause.name.text, *clause.number, clause.name.offset);
+    if (is_profile(clause)) stencil.declare_profile(clause.name.text, clause.axis.text, clause.name.offset);
   }
   stencil.scope().declare_unknown_fields();
   std::vector<std::pair<std::string_view, const Clause*>> updates;
   for (const Clause& clause : clauses) {
-    if (clause.number) continue;
+    if (clause.number || is_profile(clause)) continue;
     const bool named = clause.name.kind == Token::Kind::name;
     if (!named && !updates.empty())
       where.reject(clause.right.begin, "each of several updates needs a name, as in v = ...");

@@ -104,6 +104,14 @@ NodeId ExpressionBuilder::coordinate(int axis, int offset) {
   return checked(builder_.coordinate(axis, offset));
 }
 
+NodeId ExpressionBuilder::beyond(Operation op, int axis, int offset) {
+  if (std::abs(offset) > kDefinitionLimits.offset) {
+    throw ExpressionError(fmt::format("the edge is asked about {} cells away; {} is the most", std::abs(offset),
+                                      kDefinitionLimits.offset));
+  }
+  return checked(op == Operation::before ? builder_.before(axis, offset) : builder_.after(axis, offset));
+}
+
 NodeId ExpressionBuilder::step() { return checked(builder_.step()); }
 
 NodeId ExpressionBuilder::apply(Operation op, NodeId a, NodeId b, NodeId c) {
@@ -155,8 +163,12 @@ NodeId ExpressionBuilder::shift(NodeId expression, const Offset& by) {
       continue;
     }
     const Node node = builder_.stencil().nodes[at(id)];  // a copy: the arena grows
-    if (node.op == Operation::read) {
+    if (node.op == Operation::read || node.op == Operation::profile) {
       moved[at(id)] = read(node.index, {node.offset[0] + by[0], node.offset[1] + by[1], node.offset[2] + by[2]});
+      continue;
+    }
+    if (node.op == Operation::before || node.op == Operation::after) {
+      moved[at(id)] = beyond(node.op, node.index, node.offset[at(node.index)] + by[at(node.index)]);
       continue;
     }
     if (node.op == Operation::coordinate) {

@@ -211,6 +211,7 @@ class Parser {
     if (is_axis_name(token.text)) return coordinate(token);
     Symbol* symbol = scope_.find(token.text);
     if (symbol == nullptr && token.text == "t") return step(token);
+    if (symbol == nullptr && is_edge_name(token.text)) return edge(token);
     if (symbol == nullptr) reject_name(token);
     symbol->used = true;
     const Symbol found = *symbol;
@@ -219,6 +220,13 @@ class Parser {
       return scope_.builder().coefficient_value(found.index);
     }
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
+    const int along = found.kind == Symbol::Kind::field ? profile_axis(scope_.builder().stencil(), found.index) : -1;
+    for (int axis = 0; along >= 0 && axis < kMaxRank; ++axis) {
+      if (axis == along || offset[static_cast<std::size_t>(axis)] == 0) continue;
+      reject(token, fmt::format("'{}' varies along {} alone; write {}[{}+1]", token.text,
+                                kAxes[static_cast<std::size_t>(along)], token.text,
+                                kAxes[static_cast<std::size_t>(along)]));
+    }
     return build(token.offset, [&](ExpressionBuilder& e) {
       return found.kind == Symbol::Kind::field ? e.read(found.index, offset) : e.shift(found.index, offset);
     });
@@ -232,6 +240,21 @@ class Parser {
     const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
     return build(token.offset,
                  [&](ExpressionBuilder& e) { return e.coordinate(static_cast<int>(axis), offset[axis]); });
+  }
+
+  /// x_before, y_after ...
+  static bool is_edge_name(std::string_view name) {
+    return name.size() > 2 && is_axis_name(name.substr(0, 1)) &&
+           (name.substr(1) == "_before" || name.substr(1) == "_after");
+  }
+
+  /// How far the cell lies beyond an edge, or a neighbour: x_before[x-1].
+  NodeId edge(const Token& token) {
+    const std::size_t axis = axis_of(Token{token.kind, token.text.substr(0, 1), token.value, token.offset});
+    const Offset offset = is("[") ? index(token) : Offset{0, 0, 0};
+    const Operation op = token.text.ends_with("_before") ? Operation::before : Operation::after;
+    return build(token.offset,
+                 [&](ExpressionBuilder& e) { return e.beyond(op, static_cast<int>(axis), offset[axis]); });
   }
 
   /// t, where nothing of the name is declared.

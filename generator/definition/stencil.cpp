@@ -1,9 +1,11 @@
 #include "generator/definition/stencil.hpp"
 
+#include "generator/definition/functions.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +14,8 @@
 
 namespace stencil_tune {
 namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 std::set<int> fields_read(const Stencil& stencil) {
   std::set<int> fields;
@@ -34,12 +38,27 @@ std::string_view current_of(std::string_view name) {
 DefinedStencil::DefinedStencil(const DefinitionText& text, std::string name, int rank, Form form)
     : text_(text), builder_(std::move(name), rank, form), scope_(builder_) {}
 
-void DefinedStencil::declare_field(std::string_view name, std::size_t offset) {
+void DefinedStencil::require_room(std::string_view name, std::size_t offset) const {
   if (const std::string why = scope_.obstacle(name); !why.empty()) text_.reject(offset, why);
   if (static_cast<int>(builder_.stencil().fields.size()) >= kDefinitionLimits.fields) {
     text_.reject(offset, fmt::format("more than {} fields", kDefinitionLimits.fields));
   }
+}
+
+void DefinedStencil::declare_field(std::string_view name, std::size_t offset) {
+  require_room(name, offset);
   scope_.declare(name, {Symbol::Kind::field, builder_.field(name)});
+  declared_.emplace_back(name, offset);
+}
+
+void DefinedStencil::declare_profile(std::string_view name, std::string_view axis, std::size_t offset) {
+  require_room(name, offset);
+  const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
+  if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
+    text_.reject(offset, fmt::format("'{}' varies along one axis, one of {}; a field of the whole grid has its name alone",
+                                     name, fmt::join(axes.begin(), axes.end(), ", ")));
+  }
+  scope_.declare(name, {Symbol::Kind::field, builder_.profile(name, static_cast<int>(axes.find(axis)))});
   declared_.emplace_back(name, offset);
 }
 
@@ -109,11 +128,55 @@ Stencil DefinedStencil::build(std::size_t offset) && {
   for (const auto& [name, where] : declared_) {
     if (!scope_.find(name)->used) text_.reject(where, fmt::format("'{}' is declared but never used", name));
   }
+  const auto reject = [&](std::size_t where, const std::string& why) { text_.reject(where, why); };
+  try {
+    if (!boundaries_.empty()) boundaries_.apply(scope_.expressions(), reject);
+  } catch (const ExpressionError& error) {
+    text_.reject(offset, error.what());
+  }
   try {
     return std::move(builder_).build();
   } catch (const Error& error) {
     text_.reject(offset, error.what());
   }
+}
+
+void DefinedStencil::boundary(std::string_view field, std::string_view axis, std::optional<Side> side,
+                              const ExpressionText& rule, std::size_t offset) {
+  const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
+  if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
+    text_.reject(offset, fmt::format("'{}' is no axis of a stencil of rank {}; the axes are {}", quotable(axis),
+                                     builder_.stencil().rank, fmt::join(axes.begin(), axes.end(), ", ")));
+  }
+  const int number = field.empty() ? -1 : known_field(field, offset);
+  if (number >= 0 && profile_axis(builder_.stencil(), number) >= 0) {
+    text_.reject(offset, fmt::format("'{}' varies along one axis alone, and is answered as other fields there", field));
+  }
+  const EdgeRule edge = edge_rule(rule);
+  for (const Side each : {Side::low, Side::high}) {
+    if (!side || *side == each) boundaries_.add(number, static_cast<int>(axes.find(axis)), each, edge);
+  }
+}
+
+EdgeRule DefinedStencil::edge_rule(const ExpressionText& rule) {
+  const std::string_view text = text_.text().substr(rule.begin, rule.length);
+  const std::size_t open = text.find('(');
+  const std::string_view word = text.substr(0, open);
+  const std::optional<EdgeRule::Kind> kind = DefinedBoundaries::kind_of(word);
+  const bool slopes = kind == EdgeRule::Kind::neumann;
+  if (!kind || slopes != (open != std::string_view::npos && text.ends_with(")"))) {
+    text_.reject(rule.begin, fmt::format("'{}' is no boundary; there are hold, zero, clamp, periodic, reflect, odd and "
+                                         "neumann(q), where q is a coefficient or a number",
+                                         quotable(text)));
+  }
+  EdgeRule edge{*kind, -1, rule.begin};
+  if (slopes) {
+    edge.slope = parse_expression({rule.text, rule.begin + open + 1, rule.length - open - 2}, scope_);
+    if (builder_.reads_field(edge.slope)) {
+      text_.reject(rule.begin, "the slope of neumann(q) is the same in all cells: a coefficient or a number");
+    }
+  }
+  return edge;
 }
 
 int DefinedStencil::known_field(std::string_view name, std::size_t offset) {

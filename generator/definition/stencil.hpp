@@ -1,6 +1,7 @@
 // What files and one-liners have in common: declaring names, limits, rotations, the finished stencil.
 #pragma once
 
+#include "generator/definition/boundaries.hpp"
 #include "generator/definition/parser.hpp"
 
 #include <optional>
@@ -20,6 +21,8 @@ class DefinedStencil {
   Scope& scope() noexcept { return scope_; }
 
   void declare_field(std::string_view name, std::size_t offset);
+  /// A field that varies along the axis ('x', 'y' or 'z') alone.
+  void declare_profile(std::string_view name, std::string_view axis, std::size_t offset);
   void declare_coefficient(std::string_view name, double value, std::size_t offset);
   void declare_expression(std::string_view name, const ExpressionText& expression, std::size_t offset);
 
@@ -31,16 +34,24 @@ class DefinedStencil {
   /// becomes the single input.
   void rotate_by_convention();
 
+  /// What lies beyond the edges of an axis, on one side or both: of a field, or of all that have no rule of their own
+  /// (an empty name). `rule` is a word, or neumann(q).
+  void boundary(std::string_view field, std::string_view axis, std::optional<Side> side, const ExpressionText& rule,
+                std::size_t offset);
+
   /// `offset` is shown where the stencil as a whole is at fault.
   Stencil build(std::size_t offset) &&;
 
  private:
+  void require_room(std::string_view name, std::size_t offset) const;
+  EdgeRule edge_rule(const ExpressionText& rule);
   int known_field(std::string_view name, std::size_t offset);
   std::optional<int> field_index(std::string_view name);
 
   const DefinitionText& text_;
   StencilBuilder builder_;
   Scope scope_;
+  DefinedBoundaries boundaries_;
   std::vector<std::pair<std::string, std::size_t>> declared_;  ///< where, so that unused ones can be shown
 };
 

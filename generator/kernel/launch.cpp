@@ -89,6 +89,10 @@ void require_count(std::string_view what, std::size_t given, std::size_t needed)
 
 }  // namespace
 
+std::size_t place_bytes(const Problem& problem) {
+  return problem.facts.placed ? kPlaceBytes + problem.stencil.profiles.size() * sizeof(std::uint64_t) : 0;
+}
+
 LaunchGeometry launch_geometry(const Candidate& candidate, const Box& box) {
   const Tuning& tuning = candidate.tuning();
   LaunchGeometry geometry;
@@ -124,7 +128,8 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   const KernelAxes& axes = candidate.shape().axes;
   const TileGrid grid = tile_grid(candidate, box);
   const int steps = sweeps_per_launch(candidate.tuning());
-  inputs_ = kernel_inputs(problem, steps).size();
+  profiles_ = problem.facts.placed ? problem.stencil.profiles.size() : 0;
+  inputs_ = kernel_inputs(problem, steps).size() - profiles_;
   outputs_ = kernel_outputs(problem, steps).size();
   coefficients_ = problem.stencil.coefficients.size();
   doubles_ = problem.type == ElementType::f64;
@@ -145,7 +150,7 @@ KernelArguments::KernelArguments(const Candidate& candidate, const Box& box) {
   grid_axis_ = axes.grid_axis;
   std::vector<double> values;
   for (const Coefficient& coefficient : problem.stencil.coefficients) values.push_back(coefficient.value);
-  if (placed_) values.resize(values.size() + kPlaceBytes / (doubles_ ? sizeof(double) : sizeof(float)));
+  if (placed_) values.resize(values.size() + place_bytes(problem) / (doubles_ ? sizeof(double) : sizeof(float)));
   if (values.empty()) {
     packer.put(0.0);  // an array of none has one
   } else if (doubles_) {
@@ -177,18 +182,18 @@ void KernelArguments::add_tensor_maps(const Candidate& candidate) {
 void KernelArguments::write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
                             std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
                             const Place& place) const {
-  require_count("inputs", inputs.size(), inputs_);
+  require_count("inputs", inputs.size(), inputs_ + profiles_);
   require_count("outputs", outputs.size(), outputs_);
   if (!coefficients.empty()) require_count("coefficients", coefficients.size(), coefficients_);
   std::memcpy(to.data(), packed_.data(), packed_.size());
-  std::memcpy(to.data() + inputs_at_, inputs.data(), inputs.size_bytes());
+  std::memcpy(to.data() + inputs_at_, inputs.data(), inputs_ * sizeof(std::uint64_t));
   std::memcpy(to.data() + outputs_at_, outputs.data(), outputs.size_bytes());
   if (doubles_) {
     write_as<double>(coefficients, to.data() + coefficients_at_);
   } else {
     write_as<float>(coefficients, to.data() + coefficients_at_);
   }
-  if (placed_) write_place(place, to);
+  if (placed_) write_place(place, inputs.subspan(inputs_), to);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     TensorMapRequest map = maps_[i];
     map.address = inputs[i];
@@ -205,7 +210,8 @@ std::vector<std::byte> KernelArguments::pack(std::span<const std::uint64_t> inpu
   return bytes;
 }
 
-void KernelArguments::write_place(const Place& place, std::span<std::byte> to) const {
+void KernelArguments::write_place(const Place& place, std::span<const std::uint64_t> profiles,
+                                  std::span<std::byte> to) const {
   std::array<std::int64_t, kMaxRank + 1> numbers{0, 0, 0, place.step};
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
     if (grid_axis_[axis] >= 0) numbers[axis] = place.origin[static_cast<std::size_t>(grid_axis_[axis])];
@@ -213,6 +219,8 @@ void KernelArguments::write_place(const Place& place, std::span<std::byte> to) c
   static_assert(sizeof numbers == kPlaceBytes);
   const std::size_t own = coefficients_ * (doubles_ ? sizeof(double) : sizeof(float));
   std::memcpy(to.data() + coefficients_at_ + own, numbers.data(), sizeof numbers);
+  if (profiles.empty()) return;
+  std::memcpy(to.data() + coefficients_at_ + own + sizeof numbers, profiles.data(), profiles.size_bytes());
 }
 
 }  // namespace stencil_tune

@@ -14,6 +14,9 @@ namespace stencil_tune {
 
 /// Of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
 inline constexpr std::size_t kPlaceBytes = 32;
+/// Of all that stands behind the coefficients: the place, where the update asks for its cell's, and then the addresses of
+/// the profiles.
+std::size_t place_bytes(const Problem& problem);
 
 struct LaunchGeometry {
   std::array<unsigned, 3> grid{1, 1, 1};   ///< blocks; all zero when there is nothing to update
@@ -51,9 +54,9 @@ class KernelArguments {
   using EncodeMap = std::function<void(const TensorMapRequest&, std::span<std::byte>)>;
 
   /// The whole parameter into `to`, of bytes() bytes at least.
-  /// inputs and outputs: one address per entry of facts.inputs, facts.outputs; coefficients: one per
+  /// inputs and outputs: one address per entry of kernel_inputs(), kernel_outputs(); coefficients: one per
   /// stencil.coefficients, converted to the compute type, or none for the stencil's own values.
-  /// place: for stencils that ask for it (StageFacts::placed).
+  /// place: for stencils that ask for it (StageFacts::asks_place).
   /// Throws Error(invalid_argument) for other counts, and what encode_map throws.
   void write(std::span<const std::uint64_t> inputs, std::span<const std::uint64_t> outputs,
              std::span<const double> coefficients, const EncodeMap& encode_map, std::span<std::byte> to,
@@ -69,11 +72,12 @@ class KernelArguments {
 
  private:
   void add_tensor_maps(const Candidate& candidate);
-  void write_place(const Place& place, std::span<std::byte> to) const;
+  void write_place(const Place& place, std::span<const std::uint64_t> profiles, std::span<std::byte> to) const;
 
   std::vector<std::byte> packed_;  ///< addresses zero, coefficients the stencil's own
   std::vector<TensorMapRequest> maps_;
   std::size_t inputs_at_ = 0, inputs_ = 0;    ///< offset of the first address, how many
+  std::size_t profiles_ = 0;                  ///< of the addresses, behind the place
   std::size_t outputs_at_ = 0, outputs_ = 0;  ///< the same
   std::size_t coefficients_at_ = 0, coefficients_ = 0;
   bool doubles_ = false;                          ///< coefficients are doubles, not floats

@@ -94,7 +94,7 @@ std::string type_members(const Candidate& candidate) {
 std::string coefficient_constants(const Problem& problem) {
   const std::size_t own = problem.stencil.coefficients.size();
   if (!problem.facts.placed) return fmt::format("kCoefficients = {}", own);
-  const std::size_t place = kPlaceBytes / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
+  const std::size_t place = place_bytes(problem) / (problem.type == ElementType::f64 ? sizeof(double) : sizeof(float));
   return fmt::format("kPlace = {}, kCoefficients = {}", own, own + place);
 }
 

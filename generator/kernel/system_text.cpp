@@ -27,6 +27,13 @@ std::string layers_text(const Layers& layers) {
                      layers.low[2], layers.high[2]);
 }
 
+/// Those of kernel_inputs() that are of the whole grid.
+std::vector<int> grid_inputs(const Problem& problem, int steps) {
+  std::vector<int> fields = kernel_inputs(problem, steps);
+  std::erase_if(fields, [&](int field) { return profile_axis(problem.stencil, field) >= 0; });
+  return fields;
+}
+
 class SystemText {
  public:
   explicit SystemText(const Candidate& candidate)
@@ -35,7 +42,7 @@ class SystemText {
         step_(tuned_step(problem_, candidate.tuning())),
         system_(candidate.shape().system),
         axes_(candidate.shape().axes),
-        inputs_(kernel_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
+        inputs_(grid_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
 
   std::string write() const {
     std::string text;

@@ -135,8 +135,24 @@ class StatementWriter {
       }
       case Operation::step:
         return "u.step()";
+      case Operation::before:
+      case Operation::after: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        return fmt::format("u.{}({}, {})", name(node.op), axes_[axis], node.offset[axis]);
+      }
+      case Operation::profile: {
+        const auto axis = static_cast<std::size_t>(profile_axis(stencil_, node.index));
+        return fmt::format("u.profile({}, {}, {})", number_of_profile(node.index), axes_[axis], node.offset[axis]);
+      }
     }
     return {};
+  }
+
+  /// As the kernel's arguments have it.
+  std::ptrdiff_t number_of_profile(int field) const {
+    const auto found = std::find_if(stencil_.profiles.begin(), stencil_.profiles.end(),
+                                    [&](const Profile& profile) { return profile.field == field; });
+    return found - stencil_.profiles.begin();
   }
 
   static std::string number(double value) {

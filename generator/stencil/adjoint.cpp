@@ -1,5 +1,6 @@
 #include "generator/stencil/adjoint.hpp"
 
+#include "generator/stencil/linear.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -94,6 +95,9 @@ class Derivatives {
       case Operation::read:
       case Operation::coordinate:
       case Operation::step:
+      case Operation::before:
+      case Operation::after:
+      case Operation::profile:
       case Operation::less:
       case Operation::less_equal:
       case Operation::equal:
@@ -174,12 +178,12 @@ class Differentiated {
                               stencil.stages.size()));
     }
     const bool placed = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
-      return node.op == Operation::coordinate || node.op == Operation::step;
+      return is_place(node.op);
     });
     if (placed) {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("stencil '{}' uses coordinates or the step's number: derivatives are known for stencils "
-                              "that are the same everywhere and in each step",
+                  fmt::format("stencil '{}' uses coordinates, the step's number, profiles or boundaries of its own: derivatives "
+                              "are known for stencils that are the same everywhere and in each step",
                               stencil.name));
     }
     for (const Update& update : stencil.stages.front().updates) {

@@ -52,6 +52,18 @@ std::vector<NodeId> drop_unmarked(Stencil& stencil, const std::vector<bool>& mar
   return renumbered;
 }
 
+void require_axis(const Stencil& stencil, int axis) {
+  if (axis >= 0 && axis < stencil.rank) return;
+  reject(fmt::format("there is no axis number {} in a stencil of rank {}", axis, stencil.rank));
+}
+
+void require_whole_field(const Stencil& stencil, int field) {
+  const int axis = profile_axis(stencil, field);
+  if (axis < 0) return;
+  reject(fmt::format("field '{}' varies along {} alone, and cannot be written or take another's place",
+                     stencil.fields[at(field)], "xyz"[axis]));
+}
+
 void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number) {
   if (stage.updates.empty()) reject(fmt::format("stage {} of stencil '{}' writes nothing", number, stencil.name));
   std::set<int> written;
@@ -80,6 +92,13 @@ void check_stage(const Stencil& stencil, const Stage& stage, std::size_t number)
 }
 
 }  // namespace
+
+int profile_axis(const Stencil& stencil, int field) noexcept {
+  for (const Profile& profile : stencil.profiles) {
+    if (profile.field == field) return profile.axis;
+  }
+  return -1;
+}
 
 bool commutes(Operation op) {
   return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
@@ -133,6 +152,9 @@ double carry_out(Operation op, double a, double b, double c) {
     case Operation::read:
     case Operation::coordinate:
     case Operation::step:
+    case Operation::before:
+    case Operation::after:
+    case Operation::profile:
       break;
   }
   return std::nan("");
@@ -145,6 +167,9 @@ int operand_count(Operation op) noexcept {
     case Operation::read:
     case Operation::coordinate:
     case Operation::step:
+    case Operation::before:
+    case Operation::after:
+    case Operation::profile:
       return 0;
     case Operation::negate:
     case Operation::absolute:
@@ -225,6 +250,12 @@ std::string_view name(Operation op) noexcept {
       return "coordinate";
     case Operation::step:
       return "step";
+    case Operation::before:
+      return "before";
+    case Operation::after:
+      return "after";
+    case Operation::profile:
+      return "profile";
   }
   return "?";
 }
@@ -260,6 +291,22 @@ int StencilBuilder::coefficient(std::string_view name, double default_value) {
   return entry->second;
 }
 
+int StencilBuilder::profile(std::string_view name, int axis) {
+  require_axis(stencil_, axis);
+  const auto known = static_cast<int>(stencil_.fields.size());
+  const int index = field(name);
+  if (index == known) stencil_.profiles.push_back({index, axis});
+  if (profile_axis(stencil_, index) != axis) {
+    reject(fmt::format("field '{}' is known already, and does not vary along {} alone", name, "xyz"[axis]));
+  }
+  return index;
+}
+
+void StencilBuilder::boundary(int axis, Boundary boundary) {
+  require_axis(stencil_, axis);
+  stencil_.boundary[static_cast<std::size_t>(axis)] = boundary;
+}
+
 NodeId StencilBuilder::number(double value) {
   if (!std::isfinite(value)) reject(fmt::format("{} is not a finite number", value));
   Node node;
@@ -286,23 +333,32 @@ NodeId StencilBuilder::read(int field, Offset offset) {
                          fmt::join(offset, ","), stencil_.rank));
     }
   }
+  const int axis = profile_axis(stencil_, field);
   Node node;
-  node.op = Operation::read;
+  node.op = axis < 0 ? Operation::read : Operation::profile;
   node.index = field;
-  node.offset = offset;
+  if (axis < 0) {
+    node.offset = offset;
+  } else {
+    node.offset[static_cast<std::size_t>(axis)] = offset[static_cast<std::size_t>(axis)];
+  }
   return intern(node);
 }
 
-NodeId StencilBuilder::coordinate(int axis, int offset) {
-  if (axis < 0 || axis >= stencil_.rank) {
-    reject(fmt::format("there is no axis number {} in a stencil of rank {}", axis, stencil_.rank));
-  }
+NodeId StencilBuilder::along_axis(Operation op, int axis, int offset) {
+  require_axis(stencil_, axis);
   Node node;
-  node.op = Operation::coordinate;
+  node.op = op;
   node.index = axis;
   node.offset[static_cast<std::size_t>(axis)] = offset;
   return intern(node);
 }
+
+NodeId StencilBuilder::coordinate(int axis, int offset) { return along_axis(Operation::coordinate, axis, offset); }
+
+NodeId StencilBuilder::before(int axis, int offset) { return along_axis(Operation::before, axis, offset); }
+
+NodeId StencilBuilder::after(int axis, int offset) { return along_axis(Operation::after, axis, offset); }
 
 NodeId StencilBuilder::step() {
   Node node;
@@ -376,6 +432,7 @@ void StencilBuilder::update(int output_field, NodeId expression) {
   if (expression < 0 || at(expression) >= stencil_.nodes.size()) {
     reject(fmt::format("the update of field '{}' has no expression", stencil_.fields[at(output_field)]));
   }
+  require_whole_field(stencil_, output_field);
   if (stencil_.stages.empty()) begin_stage();
   stencil_.stages.back().updates.push_back({output_field, expression});
 }
@@ -383,7 +440,15 @@ void StencilBuilder::update(int output_field, NodeId expression) {
 void StencilBuilder::rotate(int from_field, int to_field) {
   const auto is_field = [this](int field) { return field >= 0 && at(field) < stencil_.fields.size(); };
   if (!is_field(from_field) || !is_field(to_field)) reject("a rotation names a field that does not exist");
+  require_whole_field(stencil_, from_field);
+  require_whole_field(stencil_, to_field);
   stencil_.rotations.push_back({from_field, to_field});
+}
+
+void StencilBuilder::rewrite(const std::function<NodeId(NodeId)>& change) {
+  for (Stage& stage : stencil_.stages) {
+    for (Update& update : stage.updates) update.expression = change(update.expression);
+  }
 }
 
 Stencil StencilBuilder::build() && {

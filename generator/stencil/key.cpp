@@ -19,6 +19,20 @@ bool commutes(Operation op) {
 
 std::uint64_t hash_text(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
+/// The axis that a node is along; -1 for others.
+int axis_of(const Stencil& stencil, const Node& node) {
+  switch (node.op) {
+    case Operation::coordinate:
+    case Operation::before:
+    case Operation::after:
+      return node.index;
+    case Operation::profile:
+      return profile_axis(stencil, node.index);
+    default:
+      return -1;
+  }
+}
+
 /// A hash of each node's structure that knows no names, fields or coefficients: it orders the operands of commuting
 /// operations, so that a*b and b*a are one.
 std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
@@ -30,7 +44,7 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
     if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "));
-    if (node.op == Operation::coordinate) text += fmt::format(" {}", node.index);  // axes are no names
+    if (const int axis = axis_of(stencil, node); axis >= 0) text += fmt::format(" {}", axis);  // axes are no names
     hashes.push_back(hash_text(text));
   }
   return hashes;
@@ -100,6 +114,13 @@ class CanonicalWriter {
         return fmt::format("f{}[{}]", number(fields_, node.index), fmt::join(node.offset, ","));
       case Operation::coordinate:
         return fmt::format("x{}[{}]", node.index, node.offset[at(node.index)]);
+      case Operation::before:
+      case Operation::after:
+        return fmt::format("{} {}[{}]", name(node.op), node.index, node.offset[at(node.index)]);
+      case Operation::profile: {
+        const int axis = profile_axis(stencil_, node.index);
+        return fmt::format("f{} along {}[{}]", number(fields_, node.index), axis, node.offset[at(axis)]);
+      }
       default:
         break;
     }

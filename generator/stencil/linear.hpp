@@ -8,8 +8,12 @@
 
 namespace stencil_tune {
 
-/// Whether it is a coordinate or the step's number: no field, and yet not the same everywhere.
-inline bool is_place(Operation op) { return op == Operation::coordinate || op == Operation::step; }
+/// Whether it is read at no field of the whole grid, and yet is not the same everywhere: a coordinate, the step's number,
+/// the distance from an edge, a profile.
+inline bool is_place(Operation op) {
+  return op == Operation::coordinate || op == Operation::step || op == Operation::before || op == Operation::after ||
+         op == Operation::profile;
+}
 
 /// Whether the expression is a weighted sum of field reads with read-free weights (and no constant term).
 bool is_linear(const Stencil& stencil, NodeId root);

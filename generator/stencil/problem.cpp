@@ -16,6 +16,8 @@
 namespace stencil_tune {
 namespace {
 
+constexpr std::string_view kAxisNames = "xyz";
+
 [[noreturn]] void reject(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 void check(const Problem& problem) {
@@ -67,6 +69,33 @@ void check_constants(const Problem& problem) {
   }
 }
 
+/// What the definition says of an axis is part of the equation: the problem may say the same, or nothing (hold).
+void take_boundaries(Problem& problem) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.stencil.rank); ++axis) {
+    const std::optional<Boundary>& defined = problem.stencil.boundary[axis];
+    if (!defined || problem.boundaries[axis] == *defined) continue;
+    if (problem.boundaries[axis] != Boundary::hold) {
+      reject(fmt::format("stencil '{}' says what lies beyond the edges in {} itself; leave the boundary {} away",
+                         problem.stencil.name, kAxisNames[axis], name(problem.boundaries[axis])));
+    }
+    problem.boundaries[axis] = *defined;
+  }
+}
+
+/// Values beyond an edge that are changed on their way are mirrored once.
+void check_edges(const Problem& problem) {
+  for (const Node& node : problem.stencil.nodes) {
+    if (node.op != Operation::before && node.op != Operation::after) continue;
+    const auto axis = static_cast<std::size_t>(node.index);
+    const std::int64_t reach = std::abs(node.offset[axis]);
+    if (problem.extents.n[axis] > reach) continue;
+    reject(fmt::format("stencil '{}' reads {} cells beyond an edge in {}, where its boundary mirrors once: {} needs more "
+                       "than {} cells along {}",
+                       problem.stencil.name, reach, kAxisNames[axis], to_string(problem.extents), reach,
+                       kAxisNames[axis]));
+  }
+}
+
 std::array<Reach, kMaxRank> stage_reach(const StageFacts& stage) {
   std::array<Reach, kMaxRank> reach{};
   for (const Tap& tap : stage.taps) {
@@ -102,6 +131,7 @@ StageFacts facts_of_step(const StepFacts& step) {
     facts.operations += stage.facts.operations;
     facts.star = facts.star && stage.facts.star;
     facts.placed = facts.placed || stage.facts.placed;
+    facts.asks_place = facts.asks_place || stage.facts.asks_place;
   }
   std::sort(facts.taps.begin(), facts.taps.end(), comes_before);
   facts.taps.erase(std::unique(facts.taps.begin(), facts.taps.end()), facts.taps.end());
@@ -126,7 +156,9 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.extents = extents;
   problem.pitch = pitch == 0 ? extents.n[0] : pitch;
   problem.steps = steps;
+  take_boundaries(problem);
   check(problem);
+  check_edges(problem);
   check_constants(problem);
   problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
   if (is_whole_step(problem) && problem.step.obstacle.empty()) problem.parts_once = with_parts_once(problem.stencil);
@@ -140,7 +172,10 @@ HeldLayers held_layers(const Problem& problem, std::size_t axis) {
 
 bool is_whole_step(const Problem& problem) { return problem.stage == kWholeStep || problem.stencil.stages.size() == 1; }
 
-std::vector<int> kernel_inputs(const Problem& problem, int steps) {
+namespace {
+
+/// Those of the whole grid.
+std::vector<int> grid_inputs(const Problem& problem, int steps) {
   if (problem.stage != kWholeStep && steps == 1) return problem.facts.inputs;
   std::vector<int> fields = state_and_constants(problem.step);
   const auto axes = problem.boundaries.begin();
@@ -148,6 +183,20 @@ std::vector<int> kernel_inputs(const Problem& problem, int steps) {
     fields.insert(fields.end(), problem.step.layers.begin(), problem.step.layers.end());
   }
   return fields;
+}
+
+}  // namespace
+
+std::vector<int> kernel_inputs(const Problem& problem, int steps) {
+  std::vector<int> fields = grid_inputs(problem, steps);
+  if (!problem.facts.placed) return fields;
+  for (const Profile& profile : problem.stencil.profiles) fields.push_back(profile.field);
+  return fields;
+}
+
+std::int64_t cells_of_field(const Problem& problem, int field) {
+  const int axis = profile_axis(problem.stencil, field);
+  return axis < 0 ? problem.allocated_cells() : problem.extents.n[static_cast<std::size_t>(axis)];
 }
 
 std::vector<int> kernel_outputs(const Problem& problem, int steps) {

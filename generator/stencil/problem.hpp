@@ -72,6 +72,9 @@ std::vector<int> kernel_inputs(const Problem& problem, int steps = 1);
 /// stored_fields().
 std::vector<int> kernel_outputs(const Problem& problem, int steps);
 
+/// Cells that the field has in memory: those of the whole grid, rows padded, or of a profile's axis.
+std::int64_t cells_of_field(const Problem& problem, int field);
+
 /// All cells the stage writes: those between the held layers of each axis. Of a whole step those that every stage
 /// updates.
 Box updated_box(const Problem& problem);

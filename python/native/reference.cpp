@@ -82,9 +82,10 @@ void run(const Stencil& stencil, const char* type, const char* boundary, const s
   const Boundaries boundaries = parse_boundaries(boundary, stencil.rank);
   std::vector<Problem> stages;
   for (std::size_t stage = 0; stage < stencil.stages.size(); ++stage) {
-    if (analyse(stencil, static_cast<int>(stage)).placed) {
+    const bool has_profiles = !stencil.profiles.empty();
+    if (has_profiles || analyse(stencil, static_cast<int>(stage)).asks_place) {
       throw Error(ErrorCode::invalid_argument,
-                  "the reference on the CPU has no coordinates and no number of the step, "
+                  "the reference on the CPU has no coordinates, no number of the step and no arrays along one axis, "
                   "which stencil '" +
                       stencil.name + "' uses: run it on a GPU");
     }

@@ -35,6 +35,7 @@ class Kernel(KernelBase):
         self._wanted = (grid.shape, grid.strides, grid.dtype)
         self._places = list(enumerate(stencil._order))
         self._matchers: dict[type, Any] = {}  # of arrays that passed before
+        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
         self._must_write = [place in stencil._writes for place in stencil._order]
 
     # ---- what was found ----
@@ -192,6 +193,9 @@ class Kernel(KernelBase):
         announced = None
         for i, place in self._places:
             array = arrays[i]
+            if self._lengths[place]:
+                fields[place] = self._profile_address(i, array, where, self._lengths[place])
+                continue
             match = matchers.get(type(array))
             if match is not None:
                 address = match(array)
@@ -210,6 +214,17 @@ class Kernel(KernelBase):
                 announced = self._one_stream(announced, layout.stream)
             fields[place] = layout.address
         return fields, where if announced is None else announced
+
+    def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
+        """Of an array along one axis. Raises ArgumentError for another layout."""
+        layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
+        if layout.shape != (length,) or (layout.strides is not None and layout.strides != (1,) and length > 1):
+            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
+                                f"neighbouring cells; this one has shape {layout.shape}")
+        if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
+                                          and self.device is not None):
+            self._refuse(name, layout, self.device or 0)
+        return layout.address
 
     def _check(self, argument: int, layout: _arrays.Layout) -> None:
         if self.device is not None:

@@ -28,6 +28,7 @@ class Stencil:
         arguments: in the order in which a kernel takes their arrays: the inputs, then the others.
         coefficients: names and default values.
         element: the element type that a definition asks for ("f32"), else None.
+        profiles: axes of the fields that vary along one alone: their arrays have one axis. {"dz": "z"}
         key: equal for equal updates, whatever their names.
         stages: sweeps a step.
     """
@@ -55,8 +56,10 @@ class Stencil:
         self._state: list[int] = [i for i in inputs if native.stencil_field_next(handle, i) != i or i in outputs]
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
         self._writes = frozenset(outputs)
+        self._axes: list[int] = [native.stencil_field_axis(handle, i) for i in count]  # of arrays along one axis, else -1
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)
         self.outputs: tuple[str, ...] = tuple(self.fields[i] for i in outputs)
+        self.profiles: dict[str, str] = {self.fields[i]: "xyz"[axis] for i, axis in enumerate(self._axes) if axis >= 0}
         self.arguments: tuple[str, ...] = tuple(self.fields[i] for i in self._order)
         self.coefficients: dict[str, float] = {
             native.stencil_coefficient_name(handle, i).decode(): native.stencil_coefficient_value(handle, i)

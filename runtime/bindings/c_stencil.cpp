@@ -20,6 +20,7 @@ std::vector<FieldRole> roles_of(const Stencil& stencil) {
     for (const int field : stage.facts.inputs) role(field).is_input |= !role(field).is_output;
     for (const int field : stage.facts.outputs) role(field).is_output = true;
   }
+  for (const Profile& profile : stencil.profiles) role(profile.field).is_input = true;
   return roles;
 }
 
@@ -138,6 +139,10 @@ int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil,
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field) {
   const FieldRole* found = at(stencil->roles, field);
   return found != nullptr && found->is_output ? 1 : 0;
+}
+
+int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field) {
+  return profile_axis(stencil->stencil, field);
 }
 
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {

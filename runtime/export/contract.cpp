@@ -168,11 +168,23 @@ void add_buffer(const std::string& field, bool is_read_alone, FieldNames& names,
   signature.parameters.push_back({(is_read_alone ? "const " : "") + signature.cell + "*", signature.buffers.back()});
 }
 
+/// Arrays along one axis, in the order of the kernel's arguments.
+std::vector<int> profiles_of(const Problem& problem) {
+  std::vector<int> fields;
+  if (!problem.facts.placed) return fields;
+  for (const Profile& profile : problem.stencil.profiles) fields.push_back(profile.field);
+  return fields;
+}
+
 void add_inputs_and_outputs(const Problem& problem, ExportSignature& signature) {
   FieldNames names;
   for (const int field : problem.facts.inputs) {
     add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], true, names, signature);
     signature.inputs.push_back(signature.buffers.back());
+  }
+  for (const int field : profiles_of(problem)) {
+    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], true, names, signature);
+    signature.profiles.push_back(signature.buffers.back());
   }
   for (const int field : problem.facts.outputs) {
     add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], false, names, signature);
@@ -186,13 +198,18 @@ void add_all_fields(const Problem& problem, int steps, ExportSignature& signatur
   const std::vector<int>& constants = problem.step.constants;
   for (std::size_t field = 0; field < problem.stencil.fields.size(); ++field) {
     const bool is_constant = std::find(constants.begin(), constants.end(), static_cast<int>(field)) != constants.end();
-    add_buffer(problem.stencil.fields[field], is_constant, names, signature);
+    const bool is_profile = profile_axis(problem.stencil, static_cast<int>(field)) >= 0;
+    add_buffer(problem.stencil.fields[field], is_constant || is_profile, names, signature);
   }
   for (int spare = 0; spare < spare_buffers(problem, kAnyNumberOfSteps); ++spare) {
     add_buffer("spare", false, names, signature);
   }
   const auto name_of = [&](int place) { return signature.buffers[static_cast<std::size_t>(place)]; };
-  for (const int place : kernel_inputs(problem, steps)) signature.inputs.push_back(name_of(place));
+  const std::vector<int> profiles = profiles_of(problem);
+  for (const int place : kernel_inputs(problem, steps)) {
+    const bool is_profile = std::find(profiles.begin(), profiles.end(), place) != profiles.end();
+    (is_profile ? signature.profiles : signature.inputs).push_back(name_of(place));
+  }
   for (const int place : launch_buffers(problem, steps).outputs) signature.outputs.push_back(name_of(place));
 }
 

@@ -127,6 +127,12 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
                             "export it without --with-main",
                             code(tuning)));
   }
+  if (options.with_main && problem.facts.placed && !problem.stencil.profiles.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stencil '{}' reads arrays along one axis, for which there is no self-check yet: export it "
+                            "without --with-main",
+                            problem.stencil.name));
+  }
   const std::string kernel = options.name + "_kernel";
   const std::string detail = options.name + "_detail";
   const ExportSignature signature = export_signature(candidate, options.name);

@@ -77,16 +77,22 @@ std::string coefficient_lines(const Problem& problem, std::string_view plain) {
 }
 
 /// Behind the coefficients, along the kernel's axes.
-std::string place_lines(const Candidate& candidate, std::string_view plain) {
+std::string place_lines(const Candidate& candidate, const ExportSignature& signature, std::string_view plain) {
   if (!candidate.problem().facts.placed) return "";
   std::string numbers;
   for (const int axis : candidate.shape().axes.grid_axis) {
     numbers += axis < 0 ? "0, " : fmt::format("grid_origin != nullptr ? grid_origin[{}] : 0, ", axis);
   }
+  numbers += "first_step";
+  std::string checks;
+  for (const std::string& profile : signature.profiles) {
+    checks += fmt::format("  if ({} == nullptr) return cudaErrorInvalidValue;\n", profile);
+    numbers += fmt::format(", reinterpret_cast<long long>({})", profile);
+  }
   return fmt::format(
-      "  const long long place[4] = {{{}first_step}};\n"
+      "{}  const long long place[{}] = {{{}}};\n"
       "  std::memcpy({}.coefficients + S::kPlace, place, sizeof(place));\n",
-      numbers, plain);
+      checks, 4 + signature.profiles.size(), numbers, plain);
 }
 
 /// Descriptions of the inputs for the TMA; the driver's function comes from the runtime library, so that
@@ -280,7 +286,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
       fmt::arg("arguments", shape.uses_tensor_maps ? "CopyArguments" : "Arguments"),
       fmt::arg("addresses", address_lines(signature, plain)), fmt::arg("plain", plain),
-      fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, plain)),
+      fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, signature, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(candidate, signature)),
       fmt::arg("shared", shared_memory_lines(shape.shared.bytes, kernel)),
       fmt::arg("tile", tile_constants(candidate, detail)), fmt::arg("tiles", tile_lines(candidate, detail, plain)),

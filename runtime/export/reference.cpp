@@ -67,6 +67,14 @@ std::string expression(const Stencil& stencil, const Node& node, const std::vect
                          node.offset[static_cast<std::size_t>(node.index)]);
     case Operation::step:
       return "static_cast<double>(kFirstStep)";
+    case Operation::before:
+      return fmt::format("std::fmax(0.0, static_cast<double>(-({} + {})))", "xyz"[node.index],
+                         node.offset[static_cast<std::size_t>(node.index)]);
+    case Operation::after:
+      return fmt::format("std::fmax(0.0, static_cast<double>({} + {} - (n[{}] - 1)))", "xyz"[node.index],
+                         node.offset[static_cast<std::size_t>(node.index)], node.index);
+    case Operation::profile:
+      break;  // there is no self-check of these
   }
   throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
 }

@@ -23,6 +23,7 @@ struct ExportSignature {
   std::vector<std::string> buffers;         ///< parameter names of all device pointers
   std::vector<std::string> inputs;          ///< of them, those that the kernel reads, in its order
   std::vector<std::string> outputs;         ///< the same of those that it writes
+  std::vector<std::string> profiles{};      ///< the same of those that vary along one axis alone
   std::vector<ExportParameter> parameters;  ///< all of them
 
   std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon

@@ -46,6 +46,7 @@ class DefinitionWriter {
     for (const int i : coefficients_used_) {
       text += fmt::format("c{} = {}\n", i, decimal(stencil_.coefficients[at(i)].value));
     }
+    text += boundaries();
     if (!lets_.empty()) text += "[let]\n" + lets_;
     for (const Stage& stage : stencil_.stages) {
       text += "[[stage]]\n";
@@ -66,7 +67,7 @@ class DefinitionWriter {
     for (std::size_t id = 0; id < uses_.size(); ++id) {
       const Node& node = stencil_.nodes[id];
       if (uses_[id] == 0) continue;
-      if (node.op == Operation::read) fields_used_.insert(node.index);
+      if (node.op == Operation::read || node.op == Operation::profile) fields_used_.insert(node.index);
       if (node.op == Operation::coefficient) coefficients_used_.insert(node.index);
     }
     for (const Stage& stage : stencil_.stages) {
@@ -77,8 +78,20 @@ class DefinitionWriter {
 
   std::string fields() const {
     std::string list;
-    for (const int field : fields_used_) list += fmt::format("{}\"f{}\"", list.empty() ? "" : ", ", field);
+    for (const int field : fields_used_) {
+      const int axis = profile_axis(stencil_, field);
+      const std::string along = axis < 0 ? "" : fmt::format("({})", "xyz"[axis]);
+      list += fmt::format("{}\"f{}{}\"", list.empty() ? "" : ", ", field, along);
+    }
     return list;
+  }
+
+  std::string boundaries() const {
+    std::string text;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (stencil_.boundary[axis]) text += fmt::format("{} = \"{}\"\n", "xyz"[axis], name(*stencil_.boundary[axis]));
+    }
+    return text.empty() ? text : "[boundary]\n" + text;
   }
 
   /// The text of each node that is used; what is used more than once gets a name in lets_.
@@ -153,8 +166,19 @@ class DefinitionWriter {
         return coordinate(node);
       case Operation::step:
         return {"t", Binding::leaf};
+      case Operation::before:
+      case Operation::after:
+        return {fmt::format("{}_{}[{}]", "xyz"[node.index], name(node.op), place(node, node.index)), Binding::leaf};
+      case Operation::profile:
+        return {fmt::format("f{}[{}]", node.index, place(node, profile_axis(stencil_, node.index))), Binding::leaf};
     }
     return {};
+  }
+
+  /// "z", "z+1".
+  static std::string place(const Node& node, int axis) {
+    const int offset = node.offset[at(axis)];
+    return offset == 0 ? std::string(1, "xyz"[axis]) : fmt::format("{}{:+}", "xyz"[axis], offset);
   }
 
   static Text coordinate(const Node& node) {

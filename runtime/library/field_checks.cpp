@@ -12,9 +12,14 @@ std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintp
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
+std::size_t bytes_of(const Problem& problem, int field) {
+  return static_cast<std::size_t>(cells_of_field(problem, field)) * size_of(problem.type);
+}
+
 void check_address(const Problem& problem, std::size_t alignment, std::span<void* const> fields, int field) {
   const auto index = static_cast<std::size_t>(field);
   const std::uintptr_t where = address(fields[index]);
+  if (profile_axis(problem.stencil, field) >= 0) alignment = size_of(problem.type);  // read cell by cell
   if (where == 0) refuse(fmt::format("field '{}' is a null pointer", problem.stencil.fields[index]));
   if (where % alignment != 0) {
     refuse(
@@ -28,13 +33,13 @@ void check_overlap(const Problem& problem, std::span<void* const> fields, int ou
   if (output == other) return;
   const std::uintptr_t a = address(fields[static_cast<std::size_t>(output)]);
   const std::uintptr_t b = address(fields[static_cast<std::size_t>(other)]);
-  const std::uintptr_t distance = a < b ? b - a : a - b;
-  if (distance >= problem.field_bytes()) return;
+  const std::size_t size = bytes_of(problem, output), other_size = bytes_of(problem, other);
+  if (a + size <= b || b + other_size <= a) return;
   refuse(
-      fmt::format("output field '{}' at {:#x} overlaps field '{}' at {:#x}: each has {} bytes; a stencil cannot be "
-                  "applied in place",
+      fmt::format("output field '{}' at {:#x} overlaps field '{}' at {:#x}: they have {} and {} bytes; a stencil "
+                  "cannot be applied in place",
                   problem.stencil.fields[static_cast<std::size_t>(output)], a,
-                  problem.stencil.fields[static_cast<std::size_t>(other)], b, problem.field_bytes()));
+                  problem.stencil.fields[static_cast<std::size_t>(other)], b, size, other_size));
 }
 
 }  // namespace

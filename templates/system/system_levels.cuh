@@ -5,6 +5,7 @@
 #include "stencil_tune/system/system_rows.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_place.cuh"
+#include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
@@ -310,7 +311,7 @@ struct SystemLevels {
     using L = LevelOf<S, kLevel>;
     Value outputs[L::kOutputs];
     if constexpr (T::kPlaced) {
-      L::update(FusedCells<S, T, L, Registers, kI, kJ>{{window}, arguments, tile, z, L::kStep},
+      L::update(placed<kI, kJ>(Cells<L, Registers, kI, kJ, 0>{window}, arguments, tile, z, L::kStep),
                 arguments.coefficients, outputs);
     } else {
       L::update(Cells<L, Registers, kI, kJ, 0>{window}, arguments.coefficients, outputs);

@@ -5,6 +5,7 @@
 #include "stencil_tune/temporal/temporal_held.cuh"
 #include "stencil_tune/temporal/temporal_place.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
+#include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
@@ -187,8 +188,8 @@ struct Levels {
     Value cell[1];
     if constexpr (T::kPlaced) {
       const int ahead = tile.group * Shape::kLevels + kLevel;
-      S::update(FusedCells<S, T, S, Registers, kI, kJ>{{window}, arguments, tile, z, ahead}, arguments.coefficients,
-                cell);
+      S::update(placed<kI, kJ>(Cells<S, Registers, kI, kJ, 0>{window}, arguments, tile, z, ahead),
+                arguments.coefficients, cell);
     } else {
       S::update(Cells<S, Registers, kI, kJ, 0>{window}, arguments.coefficients, cell);
     }

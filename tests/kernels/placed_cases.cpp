@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string>
 
 namespace stencil_tune {
@@ -68,6 +69,91 @@ p = "p_prev"
                           "placed_wave");
 }
 
+/// A layer that damps along the last axis, read at the cell and beside it, and a gain along x.
+Stencil damped(int rank) {
+  const char last = "xyz"[rank - 1];
+  return parse_definition(fmt::format(R"toml(
+name = "damped"
+rank = {0}
+fields = ["damping({1})", "u", "gain(x)", "u_next"]
+[update]
+u_next = "0.5*gain[x-1]*u + 0.1*({2}) - 0.25*damping[{1}+1]*u[{1}+1] + 0.1*damping"
+)toml",
+                                      rank, last, all_neighbours(rank)),
+                          "damped");
+}
+
+Stencil damped_stages(int rank) {
+  const char last = "xyz"[rank - 1];
+  return parse_definition(fmt::format(R"toml(
+name = "damped_stages"
+rank = {0}
+fields = ["u", "v", "dx(x)", "u_next", "v_next", "d{1}({1})"]
+[[stage]]
+v_next = "v*dx + 0.1*(u[x+1] - u[{1}-1])*d{1}[{1}-2]"
+[[stage]]
+u_next = "0.5*u + 0.1*d{1}[{1}+1]*(v_next - v_next[x-1] + v_next[{1}+1])"
+)toml",
+                                      rank, last),
+                          "damped_stages");
+}
+
+/// What lies beyond the edges of one field, with a reach of 2 on the last axis.
+Stencil bounded(int rank, std::string_view boundary) {
+  const char last = "xyz"[rank - 1];
+  const std::string corners = rank == 1 ? "0" : rank == 2 ? "u[x-1, y+1] - u[x+1, y-1]" : "u[x-1, z+1] - u[y+1, z-1]";
+  return parse_definition(fmt::format(R"toml(
+name = "bounded"
+rank = {0}
+fields = ["u", "u_next"]
+[coefficients]
+q = 0.3
+[update]
+u_next = "(0.1 + q)*u + 0.1*({1}) + 0.05*u[{2}-2] - 0.03*u[{2}+2] + 0.07*({3})"
+[boundary]
+{4}
+)toml",
+                                      rank, all_neighbours(rank), last, corners, boundary),
+                          "bounded");
+}
+
+/// Walls: along x the velocity changes its sign and the pressure does not; the other axis has a slope, nothing, zeros.
+Stencil walls(int rank) {
+  const char last = "xyz"[rank - 1];
+  return parse_definition(fmt::format(R"toml(
+name = "walls"
+rank = {0}
+fields = ["p", "v", "p_next", "v_next"]
+[coefficients]
+q = -0.2
+r = 0.6
+[[stage]]
+v_next = "v + 0.2*(p[x+1] - p) - 0.1*p[{1}-1] + 0.05*v[x-1] + 0.05*v[{1}+1, x-1]"
+[[stage]]
+p_next = "0.5*p + 0.2*(v_next - v_next[x-1]) + 0.1*v_next[{1}+1]"
+[boundary]
+x = "reflect"
+v.x = "odd"
+v_next.x = "odd"
+{1}.low = "neumann(q)"
+{1}.high = "zero"
+v.{1}.high = "neumann(q - r)"
+)toml",
+                                      rank, last),
+                          "walls");
+}
+
+/// Each way of moving cells, plain and with a register tile.
+void add_sweeps(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::vector<HostCase>& cases) {
+  const Problem problem = problem_of(stencil, type, boundaries);
+  for (const Tuning& form : kernel_forms()) {
+    const std::optional<Tuning> tuning = plainest(form, problem);
+    if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
+  }
+  const Tuning wide = parse_code(stencil.rank == 1 ? "direct.bx32.by1.rx4.v2" : "direct.bx32.by4.rx2.ry2.v2");
+  cases.push_back({wide, awkward_grids(problem, wide), {}});
+}
+
 }  // namespace
 
 std::vector<HostCase> placed_temporal_cases(Boundary everywhere) {
@@ -108,6 +194,60 @@ std::vector<HostCase> placed_system_cases(Boundary everywhere) {
   }
   cases.push_back(wide_index_case(
       system_case(placed_stages(3), f16, boundaries, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2")));
+  return cases;
+}
+
+std::vector<HostCase> profile_cases(Boundary everywhere) {
+  using enum ElementType;
+  const Boundaries boundaries = on_all_sides(everywhere);
+  std::vector<HostCase> cases;
+  add_sweeps(damped(3), f32, boundaries, cases);
+  add_sweeps(damped(2), bf16, boundaries, cases);
+  add_sweeps(damped(1), f64, boundaries, cases);
+  for (int steps = 2; steps <= 6; ++steps) {
+    cases.push_back(temporal_case(damped(2), steps % 2 == 0 ? f64 : f32, boundaries,
+                                  fmt::format("temporal.bx32.by1.rx4.v2.pf2.t{}.ch2", steps)));
+  }
+  cases.push_back(temporal_case(damped(3), f32, boundaries, "temporal.bx32.by4.rx2.ry3.v2.pf2.t3.ch2.u2"));
+  for (const int steps : {1, 2, 4}) {
+    cases.push_back(system_case(damped_stages(2), f32, boundaries, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.ch2", steps)));
+  }
+  cases.push_back(system_case(damped_stages(3), f16, boundaries, "system.bx32.by3.rx2.ry3.v2.pf2.t2.ch2"));
+  return cases;
+}
+
+std::vector<HostCase> edge_cases() {
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto everywhere = [](int rank, const char* rule) {
+    std::string text;
+    for (int axis = 0; axis < rank; ++axis) text += fmt::format("{} = \"{}\"\n", "xyz"[axis], rule);
+    return bounded(rank, text);
+  };
+  for (const char* rule : {"odd", "neumann(q)", "neumann(2*q - 1)"}) add_sweeps(everywhere(2, rule), f32, {}, cases);
+  add_sweeps(everywhere(1, "odd"), f64, {}, cases);
+  const Stencil mixed = bounded(3, "x = \"odd\"\ny.low = \"zero\"\ny.high = \"clamp\"\nz = \"neumann(q)\"\n");
+  add_sweeps(mixed, f32, {}, cases);
+  const Stencil open = bounded(3, "x.low = \"reflect\"\nx.high = \"odd\"\nz = \"odd\"\n");  // y is the caller's
+  for (const Boundary in_y : {Boundary::hold, Boundary::zero, Boundary::periodic}) {
+    const Boundaries boundaries{Boundary::hold, in_y, Boundary::hold};
+    add_sweeps(open, f16, boundaries, cases);
+    cases.push_back(temporal_case(open, f32, boundaries, "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.u2"));
+  }
+  for (int steps = 2; steps <= 6; ++steps) {
+    const std::string on_a_line = fmt::format("temporal.bx32.by1.rx4.v2.pf1.t{}", steps);
+    const std::string in_a_plane = fmt::format("temporal.bx32.by1.rx4.v2.pf2.t{}.ch2", steps);
+    cases.push_back(temporal_case(everywhere(1, "odd"), f32, {}, on_a_line));
+    for (const char* rule : {"odd", "neumann(q)"}) cases.push_back(temporal_case(everywhere(2, rule), f64, {}, in_a_plane));
+  }
+  cases.push_back(temporal_case(mixed, f32, {}, "temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch2"));
+  for (int steps = 1; steps <= 6; ++steps) {
+    cases.push_back(system_case(walls(2), f32, {}, fmt::format("system.bx32.by1.rx3.v1.pf2.t{}.ch2", steps)));
+  }
+  for (const int steps : {1, 2}) {
+    cases.push_back(system_case(walls(3), f32, {Boundary::hold, Boundary::periodic, Boundary::hold},
+                                fmt::format("system.bx32.by3.rx2.ry3.v2.pf2.t{}.ch2", steps)));
+  }
   return cases;
 }
 

@@ -14,4 +14,10 @@ std::vector<HostCase> placed_temporal_cases(Boundary everywhere);
 /// One to six fused steps of systems of one stage and of two, with the boundary on all sides.
 std::vector<HostCase> placed_system_cases(Boundary everywhere);
 
+/// Arrays along one axis, read at the cell and beside it, with the boundary on all sides: every family, one to six steps.
+std::vector<HostCase> profile_cases(Boundary everywhere);
+
+/// Definitions that say what lies beyond their edges, field by field and side by side: every family, one to six steps.
+std::vector<HostCase> edge_cases();
+
 }  // namespace stencil_tune

@@ -17,6 +17,10 @@ TEST_P(PlacedKernels, OfOneFieldKnowTheCellAndTheStepAtEveryLevel) {
 
 TEST_P(PlacedKernels, OfSystemsKnowTheCellAndTheStepAtEveryLevel) { expect_right(placed_system_cases(GetParam()), 2); }
 
+TEST_P(PlacedKernels, ReadArraysAlongOneAxis) { expect_right(profile_cases(GetParam())); }
+
+TEST(EdgeKernels, AnswerAsTheDefinitionSaysAtEveryStep) { expect_right(edge_cases()); }
+
 INSTANTIATE_TEST_SUITE_P(Each, PlacedKernels,
                          testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                          Boundary::reflect),

@@ -83,7 +83,11 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   add(0, 0, 7, 0);
   add(shape.width - 8, 0, tuning.chunks + 6, 0);
   add(5, 2, 2 * lag + tuning.chunks, 16 * tuning.vector - (shape.width + 5) % (16 * tuning.vector));
-  add(1, 0, std::max(tuning.chunks, 2), tuning.vector - 1);
+  // Definitions that change what lies beyond an edge mirror once: the axis has more cells than they read beyond it.
+  const bool mirrors_once = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
+    return node.op == Operation::before || node.op == Operation::after;
+  });
+  add(1, 0, std::max(tuning.chunks, mirrors_once ? 3 : 2), tuning.vector - 1);
   if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
   return host_case;
 }

@@ -26,6 +26,29 @@ std::vector<double> draw_values(std::size_t count, const Draw& draw) {
   return values;
 }
 
+void store_cell(ElementType type, double value, std::size_t i, GuardedArray& array) {
+  const std::size_t cell_bytes = size_of(type);
+  std::byte* cell = array.data() + i * cell_bytes;
+  const auto narrow = static_cast<float>(value);
+  unsigned short half = 0;
+  switch (type) {
+    case ElementType::f64:
+      std::memcpy(cell, &value, cell_bytes);
+      break;
+    case ElementType::f32:
+      std::memcpy(cell, &narrow, cell_bytes);
+      break;
+    case ElementType::f16:
+      half = check::to_f16(narrow);
+      std::memcpy(cell, &half, cell_bytes);
+      break;
+    case ElementType::bf16:
+      half = check::to_bf16(narrow);
+      std::memcpy(cell, &half, cell_bytes);
+      break;
+  }
+}
+
 }  // namespace
 
 FieldData random_data(const Problem& problem, std::uint64_t seed) {
@@ -35,7 +58,7 @@ FieldData random_data(const Problem& problem, std::uint64_t seed) {
   std::uniform_real_distribution<double> cells(positive ? 0.5 : -1.0, 1.0);
   std::uniform_real_distribution<double> weights(0.25, 1.0);
   FieldData data;
-  for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < kernel_inputs(problem).size(); ++i) {
     data.inputs.push_back(draw_values(static_cast<std::size_t>(problem.allocated_cells()),
                                       [&] { return round_to_storage(cells(random), problem.type); }));
   }
@@ -75,30 +98,17 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
 }
 
 void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array) {
-  const std::size_t cell_bytes = size_of(problem.type);
   array.poison();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (static_cast<std::int64_t>(i) % problem.pitch >= problem.extents.n[0]) continue;
-    std::byte* cell = array.data() + i * cell_bytes;
-    const auto narrow = static_cast<float>(values[i]);
-    unsigned short half = 0;
-    switch (problem.type) {
-      case ElementType::f64:
-        std::memcpy(cell, &values[i], cell_bytes);
-        break;
-      case ElementType::f32:
-        std::memcpy(cell, &narrow, cell_bytes);
-        break;
-      case ElementType::f16:
-        half = check::to_f16(narrow);
-        std::memcpy(cell, &half, cell_bytes);
-        break;
-      case ElementType::bf16:
-        half = check::to_bf16(narrow);
-        std::memcpy(cell, &half, cell_bytes);
-        break;
-    }
+    if (static_cast<std::int64_t>(i) % problem.pitch < problem.extents.n[0]) store_cell(problem.type, values[i], i, array);
   }
+}
+
+void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array) {
+  if (profile_axis(problem.stencil, field) < 0) return store_field(problem, values, array);
+  array.poison();
+  const auto cells = static_cast<std::size_t>(cells_of_field(problem, field));
+  for (std::size_t i = 0; i < cells; ++i) store_cell(problem.type, values[i], i, array);
 }
 
 double load_cell(ElementType type, const std::byte* cell) {

@@ -36,6 +36,9 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
 /// The cells in their element type, padding between rows left poisoned.
 void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array);
 
+/// The field's values into an array of cells_of_field(): a profile is dense.
+void store_field(const Problem& problem, int field, const std::vector<double>& values, GuardedArray& array);
+
 /// One cell of an array, widened.
 double load_cell(ElementType type, const std::byte* cell);
 

@@ -67,8 +67,13 @@ class HostLaunch {
     if (in_parts()) box_ = part_of(box_, problem.extents.rank);
     // Arrays start where the candidate's vectors may, and no better: slack would hide what a guard page shows.
     const std::size_t alignment = std::min<std::size_t>(16, required_alignment(candidate_));
-    for (const std::vector<double>& values : data.inputs) {
-      store_field(problem, values, inputs_.emplace_back(problem.field_bytes(), alignment, scene.placement));
+    const std::vector<int> fields = kernel_inputs(problem, sweeps_per_launch(tuning));
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const bool whole = profile_axis(problem.stencil, fields[i]) < 0;
+      const std::size_t bytes =
+          static_cast<std::size_t>(cells_of_field(problem, fields[i])) * size_of(problem.type);
+      const std::size_t starts_at = whole ? alignment : size_of(problem.type);
+      store_field(problem, fields[i], data.inputs[i], inputs_.emplace_back(bytes, starts_at, scene.placement));
       inputs_.back().make_read_only();
     }
     for (std::size_t i = 0; i < data.expected.size(); ++i) {

@@ -24,10 +24,12 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
   const auto& [stage, how, exact, step] = output;
   check::ReferenceArguments arguments{};
   arguments.program = device_pointer<const check::Instruction>(how.instructions.address());
-  for (std::size_t i = 0; i < stage.facts.inputs.size(); ++i) {
-    const int field = stage.facts.inputs[i];
+  const std::vector<int> read = reference_inputs(stage);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const int field = read[i];
     check::ReferenceInput& input = arguments.inputs[i];
-    if (contents.empty()) {
+    input.along = profile_axis(stage.stencil, field) + 1;
+    if (contents.empty() || input.along > 0) {
       input.cells = device_pointer(fields.field(field));
       continue;
     }

@@ -90,6 +90,14 @@ class CellEvaluator {
     return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
+  /// Of a profile.
+  check::Bounded entry(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+    const auto axis = static_cast<std::size_t>(profile_axis(problem_.stencil, node.index));
+    const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
+                                                 static_cast<int>(problem_.boundaries[axis]));
+    return check::exactly(at < 0 ? 0 : (*of(node.index).memory)[static_cast<std::size_t>(at)]);
+  }
+
   /// A kernel has it rounded, or what it is carried out to with others.
   check::Bounded literal(double value) const {
     check::Bounded result = check::exactly(value);
@@ -111,6 +119,15 @@ class CellEvaluator {
       }
       case Operation::step:
         return literal(static_cast<double>(step_));
+      case Operation::before:
+      case Operation::after: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        const std::int64_t index = cell[axis] + node.offset[axis];
+        const std::int64_t beyond = node.op == Operation::before ? -index : index - (problem_.extents.n[axis] - 1);
+        return check::exactly(static_cast<double>(std::max<std::int64_t>(beyond, 0)));
+      }
+      case Operation::profile:
+        return entry(node, cell);
       default:
         break;
     }
@@ -213,8 +230,9 @@ std::int64_t ReferenceField::unbounded_cells() const {
 check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& expression,
                              std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
                              const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
-  check_sizes(stage, stage.facts.inputs.size(), inputs, coefficients);
-  const std::vector<Contents> contents = as_in_memory(stage.stencil, stage.facts.inputs, inputs);
+  const std::vector<int> fields = kernel_inputs(stage);
+  check_sizes(stage, fields.size(), inputs, coefficients);
+  const std::vector<Contents> contents = as_in_memory(stage.stencil, fields, inputs);
   return CellEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell);
 }
 

@@ -143,6 +143,9 @@ check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& opera
     case Operation::read:
     case Operation::coordinate:
     case Operation::step:
+    case Operation::before:
+    case Operation::after:
+    case Operation::profile:
       break;
   }
   throw Error(ErrorCode::internal,

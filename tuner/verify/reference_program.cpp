@@ -23,6 +23,7 @@ static_assert(static_cast<int>(check::Code::select) == static_cast<int>(Operatio
 static_assert(static_cast<int>(check::Code::sine) == static_cast<int>(Operation::sine));
 static_assert(static_cast<int>(check::Code::power) == static_cast<int>(Operation::power));
 static_assert(static_cast<int>(check::Code::step) == static_cast<int>(Operation::step));
+static_assert(static_cast<int>(check::Code::after) == static_cast<int>(Operation::after));
 
 const Node& node_of(const ReferenceExpression& expression, NodeId id) {
   return expression.nodes[static_cast<std::size_t>(id)];
@@ -122,8 +123,9 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
     now.inexact = round_to_compute(node.value, problem.type) == node.value ? 0 : 1;
   } else if (node.op == Operation::coefficient) {
     now.value = round_to_compute(coefficients[static_cast<std::size_t>(node.index)], problem.type);
-  } else if (node.op == Operation::read) {
-    const auto& inputs = problem.facts.inputs;
+  } else if (node.op == Operation::read || node.op == Operation::profile) {
+    const std::vector<int> inputs = reference_inputs(problem);
+    now.code = check::Code::read;
     now.input = static_cast<int>(std::find(inputs.begin(), inputs.end(), node.index) - inputs.begin());
     std::copy(node.offset.begin(), node.offset.end(), now.offset);
   } else if (node.op == Operation::coordinate) {
@@ -133,17 +135,38 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
     const double last = now.value + static_cast<double>(problem.extents.n[axis]);
     now.inexact = problem.type != ElementType::f64 && last > 0x1p24 ? 1 : 0;
   }
+  if (node.op == Operation::before || node.op == Operation::after) {
+    const auto axis = static_cast<std::size_t>(node.index);
+    const std::int64_t edge = node.op == Operation::before ? 0 : problem.extents.n[axis] - 1;
+    now.input = node.index;
+    now.value = static_cast<double>(edge - node.offset[axis]);
+  }
   return now;
 }
 
 }  // namespace
 
+std::vector<int> reference_inputs(const Problem& stage) {
+  std::vector<int> fields = stage.facts.inputs;
+  if (!stage.facts.placed) return fields;
+  for (const Profile& profile : stage.stencil.profiles) fields.push_back(profile.field);
+  return fields;
+}
+
+check::Layout layout_of_field(const Problem& problem, int field) {
+  check::Layout layout = layout_of(problem, updated_box(problem));
+  if (profile_axis(problem.stencil, field) < 0) return layout;
+  layout.n[0] = layout.pitch = cells_of_field(problem, field);
+  layout.n[1] = layout.n[2] = 1;
+  return layout;
+}
+
 ReferenceProgram compile_reference(const Problem& problem, const ReferenceExpression& expression,
                                    std::span<const double> coefficients) {
-  if (problem.facts.inputs.size() > static_cast<std::size_t>(check::kMaxInputs)) {
+  if (reference_inputs(problem).size() > static_cast<std::size_t>(check::kMaxInputs)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the stencil reads {} fields, verification takes {} at most; split it into stages",
-                            problem.facts.inputs.size(), check::kMaxInputs));
+                            reference_inputs(problem).size(), check::kMaxInputs));
   }
   const std::vector<NodeId> order = evaluation_order(expression);
   SlotAllocator slots(expression, order);

@@ -86,8 +86,8 @@ std::vector<Verification::Stored> Verification::stored_by(const CheckedLaunch& l
 
 void Verification::fill(const CheckedLaunch& launch, int place) {
   const Problem& problem = launch.problem;
-  kernels_.fill({device_pointer(launch.fields.field(place)), layout_of(problem, updated_box(problem)),
-                 input_seed(seed_, place), launch.how.numbers.input});
+  kernels_.fill({device_pointer(launch.fields.field(place)), layout_of_field(problem, place), input_seed(seed_, place),
+                 launch.how.numbers.input});
 }
 
 void Verification::prepare_fields(const CheckedLaunch& launch) {
@@ -150,7 +150,7 @@ void Verification::look_at_inputs(const CheckedLaunch& launch, const std::vector
     const bool written = std::any_of(stored.begin(), stored.end(), [&](const Stored& s) { return s.place == input; });
     if (written) continue;
     kernels_.unchanged({device_pointer(fields.field(input)), device_pointer<check::Report>(report_.address()),
-                        layout_of(problem, updated_box(problem)), fields.guard_cells(), input_seed(seed_, input),
+                        layout_of_field(problem, input), fields.guard_cells(), input_seed(seed_, input),
                         how.numbers.input, 0, 0});
   }
 }
@@ -220,7 +220,7 @@ void Verification::fill_for_timing() {
   const std::vector<int> classes = layer_classes(problem_, buffers);
   for (int place : places_in_use(problem_)) {
     const auto index = static_cast<std::size_t>(place);
-    kernels_.fill({device_pointer(fields_.field(place)), layout_of(problem_, updated_box(problem_)),
+    kernels_.fill({device_pointer(fields_.field(place)), layout_of_field(problem_, place),
                    input_seed(seed_, index < classes.size() ? classes[index] : place), random_numbers(problem_).input});
   }
 }

@@ -50,6 +50,9 @@ enum class Operation {
   power,       ///< operand 0 to the operand 1, as C's pow
   coordinate,  ///< of the cell on an axis, moved by an offset along it: a whole number (Place)
   step,        ///< number of the step (Place)
+  before,      ///< cells that the cell, moved by an offset along an axis, lies before the first one of the grid; else 0
+  after,       ///< ... behind the last one
+  profile,     ///< a field that varies along one axis alone, at the cell moved by an offset along it
 };
 
 /// How many operands an operation takes (0 to 3).
@@ -62,8 +65,8 @@ using NodeId = int;  ///< index into Stencil::nodes
 struct Node {
   Operation op = Operation::number;            ///< what it does
   double value = 0;                            ///< number
-  int index = 0;                               ///< coefficient or field; coordinate: axis
-  Offset offset{0, 0, 0};                      ///< read, coordinate
+  int index = 0;                               ///< coefficient or field; coordinate, before, after: axis
+  Offset offset{0, 0, 0};                      ///< read, profile; along the axis: coordinate, before, after
   std::array<NodeId, 3> operands{-1, -1, -1};  ///< as many as the operation takes
 
   friend bool operator==(const Node& a, const Node& b) {
@@ -96,6 +99,13 @@ struct Rotation {
   int to = 0;    ///< index into fields
 };
 
+/// A field that varies along one axis alone: an array of as many cells as the grid has along it. Updates read it, and
+/// write it never. Beyond an edge the axis's boundary answers as for any field; under hold the nearest cell does.
+struct Profile {
+  int field = 0;  ///< index into fields
+  int axis = 0;
+};
+
 /// The updates as their author wrote them: nothing is carried out, simplified or brought into another order. What is
 /// derived from a stencil's own nodes is checked against these. Fields and coefficients are the stencil's.
 struct WrittenForm {
@@ -112,6 +122,9 @@ struct Stencil {
   std::vector<Node> nodes;                ///< all expressions
   std::vector<Stage> stages;              ///< run in order; built-ins have one
   std::vector<Rotation> rotations;        ///< of buffers, after a step
+  std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
+  std::array<std::optional<Boundary>, kMaxRank>
+      boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
   std::optional<ElementType>
       element;          ///< what its definition asks for where the user does not say; never part of the key
   WrittenForm written;  ///< see define_stencil(); without stages where it is not known. Never part of the key
@@ -123,6 +136,9 @@ enum class Form {
   written,     ///< they stay as they are: what kernels are checked against
 };
 
+/// The axis of a field that is a profile; -1 for one of the whole grid.
+int profile_axis(const Stencil& stencil, int field) noexcept;
+
 /// Builds the arena: every function returns the id of an existing equal node or adds one.
 class StencilBuilder {
  public:
@@ -131,13 +147,17 @@ class StencilBuilder {
 
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
+  int profile(std::string_view name, int axis);  ///< index of a field that varies along that axis alone, added at first use
+  void boundary(int axis, Boundary boundary);    ///< of the axis, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
-  NodeId read(int field, Offset offset);      ///< a field's cell at that distance
+  NodeId read(int field, Offset offset);      ///< a field's cell at that distance; of a profile the offset on its axis counts
   NodeId coordinate(int axis,
                     int offset = 0);  ///< of the cell, or of one that far along the axis: Place::origin + index
   NodeId step();                      ///< Place::step; the next step's is one more
+  NodeId before(int axis, int offset);  ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
+  NodeId after(int axis, int offset);   ///< how far behind the last
 
   /// Throws Error(malformed_definition) for the wrong number of operands. What can be settled now is: operations on
   /// numbers are carried out, x*1, x/1, x+0 and --x are x. So that uniform work leaves the cell's update and weights
@@ -148,12 +168,13 @@ class StencilBuilder {
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
   void rotate(int from_field, int to_field);         ///< after a step
+  void rewrite(const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
   Form form() const noexcept { return form_; }
 
-  /// Whether the node differs from cell to cell or from step to step: a field's value enters it, a coordinate or the
-  /// step's number.
+  /// Whether the node differs from cell to cell or from step to step: a field's value enters it, a coordinate, the
+  /// distance from an edge, a profile or the step's number.
   bool reads_field(NodeId node) const { return reads_field_[static_cast<std::size_t>(node)]; }
 
   /// Checks the whole (every stage writes something and reads nothing it writes, reads lie within the rank), adds the
@@ -164,6 +185,7 @@ class StencilBuilder {
  private:
   bool same(const Node& a, const Node& b) const;
   NodeId intern(const Node& node);
+  NodeId along_axis(Operation op, int axis, int offset);
   NodeId append(const Node& node);
   NodeId simplify(Operation op, NodeId a, NodeId b, NodeId c);  ///< -1 when nothing is simpler
 
@@ -245,7 +267,8 @@ struct StageFacts {
   std::vector<LinearTap> linear_taps;  ///< of the single output, each tap once, when linear with one output; else empty
   int operations = 0;   ///< arithmetic on field values per updated cell, shared nodes once; read-free nodes don't count
   bool star = false;    ///< every tap lies on an axis
-  bool placed = false;  ///< coordinates or the step's number enter an update: a launch says the Place
+  bool placed = false;  ///< updates ask for their cell's place: coordinates, the step, an edge or a profile enter them
+  bool asks_place = false;  ///< ... coordinates or the step's number: a launch says the Place
 };
 
 /// Derives the facts of one stage.

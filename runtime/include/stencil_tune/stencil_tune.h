@@ -199,6 +199,9 @@ double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stenci
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
+/** 0, 1 or 2 where the field varies along x, y or z alone: its array has as many cells as the grid has along it, dense. -1
+ * for a field of the whole grid. */
+int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);

@@ -62,6 +62,18 @@ TEST_F(CStencilTest, AFieldBetweenStagesIsNoInput) {
   EXPECT_EQ(stencil_tune_stencil_field_is_output(stencil_, 1), 1);
 }
 
+TEST_F(CStencilTest, SaysWhichFieldsVaryAlongOneAxisAlone) {
+  ASSERT_EQ(stencil_tune_stencil_parse("u_next = u[x-1] + u[z+1]*dz[z+1]; dz(z)", 3, &stencil_), STENCIL_TUNE_OK)
+      << message();
+  std::string axes;
+  for (int field = 0; field < stencil_tune_stencil_field_count(stencil_); ++field) {
+    axes += std::string(stencil_tune_stencil_field_name(stencil_, field)) + " " +
+            std::to_string(stencil_tune_stencil_field_axis(stencil_, field)) +
+            std::to_string(stencil_tune_stencil_field_is_input(stencil_, field)) + " ";
+  }
+  EXPECT_EQ(axes, "dz 21 u_next -10 u -11 ");
+}
+
 TEST_F(CStencilTest, SaysHowFarItReads) {
   ASSERT_EQ(stencil_tune_stencil_parse("v = u[x-2] + u[x+1] - w[y+3]", 2, &stencil_), STENCIL_TUNE_OK) << message();
   std::int32_t low[3] = {9, 9, 9};

@@ -354,6 +354,12 @@ STENCIL_TUNE_BOTH long long mapped_index(long long i, long long n, int boundary)
   }
 }
 
+/// The same for a profile, which has an entry for each index under hold too: the nearest.
+STENCIL_TUNE_BOTH long long profile_index(long long i, long long n, int boundary) {
+  constexpr int kHold = 0, kClamp = 2;
+  return mapped_index(i, n, boundary == kHold ? kClamp : boundary);
+}
+
 }  // namespace stencil_tune::check
 
 #endif

@@ -33,16 +33,19 @@ enum class Code : int {
   power,
   coordinate,
   step,
+  before,
+  after,
 };
 
 struct Instruction {
   Code code;
   int target;       ///< slot written; may be one of the operands'
   int operands[3];  ///< slots read
-  int input;        ///< read: which input; coordinate: which axis
+  int input;        ///< read: which input; coordinate, before, after: which axis
   int offset[3];    ///< read
   int inexact;      ///< number, coordinate, step: a kernel has it rounded to the compute type
-  double value;     ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell
+  double value;     ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell;
+                    ///< before, after: what the cell's index is less than, or has to exceed, to lie beyond the edge
 };
 
 /// What part of the error of an input's cell at that offset enters a linear update.
@@ -144,6 +147,12 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         break;
       case Code::step:
         result = whole(static_cast<double>(where.step), now.inexact != 0);
+        break;
+      case Code::before:
+        result = exactly(fmax(0.0, now.value - static_cast<double>(where.cell[now.input])));
+        break;
+      case Code::after:
+        result = exactly(fmax(0.0, static_cast<double>(where.cell[now.input]) - now.value));
         break;
     }
     slots[now.target] = result;

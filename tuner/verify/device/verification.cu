@@ -111,6 +111,7 @@ struct ReadCell {
 
   __device__ Bounded operator()(int input, const int (&offset)[3]) const {
     const ReferenceInput& from = arguments.inputs[input];
+    if (from.along > 0) return entry(from, offset);
     long long at[3];
     if (!find(offset, at)) return exactly(0);
     if (!is_computed(from, at)) {
@@ -143,6 +144,14 @@ struct ReadCell {
       if (at[axis] < 0) return false;
     }
     return true;
+  }
+
+  /// Of a profile, at the cell's place along its axis. Under hold the nearest entry answers beyond an edge.
+  __device__ Bounded entry(const ReferenceInput& from, const int (&offset)[3]) const {
+    const Layout& layout = arguments.layout;
+    const int axis = from.along - 1;
+    const long long at = profile_index(cell[axis] + offset[axis], layout.n[axis], layout.boundary[axis]);
+    return exactly(at < 0 ? 0 : loaded(static_cast<const Bits*>(from.cells)[at]));
   }
 
   /// By an earlier level; other cells are as in memory.

@@ -1,0 +1,156 @@
+#include "generator/definition/boundaries.hpp"
+
+#include "generator/definition/functions.hpp"
+#include "generator/stencil/linear.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+using Kind = EdgeRule::Kind;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kWords{{
+    {"hold", Kind::hold},
+    {"zero", Kind::zero},
+    {"clamp", Kind::clamp},
+    {"periodic", Kind::periodic},
+    {"reflect", Kind::reflect},
+    {"odd", Kind::odd},
+    {"neumann", Kind::neumann},
+}};
+
+std::string_view word_of(Kind kind) {
+  return std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.second == kind; })->first;
+}
+
+bool mirrors(Kind kind) { return kind == Kind::reflect || kind == Kind::odd || kind == Kind::neumann; }
+
+/// How kernels answer reads beyond the edges of an axis with these rules; nothing where no one way serves them all.
+std::optional<Boundary> common_boundary(const std::set<Kind>& kinds) {
+  const auto all = [&](const auto& fits) { return std::all_of(kinds.begin(), kinds.end(), fits); };
+  if (all([](Kind kind) { return kind == Kind::hold; })) return Boundary::hold;
+  if (all([](Kind kind) { return kind == Kind::periodic; })) return Boundary::periodic;
+  if (all([](Kind kind) { return kind == Kind::zero; })) return Boundary::zero;
+  if (all([](Kind kind) { return kind == Kind::zero || kind == Kind::clamp; })) return Boundary::clamp;
+  if (all([](Kind kind) { return kind == Kind::zero || mirrors(kind); })) return Boundary::reflect;
+  return std::nullopt;
+}
+
+/// The value of a read beyond that side, made of what the kernel's boundary answers; of other reads the value itself.
+NodeId answered(ExpressionBuilder& e, NodeId value, const EdgeRule& rule, Boundary common, int axis, int offset) {
+  using enum Operation;
+  const bool changes = rule.kind == Kind::odd || rule.kind == Kind::neumann ||
+                       (rule.kind == Kind::zero && common != Boundary::zero);
+  if (!changes) return value;
+  const NodeId beyond = e.beyond(offset < 0 ? before : after, axis, offset);
+  switch (rule.kind) {
+    case Kind::zero:
+      return e.apply(select, beyond, e.number(0), value);
+    case Kind::odd:
+      return e.apply(select, beyond, e.apply(negate, value), value);
+    default:
+      break;
+  }
+  if (e.as_written()) {  // another way to say the same
+    const NodeId rise = e.apply(multiply, e.apply(add, beyond, beyond), rule.slope);
+    return e.apply(select, e.apply(less, e.number(0), beyond), e.apply(add, value, rise), value);
+  }
+  return e.apply(add, value, e.apply(multiply, e.apply(multiply, e.number(2), rule.slope), beyond));
+}
+
+}  // namespace
+
+std::optional<EdgeRule::Kind> DefinedBoundaries::kind_of(std::string_view word) {
+  const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
+  if (found == kWords.end()) return std::nullopt;
+  return found->second;
+}
+
+void DefinedBoundaries::add(int field, int axis, Side side, const EdgeRule& rule) {
+  rules_.push_back({field, axis, side, rule});
+}
+
+const EdgeRule* DefinedBoundaries::find(int field, int axis, Side side) const {
+  const EdgeRule* found = nullptr;
+  for (const Said& said : rules_) {
+    if (said.axis != axis || said.side != side || (said.field != field && said.field != -1)) continue;
+    if (found == nullptr || said.field == field) found = &said.rule;
+  }
+  return found;
+}
+
+void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const {
+  StencilBuilder& builder = e.builder();
+  std::vector<NodeId> roots;
+  for (const Stage& stage : builder.stencil().stages) {
+    for (const Update& update : stage.updates) roots.push_back(update.expression);
+  }
+  const std::vector<bool> used = reachable(builder.stencil(), roots);
+  const std::vector<Node> nodes = builder.stencil().nodes;  // a copy: the arena grows
+
+  // What each axis that is spoken of needs, of the reads that leave the grid on it.
+  std::array<std::optional<Boundary>, kMaxRank> common;
+  for (int axis = 0; axis < e.rank(); ++axis) {
+    const auto spoken = std::find_if(rules_.begin(), rules_.end(), [&](const Said& said) { return said.axis == axis; });
+    if (spoken == rules_.end()) continue;
+    std::set<Kind> kinds;
+    for (std::size_t id = 0; id < nodes.size(); ++id) {
+      const int offset = nodes[id].offset[at(axis)];
+      if (!used[id] || nodes[id].op != Operation::read || offset == 0) continue;
+      const EdgeRule* rule = find(nodes[id].index, axis, offset < 0 ? Side::low : Side::high);
+      if (rule == nullptr) {
+        reject(spoken->rule.offset,
+               fmt::format("field '{0}' is read beyond the {1} edge in {2} too: say what lies there, for all fields as "
+                           "{2}.{1} = \"...\" or for it alone as {0}.{2}.{1} = \"...\"",
+                           builder.stencil().fields[at(nodes[id].index)], offset < 0 ? "low" : "high", kAxes[at(axis)]));
+      }
+      kinds.insert(rule->kind);
+    }
+    if (kinds.empty()) {
+      for (const Said& said : rules_) {
+        if (said.axis == axis) kinds.insert(said.rule.kind);
+      }
+    }
+    common[at(axis)] = common_boundary(kinds);
+    if (!common[at(axis)]) {
+      std::vector<std::string_view> words;
+      for (const Kind kind : kinds) words.push_back(word_of(kind));
+      reject(spoken->rule.offset,
+             fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
+                         "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
+                         fmt::join(words, ", ")));
+    }
+    builder.boundary(axis, *common[at(axis)]);
+  }
+
+  std::vector<NodeId> changed(nodes.size(), -1);
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    if (!used[id]) continue;
+    const Node& node = nodes[id];
+    std::array<NodeId, 3> operands{-1, -1, -1};
+    const int count = operand_count(node.op);
+    for (int i = 0; i < count; ++i) operands[at(i)] = changed[at(node.operands[at(i)])];
+    NodeId value = count == 0 ? static_cast<NodeId>(id) : e.apply(node.op, operands[0], operands[1], operands[2]);
+    if (node.op == Operation::read) {
+      // The first axis has the last word: beyond x and y its rule is applied to what y answers.
+      for (int axis = e.rank() - 1; axis >= 0; --axis) {
+        const int offset = node.offset[at(axis)];
+        if (!common[at(axis)] || offset == 0) continue;
+        const EdgeRule* rule = find(node.index, axis, offset < 0 ? Side::low : Side::high);
+        value = answered(e, value, *rule, *common[at(axis)], axis, offset);
+      }
+    }
+    changed[id] = value;
+  }
+  builder.rewrite([&](NodeId root) { return changed[at(root)]; });
+}
+
+}  // namespace stencil_tune

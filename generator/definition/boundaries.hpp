@@ -1,0 +1,64 @@
+// [boundary] of a definition: what lies beyond the edges of the grid, for a field, an axis, a side.
+#pragma once
+
+#include "generator/definition/operators.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// How a field is answered beyond one side of an axis.
+struct EdgeRule {
+  enum class Kind {
+    zero,
+    clamp,
+    periodic,
+    reflect,
+    hold,
+    odd,      ///< mirrored with the sign changed: u[-k] = -u[k]
+    neumann,  ///< mirrored with a slope: u[-k] = u[k] + 2 k q at the low side, and likewise at the high one
+  };
+
+  Kind kind = Kind::zero;
+  NodeId slope = -1;       ///< neumann: q, outward; reads no field
+  std::size_t offset = 0;  ///< in the definition's text
+};
+
+/// "low" or "high", as numbers.
+enum class Side { low, high };
+
+/// Collects what a definition says of its edges, and rewrites the updates' reads to it. Kernels answer reads beyond an edge
+/// in one way an axis: mirrored, clamped, wrapped or 0. What else is said of a field or a side becomes a part of the
+/// expression, which knows how far beyond the edge its cell lies (Operation::before, after).
+class DefinedBoundaries {
+ public:
+  /// Throws ExpressionError.
+  using Reject = std::function<void(std::size_t offset, const std::string& message)>;
+
+  /// field: -1 for those that have no rule of their own.
+  void add(int field, int axis, Side side, const EdgeRule& rule);
+  bool empty() const noexcept { return rules_.empty(); }
+
+  /// The kind of a word; nothing for none.
+  static std::optional<EdgeRule::Kind> kind_of(std::string_view word);
+
+  /// Settles the boundary of each axis that is spoken of, and rewrites all updates. `reject` throws.
+  void apply(ExpressionBuilder& expressions, const Reject& reject) const;
+
+ private:
+  struct Said {
+    int field, axis;
+    Side side;
+    EdgeRule rule;
+  };
+
+  const EdgeRule* find(int field, int axis, Side side) const;
+
+  std::vector<Said> rules_;
+};
+
+}  // namespace stencil_tune
