@@ -47,8 +47,8 @@ std::optional<Boundary> common_boundary(const std::set<Kind>& kinds) {
 /// The value of a read beyond that side, made of what the kernel's boundary answers; of other reads the value itself.
 NodeId answered(ExpressionBuilder& e, NodeId value, const EdgeRule& rule, Boundary common, int axis, int offset) {
   using enum Operation;
-  const bool changes = rule.kind == Kind::odd || rule.kind == Kind::neumann ||
-                       (rule.kind == Kind::zero && common != Boundary::zero);
+  const bool changes =
+      rule.kind == Kind::odd || rule.kind == Kind::neumann || (rule.kind == Kind::zero && common != Boundary::zero);
   if (!changes) return value;
   const NodeId beyond = e.beyond(offset < 0 ? before : after, axis, offset);
   switch (rule.kind) {
@@ -107,10 +107,11 @@ void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const 
       if (!used[id] || nodes[id].op != Operation::read || offset == 0) continue;
       const EdgeRule* rule = find(nodes[id].index, axis, offset < 0 ? Side::low : Side::high);
       if (rule == nullptr) {
-        reject(spoken->rule.offset,
-               fmt::format("field '{0}' is read beyond the {1} edge in {2} too: say what lies there, for all fields as "
-                           "{2}.{1} = \"...\" or for it alone as {0}.{2}.{1} = \"...\"",
-                           builder.stencil().fields[at(nodes[id].index)], offset < 0 ? "low" : "high", kAxes[at(axis)]));
+        reject(
+            spoken->rule.offset,
+            fmt::format("field '{0}' is read beyond the {1} edge in {2} too: say what lies there, for all fields as "
+                        "{2}.{1} = \"...\" or for it alone as {0}.{2}.{1} = \"...\"",
+                        builder.stencil().fields[at(nodes[id].index)], offset < 0 ? "low" : "high", kAxes[at(axis)]));
       }
       kinds.insert(rule->kind);
     }
@@ -123,10 +124,11 @@ void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const 
     if (!common[at(axis)]) {
       std::vector<std::string_view> words;
       for (const Kind kind : kinds) words.push_back(word_of(kind));
-      reject(spoken->rule.offset,
-             fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
-                         "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
-                         fmt::join(words, ", ")));
+      reject(
+          spoken->rule.offset,
+          fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
+                      "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
+                      fmt::join(words, ", ")));
     }
     builder.boundary(axis, *common[at(axis)]);
   }

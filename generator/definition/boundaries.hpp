@@ -31,9 +31,9 @@ struct EdgeRule {
 /// "low" or "high", as numbers.
 enum class Side { low, high };
 
-/// Collects what a definition says of its edges, and rewrites the updates' reads to it. Kernels answer reads beyond an edge
-/// in one way an axis: mirrored, clamped, wrapped or 0. What else is said of a field or a side becomes a part of the
-/// expression, which knows how far beyond the edge its cell lies (Operation::before, after).
+/// Collects what a definition says of its edges, and rewrites the updates' reads to it. Kernels answer reads beyond an
+/// edge in one way an axis: mirrored, clamped, wrapped or 0. What else is said of a field or a side becomes a part of
+/// the expression, which knows how far beyond the edge its cell lies (Operation::before, after).
 class DefinedBoundaries {
  public:
   /// Throws ExpressionError.

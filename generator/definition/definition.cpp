@@ -30,8 +30,8 @@ struct BrokenToml : std::runtime_error {
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",   "rank",  "element", "fields", "coefficients", "let",
-                                     "update", "stage", "rotate",  "boundary", "source", "description"};
+const std::vector<std::string> kKeys{"name",   "rank",  "element", "fields",   "coefficients", "let",
+                                     "update", "stage", "rotate",  "boundary", "source",       "description"};
 
 /// The text with every byte that is not ASCII replaced, so that places stay what they are. Only comments may hold such
 /// characters, and toml++ 3.3 is undefined on some of them. A byte order mark becomes blanks.
@@ -299,7 +299,8 @@ class DefinitionReader {
     }
     for (const Entry& side : entries(*sides)) {
       if (side.key != "low" && side.key != "high") {
-        text_.reject(side.offset, fmt::format("'{}' is no side of an axis; those are low and high", quotable(side.key)));
+        text_.reject(side.offset,
+                     fmt::format("'{}' is no side of an axis; those are low and high", quotable(side.key)));
       }
       stencil.boundary(field, axis.key, side.key == "low" ? Side::low : Side::high, expression(side), side.offset);
     }

@@ -223,9 +223,9 @@ class Parser {
     const int along = found.kind == Symbol::Kind::field ? profile_axis(scope_.builder().stencil(), found.index) : -1;
     for (int axis = 0; along >= 0 && axis < kMaxRank; ++axis) {
       if (axis == along || offset[static_cast<std::size_t>(axis)] == 0) continue;
-      reject(token, fmt::format("'{}' varies along {} alone; write {}[{}+1]", token.text,
-                                kAxes[static_cast<std::size_t>(along)], token.text,
-                                kAxes[static_cast<std::size_t>(along)]));
+      reject(token,
+             fmt::format("'{}' varies along {} alone; write {}[{}+1]", token.text,
+                         kAxes[static_cast<std::size_t>(along)], token.text, kAxes[static_cast<std::size_t>(along)]));
     }
     return build(token.offset, [&](ExpressionBuilder& e) {
       return found.kind == Symbol::Kind::field ? e.read(found.index, offset) : e.shift(found.index, offset);

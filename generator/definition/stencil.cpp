@@ -55,8 +55,9 @@ void DefinedStencil::declare_profile(std::string_view name, std::string_view axi
   require_room(name, offset);
   const std::string_view axes = kAxes.substr(0, at(builder_.stencil().rank));
   if (axis.size() != 1 || axes.find(axis) == std::string_view::npos) {
-    text_.reject(offset, fmt::format("'{}' varies along one axis, one of {}; a field of the whole grid has its name alone",
-                                     name, fmt::join(axes.begin(), axes.end(), ", ")));
+    text_.reject(
+        offset, fmt::format("'{}' varies along one axis, one of {}; a field of the whole grid has its name alone", name,
+                            fmt::join(axes.begin(), axes.end(), ", ")));
   }
   scope_.declare(name, {Symbol::Kind::field, builder_.profile(name, static_cast<int>(axes.find(axis)))});
   declared_.emplace_back(name, offset);

@@ -14,8 +14,8 @@ namespace stencil_tune {
 
 /// Of a Place in a kernel's parameter, behind the coefficients: four whole numbers of 64 bits.
 inline constexpr std::size_t kPlaceBytes = 32;
-/// Of all that stands behind the coefficients: the place, where the update asks for its cell's, and then the addresses of
-/// the profiles.
+/// Of all that stands behind the coefficients: the place, where the update asks for its cell's, and then the addresses
+/// of the profiles.
 std::size_t place_bytes(const Problem& problem);
 
 struct LaunchGeometry {

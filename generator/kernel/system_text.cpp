@@ -142,7 +142,8 @@ class SystemText {
         fmt::arg("out", level.out.size()), fmt::arg("delay", level.delay), fmt::arg("fields", fmt::join(fields, ", ")),
         fmt::arg("places", fmt::join(places(level, in), ", ")),
         fmt::arg("sources", fmt::join(sources(level, in), ", ")),
-        fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)), fmt::arg("step", step_member(number)));
+        fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)),
+        fmt::arg("step", step_member(number)));
   }
 
   /// Nothing where no update asks for the cell's place.

@@ -177,14 +177,15 @@ class Differentiated {
                   fmt::format("stencil '{}' has {} stages: derivatives are known for stencils of one", stencil.name,
                               stencil.stages.size()));
     }
-    const bool placed = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
-      return is_place(node.op);
-    });
+    const bool placed =
+        std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) { return is_place(node.op); });
     if (placed) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("stencil '{}' uses coordinates, the step's number, profiles or boundaries of its own: derivatives "
-                              "are known for stencils that are the same everywhere and in each step",
-                              stencil.name));
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format(
+              "stencil '{}' uses coordinates, the step's number, profiles or boundaries of its own: derivatives "
+              "are known for stencils that are the same everywhere and in each step",
+              stencil.name));
     }
     for (const Update& update : stencil.stages.front().updates) {
       updates_.emplace_back(update.output, Derivatives(builder_, stencil.nodes.size(), update.expression));

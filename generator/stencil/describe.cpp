@@ -153,7 +153,26 @@ std::string describe_coefficients(const Stencil& stencil) {
   return text;
 }
 
+/// What the definition says of its edges: in the axes' own words, and whether updates say more.
+std::string boundary_text(const Stencil& stencil) {
+  std::vector<std::string> axes;
+  for (std::size_t axis = 0; axis < at(stencil.rank); ++axis) {
+    if (stencil.boundary[axis]) axes.push_back(fmt::format("{} {}", "xyz"[axis], name(*stencil.boundary[axis])));
+  }
+  if (axes.empty()) return "";
+  const bool more = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
+    return node.op == Operation::before || node.op == Operation::after;
+  });
+  return fmt::format("beyond the edges: {}{}\n", fmt::join(axes, ", "),
+                     more ? "; the updates change what some reads find there" : "");
+}
+
 }  // namespace
+
+std::string declared_name(const Stencil& stencil, int field) {
+  const int axis = profile_axis(stencil, field);
+  return axis < 0 ? stencil.fields[at(field)] : fmt::format("{}({})", stencil.fields[at(field)], "xyz"[axis]);
+}
 
 std::string picture(const StageFacts& facts, int rank, int field) {
   const FieldShape shape = shape_of(facts, field);
@@ -175,10 +194,15 @@ std::string picture(const StageFacts& facts, int rank, int field) {
 std::string describe(const Stencil& stencil) {
   std::string text = fmt::format("{}: rank {}, {} stage{}, key {}\n", stencil.name, stencil.rank, stencil.stages.size(),
                                  stencil.stages.size() == 1 ? "" : "s", stencil_key(stencil));
-  text += fmt::format("fields: {}\n", fmt::join(stencil.fields, ", "));
+  std::vector<std::string> fields;
+  for (std::size_t field = 0; field < stencil.fields.size(); ++field) {
+    fields.push_back(declared_name(stencil, static_cast<int>(field)));
+  }
+  text += fmt::format("fields: {}\n", fmt::join(fields, ", "));
   text += describe_coefficients(stencil);
   if (stencil.element) text += fmt::format("element type: {}\n", name(*stencil.element));
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) text += describe_stage(stencil, stage);
+  text += boundary_text(stencil);
   if (!stencil.rotations.empty()) {
     text += "after a step:";
     for (std::size_t i = 0; i < stencil.rotations.size(); ++i) {

@@ -14,6 +14,9 @@ namespace stencil_tune {
 /// newline.
 std::string describe(const Stencil& stencil);
 
+/// As a definition declares the field: "u", or "dz(z)" for one that varies along z alone.
+std::string declared_name(const Stencil& stencil, int field);
+
 /// The shape of a stage's reads of one field, drawn with y upwards and x to the right:
 /// 'O' the centre where it is read, '+' where it is not, 'o' another point, '.' none.
 /// Rank 3 shows the planes side by side, those alike drawn once. Lines end with a newline.

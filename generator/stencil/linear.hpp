@@ -8,8 +8,8 @@
 
 namespace stencil_tune {
 
-/// Whether it is read at no field of the whole grid, and yet is not the same everywhere: a coordinate, the step's number,
-/// the distance from an edge, a profile.
+/// Whether it is read at no field of the whole grid, and yet is not the same everywhere: a coordinate, the step's
+/// number, the distance from an edge, a profile.
 inline bool is_place(Operation op) {
   return op == Operation::coordinate || op == Operation::step || op == Operation::before || op == Operation::after ||
          op == Operation::profile;

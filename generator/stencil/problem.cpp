@@ -89,10 +89,10 @@ void check_edges(const Problem& problem) {
     const auto axis = static_cast<std::size_t>(node.index);
     const std::int64_t reach = std::abs(node.offset[axis]);
     if (problem.extents.n[axis] > reach) continue;
-    reject(fmt::format("stencil '{}' reads {} cells beyond an edge in {}, where its boundary mirrors once: {} needs more "
-                       "than {} cells along {}",
-                       problem.stencil.name, reach, kAxisNames[axis], to_string(problem.extents), reach,
-                       kAxisNames[axis]));
+    reject(fmt::format(
+        "stencil '{}' reads {} cells beyond an edge in {}, where its boundary mirrors once: {} needs more "
+        "than {} cells along {}",
+        problem.stencil.name, reach, kAxisNames[axis], to_string(problem.extents), reach, kAxisNames[axis]));
   }
 }
 
@@ -225,8 +225,7 @@ std::optional<std::size_t> advanced_input(const Problem& problem) {
 
 bool advances_one_field(const Problem& problem) {
   const auto advanced = advanced_input(problem);
-  return advanced &&
-         std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
+  return advanced && std::all_of(problem.facts.taps.begin(), problem.facts.taps.end(), [&](const Tap& tap) {
            return tap.field == problem.facts.inputs[*advanced] || tap.offset == Offset{0, 0, 0};
          });
 }

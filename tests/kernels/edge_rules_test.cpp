@@ -41,8 +41,8 @@ next = "q*u + u[x-2] + 10*u[x+1] + 100*u[y-1] + 1000*u[y+2] + 10000*u[x-1, y-1] 
   const ReferenceField found = evaluate_reference(problem, inputs, std::vector<double>{0.375}).front();
   for (std::int64_t y = 0; y < kHeight; ++y) {
     for (std::int64_t x = 0; x < kWidth; ++x) {
-      const double right = 0.375 * cell(x, y) + expected(x - 2, y) + 10 * expected(x + 1, y) + 100 * expected(x, y - 1) +
-                           1000 * expected(x, y + 2) + 10000 * expected(x - 1, y - 1) +
+      const double right = 0.375 * cell(x, y) + expected(x - 2, y) + 10 * expected(x + 1, y) +
+                           100 * expected(x, y - 1) + 1000 * expected(x, y + 2) + 10000 * expected(x - 1, y - 1) +
                            100000 * expected(x + 1, y + 2);
       EXPECT_NEAR(found.value[static_cast<std::size_t>(y * kWidth + x)], right, 1e-6) << boundary << x << ", " << y;
     }

@@ -25,9 +25,9 @@ std::string all_neighbours(int rank) {
 
 /// A field whose source is another in each cell and at each step, and a constant beside it.
 Stencil travelling_source(int rank) {
-  const std::string update = fmt::format("0.5*u + 0.07*k*({}) + {} + 0.02*t", all_neighbours(rank),
-                                         std::array{"0.01*x", "0.01*x*y[y-1]", "0.01*x[x-1]*y[y+1] - 0.03*z[z+2]"}
-                                             [static_cast<std::size_t>(rank - 1)]);
+  const std::string update = fmt::format(
+      "0.5*u + 0.07*k*({}) + {} + 0.02*t", all_neighbours(rank),
+      std::array{"0.01*x", "0.01*x*y[y-1]", "0.01*x[x-1]*y[y+1] - 0.03*z[z+2]"}[static_cast<std::size_t>(rank - 1)]);
   return parse_definition(fmt::format(R"toml(
 name = "travelling_source"
 rank = {}
@@ -117,6 +117,16 @@ u_next = "(0.1 + q)*u + 0.1*({1}) + 0.05*u[{2}-2] - 0.03*u[{2}+2] + 0.07*({3})"
                           "bounded");
 }
 
+/// The rule on all sides.
+Stencil everywhere(int rank, const char* rule) {
+  std::string text;
+  for (int axis = 0; axis < rank; ++axis) text += fmt::format("{} = \"{}\"\n", "xyz"[axis], rule);
+  return bounded(rank, text);
+}
+
+/// Another rule on each axis.
+Stencil mixed_edges() { return bounded(3, "x = \"odd\"\ny.low = \"zero\"\ny.high = \"clamp\"\nz = \"neumann(q)\"\n"); }
+
 /// Walls: along x the velocity changes its sign and the pressure does not; the other axis has a slope, nothing, zeros.
 Stencil walls(int rank) {
   const char last = "xyz"[rank - 1];
@@ -192,8 +202,8 @@ std::vector<HostCase> placed_system_cases(Boundary everywhere) {
     const std::string in_space = fmt::format("system.bx32.by3.rx2.ry3.v2.pf2.t{}.ch2", steps);
     cases.push_back(system_case(placed_stages(3), f32, boundaries, in_space));
   }
-  cases.push_back(wide_index_case(
-      system_case(placed_stages(3), f16, boundaries, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2")));
+  cases.push_back(
+      wide_index_case(system_case(placed_stages(3), f16, boundaries, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2")));
   return cases;
 }
 
@@ -210,7 +220,8 @@ std::vector<HostCase> profile_cases(Boundary everywhere) {
   }
   cases.push_back(temporal_case(damped(3), f32, boundaries, "temporal.bx32.by4.rx2.ry3.v2.pf2.t3.ch2.u2"));
   for (const int steps : {1, 2, 4}) {
-    cases.push_back(system_case(damped_stages(2), f32, boundaries, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.ch2", steps)));
+    cases.push_back(
+        system_case(damped_stages(2), f32, boundaries, fmt::format("system.bx32.by1.rx2.v2.pf2.t{}.ch2", steps)));
   }
   cases.push_back(system_case(damped_stages(3), f16, boundaries, "system.bx32.by3.rx2.ry3.v2.pf2.t2.ch2"));
   return cases;
@@ -219,28 +230,29 @@ std::vector<HostCase> profile_cases(Boundary everywhere) {
 std::vector<HostCase> edge_cases() {
   using enum ElementType;
   std::vector<HostCase> cases;
-  const auto everywhere = [](int rank, const char* rule) {
-    std::string text;
-    for (int axis = 0; axis < rank; ++axis) text += fmt::format("{} = \"{}\"\n", "xyz"[axis], rule);
-    return bounded(rank, text);
-  };
   for (const char* rule : {"odd", "neumann(q)", "neumann(2*q - 1)"}) add_sweeps(everywhere(2, rule), f32, {}, cases);
   add_sweeps(everywhere(1, "odd"), f64, {}, cases);
-  const Stencil mixed = bounded(3, "x = \"odd\"\ny.low = \"zero\"\ny.high = \"clamp\"\nz = \"neumann(q)\"\n");
-  add_sweeps(mixed, f32, {}, cases);
+  add_sweeps(mixed_edges(), f32, {}, cases);
   const Stencil open = bounded(3, "x.low = \"reflect\"\nx.high = \"odd\"\nz = \"odd\"\n");  // y is the caller's
   for (const Boundary in_y : {Boundary::hold, Boundary::zero, Boundary::periodic}) {
     const Boundaries boundaries{Boundary::hold, in_y, Boundary::hold};
     add_sweeps(open, f16, boundaries, cases);
     cases.push_back(temporal_case(open, f32, boundaries, "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.u2"));
   }
+  return cases;
+}
+
+std::vector<HostCase> fused_edge_cases() {
+  using enum ElementType;
+  std::vector<HostCase> cases;
   for (int steps = 2; steps <= 6; ++steps) {
     const std::string on_a_line = fmt::format("temporal.bx32.by1.rx4.v2.pf1.t{}", steps);
     const std::string in_a_plane = fmt::format("temporal.bx32.by1.rx4.v2.pf2.t{}.ch2", steps);
     cases.push_back(temporal_case(everywhere(1, "odd"), f32, {}, on_a_line));
-    for (const char* rule : {"odd", "neumann(q)"}) cases.push_back(temporal_case(everywhere(2, rule), f64, {}, in_a_plane));
+    for (const char* rule : {"odd", "neumann(q)"})
+      cases.push_back(temporal_case(everywhere(2, rule), f64, {}, in_a_plane));
   }
-  cases.push_back(temporal_case(mixed, f32, {}, "temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch2"));
+  cases.push_back(temporal_case(mixed_edges(), f32, {}, "temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch2"));
   for (int steps = 1; steps <= 6; ++steps) {
     cases.push_back(system_case(walls(2), f32, {}, fmt::format("system.bx32.by1.rx3.v1.pf2.t{}.ch2", steps)));
   }

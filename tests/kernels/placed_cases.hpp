@@ -7,17 +7,20 @@
 
 namespace stencil_tune {
 
-/// Two to six fused steps of one field, of every rank, with the boundary on all sides: cells, groups of warps, clusters,
-/// tiles of several warps, rows copied by TMA.
+/// Two to six fused steps of one field, of every rank, with the boundary on all sides: cells, groups of warps,
+/// clusters, tiles of several warps, rows copied by TMA.
 std::vector<HostCase> placed_temporal_cases(Boundary everywhere);
 
 /// One to six fused steps of systems of one stage and of two, with the boundary on all sides.
 std::vector<HostCase> placed_system_cases(Boundary everywhere);
 
-/// Arrays along one axis, read at the cell and beside it, with the boundary on all sides: every family, one to six steps.
+/// Arrays along one axis, read at the cell and beside it, with the boundary on all sides: every family, one to six
+/// steps.
 std::vector<HostCase> profile_cases(Boundary everywhere);
 
-/// Definitions that say what lies beyond their edges, field by field and side by side: every family, one to six steps.
+/// Definitions that say what lies beyond their edges, field by field and side by side: every way of moving cells, some
+/// of three steps; one to six fused steps of one field and of systems.
 std::vector<HostCase> edge_cases();
+std::vector<HostCase> fused_edge_cases();
 
 }  // namespace stencil_tune

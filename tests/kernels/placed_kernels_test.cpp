@@ -19,7 +19,9 @@ TEST_P(PlacedKernels, OfSystemsKnowTheCellAndTheStepAtEveryLevel) { expect_right
 
 TEST_P(PlacedKernels, ReadArraysAlongOneAxis) { expect_right(profile_cases(GetParam())); }
 
-TEST(EdgeKernels, AnswerAsTheDefinitionSaysAtEveryStep) { expect_right(edge_cases()); }
+TEST(EdgeKernels, AnswerAsTheDefinitionSays) { expect_right(edge_cases()); }
+
+TEST(EdgeKernels, AnswerAsTheDefinitionSaysAtEveryFusedStep) { expect_right(fused_edge_cases()); }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlacedKernels,
                          testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,

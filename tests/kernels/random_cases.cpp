@@ -52,7 +52,11 @@ Problem on_a_grid(Draw& draw, const Stencil& stencil, int steps, int stage) {
       draw.one_of({std::int64_t{0}, std::int64_t{64}, std::int64_t{512}, std::int64_t{512}, std::int64_t{1000}, wide});
   Extents extents{stencil.rank, {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(stencil.rank); ++axis) {
-    extents.n[axis] = side > 0 ? side : draw.between(std::int64_t{1}, 40);
+    constexpr std::int64_t kBeyondReach = 8;  // of reads that are changed beyond an edge
+    const bool mirrors_once = std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) {
+      return node.op == Operation::before || node.op == Operation::after;
+    });
+    extents.n[axis] = side > 0 ? side : draw.between(mirrors_once ? kBeyondReach : std::int64_t{1}, 40);
   }
   const std::int64_t unit = draw.one_of({1, 2, 4, 16});
   const std::int64_t pitch = (extents.n[0] + unit - 1) / unit * unit + (draw.one_in(3) ? unit : 0);

@@ -67,7 +67,9 @@ Offset RandomExpressions::offset() {
 // Where the order of draws is left to the compiler, cases would differ: operands are drawn one by one.
 NodeId RandomExpressions::cell(const Fields& fields) {
   const int field = draw_.one_of(fields);
-  return builder_.read(field, offset());
+  const Offset at = offset();
+  const NodeId value = builder_.read(field, at);
+  return edges_ && draw_.one_in(2) ? beyond_an_edge(value, at) : value;
 }
 
 NodeId RandomExpressions::plus(NodeId a, NodeId b) {
@@ -125,11 +127,48 @@ NodeId RandomExpressions::leaf(const Fields& fields) {
   return cell(fields);
 }
 
-/// A coordinate or the step's number, small enough that fields count beside it.
+/// A profile, or a coordinate, the step's number, the distance from an edge: small enough that fields count beside it.
 NodeId RandomExpressions::place() {
-  const int axis = draw_.between(0, rank_);
-  const NodeId number = axis == rank_ ? builder_.step() : builder_.coordinate(axis, draw_.between(-2, 2));
+  const int axis = draw_.between(0, rank_ - 1);
+  const int offset = draw_.between(-2, 2);
+  NodeId number = -1;
+  switch (draw_.between(0, 4)) {
+    case 0:
+      number = builder_.step();
+      break;
+    case 1:
+      number = builder_.before(axis, offset);
+      break;
+    case 2:
+      number = builder_.after(axis, offset);
+      break;
+    case 3: {
+      Offset along{0, 0, 0};
+      along[static_cast<std::size_t>(axis)] = offset;
+      return builder_.read(builder_.profile(fmt::format("along_{}", "xyz"[axis]), axis), along);
+    }
+    default:
+      number = builder_.coordinate(axis, offset);
+  }
   return builder_.apply(Operation::multiply, builder_.number(1.0 / 16), number);
+}
+
+/// The cell, with its sign changed, 0 or more by a slope where it lies beyond an edge.
+NodeId RandomExpressions::beyond_an_edge(NodeId cell, const Offset& offset) {
+  const int axis = draw_.between(0, rank_ - 1);
+  const int distance = offset[static_cast<std::size_t>(axis)];
+  if (distance == 0) return cell;
+  const NodeId beyond = distance < 0 ? builder_.before(axis, distance) : builder_.after(axis, distance);
+  switch (draw_.between(0, 2)) {
+    case 0:
+      return builder_.apply(Operation::select, beyond, builder_.apply(Operation::negate, cell), cell);
+    case 1:
+      return builder_.apply(Operation::select, beyond, builder_.number(0), cell);
+    default: {
+      const NodeId slope = builder_.number(0.25);
+      return builder_.apply(Operation::add, cell, builder_.apply(Operation::multiply, slope, beyond));
+    }
+  }
 }
 
 NodeId RandomExpressions::any(const Fields& fields, int levels) {

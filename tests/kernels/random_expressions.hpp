@@ -17,8 +17,8 @@ Fields make_fields(StencilBuilder& builder, const char* prefix, int count);
 
 /// The most that are nested in each other.
 struct ExpressionSize {
-  int sums = 3;        ///< in linear updates
-  int nesting = 4;     ///< operations in others
+  int sums = 3;     ///< in linear updates
+  int nesting = 4;  ///< operations in others
 };
 
 /// Writes expressions of a stencil that is being built.
@@ -54,6 +54,7 @@ class RandomExpressions {
   NodeId bounded(NodeId value);
   NodeId leaf(const Fields& fields);
   NodeId place();
+  NodeId beyond_an_edge(NodeId cell, const Offset& offset);
   NodeId any(const Fields& fields, int levels);
   NodeId apply(Operation op, const Fields& fields, int levels);
 
@@ -64,6 +65,7 @@ class RandomExpressions {
   std::array<Reach, kMaxRank> reach_{};
   bool star_ = draw_.one_in(3);
   bool placed_ = draw_.one_in(5);
+  bool edges_ = draw_.one_in(6);                ///< it says what lies beyond some
   int distinct_ = draw_.one_of({1, 2, 3, 12});  // coefficients
   std::vector<NodeId> known_;
 };

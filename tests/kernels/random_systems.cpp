@@ -24,9 +24,7 @@ struct Advanced {
 class RandomSystem {
  public:
   explicit RandomSystem(Draw& draw)
-      : draw_(draw),
-        rank_(draw.between(1, kMaxRank)),
-        expressions_(draw, rank_, {.sums = 1, .nesting = 2}) {}
+      : draw_(draw), rank_(draw.between(1, kMaxRank)), expressions_(draw, rank_, {.sums = 1, .nesting = 2}) {}
 
   Stencil build() && {
     const int stages = draw_.between(1, kMostStages);

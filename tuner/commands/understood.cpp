@@ -1,6 +1,7 @@
 #include "tuner/commands/understood.hpp"
 
 #include "generator/printable.hpp"
+#include "generator/stencil/describe.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/terminal.hpp"
 #include "tuner/terminal/wrap.hpp"
@@ -49,8 +50,9 @@ std::vector<int> possibly_coefficients(const Stencil& stencil, const StageFacts&
 
 std::string understood_text(const Stencil& stencil) {
   const StageFacts facts = analyse(stencil, 0);
-  std::string text = fmt::format("understood: reads {}; writes {}; coefficients: {}\n",
-                                 fmt::join(names_of(stencil, facts.inputs), ", "),
+  std::vector<std::string> read = names_of(stencil, facts.inputs);
+  for (const Profile& profile : stencil.profiles) read.push_back(declared_name(stencil, profile.field));
+  std::string text = fmt::format("understood: reads {}; writes {}; coefficients: {}\n", fmt::join(read, ", "),
                                  fmt::join(names_of(stencil, facts.outputs), ", "), coefficients_text(stencil));
   for (const std::string& field : names_of(stencil, possibly_coefficients(stencil, facts))) {
     text += fmt::format(

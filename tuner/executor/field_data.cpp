@@ -100,7 +100,8 @@ FieldData with_special_values(const Problem& problem, FieldData data, int sweeps
 void store_field(const Problem& problem, const std::vector<double>& values, GuardedArray& array) {
   array.poison();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (static_cast<std::int64_t>(i) % problem.pitch < problem.extents.n[0]) store_cell(problem.type, values[i], i, array);
+    if (static_cast<std::int64_t>(i) % problem.pitch < problem.extents.n[0])
+      store_cell(problem.type, values[i], i, array);
   }
 }
 

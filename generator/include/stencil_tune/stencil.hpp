@@ -147,15 +147,17 @@ class StencilBuilder {
 
   int field(std::string_view name);                              ///< index of the field, added at first use
   int coefficient(std::string_view name, double default_value);  ///< index, added at first use
-  int profile(std::string_view name, int axis);  ///< index of a field that varies along that axis alone, added at first use
-  void boundary(int axis, Boundary boundary);    ///< of the axis, in place of what a problem says
+  int profile(std::string_view name,
+              int axis);  ///< index of a field that varies along that axis alone, added at first use
+  void boundary(int axis, Boundary boundary);  ///< of the axis, in place of what a problem says
 
   NodeId number(double value);                ///< a literal
   NodeId coefficient_value(int coefficient);  ///< by its index
-  NodeId read(int field, Offset offset);      ///< a field's cell at that distance; of a profile the offset on its axis counts
+  NodeId read(int field,
+              Offset offset);  ///< a field's cell at that distance; of a profile the offset on its axis counts
   NodeId coordinate(int axis,
-                    int offset = 0);  ///< of the cell, or of one that far along the axis: Place::origin + index
-  NodeId step();                      ///< Place::step; the next step's is one more
+                    int offset = 0);    ///< of the cell, or of one that far along the axis: Place::origin + index
+  NodeId step();                        ///< Place::step; the next step's is one more
   NodeId before(int axis, int offset);  ///< how far the cell at that offset lies before the grid's first; 0 elsewhere
   NodeId after(int axis, int offset);   ///< how far behind the last
 
@@ -168,7 +170,8 @@ class StencilBuilder {
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
   void rotate(int from_field, int to_field);         ///< after a step
-  void rewrite(const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
+  void rewrite(
+      const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 
   const Stencil& stencil() const noexcept { return stencil_; }  ///< as far as it has come
   Form form() const noexcept { return form_; }

@@ -143,7 +143,8 @@ TEST(Profiles, AreReadAlongTheirAxisAndNeverWritten) {
   EXPECT_EQ(why("v = \"u*d[y+1]\""), "");
   EXPECT_NE(why("v = \"u*d[x+1]\"").find("'d' varies along y alone; write d[y+1]"), std::string::npos);
   EXPECT_NE(why("d = \"u\"\nv = \"u*d\"").find("cannot be written"), std::string::npos);
-  EXPECT_THROW(parse_definition("rank = 2\nfields = [\"u\", \"d(z)\", \"v\"]\n[update]\nv = \"u*d\"\n", "p.toml"), Error);
+  EXPECT_THROW(parse_definition("rank = 2\nfields = [\"u\", \"d(z)\", \"v\"]\n[update]\nv = \"u*d\"\n", "p.toml"),
+               Error);
 }
 
 }  // namespace

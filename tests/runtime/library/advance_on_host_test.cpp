@@ -192,6 +192,42 @@ TEST(AdvanceOnHost, EveryStepHasTheNumberAfterTheLastOnes) {
   }
 }
 
+TEST(AdvanceOnHost, TakesArraysAlongOneAxisAndWhatTheDefinitionSaysOfItsEdges) {
+  const Stencil stencil = parse_definition(R"toml(
+rank = 3
+fields = ["dz(z)", "u", "u_next"]
+[coefficients]
+q = 0.25
+[update]
+u_next = "0.5*u*dz + 0.1*dz[z+1]*u[z+1] + 0.1*(u[x-1] + u[x+1] - u[y-1] + u[y+1])"
+[boundary]
+x = "odd"
+y.low = "neumann(q)"
+y.high = "reflect"
+)toml",
+                                           "walls.toml");
+  const Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::periodic};
+  const Problem problem = make_problem(stencil, ElementType::f64, boundaries, {.rank = 3, .n = {35, 6, 5}});
+  Fields now = make_fields(problem);
+  now[0] = {0.5, -0.25, 1, 0.75, -1};
+  const Fields before = now;
+  HostDriver driver;
+  const Kernel kernel = untuned_kernel(driver, stencil, boundaries, problem.extents);
+  std::vector<void*> fields{now[0].data(), now[1].data(), now[2].data()};
+  kernel.advance(nullptr, fields, 3);
+  std::vector<double> profile = before[0];
+  profile.resize(before[1].size());  // as the reference takes it
+  const ReferenceField expected =
+      evaluate_reference(problem, Fields{before[1], profile}, std::vector<double>{0.25}, false, 3).front();
+  EXPECT_EQ(fields[0], now[0].data()) << "the profile stays where it is";
+  const auto* newest = static_cast<const double*>(fields[1]);
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    ASSERT_TRUE(expected.accepts(i, newest[i])) << "cell " << i << ": " << newest[i] << ", not " << expected.value[i];
+  }
+  fields[0] = nullptr;
+  EXPECT_THROW(kernel.advance(nullptr, fields, 1), Error);
+}
+
 TEST(AdvanceOnHost, PartsOfADomainComputeWhatTheWholeDoes) {
   const Stencil stencil = placed_stencil("u + sin(0.3*x) + 10*cos(0.2*y) - 100*z + 1000*t");
   HostDriver driver;

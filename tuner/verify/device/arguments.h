@@ -85,7 +85,7 @@ struct ReferenceInput {
   const float* errors;   ///< of those
   long long low[3];      ///< the box of that level
   long long high[3];
-  int along;             ///< of a profile 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
+  int along;  ///< of a profile 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
   int reserved;
 };
 
