@@ -67,7 +67,7 @@ struct TrialRecord {
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;    ///< GStencil/s; with a plan, of all of it: a run's steps that are left over count too
+  double gstencils = 0;    ///< GStencil/s in bursts; with a plan, of all of it: steps that are left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
   double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;
@@ -85,10 +85,10 @@ struct TrialRecord {
   double sharpness = -1;
   std::string sharpness_note;       ///< what mathematics itself makes equal: "15 and 16 steps are equal in 93 % ..."
   std::string plan;                 ///< launches of a run, steps x how many: "12x8+4x1"; empty for one kernel
-  std::string objective = "burst";  ///< what the race ranked by: "time", "burst" or "energy"
-  double sustained_gstencils = 0;   ///< GStencil/s under continuous load; 0 unknown, as nothing measures it yet
-  double watts = 0;                 ///< the same
-  double nanojoules = 0;            ///< energy of one update; the same
+  std::string objective = "burst";  ///< what its race ranked by: "time", "burst" or "energy"; see merit()
+  double sustained_gstencils = 0;   ///< as gstencils, under continuous load; 0: not raced so, the other is a burst's
+  double watts = 0;                 ///< the GPU's under that load; 0 unknown
+  double nanojoules = 0;            ///< energy of one update under that load; 0 unknown
   int sm_clock_mhz = 0;             ///< the lowest during the race; 0 unknown
   int memory_clock_mhz = 0;         ///< 0 unknown
   std::string throttle;             ///< why clocks were lowered; empty: not at all, or unknown

@@ -11,43 +11,60 @@
 namespace stencil_tune {
 namespace {
 
+constexpr std::string_view kBurst = "burst";
+
 /// Lower is better.
 int evidence_class(const TrialRecord& trial) { return (trial.predicted ? 2 : 0) + (is_stale(trial) ? 1 : 0); }
 
+bool is_later(const TrialRecord& a, const TrialRecord& b) {
+  return std::tie(a.created_at, a.id) > std::tie(b.created_at, b.id);
+}
+
 /// Whether `a` speaks for a code rather than `b`.
-bool speaks_before(const TrialRecord& a, const TrialRecord& b) {
+bool speaks_before(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
   if (a.raced != b.raced) return a.raced;
-  if (a.raced) return std::tie(a.created_at, a.id) > std::tie(b.created_at, b.id);
-  return a.gstencils > b.gstencils;
+  if (!a.raced) return a.gstencils > b.gstencils;
+  const bool known = merit(a, objective) > 0;
+  return known != (merit(b, objective) > 0) ? known : is_later(a, b);
 }
 
-bool wins_over(const TrialRecord& a, const TrialRecord& b) {
-  if (a.gstencils != b.gstencils) return a.gstencils > b.gstencils;
-  return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
+bool wins_over(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
+  if (is_better(a, b, objective) || is_better(b, a, objective)) return is_better(a, b, objective);
+  return is_later(b, a);
 }
 
+/// Those that count, of the best class that there is, without codes that were ever wrong.
 template <class Counts>
-std::vector<TrialRecord> rank(std::span<const TrialRecord> trials, const Counts& counts) {
+std::vector<const TrialRecord*> best_evidence(std::span<const TrialRecord> trials, const Counts& counts) {
   using CodeOfTemplates = std::pair<std::string_view, std::string_view>;
   std::set<CodeOfTemplates> wrong;
   for (const TrialRecord& trial : trials) {
     if (trial.outcome == Outcome::wrong_result) wrong.emplace(trial.code, trial.platform.template_signature);
   }
   int best_class = 4;
-  std::map<std::string_view, const TrialRecord*> speakers;
+  std::vector<const TrialRecord*> best;
   for (const TrialRecord& trial : trials) {
     if (trial.outcome != Outcome::ok || !counts(trial) || !is_readable(trial)) continue;
     if (wrong.contains({trial.code, trial.platform.template_signature})) continue;
     const int trial_class = evidence_class(trial);
     if (trial_class > best_class) continue;
-    if (trial_class < best_class) speakers.clear();
+    if (trial_class < best_class) best.clear();
     best_class = trial_class;
-    const TrialRecord*& speaker = speakers[trial.code];
-    if (!speaker || speaks_before(trial, *speaker)) speaker = &trial;
+    best.push_back(&trial);
+  }
+  return best;
+}
+
+std::vector<TrialRecord> rank(const std::vector<const TrialRecord*>& trials, std::string_view objective) {
+  std::map<std::string_view, const TrialRecord*> speakers;
+  for (const TrialRecord* trial : trials) {
+    const TrialRecord*& speaker = speakers[trial->code];
+    if (speaker == nullptr || speaks_before(*trial, *speaker, objective)) speaker = trial;
   }
   std::vector<TrialRecord> ranking;
   for (const auto& [code, speaker] : speakers) ranking.push_back(*speaker);
-  std::sort(ranking.begin(), ranking.end(), wins_over);
+  std::sort(ranking.begin(), ranking.end(),
+            [&](const TrialRecord& a, const TrialRecord& b) { return wins_over(a, b, objective); });
   return ranking;
 }
 
@@ -57,12 +74,32 @@ bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sh
 
 bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
 
-std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) { return rank(trials, is_sharp); }
+double merit(const TrialRecord& trial, std::string_view objective) {
+  if (objective == "time") return trial.sustained_gstencils;
+  if (objective == "energy") return trial.nanojoules > 0 ? 1 / trial.nanojoules : 0;
+  return trial.gstencils;
+}
+
+bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
+  const auto rank = [&](const TrialRecord& trial) {
+    const double sustained = objective == kBurst ? 0 : trial.sustained_gstencils;
+    return std::tuple(merit(trial, objective), sustained, trial.gstencils);
+  };
+  return rank(a) > rank(b);
+}
+
+std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
+  return rank(best_evidence(trials, is_sharp), kBurst);
+}
 
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials) {
-  auto ranking = rank(trials, may_win);
-  if (ranking.empty()) return std::nullopt;
-  return std::move(ranking.front());
+  auto evidence = best_evidence(trials, may_win);
+  if (evidence.empty()) return std::nullopt;
+  const auto latest = std::max_element(evidence.begin(), evidence.end(),
+                                       [](const TrialRecord* a, const TrialRecord* b) { return is_later(*b, *a); });
+  const std::string objective = (*latest)->objective;
+  std::erase_if(evidence, [&](const TrialRecord* trial) { return trial->objective != objective; });
+  return std::move(rank(evidence, objective).front());
 }
 
 }  // namespace stencil_tune

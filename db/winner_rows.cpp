@@ -66,7 +66,8 @@ bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecor
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;
-  return trial.code == best.code || !is_readable(best) || is_stale(best) || trial.gstencils > best.gstencils;
+  return trial.code == best.code || !is_readable(best) || is_stale(best) || trial.objective != best.objective ||
+         is_better(trial, best, best.objective);
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ def rate(case, *kernels):
     return max(rates, default=None)
 
 
+def sustained(case):
+    """Of the winner under continuous load; None where it did not race so."""
+    rates = [k.get("sustained_gstencils") for k in case.get("kernels") or [] if k["kernel"] == "winner"]
+    return rates[0] if rates else None
+
+
 def with_winner(record):
     return [case for case in record["cases"] if rate(case, "winner")]
 

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from publishing.records import TEXTBOOK, find, fused_steps, grid, number, provenance, rate, table, title, with_winner
+from publishing.records import TEXTBOOK, find, fused_steps, grid, number, provenance, rate, sustained, table, title, with_winner
 
 
 def with_rivals(record, rivals):
@@ -23,13 +23,15 @@ def temporal_table(record, rivals):
         winner = rate(ours, "winner")
         best = best_rival(rivals, rival)
         cells = [f"{rival['title']}, {rival['type']}, {grid(rival['dims'])}"]
-        cells += [f"**{number(winner)}**", str(fused_steps(ours)), number(rate(ours, "one sweep"))]
+        cells += [f"**{number(winner)}**", number(sustained(ours)), str(fused_steps(ours))]
+        cells += [number(rate(ours, "one sweep"))]
         cells += [f"{winner / best:.2f} x"]
         cells += [number(rival.get(system["key"])) for system in rivals["systems"]]
         if "note" in rival:
             notes.append(f"{rival['title']}, {rival['type']}: {rival['note']}.")
         rows.append(cells)
-    header = ["stencil, type, grid", "stencil-tune", "steps fused", "one sweep", "over the best other"]
+    header = ["stencil, type, grid", "stencil-tune, burst", "sustained", "steps fused", "one sweep"]
+    header += ["over the best other"]
     text = table(header + [system["name"] for system in rivals["systems"]], rows)
     return text + "".join(f"\n{note}\n" for note in notes)
 
@@ -50,8 +52,9 @@ def other_grids(record, rivals):
         elif case["fits_in_l2"]:
             share = "fits in L2"
         cells = [f"{title(case['stencil'])}, {case['type']}, {grid(case['dims'])}", f"**{number(winner)}**"]
-        rows.append(cells + [str(fused_steps(case)), number(rate(case, "one sweep")), share])
-    return table(["stencil, type, grid", "stencil-tune", "steps fused", "one sweep", ""], rows) if rows else ""
+        cells += [number(sustained(case)), str(fused_steps(case))]
+        rows.append(cells + [number(rate(case, "one sweep")), share])
+    return table(["stencil, type, grid", "stencil-tune, burst", "sustained", "steps fused", "one sweep", ""], rows) if rows else ""
 
 
 def temporal_section(record, rivals, folder, plot):
@@ -61,7 +64,8 @@ def temporal_section(record, rivals, folder, plot):
               f"best of all its configurations ([bench/rivals.json](../bench/rivals.json)). {sources}.")
     parts = [
         f"![Rate of {steps} steps against other systems]({plot})\n",
-        f"GStencil/s of whole runs of {steps} steps in bursts after a rest, boundary hold, every cell compared with repeated plain sweeps\n"
+        f"GStencil/s of whole runs of {steps} steps, boundary hold, every cell compared with repeated plain sweeps. Burst: after a\n"
+        "rest, as all figures of one sweep and of the other systems; sustained: under continuous load (–: not measured)\n"
         f"({provenance(record, folder, 'temporal')}):\n",
         temporal_table(record, rivals),
         "One sweep: the fastest kernel of one sweep that was tuned for the same grid, of this record or of\n"

@@ -64,7 +64,8 @@ class TuningReport:
         lines = [self.problem]
         for row in self.rows:
             lines.append(f"  {row['kernel']:<16} " + (
-                f"{row['gstencils']:8.1f} GStencil/s  {100 * row['share_of_copy']:5.1f} % of copy  {row['code']}"
+                f"{row['gstencils']:8.1f} GStencil/s{_sustained(row)}  {100 * row['share_of_copy']:5.1f} % of copy  "
+                f"{row['code']}"
                 if _ran(row) else _why_not(row)))
         return "\n".join([*lines, *self.notes])
 
@@ -107,6 +108,11 @@ class TuningReport:
 
 def _ran(row: dict[str, Any]) -> bool:
     return row.get("outcome") == "ok"
+
+
+def _sustained(row: dict[str, Any]) -> str:
+    """Of kernels that raced under continuous load; their other rate is a burst's."""
+    return f" burst, {row['sustained_gstencils']:.1f} sustained" if row.get("sustained_gstencils") else ""
 
 
 def _why_not(row: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
          shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
          steps: int = 1, pitch: int = 0, budget: float | str = 60, effort: str | None = None,
          max_trials: int | None = None, candidates: Sequence[str] = (), device: int | str | None = None,
-         predict_for: str | None = None, database: str | os.PathLike | None = None,
+         predict_for: str | None = None, objective: str = "time", database: str | os.PathLike | None = None,
          progress: bool | Callable[[dict], None] = True) -> TuningReport:
     """Finds the fastest kernel for a stencil on a grid, and remembers it in the database, where lookup() finds it.
 
@@ -41,6 +41,8 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
         candidates: codes; these alone are tried.
         device: ordinal or UUID of the GPU.
         predict_for: a GPU that is not here, such as "h200": nothing is timed.
+        objective: what wins: "time" (of a run the rate under continuous load), "burst" (the rate after a rest) or
+            "energy" (the least energy of an update).
         database: to keep it in; None: STENCIL_TUNE_DB, else the user's data folder.
         progress: True: a line on standard error; a function: called with what `stencil-tune --progress json` tells.
 
@@ -55,7 +57,8 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
                                    steps=steps, pitch=pitch)
     if device is None and layout is not None and layout.device not in (None, _arrays.HOST):
         device = layout.device
-    options = _grid_options(grid) + _search_options(budget, effort, max_trials, candidates, device, predict_for)
+    options = ["--objective", objective] if objective != "time" else []
+    options += _grid_options(grid) + _search_options(budget, effort, max_trials, candidates, device, predict_for)
     if database is not None:
         options += ["--db", os.fspath(database)]
     with tempfile.TemporaryDirectory(prefix="stencil_tune-") as folder:

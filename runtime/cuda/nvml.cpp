@@ -56,6 +56,16 @@ std::optional<Nvml> Nvml::open(const std::string& uuid) {
   return Nvml(std::move(*library), device);
 }
 
+std::unique_ptr<GpuSensors> open_sensors(const std::string& uuid) {
+  auto nvml = Nvml::open(uuid);
+  return nvml ? std::make_unique<Nvml>(std::move(*nvml)) : nullptr;
+}
+
+const ClockReading& slower(const ClockReading& a, const ClockReading& b) {
+  if (a.sm_clock_mhz == 0) return b;
+  return b.sm_clock_mhz > 0 && b.sm_clock_mhz < a.sm_clock_mhz ? b : a;
+}
+
 Nvml::Nvml(Nvml&& other) noexcept
     : library_(std::move(other.library_)), device_(std::exchange(other.device_, nullptr)) {}
 
@@ -80,6 +90,12 @@ ClockReading Nvml::read() const {
     reading.throttle = throttle_reasons(mask);
   }
   return reading;
+}
+
+std::optional<double> Nvml::joules() const {
+  unsigned long long millijoules = 0;
+  if (!call(library_, "nvmlDeviceGetTotalEnergyConsumption", device_, &millijoules)) return std::nullopt;
+  return static_cast<double>(millijoules) / 1e3;
 }
 
 }  // namespace stencil_tune

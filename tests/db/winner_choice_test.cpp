@@ -99,6 +99,52 @@ TEST(WinnerChoice, CodeThatWasEverWrongIsOut) {
             a_code("a"));
 }
 
+/// Raced under load too; watts follow from the energy of an update.
+TrialRecord loaded(const std::string& name, double burst, double sustained, double nanojoules,
+                   const std::string& objective) {
+  TrialRecord trial = a_trial(name, burst);
+  trial.sustained_gstencils = sustained;
+  trial.nanojoules = nanojoules;
+  trial.watts = nanojoules * sustained;
+  trial.objective = objective;
+  return trial;
+}
+
+TEST(WinnerChoice, TheObjectiveSaysWhichFigureWins) {
+  const auto three = [](const std::string& objective) {
+    return std::vector{loaded("bursts", 500, 400, 1.7, objective), loaded("lasts", 480, 450, 1.5, objective),
+                       loaded("spares", 430, 420, 1.1, objective)};
+  };
+  EXPECT_EQ(winner_of(three("burst")), a_code("bursts"));
+  EXPECT_EQ(winner_of(three("time")), a_code("lasts"));
+  EXPECT_EQ(winner_of(three("energy")), a_code("spares"));
+}
+
+TEST(WinnerChoice, WhatRacedInBurstsAloneIsNoRivalOfWhatRacedUnderLoad) {
+  const TrialRecord before = raced(a_trial("before", 900), "2026-01-31T10:00:00Z");
+  TrialRecord now = loaded("now", 480, 450, 1.5, "time");
+  now.created_at = "2026-01-31T12:00:00Z";
+  EXPECT_EQ(winner_of({before, now}), a_code("now"));
+  TrialRecord later = before;
+  later.created_at = "2026-01-31T13:00:00Z";
+  EXPECT_EQ(winner_of({later, now}), a_code("before")) << "the last race was one of bursts";
+}
+
+TEST(WinnerChoice, WithoutTheFigureOfTheObjectiveTheNextOneDecides) {
+  EXPECT_EQ(winner_of({loaded("a", 500, 400, 0, "energy"), loaded("b", 480, 450, 0, "energy")}), a_code("b"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 0, 0, "time")}), a_code("a"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 300, 0, "time")}), a_code("b"));
+}
+
+TEST(WinnerChoice, ARaceUnderLoadSpeaksForACodeUntilTheNextOneUnderLoad) {
+  const TrialRecord first = raced(loaded("a", 500, 450, 1.5, "time"), "2026-01-31T10:00:00Z");
+  const TrialRecord no_time_left = raced(loaded("a", 500, 0, 0, "time"), "2026-01-31T11:00:00Z");
+  const TrialRecord other = raced(loaded("b", 480, 440, 1.5, "time"), "2026-01-31T11:00:00Z");
+  EXPECT_EQ(winner_of({first, no_time_left, other}), a_code("a"));
+  const TrialRecord again = raced(loaded("a", 500, 430, 1.5, "time"), "2026-01-31T12:00:00Z");
+  EXPECT_EQ(winner_of({first, again, other}), a_code("b"));
+}
+
 TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
   std::vector<TrialRecord> trials{timed_alone(a_trial("a", 480)),
                                   raced(a_trial("a", 440), "2026-01-31T13:00:00Z"),
@@ -107,7 +153,9 @@ TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
                                   a_trial("c", 500),
                                   a_failure("c", Outcome::wrong_result),
                                   predicted(a_trial("d", 600)),
-                                  stale(a_trial("e", 700))};
+                                  stale(a_trial("e", 700)),
+                                  raced(loaded("f", 300, 280, 2, "time"), "2026-01-31T15:00:00Z"),
+                                  raced(loaded("g", 310, 270, 2, "time"), "2026-01-31T15:00:00Z")};
   for (std::size_t i = 0; i < trials.size(); ++i) trials[i].id = static_cast<std::int64_t>(i) + 1;
   const auto expected = choose_winner(trials);
   std::mt19937 random(1);

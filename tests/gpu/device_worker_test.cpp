@@ -142,9 +142,25 @@ TEST_F(DeviceWorkerTest, RacesFinalistsAndRanksThemAsTheyAre) {
   const CompiledKernel slow =
       compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
                       "a.out[i] = s;"));
-  const auto results = worker->race({{tuning, slow}, {tuning, right}}, 3);
+  const auto results = worker->race({{tuning, slow}, {tuning, right}}, {.rounds = 3});
   ASSERT_EQ(results.size(), 2u);
   EXPECT_GT(results[0].timing.median_ms, 1.5 * results[1].timing.median_ms);
+}
+
+TEST_F(DeviceWorkerTest, RacesFinalistsUnderLoadAndTellsTheirPower) {
+  const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 26, 1, 1}});
+  const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
+  const auto worker = start_device_worker(problem, options_);
+  worker->start();
+  const CompiledKernel right = compile(generate({problem, tuning}));
+  const auto results = worker->race({{tuning, right}, {tuning, right}}, {.rounds = 1, .under_load = 1});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_NEAR(results[0].sustained_ms / results[0].timing.median_ms, 1, 0.5);
+  EXPECT_EQ(results[1].sustained_ms, 0);
+  if (!Nvml::open(device_.uuid)) GTEST_SKIP() << "no NVML here";
+  EXPECT_GT(results[0].watts, 20);
+  EXPECT_LT(results[0].watts, 2000);
+  EXPECT_GT(results[0].clocks.sm_clock_mhz, 0);
 }
 
 /// Default candidates of all families, whole grids and awkward ones, for every element type and boundary.

@@ -132,7 +132,7 @@ TEST_F(GpuFaults, AKernelOfKnownDurationIsTimedWithin2Point5Percent) {
     const auto kernel = compiler->compile(planted(spin(microseconds)), device_.architecture);
     const DeviceResult alone = worker->run(tuning, kernel, {});
     ASSERT_EQ(alone.outcome, Outcome::ok) << alone.message;
-    const DeviceResult raced = worker->race({{tuning, kernel}}, 3).front();
+    const DeviceResult raced = worker->race({{tuning, kernel}}, {.rounds = 3}).front();
     for (const double found : {alone.timing.median_ms, raced.timing.median_ms}) {
       EXPECT_NEAR(found, microseconds / 1e3, 0.025 * microseconds / 1e3);
       fmt::print("G13 a kernel of {} us: timed as {:.1f} us\n", microseconds, 1e3 * found);

@@ -12,6 +12,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
     workers/device_proxy_test.cpp
     verify/field_set_test.cpp
     measure/gpu_lock_test.cpp
+    measure/load_race_test.cpp
     measure/measurement_test.cpp
     workers/process_test.cpp
     workers/protocol_test.cpp

@@ -19,7 +19,8 @@ stencil_tune_add_test(report_test
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
-stencil_tune_add_test(session_test SOURCES session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(session_test
+  SOURCES session/contenders_test.cpp session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test
   SOURCES suites/suites_test.cpp

@@ -27,7 +27,7 @@ namespace {
 
 const std::vector<TableColumn> kColumns{{"id"},      {"stencil", false},  {"type", false}, {"dims", false},
                                         {"steps"},   {"boundary", false}, {"GPU", false},  {"GStencil/s"},
-                                        {"of copy"}, {"code", false}};
+                                        {"of copy"}, {"sustained"},       {"code", false}};
 
 /// Names that stand for several stencils among the winners.
 std::set<std::string> shared_names(const std::vector<WinnerRecord>& winners) {
@@ -65,6 +65,12 @@ std::string code_text(const TrialRecord& trial) {
   return shipped ? text + fmt::format("  (a measured one ships: {})", winner_id(shipped->trial)) : text;
 }
 
+/// GStencil/s under continuous load. Runs that never raced so say it: their rate is a burst's.
+std::string sustained_text(const TrialRecord& trial) {
+  if (trial.sustained_gstencils > 0) return fmt::format("{:.1f}", trial.sustained_gstencils);
+  return trial.problem.steps > 1 && !trial.predicted ? "burst only" : "";
+}
+
 std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set<std::string>& shared) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
@@ -78,6 +84,7 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set
           trial.platform.gpu,
           fmt::format("{}{:.1f}", mark, trial.gstencils),
           fmt::format("{}{:.1f} %", mark, 100 * trial.share),
+          sustained_text(trial),
           code_text(trial)};
 }
 
@@ -114,9 +121,30 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   return json;
 }
 
-const std::vector<std::string> kCsvTitles{"id",        "origin",        "stencil",   "stage", "type",         "dims",
-                                          "pitch",     "boundary",      "steps",     "gpu",   "architecture", "code",
-                                          "gstencils", "share_of_copy", "predicted", "stale", "created_at"};
+const std::vector<std::string> kCsvTitles{"id",
+                                          "origin",
+                                          "stencil",
+                                          "stage",
+                                          "type",
+                                          "dims",
+                                          "pitch",
+                                          "boundary",
+                                          "steps",
+                                          "gpu",
+                                          "architecture",
+                                          "code",
+                                          "gstencils",
+                                          "share_of_copy",
+                                          "predicted",
+                                          "stale",
+                                          "created_at",
+                                          "objective",
+                                          "sustained_gstencils",
+                                          "watts",
+                                          "nanojoules",
+                                          "sm_clock_mhz"};
+
+std::string known_or_empty(double figure) { return figure > 0 ? fmt::format("{}", figure) : ""; }
 
 std::vector<std::string> csv_cells(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
@@ -137,7 +165,12 @@ std::vector<std::string> csv_cells(const WinnerRecord& winner) {
           fmt::format("{}", trial.share),
           trial.predicted ? "true" : "false",
           is_stale(trial) ? "true" : "false",
-          trial.created_at};
+          trial.created_at,
+          trial.objective,
+          known_or_empty(trial.sustained_gstencils),
+          known_or_empty(trial.watts),
+          known_or_empty(trial.nanojoules),
+          known_or_empty(trial.sm_clock_mhz)};
 }
 
 /// What --gpu, --type and --stencil ask for.

@@ -89,14 +89,20 @@ void print_origin(const TrialRecord& trial) {
 void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
-  print_fitted("evidence:\n  {0}{1:.1f} GStencil/s, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
-               trial.gstencils, 100 * trial.share, trial.ceiling_gbs);
+  print_fitted("evidence:\n  {1}{4}, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
+               fmt::format("{}{:.1f} GStencil/s", mark, trial.gstencils), 100 * trial.share, trial.ceiling_gbs,
+               trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
+  if (const std::string load = load_text(trial); !load.empty()) print_fitted("  {}\n", load);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
   } else {
     print_fitted("  median {:.4f} ms, 95 % within {:.4f}..{:.4f} ms, {} samples{}\n", trial.timing.median_ms,
                  trial.timing.low_ms, trial.timing.high_ms, trial.timing.samples,
-                 trial.raced ? ", raced against the other finalists" : "");
+                 trial.raced ? fmt::format(", raced against the other finalists by {}", trial.objective) : "");
+  }
+  if (trial.sm_clock_mhz > 0) {
+    print_fitted("  SM clock in the race {} MHz at the least{}\n", trial.sm_clock_mhz,
+                 trial.throttle.empty() ? "" : ", slowed down by: " + trial.throttle);
   }
   if (winner.naive_gstencils > 0) {
     print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark,
@@ -121,7 +127,8 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   const auto ranking = ranked_codes(trials);
   for (std::size_t i = 0; i < ranking.size() && i < kTrialsShown; ++i) {
     const std::string rate = fmt::format("{}{:.1f}", ranking[i].predicted ? "~" : "", ranking[i].gstencils);
-    print_fitted("  {:>8}  {}\n", rate, printable(ranking[i].code));
+    const std::string load = load_text(ranking[i]);
+    print_fitted("  {:>8}  {}{}\n", rate, printable(ranking[i].code), load.empty() ? "" : "  (" + load + ")");
   }
   if (ranking.size() > kTrialsShown) fmt::print("  ... {} more (--json shows all)\n", ranking.size() - kTrialsShown);
   std::map<std::string, int> failures;

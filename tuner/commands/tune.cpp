@@ -27,6 +27,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -80,6 +81,26 @@ std::string search_note(const SessionResult& result) {
   return note;
 }
 
+/// Who won the race under load, and over whom; empty where there was none.
+std::string load_note(const SessionResult& result, const SessionOptions& options) {
+  const auto under_load = std::count_if(result.finalists.begin(), result.finalists.end(),
+                                        [](const TrialRecord& trial) { return trial.sustained_gstencils > 0; });
+  if (under_load == 0 || !result.winner) return {};
+  std::string note = fmt::format("{} raced under continuous load", counted(under_load, "kernel"));
+  const auto& fastest =
+      *std::max_element(result.finalists.begin(), result.finalists.end(),
+                        [](const TrialRecord& a, const TrialRecord& b) { return a.gstencils < b.gstencils; });
+  if (fastest.code != result.winner->code) {
+    note += fmt::format("; the fastest in a burst was {}: {}", fastest.code, rates_text(fastest));
+  }
+  if (std::any_of(result.finalists.begin(), result.finalists.end(),
+                  [](const auto& trial) { return trial.watts > 0; })) {
+    return note;
+  }
+  note += "; the GPU's power is not known, as NVML is not there or tells none";
+  return options.objective == Objective::energy ? note + ": ranked by the rate under load" : note;
+}
+
 std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
                            Database& database) {
   const PerformanceModel model(problem, target.limits, target.model);
@@ -102,7 +123,7 @@ std::string run_note(const Problem& problem, const Target& target, const TuningO
 }
 
 std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
-                               Database& database, const Report& report) {
+                               const TuningSettings& settings, Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, target, outcome, report); !run.empty()) lines.push_back(std::move(run));
@@ -112,6 +133,7 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
+  if (std::string note = load_note(result, settings.session); !note.empty()) lines.push_back(std::move(note));
   if (!result.winner && result.best && !target.predicted()) {
     lines.push_back(
         fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
@@ -145,7 +167,7 @@ Report report_of_one(const Problem& problem, const Target& target, const TuningS
   Report report = make_report(problem, outcome.platform, outcome.result, target.predicted(),
                               known_winner(problem, target, database));
   report.found = outcome.result.winner || outcome.result.best;
-  report.notes = notes(problem, outcome, target, database, report);
+  report.notes = notes(problem, outcome, target, settings, database, report);
   return report;
 }
 
@@ -159,7 +181,7 @@ Report report_of_steps(const Problem& step, const Target& target, const TuningSe
       make_report(step, main.platform, main.result, target.predicted(), known_winner(step, target, database));
   report.rows = step_rows(step, winners_of(tuning));
   report.found = report.rows.front().name == "winner" || main.result.best;
-  if (tuning.fused) report.notes = notes(step, main, target, database, report);
+  if (tuning.fused) report.notes = notes(step, main, target, settings, database, report);
   for (std::size_t stage = 0; stage < tuning.stages.size(); ++stage) {
     report.notes.push_back(fmt::format("stage {}: {}", stage, search_note(tuning.stages[stage].result)));
   }

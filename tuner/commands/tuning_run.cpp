@@ -44,6 +44,14 @@ Effort parse_effort(const std::string& text) {
                                                    did_you_mean(text, {"quick", "standard", "exhaustive"})));
 }
 
+Objective parse_objective(const std::string& text) {
+  for (const Objective objective : {Objective::time, Objective::burst, Objective::energy}) {
+    if (name(objective) == text) return objective;
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("unknown objective '{}'{}: time, burst or energy", text,
+                                                   did_you_mean(text, {"time", "burst", "energy"})));
+}
+
 // What the effort stands for where nothing more exact was said.
 void apply_effort(TuningSettings& settings) {
   SessionOptions& session = settings.session;
@@ -125,13 +133,16 @@ void add_tuning_options(CommandLine& line) {
                      "stop after this time, such as 60s, 5m, 1h30m (default 60s; 30s where it predicts)")(
           "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
           "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
-          "candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
-          "no search: these and the textbook's kernels")("max-trials", po::value<int>()->value_name("N"),
-                                                         "search with this many new trials at most, from 1 on; a run "
-                                                         "adds those of the steps that its finalists leave over, one "
-                                                         "for each of the six at most")(
-          "seed", po::value<std::int64_t>()->value_name("N"),
-          "of the search and the input data, from 0 on (default 1)")(
+          "objective", po::value<std::string>()->value_name("time|burst|energy"),
+          "what wins. time (default): the rate, of runs under continuous load; burst: the rate after a rest; energy: "
+          "the "
+          "least energy an update")("candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
+                                    "no search: these and the textbook's kernels")(
+          "max-trials", po::value<int>()->value_name("N"),
+          "search with this many new trials at most, from 1 on; a run "
+          "adds those of the steps that its finalists leave over, one "
+          "for each of the six at most")("seed", po::value<std::int64_t>()->value_name("N"),
+                                         "of the search and the input data, from 0 on (default 1)")(
           "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
 }
 
@@ -165,6 +176,9 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
   settings.session.predicted = predicted;
   if (values.count("effort") > 0) settings.effort = parse_effort(values["effort"].as<std::string>());
   apply_effort(settings);
+  if (values.count("objective") > 0) {
+    settings.session.objective = parse_objective(values["objective"].as<std::string>());
+  }
   if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
   if (values.count("max-trials") > 0) settings.session.max_trials = at_least_1(values, "max-trials");
   if (values.count("jobs") > 0) settings.jobs = at_least_1(values, "jobs");

@@ -2,8 +2,8 @@
 
 #include "generator/candidates/family.hpp"
 #include "generator/stencil/describe.hpp"
-#include "runtime/cuda/nvml.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/measure/load_race.hpp"
 #include "tuner/measure/stopwatch.hpp"
 
 #include <algorithm>
@@ -85,12 +85,6 @@ class Sampler {
   int sweeps_ = 1;  // of a launch: a sample is the time of one
 };
 
-/// The reading with the lower SM clock; one without a clock is none.
-ClockReading slower(const ClockReading& a, const ClockReading& b) {
-  if (a.sm_clock_mhz == 0) return b;
-  return b.sm_clock_mhz > 0 && b.sm_clock_mhz < a.sm_clock_mhz ? b : a;
-}
-
 bool enough(const std::vector<std::vector<double>>& samples) {
   return std::all_of(samples.begin(), samples.end(),
                      [](const auto& of_one) { return std::ssize(of_one) >= kFewestSamples; });
@@ -113,7 +107,7 @@ Outcome outcome_of(ErrorCode code) {
 }
 
 DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem,
-                         const WorkerOptions& options)
+                         const WorkerOptions& options, std::unique_ptr<GpuSensors> sensors)
     : driver_(driver),
       device_(device),
       problem_(problem),
@@ -121,6 +115,7 @@ DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Proble
       stream_(driver),
       coefficients_(default_coefficients(problem.stencil)),
       fields_(driver, require_fit(driver, device, problem), problem.allocated_cells()),
+      sensors_(std::move(sensors)),
       copies_(driver, device.architecture, device.multiprocessors, stream_.get()),
       verification_(driver, device.architecture, device.limits, problem, fields_, options.seed, stream_.get()) {}
 
@@ -183,37 +178,20 @@ Measurement DeviceBench::time_steps(const Launcher& candidate, const MeasurePlan
 }
 
 std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                            int rounds) {
+                                            const RacePlan& plan) {
   std::vector<Launcher> candidates;
-  candidates.reserve(finalists.size());  // samplers refer to them
-  std::vector<Sampler> samplers;
   std::vector<DeviceResult> results(finalists.size());
-  verification_.fill_for_timing();
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     candidates.emplace_back(driver_, finalists[i].first, finalists[i].second);
     if (auto limit = candidates.back().exceeded_limit(problem_)) throw Error(ErrorCode::launch_failed, *limit);
     results[i].occupancy = candidates.back().occupancy(problem_, device_.limits);
-    samplers.emplace_back(driver_, candidates.back(), candidates.back().prepare(problem_, fields_, coefficients_),
-                          stream_.get());
-  }
-  const std::optional<Nvml> nvml = Nvml::open(device_.uuid);
-  std::vector<std::vector<double>> samples(finalists.size());
-  for (int round = 0; round < rounds || !enough(samples); ++round) {
-    for (std::size_t i = 0; i < samplers.size(); ++i) {
-      // The first after another kernel finds other data in the caches: it only shows the clocks.
-      samplers[i].take_while([&] {
-        if (nvml) results[i].clocks = slower(results[i].clocks, nvml->read());
-      });
-      for (double spent = 0; spent < kRaceSliceMs;) {
-        const Sample sample = samplers[i].take();
-        samples[i].push_back(sample.launch_ms);
-        spent += std::max(sample.elapsed_ms, 1e-3);
-      }
-    }
-  }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    results[i].timing = summarise(samples[i]);
     results[i].raced = true;
+  }
+  verification_.fill_for_timing();
+  race_in_bursts(candidates, plan.rounds, results);
+  const std::size_t under_load = std::min(candidates.size(), static_cast<std::size_t>(std::max(0, plan.under_load)));
+  if (under_load > 0) race_under_load(std::span(candidates).first(under_load), plan, results);
+  for (std::size_t i = 0; i < results.size(); ++i) {
     if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
       results[i].outcome = Outcome::wrong_result;
       results[i].message = *wrong;
@@ -222,6 +200,51 @@ std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, 
     }
   }
   return results;
+}
+
+void DeviceBench::race_in_bursts(const std::vector<Launcher>& candidates, int rounds,
+                                 std::vector<DeviceResult>& results) {
+  std::vector<Sampler> samplers;
+  for (const Launcher& candidate : candidates) {
+    samplers.emplace_back(driver_, candidate, candidate.prepare(problem_, fields_, coefficients_), stream_.get());
+  }
+  std::vector<std::vector<double>> samples(candidates.size());
+  for (int round = 0; round < rounds || !enough(samples); ++round) {
+    for (std::size_t i = 0; i < samplers.size(); ++i) {
+      // The first after another kernel finds other data in the caches: it only shows the clocks.
+      samplers[i].take_while([&] {
+        if (sensors_) results[i].clocks = slower(results[i].clocks, sensors_->read());
+      });
+      for (double spent = 0; spent < kRaceSliceMs;) {
+        const Sample sample = samplers[i].take();
+        samples[i].push_back(sample.launch_ms);
+        spent += std::max(sample.elapsed_ms, 1e-3);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].timing = summarise(samples[i]);
+}
+
+void DeviceBench::race_under_load(std::span<const Launcher> candidates, const RacePlan& plan,
+                                  std::vector<DeviceResult>& results) {
+  std::vector<LoadRunner> runners;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Launcher& candidate = candidates[i];
+    const int sweeps = sweeps_per_launch(candidate.tuning());
+    Launcher::Repeated steps = candidate.prepare(problem_, fields_, coefficients_);
+    const int period = static_cast<int>(steps.arguments.size());
+    const auto launch = [this, &candidate, steps = std::move(steps)](int count) {
+      candidate.launch(steps, count, stream_.get());
+    };
+    runners.push_back({launch, results[i].timing.median_ms * sweeps, period, sweeps});
+  }
+  const auto figures = stencil_tune::race_under_load(driver_, stream_.get(), runners, plan, sensors_.get());
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    results[i].sustained_ms = figures[i].sweep_ms;
+    results[i].watts = figures[i].watts;
+    results[i].clocks = slower(results[i].clocks, figures[i].clocks);
+  }
+  stream_.synchronize();
 }
 
 bool DeviceBench::usable() {

@@ -10,7 +10,10 @@
 #include "tuner/verify/verification.hpp"
 #include "tuner/workers/worker.hpp"
 
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +25,10 @@ Outcome outcome_of(ErrorCode code);
 /// Holds the GPU's primary context, current on the constructing thread.
 class DeviceBench {
  public:
-  /// Allocates, fills, computes the reference. Throws Error(exceeds_device_memory, ...).
-  DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem, const WorkerOptions& options);
+  /// Allocates, fills, computes the reference. Without sensors a race tells no clocks and no watts. Throws
+  /// Error(exceeds_device_memory, ...).
+  DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem, const WorkerOptions& options,
+              std::unique_ptr<GpuSensors> sensors = nullptr);
 
   /// Warms up and measures the copy ceiling.
   DeviceSession measure_session();
@@ -31,9 +36,9 @@ class DeviceBench {
   /// What the candidate did is its outcome. Throws Error only when the device is gone.
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
 
-  /// Times the finalists in turns, so that what changes over time hits all of them, then verifies each several times
-  /// more.
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds);
+  /// Times the finalists in turns, so that what changes over time hits all of them, first in bursts, then the first of
+  /// them under load (load_race.hpp), and verifies each several times more.
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, const RacePlan& plan);
 
   /// False after a kernel broke the context: nothing more can be done in this process.
   bool usable();
@@ -41,6 +46,8 @@ class DeviceBench {
  private:
   DeviceResult judge(Launcher& candidate, const MeasurePlan& plan);
   void note_sharpness(const Launcher& candidate, DeviceResult& result);
+  void race_in_bursts(const std::vector<Launcher>& candidates, int rounds, std::vector<DeviceResult>& results);
+  void race_under_load(std::span<const Launcher> candidates, const RacePlan& plan, std::vector<DeviceResult>& results);
   Measurement time_steps(const Launcher& candidate, const MeasurePlan& plan);
 
   Driver& driver_;
@@ -50,6 +57,7 @@ class DeviceBench {
   Stream stream_;
   std::vector<double> coefficients_;
   FieldSet fields_;
+  std::unique_ptr<GpuSensors> sensors_;
   CopyCeiling copies_;
   Verification verification_;
 };

@@ -3,6 +3,7 @@
 #include "runtime/library/lookup.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
+#include "tuner/session/report.hpp"
 #include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>
@@ -58,8 +59,11 @@ std::string winner_section(const ReportData& data) {
     rows.push_back(
         {"clocks in the race", fmt::format("SM {} MHz, memory {} MHz", trial.sm_clock_mhz, trial.memory_clock_mhz)});
   }
-  if (trial.watts > 0) {
-    rows.push_back({"power in the race", fmt::format("{:.0f} W, {:.2f} nJ an update", trial.watts, trial.nanojoules)});
+  if (const std::string load = load_text(trial); !load.empty()) {
+    rows.push_back({"sustained", load});
+    rows.push_back({"won by", trial.objective});
+  } else if (!trial.predicted && trial.problem.steps > 1) {
+    rows.push_back({"sustained", "not measured: the rate above is a burst's"});
   }
   if (!trial.throttle.empty()) rows.push_back({"clocks were lowered", trial.throttle});
   rows.push_back({"origin", trial.session == kPretunedSession ? "shipped with stencil-tune" : "yours"});

@@ -108,21 +108,28 @@ std::string table(const Json& cases) {
          html_table({"#", "problem", "copy", "winner", "of copy", "naive"}, rows);
 }
 
+/// Of kernels that raced under load, with what the GPU drew; empty for others.
+std::string load_of(const Json& kernel) {
+  const double rate = kernel.value("sustained_gstencils", 0.0), watts = kernel.value("watts", 0.0);
+  if (rate <= 0) return "";
+  return watts > 0 ? fmt::format("{} at {:.0f} W", rate_text(rate), watts) : rate_text(rate);
+}
+
 std::string kernels_table(const Json& item) {
   std::vector<TableRow> rows;
   for (const Json& kernel : item.value("kernels", Json::array())) {
     if (kernel.contains("not_available")) {
-      rows.push_back({kernel.value("kernel", ""), "n/a", "", "", "", kernel.value("not_available", "")});
+      rows.push_back({kernel.value("kernel", ""), "n/a", "", "", "", "", kernel.value("not_available", "")});
       continue;
     }
     const int spilled = kernel.value("spill_bytes", 0);
     rows.push_back(
-        {kernel.value("kernel", ""), rate_text(rate_of(kernel)),
+        {kernel.value("kernel", ""), rate_text(rate_of(kernel)), load_of(kernel),
          fmt::format("{:.1f} %", 100 * kernel.value("share_of_copy", 0.0)),
          fmt::format("{}{}", kernel.value("registers", 0), spilled > 0 ? fmt::format(" (spills {} B)", spilled) : ""),
          fmt::format("{} B", kernel.value("shared_bytes", 0)), kernel.value("code", "")});
   }
-  return html_table({"kernel", "GStencil/s", "of copy", "registers", "shared", "candidate"}, rows);
+  return html_table({"kernel", "GStencil/s", "sustained", "of copy", "registers", "shared", "candidate"}, rows);
 }
 
 std::string case_section(const Json& item, std::size_t place) {

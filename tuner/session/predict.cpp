@@ -66,7 +66,7 @@ DeviceResult PredictedDevice::run(const Tuning& tuning, const CompiledKernel& ke
 }
 
 std::vector<DeviceResult> PredictedDevice::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                                int /*rounds*/) {
+                                                const RacePlan& /*plan*/) {
   std::vector<DeviceResult> results;
   for (const auto& [tuning, kernel] : finalists) results.push_back(run(tuning, kernel, {}));
   check(finalists, results);

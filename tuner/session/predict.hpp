@@ -25,7 +25,8 @@ class PredictedDevice : public DeviceWorker {
 
   DeviceSession start() override;
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override;
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                 const RacePlan& plan) override;
 
   const PerformanceModel& model() const noexcept { return model_; }
 

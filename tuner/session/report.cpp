@@ -22,7 +22,10 @@ constexpr std::string_view kIndent = "  ";  // of lines that go on
 
 const std::vector<TableColumn> kColumns{{"kernel", false}, {"GStencil/s"}, {"% of copy"}, {"winner is"},
                                         {"registers"},     {"shared"},     {"occupancy"}, {"code", false}};
+constexpr std::size_t kRate = 1;
 constexpr std::size_t kComparison = 3;
+// Beside the rate, which is then a burst's, where some kernel raced under load too.
+const std::vector<TableColumn> kUnderLoad{{"sustained"}, {"W"}, {"nJ/update"}};
 
 std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
@@ -56,19 +59,41 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
           trial.code};
 }
 
+bool raced_under_load(const Report& report) {
+  return std::any_of(report.rows.begin(), report.rows.end(),
+                     [](const ReportRow& row) { return row.trial && row.trial->sustained_gstencils > 0; });
+}
+
+/// Empty where it did not race so, or where there is no NVML.
+std::vector<std::string> load_cells(const TrialRecord& trial) {
+  if (trial.sustained_gstencils <= 0) return {"", "", ""};
+  std::vector<std::string> cells{fmt::format("{:.1f}", trial.sustained_gstencils), "", ""};
+  if (trial.watts > 0) cells[1] = fmt::format("{:.0f}", trial.watts), cells[2] = nanojoules_text(trial.nanojoules);
+  return cells;
+}
+
 /// Of a compiler's log, which has many lines.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string table(const Report& report, const Terminal& terminal) {
   std::vector<std::vector<std::string>> rows;
+  const bool under_load = raced_under_load(report);
   for (const ReportRow& row : report.rows) {
-    if (row.trial) rows.push_back(row_cells(row, winner_rate(report), report.predicted));
+    if (!row.trial) continue;
+    rows.push_back(row_cells(row, winner_rate(report), report.predicted));
+    if (!under_load) continue;
+    const auto cells = load_cells(*row.trial);
+    rows.back().insert(rows.back().begin() + kRate + 1, cells.begin(), cells.end());
   }
   for (const ReportRow& row : report.rows) {
     if (!row.trial) rows.push_back({row.name, "n/a: " + first_line(row.reason)});
   }
   std::vector<TableColumn> columns = kColumns;
   if (leading_row(report) && leading_row(report)->name == kBestPredicted) columns[kComparison].title = "best is";
+  if (under_load) {
+    columns[kRate].title = "GStencil/s: burst";
+    columns.insert(columns.begin() + kRate + 1, kUnderLoad.begin(), kUnderLoad.end());
+  }
   const auto style = [&](std::size_t row) { return rows[row][0] == kWinner ? Style::winner : Style::plain; };
   return text_table(columns, rows, {"  ", terminal, style});
 }
@@ -87,8 +112,8 @@ std::string device_line(const Report& report) {
 std::string known_text(const TrialRecord& known) {
   const std::string from = known.session == kPretunedSession ? "shipped with stencil-tune" : "yours";
   const char* stale = is_stale(known) ? " (stale: its template has changed since)" : "";
-  return fmt::format("{}, measured on {}, {}{}:\n  {:.1f} GStencil/s, {:.1f} % of copy, {}\n", from, known.platform.gpu,
-                     known.created_at.substr(0, 10), stale, known.gstencils, 100 * known.share, known.code);
+  return fmt::format("{}, measured on {}, {}{}:\n  {}, {:.1f} % of copy, {}\n", from, known.platform.gpu,
+                     known.created_at.substr(0, 10), stale, rates_text(known), 100 * known.share, known.code);
 }
 
 /// What the winner's check could not show; empty where it showed all.
@@ -102,12 +127,33 @@ std::string check_note(const Report& report) {
 std::string clocks_note(const Report& report) {
   const TrialRecord* winner = winner_of(report);
   if (winner == nullptr || winner->sm_clock_mhz == 0) return {};
-  std::string note = fmt::format("the winner raced at {} MHz", winner->sm_clock_mhz);
+  std::string note = fmt::format("the winner raced at {} MHz{}", winner->sm_clock_mhz,
+                                 winner->sustained_gstencils > 0 ? " at the least" : "");
   if (!winner->throttle.empty()) note += ", slowed down by: " + winner->throttle;
   return note;
 }
 
 }  // namespace
+
+std::string nanojoules_text(double nanojoules) { return fmt::format("{:.3g}", nanojoules); }
+
+std::string rates_text(const TrialRecord& trial) {
+  const std::string rate = fmt::format("{}{:.1f} GStencil/s", trial.predicted ? "~" : "", trial.gstencils);
+  if (trial.predicted) return rate;
+  if (trial.sustained_gstencils > 0) {
+    return fmt::format("{} in a burst, {:.1f} sustained", rate, trial.sustained_gstencils);
+  }
+  return trial.problem.steps > 1 ? rate + " in a burst" : rate;
+}
+
+std::string load_text(const TrialRecord& trial) {
+  if (trial.sustained_gstencils <= 0) return "";
+  std::string text = fmt::format("{:.1f} GStencil/s under continuous load", trial.sustained_gstencils);
+  if (trial.watts > 0) {
+    text += fmt::format(", {:.0f} W, {} nJ an update", trial.watts, nanojoules_text(trial.nanojoules));
+  }
+  return text;
+}
 
 double ceiling_gstencils(const Problem& problem, double ceiling_gbs) {
   const double bytes = minimal_traffic_bytes(problem);
@@ -202,6 +248,12 @@ Json trial_json(const TrialRecord& trial) {
   if (trial.sharpness >= 0) json["sharpness"] = trial.sharpness;
   if (!trial.sharpness_note.empty()) json["sharpness_note"] = trial.sharpness_note;
   if (!trial.plan.empty()) json["plan"] = trial.plan;
+  if (trial.raced) json["objective"] = trial.objective;
+  if (trial.sustained_gstencils > 0) json["sustained_gstencils"] = trial.sustained_gstencils;
+  if (trial.watts > 0) {
+    json["watts"] = trial.watts;
+    json["nanojoules"] = trial.nanojoules;
+  }
   if (trial.sm_clock_mhz > 0) {
     json["sm_clock_mhz"] = trial.sm_clock_mhz;
     json["memory_clock_mhz"] = trial.memory_clock_mhz;

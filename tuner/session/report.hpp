@@ -51,6 +51,15 @@ nlohmann::ordered_json trial_json(const TrialRecord& trial);
 /// "star3d1r: 7 points, order 1, f32, 512x512x512, boundary hold"
 std::string describe(const Problem& problem);
 
+/// Of an update, three digits.
+std::string nanojoules_text(double nanojoules);
+
+/// "1985.0 GStencil/s in a burst, 1731.2 sustained"; of one sweep the rate alone, which is a burst's.
+std::string rates_text(const TrialRecord& trial);
+
+/// "1731.2 GStencil/s under continuous load, 689 W, 0.398 nJ an update"; empty where it did not race so.
+std::string load_text(const TrialRecord& trial);
+
 /// Copy ceiling in GStencil/s: the rate of a kernel that moves the problem's minimal traffic at that speed.
 double ceiling_gstencils(const Problem& problem, double ceiling_gbs);
 

@@ -50,6 +50,9 @@ void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& ra
   fused.plan = plan_text(plan);
   fused.share *= rate / fused.gstencils;
   fused.gstencils = rate;
+  if (fused.sustained_gstencils <= 0) return;
+  fused.sustained_gstencils = run_rate(plan, {fused.sustained_gstencils, rates.remainder, rates.single});
+  fused.nanojoules = fused.watts / fused.sustained_gstencils;
 }
 
 std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner) {

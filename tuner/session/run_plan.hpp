@@ -22,8 +22,8 @@ struct PlanRates {
 /// GStencil/s of all steps of the plan together; 0 where a rate that counts is not known.
 double run_rate(const RunPlan& plan, const PlanRates& rates);
 
-/// From the rate of a trial's fused steps to that of the whole run. Left alone where there are none, or where a rate is
-/// not known.
+/// From the rates of a trial's fused steps, in bursts and under load, to those of the whole run. The steps that are
+/// left over go at their rate in bursts. Left alone where there are none, or where a rate is not known.
 void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& rates);
 
 /// "100 steps: 33 launches of 3 fused steps and 1 single step, all counted": whether the winner's rate is the run's. A

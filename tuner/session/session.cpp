@@ -25,6 +25,17 @@ constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
 
+/// By what a race can rank the problem's candidates; predictions know rates in bursts alone.
+Objective objective_of(const Problem& problem, const SessionOptions& options) {
+  const bool is_burst = options.objective == Objective::time && problem.steps == 1;
+  return is_burst || options.predicted ? Objective::burst : options.objective;
+}
+
+/// Rates of runs are those of hours, so that they are always measured under load too.
+bool races_under_load(const Problem& problem, const SessionOptions& options) {
+  return !options.predicted && (problem.steps > 1 || options.objective == Objective::energy);
+}
+
 class Session {
  public:
   Session(const SessionParts& parts, const SessionOptions& options)
@@ -32,11 +43,13 @@ class Session {
         options_(options),
         trials_(parts.database),
         winners_(parts.database),
-        context_{parts.problem, parts.platform, 0, options.predicted, utc_now()},
-        contenders_(static_cast<std::size_t>(options.finalists)),
+        context_{parts.problem,     parts.platform, 0,
+                 options.predicted, utc_now(),      std::string(name(objective_of(parts.problem, options)))},
+        contenders_(static_cast<std::size_t>(options.finalists), races_under_load(parts.problem, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials),
         seen_(parts.problem, options.single_steps_gstencils),
-        time_(parts.clock, options.budget_s, parts.problem.steps > 1 && !options.predicted) {}
+        time_(parts.clock, options.budget_s, parts.problem.steps > 1 && !options.predicted,
+              races_under_load(parts.problem, options)) {}
 
   SessionResult run() {
     look_through_earlier_trials();
@@ -76,6 +89,14 @@ class Session {
     if (!ranking.empty()) best_ = ranking.front();
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
       queue_.add_incumbent(parse_code(ranking[i].code));
+    }
+    const auto winner = choose_winner(known);
+    if (!winner || winner->sustained_gstencils <= 0) return;
+    won_before_ = winner->code;
+    if (std::none_of(ranking.begin(),
+                     ranking.begin() + static_cast<std::ptrdiff_t>(std::min(kIncumbents, ranking.size())),
+                     [&](const TrialRecord& trial) { return trial.code == won_before_; })) {
+      queue_.add_incumbent(parse_code(won_before_));
     }
   }
 
@@ -129,7 +150,8 @@ class Session {
     }
     if (queue_.take_incumbent(candidate)) {
       if (compiled.outcome == Outcome::ok) {
-        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_.median_ms(candidate));
+        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_.median_ms(candidate),
+                        candidate == won_before_);
       }
       return;
     }
@@ -209,20 +231,30 @@ class Session {
   RunPlan plan_of(const Tuning& tuning) const { return plan_run(parts_.problem, tuning, result_.device.device.limits); }
 
   void race() {
-    const auto finalists = contenders_.take();
+    RacePlan plan = options_.race;  // Remainders may take of the time under load.
+    const auto [finalists, under_load] = contenders_.take(most_under_load(plan));
     if (finalists.empty()) return;
     time_remainders(finalists);
     if (parts_.stop) return;
+    plan.under_load = std::min(under_load, most_under_load(plan));
     parts_.observer.idle(progress(Progress::Phase::racing));
     const double before = parts_.clock.seconds();
-    const auto timed = parts_.device.race(finalists, options_.race_rounds);
+    const auto timed = parts_.device.race(finalists, plan);
     result_.device_seconds += parts_.clock.seconds() - before;
     for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
       if (was_stopped(timed[i])) continue;
       record_raced(finalists[i].first, finalists[i].second, timed[i]);
     }
     std::sort(result_.finalists.begin(), result_.finalists.end(),
-              [](const TrialRecord& a, const TrialRecord& b) { return a.gstencils > b.gstencils; });
+              [&](const TrialRecord& a, const TrialRecord& b) { return is_better(a, b, context_.objective); });
+  }
+
+  /// As many as there is time for. Two take 4 s, and say what the load does to the fastest where a budget is shorter.
+  int most_under_load(const RacePlan& plan) const {
+    constexpr int kFewest = 2, kMost = 64;
+    int most = kFewest;
+    while (most < kMost && load_race_s(plan, most + 1) <= time_.load_race_s()) ++most;
+    return most;
   }
 
   void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
@@ -284,12 +316,25 @@ class Session {
   TimeBudget time_;
   SessionResult result_;
   std::optional<TrialRecord> best_;    // timed to the end, of this and earlier sessions
+  std::string won_before_;             // code of a winner that raced under load
   std::set<std::string> cannot_run_;   // codes of stored trials
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it
   int lost_in_a_row_ = 0;
 };
 
 }  // namespace
+
+std::string_view name(Objective objective) noexcept {
+  switch (objective) {
+    case Objective::time:
+      return "time";
+    case Objective::burst:
+      return "burst";
+    case Objective::energy:
+      return "energy";
+  }
+  return "";
+}
 
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options) {
   return Session(parts, options).run();

@@ -18,11 +18,21 @@
 
 namespace stencil_tune {
 
+/// What makes a kernel the winner (docs/measuring.md).
+enum class Objective {
+  time,    ///< of a run its rate under continuous load, of one sweep that in bursts
+  burst,   ///< the rate after a rest
+  energy,  ///< the least energy of an update, under continuous load
+};
+
+std::string_view name(Objective objective) noexcept;
+
 struct SessionOptions {
   double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
   int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
-  int race_rounds = 5;
+  RacePlan race{};  ///< but for how many race under load, which follows from the problem, the objective and the budget
+  Objective objective = Objective::time;
   bool predicted = false;             ///< the device worker is a model: trials are stored as predicted
   double single_steps_gstencils = 0;  ///< of what makes single steps beside the candidates; 0: nothing is known
 };
@@ -71,7 +81,7 @@ struct SessionResult {
   std::optional<TrialRecord> winner;  ///< of a race, this session's or an earlier one's
   std::optional<TrialRecord> best;    ///< the fastest timed alone; may not win before it has raced
   std::vector<BaselineResult> baselines;
-  std::vector<TrialRecord> finalists;    ///< as raced, best first; empty when there was no race
+  std::vector<TrialRecord> finalists;    ///< as raced, best by the objective first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
   double device_seconds = 0;  ///< of them the device worker was at work

@@ -15,6 +15,7 @@ namespace {
 
 const std::vector<TableColumn> kColumns{{"dims", false}, {"type", false}, {"steps"},         {"GStencil/s"},
                                         {"% of copy"},   {"x naive"},     {"origin", false}, {"code", false}};
+constexpr std::size_t kRate = 3;
 
 double naive_rate(const Report& report) {
   const auto naive = std::find_if(report.rows.begin(), report.rows.end(),
@@ -22,17 +23,24 @@ double naive_rate(const Report& report) {
   return naive == report.rows.end() ? 0 : naive->trial->gstencils;
 }
 
+/// Of what a report shows: a measured winner that is known, or the best of its table; null where there is none.
+const TrialRecord* shown_trial(const Report& report) {
+  if (report.predicted && report.known) return &report.known->trial;
+  const ReportRow* const leader = leading_row(report);
+  return leader != nullptr ? &*leader->trial : nullptr;
+}
+
 std::vector<std::string> cells(const Report& report) {
   const Problem& problem = *report.problem;
   std::vector<std::string> row{to_string(problem.extents), std::string(name(problem.type)),
                                std::to_string(problem.steps)};
-  const bool is_known = report.predicted && report.known;
-  const ReportRow* leader = leading_row(report);
-  if (!is_known && leader == nullptr) {
+  const TrialRecord* const shown = shown_trial(report);
+  if (shown == nullptr) {
     row.emplace_back("no winner yet");
     return row;
   }
-  const TrialRecord& trial = is_known ? report.known->trial : *leader->trial;
+  const TrialRecord& trial = *shown;
+  const bool is_known = report.predicted && report.known;
   const double naive = is_known ? report.known->naive_gstencils : naive_rate(report);
   const char* mark = trial.predicted ? "~" : "";
   row.push_back(fmt::format("{}{:.1f}", mark, trial.gstencils));
@@ -50,7 +58,19 @@ std::string format_reports(std::span<const Report> reports, const Terminal& term
   const Report& first = reports.front();
   const Problem& problem = *first.problem;
   std::vector<std::vector<std::string>> rows;
-  for (const Report& report : reports) rows.push_back(cells(report));
+  const bool under_load = std::any_of(reports.begin(), reports.end(), [](const Report& report) {
+    const TrialRecord* const shown = shown_trial(report);
+    return shown != nullptr && shown->sustained_gstencils > 0;
+  });
+  std::vector<TableColumn> columns = kColumns;
+  if (under_load) columns.insert(columns.begin() + kRate + 1, {"sustained"});
+  for (const Report& report : reports) {
+    rows.push_back(cells(report));
+    const TrialRecord* const shown = shown_trial(report);
+    if (!under_load || shown == nullptr) continue;
+    const double rate = shown->sustained_gstencils;
+    rows.back().insert(rows.back().begin() + kRate + 1, rate > 0 ? fmt::format("{:.1f}", rate) : "");
+  }
   const std::string boundary = to_string(problem.boundaries, problem.extents.rank);
   const std::string text =
       fmt::format("{}, boundary {}, {}{} ({})\n", problem.stencil.name, boundary,
@@ -58,7 +78,7 @@ std::string format_reports(std::span<const Report> reports, const Terminal& term
   const std::string note =
       first.predicted ? "\"~\" marks what the performance model says; the rest was measured\n" : "";
   return wrap_lines(printable_lines(text + note), terminal.columns, "  ") + "\n" +
-         text_table(kColumns, rows, {"  ", terminal});
+         text_table(columns, rows, {"  ", terminal});
 }
 
 }  // namespace stencil_tune

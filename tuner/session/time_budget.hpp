@@ -1,4 +1,4 @@
-// How a session divides its time: the search, the kernels of a run's remainders, the race.
+// How a session divides its time: the search, the kernels of a run's remainders, the race in bursts and under load.
 #pragma once
 
 #include "tuner/measure/clock.hpp"
@@ -12,12 +12,16 @@ double deadline_within(double budget_s, double usual_s);
 class TimeBudget {
  public:
   /// Of a session that begins now. `is_run`: several steps, whose rates need kernels for what fused steps leave over.
-  TimeBudget(const Clock& clock, double budget_s, bool is_run)
-      : clock_(clock), budget_s_(budget_s), is_run_(is_run), start_s_(clock.seconds()) {}
+  /// `under_load`: its finalists race under load too.
+  TimeBudget(const Clock& clock, double budget_s, bool is_run, bool under_load = false)
+      : clock_(clock), budget_s_(budget_s), is_run_(is_run), under_load_(under_load), start_s_(clock.seconds()) {}
 
   double elapsed_s() const { return clock_.seconds() - start_s_; }
   double whole_s() const { return budget_s_; }
   bool is_spent() const { return elapsed_s() >= budget_s_; }
+
+  /// What is left for a race under load that begins now, beside the one in bursts.
+  double load_race_s() const { return budget_s_ - elapsed_s() - burst_race_s(); }
 
   /// The device can be used from now on.
   void device_is_ready() { ready_s_ = elapsed_s(); }
@@ -29,10 +33,12 @@ class TimeBudget {
 
  private:
   double search_s() const;
+  double burst_race_s() const;
 
   const Clock& clock_;
   double budget_s_;
   bool is_run_;
+  bool under_load_;
   double start_s_;
   double ready_s_ = 0;
 };

@@ -68,12 +68,18 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.sharpness = result.sharpness;
   record.sharpness_note = result.sharpness_note;
   record.raced = result.raced;
+  if (result.raced) record.objective = context.objective;
   record.sm_clock_mhz = result.clocks.sm_clock_mhz;
   record.memory_clock_mhz = result.clocks.memory_clock_mhz;
   record.throttle = result.clocks.throttle;
   record.timing = result.timing;
   const double seconds = result.timing.median_ms / 1e3;
   record.gstencils = kernel_rate(context.problem, result.timing);
+  if (result.sustained_ms > 0) {
+    record.sustained_gstencils = record.gstencils * result.timing.median_ms / result.sustained_ms;
+    record.watts = result.watts;
+    record.nanojoules = result.watts / record.sustained_gstencils;
+  }
   const double rate_gbs = minimal_traffic_bytes(context.problem) / seconds / 1e9;
   record.share = context.ceiling_gbs > 0 ? rate_gbs / context.ceiling_gbs : 0;
   return record;

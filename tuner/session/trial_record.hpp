@@ -18,6 +18,7 @@ struct TrialContext {
   double ceiling_gbs = 0;
   bool predicted = false;
   std::string session;
+  std::string objective = "burst";  ///< that its race ranks by, as TrialRecord has it
 };
 
 /// GStencil/s of a kernel whose sweep takes that long; 0 for none.

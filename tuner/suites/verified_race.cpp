@@ -14,7 +14,7 @@ constexpr MeasurePlan kShortLook{.first_look_ms = 0, .cap_ms = 0};
 
 }  // namespace
 
-VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, int rounds) {
+VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, const RacePlan& plan) {
   VerifiedRace race;
   std::vector<std::pair<Tuning, CompiledKernel>> finalists;
   for (Contestant& contestant : contestants) {
@@ -28,7 +28,7 @@ VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> conte
     }
   }
   if (finalists.empty()) throw Error(ErrorCode::compile_failed, "no kernel is right: there is nothing to bench");
-  race.results = device.race(finalists, rounds);
+  race.results = device.race(finalists, plan);
   return race;
 }
 

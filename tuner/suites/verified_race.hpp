@@ -22,8 +22,8 @@ struct VerifiedRace {
   std::vector<ReportRow> wrong;       ///< without a figure
 };
 
-/// Verifies each as in tuning, awkward grids included, then times those that are right in turns, so many rounds at the
-/// least (DeviceWorker::race). Throws Error(compile_failed) where none is right.
-VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, int rounds);
+/// Verifies each as in tuning, awkward grids included, then races those that are right (DeviceWorker::race). Throws
+/// Error(compile_failed) where none is right.
+VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, const RacePlan& plan);
 
 }  // namespace stencil_tune

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -123,34 +124,42 @@ DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& k
 }
 
 std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                            int rounds) {
-  if (auto timed = race_once(finalists, rounds)) return *timed;
+                                            const RacePlan& plan) {
+  if (auto timed = race_once(finalists, plan)) return *timed;
   // Some finalist ended the worker: alone, each shows what it does.
   std::vector<DeviceResult> results;
   std::vector<std::pair<Tuning, CompiledKernel>> sound;
-  for (const auto& finalist : finalists) {
-    results.push_back(run(finalist.first, finalist.second, {}));
-    if (results.back().outcome == Outcome::ok) sound.push_back(finalist);
+  RacePlan again = plan;
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    results.push_back(run(finalists[i].first, finalists[i].second, {}));
+    if (results.back().outcome == Outcome::ok) {
+      sound.push_back(finalists[i]);
+    } else if (static_cast<int>(i) < plan.under_load) {
+      --again.under_load;
+    }
   }
   if (sound.empty()) return results;
-  if (const auto timed = race_once(sound, rounds)) {
-    auto next = timed->begin();
-    for (DeviceResult& result : results) {
-      if (result.outcome == Outcome::ok) result = *next++;
-    }
+  auto timed = race_once(sound, again);
+  if (!timed && std::exchange(again.under_load, 0) > 0) timed = race_once(sound, again);
+  if (!timed) return results;
+  auto next = timed->begin();
+  for (DeviceResult& result : results) {
+    if (result.outcome == Outcome::ok) result = *next++;
   }
   return results;
 }
 
 /// Nothing where the race came to no end; its worker is gone then.
 std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
-    const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) {
+    const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, const RacePlan& plan) {
+  if (is_stopped()) return std::nullopt;
   if (!child_) restart();
-  Message request{{"verb", "race"}, {"rounds", rounds}, {"finalists", Message::array()}};
+  Message request{{"verb", "race"}, {"plan", plan}, {"finalists", Message::array()}};
   for (const auto& [tuning, kernel] : finalists) request["finalists"].push_back(candidate_message(tuning, kernel));
   const auto lock = lock_gpu();
   if (!lock) return std::nullopt;
-  const Answer answer = ask(request, run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size())));
+  const double bursts_s = run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size()));
+  const Answer answer = ask(request, bursts_s + (plan.under_load > 0 ? load_race_s(plan, plan.under_load) : 0));
   if (answer.message && answer.message->contains("results")) {
     return answer_as<std::vector<DeviceResult>>(answer.message->at("results"));
   }

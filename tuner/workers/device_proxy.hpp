@@ -23,7 +23,8 @@ class DeviceProxy : public DeviceWorker {
   /// Throws Error(device_lost) only when no fresh worker can be started any more.
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
 
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override;
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                 const RacePlan& plan) override;
 
  private:
   struct Answer {
@@ -41,7 +42,7 @@ class DeviceProxy : public DeviceWorker {
   Message ask_or_throw(const Message& request, double deadline_s);
   DeviceResult run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
   std::optional<std::vector<DeviceResult>> race_once(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                                     int rounds);
+                                                     const RacePlan& plan);
 
   Message opening_;
   double run_deadline_s_;

@@ -33,7 +33,7 @@ class DeviceServer {
 
   Message start(const Message& request) {
     if (!problem_) throw Error(ErrorCode::internal, "the device worker was asked to start before it was opened");
-    bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *problem_, options_);
+    bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *problem_, options_, open_sensors(device_.uuid));
     DeviceSession session;
     session.device = device_;
     return request.at("measure") ? bench_->measure_session() : session;
@@ -56,7 +56,7 @@ class DeviceServer {
     for (const Message& one : request.at("finalists")) {
       finalists.emplace_back(one.at("tuning").get<Tuning>(), one.at("kernel").get<CompiledKernel>());
     }
-    return {{"results", bench().race(finalists, request.at("rounds"))}};
+    return {{"results", bench().race(finalists, request.at("plan").get<RacePlan>())}};
   }
 
   std::optional<Problem> problem_;

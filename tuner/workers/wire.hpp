@@ -43,6 +43,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stac
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RacePlan, rounds, under_load, load_rounds, warm_up_ms, settle_ms, load_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, compute_capability, max_threads_per_block, max_registers_per_thread,
                                    registers_per_sm, max_threads_per_sm, max_blocks_per_sm, shared_per_block,
                                    shared_per_sm)
@@ -51,8 +52,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceFacts, ordinal, name, uuid, architectur
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceSession, device, ceiling_gbs, fits_in_l2)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, median_ms, low_ms, high_ms, samples)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockReading, sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks, sharpness,
-                                   sharpness_note)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceResult, outcome, message, timing, occupancy, dropped, raced, clocks,
+                                   sustained_ms, watts, sharpness, sharpness_note)
 
 /// A worker's answer as a value. A number that is not whole is a measurement: from 10^9 on, or where it is none, the
 /// answer is of another shape.

@@ -50,6 +50,22 @@ struct MeasurePlan {
   double cap_ms = 400;               ///< stop in any case
 };
 
+/// How finalists race: in bursts, each in turn and with rests between, then the first of them under continuous load,
+/// one straight after the other, forth in one round and back in the next.
+struct RacePlan {
+  int rounds = 5;            ///< in bursts, at the least
+  int under_load = 0;        ///< so many of the finalists, from the first on
+  int load_rounds = 2;       ///< even, so that a GPU that heats up favours none
+  double warm_up_ms = 1000;  ///< of load before the first turn
+  double settle_ms = 200;    ///< of a turn, not counted: clocks follow the load within this time
+  double load_ms = 500;      ///< of a turn, counted
+};
+
+/// Seconds that so many take under load.
+inline double load_race_s(const RacePlan& plan, int finalists) {
+  return (plan.warm_up_ms + finalists * plan.load_rounds * (plan.settle_ms + plan.load_ms)) / 1e3;
+}
+
 struct DeviceResult {
   Outcome outcome = Outcome::ok;
   std::string message;
@@ -57,7 +73,9 @@ struct DeviceResult {
   double occupancy = 0;
   bool dropped = false;        ///< too slow after the first look: timing is rough
   bool raced = false;          ///< timed in turns with the other finalists, and verified again afterwards
-  ClockReading clocks;         ///< of a raced one, while it ran: the round with the lowest SM clock
+  ClockReading clocks;         ///< of a raced one, while it ran: the reading with the lowest SM clock
+  double sustained_ms = 0;     ///< a sweep under continuous load; 0: it did not race so
+  double watts = 0;            ///< the GPU's mean under that load; 0: not known
   double sharpness = -1;       ///< of the checks that it passed (tuner/verify/sharpness.hpp); -1: not verified
   std::string sharpness_note;  ///< what mathematics makes equal, cells that may hold anything
 };
@@ -82,10 +100,11 @@ class DeviceWorker {
   virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
   /// Times all of them in turn, `rounds` times round robin and more until each has kFewestSamples, so that drift hits
-  /// them alike, and verifies each again. Results in the same order. A finalist that ends the worker is out, and the
-  /// others race without it; where that fails too, they are verified and timed alone, and not raced.
+  /// them alike, then under load as the plan says, and verifies each again. Results in the same order. A finalist that
+  /// ends the worker is out, and the others race without it, at last without load; where that fails too, they are
+  /// verified and timed alone, and not raced.
   virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                         int rounds) = 0;
+                                         const RacePlan& plan) = 0;
 };
 
 struct WorkerOptions {

@@ -9,6 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
 namespace stencil_tune {
 namespace {
 
@@ -57,7 +62,7 @@ TEST_F(DeviceBenchTest, AKernelThatMakesOneStepTooFewOrTooManyIsWrong) {
 
 TEST_F(DeviceBenchTest, FinalistsAreTimedInTurnsAndVerifiedAfterwards) {
   const Tuning single = parse_code("direct.bx32.by4");
-  const auto results = bench.race({{fusing(4), right(fusing(4))}, {single, right(single)}}, 2);
+  const auto results = bench.race({{fusing(4), right(fusing(4))}, {single, right(single)}}, {.rounds = 2});
   ASSERT_EQ(results.size(), 2u);
   for (const DeviceResult& result : results) {
     EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
@@ -72,7 +77,61 @@ TEST_F(DeviceBenchTest, AFinalistThatGoesWrongDuringTheRaceIsFoundThere) {
   const CompiledKernel kernel = right(fusing(4));
   ASSERT_EQ(run(fusing(4), kernel).outcome, Outcome::ok);
   device.idle_from = device.launches + kFewestSamples;
-  EXPECT_EQ(bench.race({{fusing(4), kernel}}, 1).front().outcome, Outcome::wrong_result);
+  EXPECT_EQ(bench.race({{fusing(4), kernel}}, {.rounds = 1}).front().outcome, Outcome::wrong_result);
+}
+
+/// 500 W; the counter goes on every 100 ms, as NVML's does.
+class MadeUpSensors : public GpuSensors {
+ public:
+  explicit MadeUpSensors(const testing::HostDevice& device) : device_(device) {}
+  ClockReading read() const override { return {1500, 3200, 60, 480, "power cap"}; }
+  std::optional<double> joules() const override { return 500 * std::floor(device_.now_ms() / 100) / 10; }
+
+ private:
+  const testing::HostDevice& device_;
+};
+
+class LoadRaceTest : public DeviceBenchTest {
+ protected:
+  /// Two kernels, the first of which tires.
+  std::vector<DeviceResult> race(std::unique_ptr<GpuSensors> sensors) {
+    DeviceBench made_up(device, read_device(device, 0), problem, {.architecture = "sm_90"}, std::move(sensors));
+    device.tired = {{code(fusing(4)), 2.0}};
+    device.tires_after = 3;  // a burst is two launches
+    return made_up.race({{fusing(4), right(fusing(4))}, {fusing(2), right(fusing(2))}}, kShort);
+  }
+
+  static constexpr RacePlan kShort{.rounds = 1, .under_load = 2, .warm_up_ms = 60, .settle_ms = 240, .load_ms = 480};
+};
+
+TEST_F(LoadRaceTest, ASlowDownThatBurstsDoNotShowIsMeasuredUnderLoad) {
+  const auto results = race(std::make_unique<MadeUpSensors>(device));
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_DOUBLE_EQ(results[0].timing.median_ms, device.launch_ms / 4);
+  EXPECT_DOUBLE_EQ(results[0].sustained_ms, 2 * device.launch_ms / 4);
+  EXPECT_DOUBLE_EQ(results[1].timing.median_ms, device.launch_ms / 2);
+  EXPECT_DOUBLE_EQ(results[1].sustained_ms, device.launch_ms / 2);
+  for (const DeviceResult& result : results) {
+    EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
+    EXPECT_TRUE(result.raced);
+    EXPECT_NEAR(result.watts, 500, 100) << "from step to step of the counter, which its reader sees a batch late";
+    EXPECT_EQ(result.clocks.sm_clock_mhz, 1500);
+    EXPECT_EQ(result.clocks.throttle, "power cap");
+  }
+}
+
+TEST_F(LoadRaceTest, AFinalistThatGoesWrongUnderLoadIsFoundThereAndOthersRaceInBurstsAlone) {
+  RacePlan plan = kShort;
+  plan.under_load = 1;
+  const std::vector<std::pair<Tuning, CompiledKernel>> finalists{{fusing(4), right(fusing(4))},
+                                                                 {fusing(2), right(fusing(2))}};
+  const int bursts = 2 * (kFewestSamples + 2);
+  device.idle_from = device.launches + 2 * bursts;
+  const auto results = bench.race(finalists, plan);
+  EXPECT_EQ(results[0].outcome, Outcome::wrong_result);
+  EXPECT_GT(results[0].sustained_ms, 0);
+  EXPECT_EQ(results[1].sustained_ms, 0);
+  EXPECT_GT(results[1].timing.median_ms, 0);
 }
 
 TEST_F(DeviceBenchTest, MemoryThatHoldsNoReferenceOfSeveralStepsIsALimit) {

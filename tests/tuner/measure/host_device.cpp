@@ -20,7 +20,7 @@ CompiledKernel HostDevice::load(const Candidate& candidate, const KernelSource& 
   const KernelSource sources[] = {source};
   const HostLibrary library(sources);
   const unsigned cluster = launch_geometry(candidate, updated_box(candidate.problem())).cluster;
-  loaded_.push_back(std::make_unique<Loaded>(Loaded{library.kernel(source.entry), cluster}));
+  loaded_.push_back(std::make_unique<Loaded>(Loaded{library.kernel(source.entry), code(candidate.tuning()), cluster}));
   CompiledKernel compiled;
   compiled.entry = source.entry;
   compiled.cubin.assign(1, static_cast<std::byte>(loaded_.size() - 1));
@@ -83,9 +83,12 @@ void HostDevice::encode_tensor_map(ElementType type, const TensorMapRequest& map
 void HostDevice::launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                         std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) {
   if (const auto check = checks_.find(function); check != checks_.end()) return run_check(check->second, argument);
-  now_ms_ += launch_ms;
-  if (launches++ >= idle_from) return;
   const Loaded& loaded = *candidates_.at(function);
+  in_a_row_ = running_ == &loaded ? in_a_row_ + 1 : 0;
+  running_ = &loaded;
+  const auto slower = tired.find(loaded.code);
+  now_ms_ += launch_ms * (in_a_row_ >= tires_after && slower != tired.end() ? slower->second : 1);
+  if (launches++ >= idle_from) return;
   if (const auto fault = loaded.kernel.run({grid, block, shared_bytes, loaded.cluster}, argument)) {
     throw Error(ErrorCode::launch_failed, fault->message);
   }

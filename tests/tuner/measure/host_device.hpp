@@ -20,7 +20,10 @@ class HostDevice : public FakeDriver {
   /// A candidate's kernel, ready for DeviceBench. `source` may be that of another one: a kernel that is wrong.
   CompiledKernel load(const Candidate& candidate, const KernelSource& source);
 
-  double launch_ms = 60;                            ///< that every launch of a candidate takes
+  double launch_ms = 60;  ///< that every launch of a candidate takes
+  /// Of a GPU that slows down: from this launch of one candidate in a row on, each takes so many times as long.
+  int tires_after = std::numeric_limits<int>::max();
+  std::map<std::string, double> tired;              ///< by the candidate's code; others do not tire
   int launches = 0;                                 ///< of candidates, so far
   int idle_from = std::numeric_limits<int>::max();  ///< from this launch on candidates compute nothing
 
@@ -46,9 +49,12 @@ class HostDevice : public FakeDriver {
     return static_cast<float>(times_[stop] - times_[start]);
   }
 
+  double now_ms() const { return now_ms_; }
+
  private:
   struct Loaded {
     HostKernel kernel;
+    std::string code;
     unsigned cluster = 1;
   };
 
@@ -57,6 +63,8 @@ class HostDevice : public FakeDriver {
   std::map<CUfunc_st*, const Loaded*> candidates_;
   std::map<CUevent_st*, double> times_;
   double now_ms_ = 0;
+  const Loaded* running_ = nullptr;
+  int in_a_row_ = 0;
 };
 
 }  // namespace stencil_tune::testing

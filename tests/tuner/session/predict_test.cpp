@@ -67,7 +67,7 @@ TEST_F(PredictTest, FinalistsRunOnASmallGridAndWrongOnesAreOut) {
     }
     return verdicts;
   });
-  const auto results = model.race(finalists(), 1);
+  const auto results = model.race(finalists(), {.rounds = 1});
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].outcome, Outcome::wrong_result);
   EXPECT_EQ(results[0].message, "cell (1, 1, 1)");
@@ -82,7 +82,7 @@ TEST_F(PredictTest, SaysWhetherTheWinnerWasAmongThoseThatRan) {
   });
   EXPECT_EQ(model.check_note("direct.bx32").rfind("the winner was not checked: ", 0), 0u)
       << model.check_note("direct.bx32");
-  model.race(finalists(), 1);
+  model.race(finalists(), {.rounds = 1});
   const std::string ran = code(finalists()[0].first);
   EXPECT_EQ(model.check_note(ran),
             "2 of 2 finalists ran on the CPU, on a small grid: all right, the winner among them");
@@ -99,7 +99,7 @@ TEST_F(PredictTest, WithoutAHostCompilerItSaysNotChecked) {
   auto model = device([](const Problem&, std::span<const Tuning>) -> std::vector<HostVerdict> {
     throw Error(ErrorCode::missing_library, "no g++ here");
   });
-  EXPECT_EQ(model.race(finalists(), 1)[0].outcome, Outcome::ok);
+  EXPECT_EQ(model.race(finalists(), {.rounds = 1})[0].outcome, Outcome::ok);
   EXPECT_NE(model.check_note().find("not checked: no g++ here"), std::string::npos);
 }
 
@@ -109,7 +109,7 @@ TEST_F(PredictTest, ACheckThatRunsOutOfTimeKeepsWhatItFound) {
     if (++calls > 1) throw Error(ErrorCode::timeout, "not done in time");
     return {{tunings[0], false, "cell (1, 1, 1)", 10}};
   });
-  const auto results = model.race(finalists(), 1);
+  const auto results = model.race(finalists(), {.rounds = 1});
   EXPECT_EQ(results[0].outcome, Outcome::wrong_result);
   EXPECT_EQ(results[1].outcome, Outcome::ok);
   EXPECT_NE(model.check_note().find("1 of 2 finalists"), std::string::npos) << model.check_note();

@@ -76,6 +76,46 @@ TEST_F(ReportTest, RunsSayHowManySteps) {
   EXPECT_NE(format_report(report(false)).find("512x512x512, boundary hold, 100 steps\n"), std::string::npos);
 }
 
+TEST_F(ReportTest, RatesUnderLoadStandBesideThoseOfBursts) {
+  problem.steps = 100;
+  Report r = report(false);
+  EXPECT_EQ(format_report(r).find("sustained"), std::string::npos);
+  EXPECT_FALSE(report_json(r)["kernels"][0].contains("sustained_gstencils"));
+  r.rows[0].trial->sustained_gstencils = 431.5;
+  r.rows[0].trial->watts = 689;
+  r.rows[0].trial->nanojoules = 689 / 431.5;
+  r.rows[0].trial->raced = true;
+  r.rows[0].trial->objective = "time";
+  const std::string text = format_report(r);
+  for (const char* part :
+       {"GStencil/s: burst  sustained    W  nJ/update  % of copy", "475.0      431.5  689        1.6"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  const auto winner = report_json(r)["kernels"][0];
+  EXPECT_EQ(winner["gstencils"], 475);
+  EXPECT_EQ(winner["sustained_gstencils"], 431.5);
+  EXPECT_EQ(winner["watts"], 689);
+  EXPECT_EQ(winner["objective"], "time");
+  EXPECT_EQ(report_json(r)["kernels"][1].contains("watts"), false);
+}
+
+TEST_F(ReportTest, WithoutNvmlThereAreNoWatts) {
+  Report r = report(false);
+  r.rows[0].trial->sustained_gstencils = 431.5;
+  EXPECT_NE(format_report(r).find("475.0      431.5                     89.6"), std::string::npos) << format_report(r);
+  EXPECT_FALSE(report_json(r)["kernels"][0].contains("watts"));
+  EXPECT_EQ(load_text(*r.rows[0].trial), "431.5 GStencil/s under continuous load");
+}
+
+TEST_F(ReportTest, RatesOfRunsSayWhetherTheyAreBursts) {
+  TrialRecord record = trial("direct.bx32.by8", 475);
+  EXPECT_EQ(rates_text(record), "475.0 GStencil/s");
+  record.problem.steps = 100;
+  EXPECT_EQ(rates_text(record), "475.0 GStencil/s in a burst");
+  record.sustained_gstencils = 431.5;
+  EXPECT_EQ(rates_text(record), "475.0 GStencil/s in a burst, 431.5 sustained");
+}
+
 TEST_F(ReportTest, StencilsOfSeveralStagesSayWhich) {
   StencilBuilder builder("two_stages", 1);
   const int u = builder.field("u"), v = builder.field("v"), w = builder.field("w");

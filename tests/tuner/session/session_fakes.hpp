@@ -87,12 +87,18 @@ class FakeDevice : public DeviceWorker {
     return result;
   }
 
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int) override {
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                 const RacePlan& plan) override {
     std::vector<DeviceResult> results;
     for (const auto& [tuning, kernel] : finalists) {
       raced.push_back(code(tuning));
       results.push_back(timed(tuning, race_ms ? race_ms(tuning) : time_ms(tuning)));
       results.back().raced = races;
+      if (!races || static_cast<int>(results.size()) > plan.under_load) continue;
+      under_load.push_back(code(tuning));
+      results.back().sustained_ms = load_ms ? load_ms(tuning) : results.back().timing.median_ms;
+      results.back().watts = watts ? watts(tuning) : 0;
+      clock_.now += load_race_s(plan, 1);
     }
     return results;
   }
@@ -101,11 +107,13 @@ class FakeDevice : public DeviceWorker {
   Limits limits;
   double start_s = 0;                            ///< that making ready takes
   std::function<double(const Tuning&)> race_ms;  ///< empty: as time_ms
+  std::function<double(const Tuning&)> load_ms;  ///< empty: as in the race in bursts
+  std::function<double(const Tuning&)> watts;    ///< under load; empty: there is no NVML
   bool races = true;                             ///< false: each finalist is timed alone, as after a lost worker
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
   std::function<double(const Tuning&)> sharpness = [](const Tuning&) { return 1.0; };
   std::function<void()> at_start, after_run;
-  std::vector<std::string> ran, raced;
+  std::vector<std::string> ran, raced, under_load;
   std::map<std::string, MeasurePlan> plans;
 
  private:

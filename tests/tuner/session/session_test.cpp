@@ -234,6 +234,112 @@ TEST_F(RunSessionTest, ARateIsTheKernelsAloneWhereTheRestCouldNotBeTimed) {
   EXPECT_EQ(result.winner->plan, "");
 }
 
+/// Of three kernels that fuse steps one is the fastest after a rest, one under load, and one needs the least energy.
+class ObjectiveTest : public RunSessionTest {
+ protected:
+  ObjectiveTest() {
+    problem.steps = 12;
+    device.time_ms = [](const Tuning& tuning) { return tuning.steps == 2 ? 1.0 : tuning.steps == 3 ? 1.05 : 1.1; };
+    device.load_ms = [](const Tuning& tuning) { return tuning.steps == 2 ? 1.6 : tuning.steps == 3 ? 1.1 : 1.2; };
+    device.watts = [](const Tuning& tuning) { return tuning.steps == 4 ? 500.0 : 700.0; };
+  }
+
+  SessionResult race(Objective objective) {
+    const auto strategy = make_listed(space, {fusing(2), fusing(3), fusing(4)});
+    SessionOptions options = trials(100);
+    options.objective = objective;
+    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
+                       options);
+  }
+
+  static Tuning fusing(int steps) {
+    Tuning tuning = parse_code(kFused);
+    tuning.steps = steps;
+    return tuning;
+  }
+
+  int steps_of_winner() {
+    return parse_code(WinnerStore(database).find(problem_key(problem), "Fake GPU")->trial.code).steps;
+  }
+};
+
+TEST_F(ObjectiveTest, TheWinnerOfARunIsTheFastestUnderLoad) {
+  const SessionResult result = race(Objective::time);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(steps_of_winner(), 3);
+  EXPECT_EQ(result.finalists.front().code, result.winner->code);
+  const double cells = 254.0 * 254 * 254;
+  EXPECT_NEAR(result.winner->gstencils, cells / 1.05e6, 1e-9);
+  EXPECT_NEAR(result.winner->sustained_gstencils, cells / 1.1e6, 1e-9);
+  EXPECT_EQ(result.winner->watts, 700);
+  EXPECT_NEAR(result.winner->nanojoules, 700 / result.winner->sustained_gstencils, 1e-9);
+  EXPECT_EQ(result.winner->objective, "time");
+}
+
+TEST_F(ObjectiveTest, TheFastestInABurstWinsWhereThatIsAskedForAndRacesUnderLoadTheSame) {
+  const SessionResult result = race(Objective::burst);
+  EXPECT_EQ(steps_of_winner(), 2);
+  EXPECT_NEAR(result.winner->sustained_gstencils, 254.0 * 254 * 254 / 1.6e6, 1e-9);
+}
+
+TEST_F(ObjectiveTest, TheLeastEnergyWinsWhereThatIsAskedFor) {
+  race(Objective::energy);
+  EXPECT_EQ(steps_of_winner(), 4);
+}
+
+TEST_F(ObjectiveTest, TheLastSessionsObjectiveRules) {
+  race(Objective::energy);
+  race(Objective::burst);
+  EXPECT_EQ(steps_of_winner(), 2);
+  race(Objective::time);
+  EXPECT_EQ(steps_of_winner(), 3);
+}
+
+TEST_F(ObjectiveTest, WithoutAPowerReadingTheRateUnderLoadDecides) {
+  device.watts = nullptr;
+  const SessionResult result = race(Objective::energy);
+  EXPECT_EQ(steps_of_winner(), 3);
+  EXPECT_EQ(result.winner->watts, 0);
+  EXPECT_EQ(result.winner->nanojoules, 0);
+}
+
+TEST_F(ObjectiveTest, OneSweepRacesUnderLoadForItsEnergyAlone) {
+  problem.steps = 1;
+  const auto tune = [&](Objective objective) {
+    SessionOptions options = trials(10);
+    options.objective = objective;
+    return run(options);
+  };
+  EXPECT_EQ(tune(Objective::time).winner->objective, "burst");
+  EXPECT_TRUE(device.under_load.empty());
+  EXPECT_EQ(tune(Objective::energy).winner->objective, "energy");
+  EXPECT_FALSE(device.under_load.empty());
+}
+
+TEST_F(ObjectiveTest, TheStepsThatAreLeftOverCountUnderLoadToo) {
+  problem.steps = 11;
+  const auto strategy = make_listed(space, {fusing(4)});
+  device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };
+  device.load_ms = [](const Tuning&) { return 2.0; };
+  const SessionResult result = run_session(
+      {problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, trials(100));
+  EXPECT_EQ(result.winner->plan, "4x2+3x1");
+  EXPECT_NEAR(result.winner->sustained_gstencils, 11 * 254.0 * 254 * 254 / ((8 * 2.0 + 3 * 3.0) * 1e6), 1e-9);
+  EXPECT_NEAR(result.winner->watts, result.winner->nanojoules * result.winner->sustained_gstencils, 1e-9);
+}
+
+TEST_F(ObjectiveTest, AShortBudgetLeavesTimeForTheFewestUnderLoad) {
+  SessionOptions options = trials(100);
+  options.budget_s = 1;
+  const double before = clock.now;
+  const auto strategy = make_listed(space, {fusing(2), fusing(3), fusing(4)});
+  const SessionResult result =
+      run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
+  EXPECT_EQ(device.under_load.size(), 2u);
+  EXPECT_GT(result.winner->sustained_gstencils, 0) << "what raced in bursts alone does not win by time";
+  EXPECT_LT(clock.now, before + 10);
+}
+
 TEST_F(SessionTest, FailuresAreRecordedAndTheSessionGoesOn) {
   compilers.outcome = [](const Tuning& t) { return t.register_x == 2 ? Outcome::compile_failed : Outcome::ok; };
   device.outcome = [](const Tuning& t) { return t.block_x == 64 ? Outcome::timeout : Outcome::ok; };

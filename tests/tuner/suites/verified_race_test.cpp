@@ -23,9 +23,10 @@ class HostWorker : public DeviceWorker {
   DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override {
     return bench_.run(tuning, kernel, plan);
   }
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, int rounds) override {
+  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
+                                 const RacePlan& plan) override {
     for (const auto& [tuning, kernel] : finalists) raced.push_back(code(tuning));
-    return bench_.race(finalists, rounds);
+    return bench_.race(finalists, plan);
   }
 
   std::vector<std::string> raced;
@@ -54,7 +55,8 @@ class VerifiedRaceTest : public ::testing::Test {
 
 TEST_F(VerifiedRaceTest, AWrongKernelDoesNotRaceAndItsRowSaysWhy) {
   const VerifiedRace race = race_right_ones(
-      worker, {contestant("wrong", "direct.bx32.by8", another), contestant("right", "direct.bx32.by4", problem)}, 1);
+      worker, {contestant("wrong", "direct.bx32.by8", another), contestant("right", "direct.bx32.by4", problem)},
+      {.rounds = 1});
   EXPECT_EQ(worker.raced, std::vector<std::string>{code(parse_code("direct.bx32.by4"))});
   ASSERT_EQ(race.wrong.size(), 1u);
   EXPECT_EQ(race.wrong[0].name, "wrong");
@@ -68,13 +70,13 @@ TEST_F(VerifiedRaceTest, AWrongKernelDoesNotRaceAndItsRowSaysWhy) {
 
 TEST_F(VerifiedRaceTest, WhatIsRightOnTheGridAloneDoesNotRace) {
   device.idle_from = device.launches + 1;  // from the first awkward grid on
-  EXPECT_THROW(race_right_ones(worker, {contestant("odd", "direct.bx32.by4", problem)}, 1), Error);
+  EXPECT_THROW(race_right_ones(worker, {contestant("odd", "direct.bx32.by4", problem)}, {.rounds = 1}), Error);
   EXPECT_TRUE(worker.raced.empty());
 }
 
 TEST_F(VerifiedRaceTest, WhereNoneIsRightThereIsNothingToBench) {
   try {
-    race_right_ones(worker, {contestant("wrong", "direct.bx32.by4", another)}, 1);
+    race_right_ones(worker, {contestant("wrong", "direct.bx32.by4", another)}, {.rounds = 1});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::compile_failed);

@@ -89,7 +89,7 @@ TEST_F(DeviceProxyTest, ABrokenContextGetsAFreshWorker) {
 TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceIsOutAndTheOthersRaceWithoutIt) {
   DeviceProxy device = proxy(10);
   device.start();
-  const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, 3);
+  const auto results = device.race({{with_block(4), {}}, {with_block(17), {}}, {with_block(8), {}}}, {.rounds = 3});
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0].timing.median_ms, 4);
   EXPECT_TRUE(results[0].raced);
@@ -101,11 +101,33 @@ TEST_F(DeviceProxyTest, AFinalistThatEndsTheRaceIsOutAndTheOthersRaceWithoutIt) 
 TEST_F(DeviceProxyTest, FinalistsThatOnlyTheirRaceEndsAreTimedAloneAndNotRaced) {
   DeviceProxy device = proxy(10);
   device.start();
-  const auto results = device.race({{with_block(4), {}}, {with_block(29), {}}}, 3);
+  const auto results = device.race({{with_block(4), {}}, {with_block(29), {}}}, {.rounds = 3});
   ASSERT_EQ(results.size(), 2u);
   for (const DeviceResult& result : results) {
     EXPECT_EQ(result.outcome, Outcome::ok);
     EXPECT_FALSE(result.raced);
+  }
+}
+
+TEST_F(DeviceProxyTest, AfterALostWorkerAsManyRaceUnderLoadAsAreLeftOfThem) {
+  DeviceProxy device = proxy(10);
+  device.start();
+  const auto results = device.race({{with_block(17), {}}, {with_block(4), {}}, {with_block(8), {}}}, {.under_load = 2});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0].outcome, Outcome::worker_killed);
+  EXPECT_EQ(results[1].sustained_ms, 8);
+  EXPECT_EQ(results[2].sustained_ms, 0);
+  EXPECT_TRUE(results[2].raced);
+}
+
+TEST_F(DeviceProxyTest, FinalistsThatOnlyLoadEndsRaceInBursts) {
+  DeviceProxy device = proxy(10);
+  device.start();
+  const auto results = device.race({{with_block(4), {}}, {with_block(31), {}}}, {.under_load = 2});
+  ASSERT_EQ(results.size(), 2u);
+  for (const DeviceResult& result : results) {
+    EXPECT_TRUE(result.raced);
+    EXPECT_EQ(result.sustained_ms, 0);
   }
 }
 

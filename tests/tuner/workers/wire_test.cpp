@@ -72,9 +72,11 @@ TEST(Wire, ResultsArriveWhole) {
                           true,
                           true,
                           {1980, 3201, 61, 580, "power cap"},
+                          1.25,
+                          612,
                           0.99,
                           "equal"};
-  const auto [outcome, message, timing, occupancy, dropped, raced, clocks, sharpness, note] =
+  const auto [outcome, message, timing, occupancy, dropped, raced, clocks, sustained_ms, watts, sharpness, note] =
       Message(sent).get<DeviceResult>();
   const auto [median_ms, low_ms, high_ms, samples] = timing;
   const auto [sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, throttle] = clocks;
@@ -92,8 +94,21 @@ TEST(Wire, ResultsArriveWhole) {
   EXPECT_EQ(temperature_c, 61);
   EXPECT_EQ(power_w, 580);
   EXPECT_EQ(throttle, "power cap");
+  EXPECT_EQ(sustained_ms, 1.25);
+  EXPECT_EQ(watts, 612);
   EXPECT_EQ(sharpness, 0.99);
   EXPECT_EQ(note, "equal");
+}
+
+TEST(Wire, PlansOfRacesArriveWhole) {
+  const RacePlan sent{1, 2, 4, 10, 20, 30};
+  const auto [rounds, under_load, load_rounds, warm_up_ms, settle_ms, load_ms] = Message(sent).get<RacePlan>();
+  EXPECT_EQ(rounds, 1);
+  EXPECT_EQ(under_load, 2);
+  EXPECT_EQ(load_rounds, 4);
+  EXPECT_EQ(warm_up_ms, 10);
+  EXPECT_EQ(settle_ms, 20);
+  EXPECT_EQ(load_ms, 30);
 }
 
 TEST(Wire, AnErrorIsThrownOnTheOtherSide) {

@@ -1,0 +1,148 @@
+#include "tuner/measure/load_race.hpp"
+
+#include "runtime/cuda/module.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kAhead = 4;    // batches in the queue
+constexpr double kBatchMs = 5;       // NVML answers within the time of all batches that are queued
+constexpr double kReadEveryMs = 50;  // clocks and power
+
+int launches_a_batch(const LoadRunner& runner) {
+  const double wanted = std::ceil(kBatchMs / std::max(runner.launch_ms, 1e-6));
+  if (wanted <= 1) return 1;
+  return (static_cast<int>(std::min(wanted, 1e4)) + runner.period - 1) / runner.period * runner.period;
+}
+
+/// Power of one runner. The counter goes on in steps, and time is taken from step to step: what came before the first
+/// one and after the last one is left out.
+class PowerMeter {
+ public:
+  explicit PowerMeter(const GpuSensors* sensors) : sensors_(sensors) {}
+
+  void begin_turn() {
+    last_joules_.reset();
+    step_.reset();
+    read_at_ms_ = -kReadEveryMs;
+  }
+
+  void look(double now_ms) {
+    if (sensors_ == nullptr) return;
+    count_energy(now_ms);
+    if (now_ms < read_at_ms_ + kReadEveryMs) return;
+    read_at_ms_ = now_ms;
+    const ClockReading reading = sensors_->read();
+    clocks_ = slower(clocks_, reading);
+    if (reading.power_w > 0) power_w_ += reading.power_w, ++power_readings_;
+  }
+
+  double watts() const {
+    if (ms_ > 0) return joules_ / ms_ * 1e3;
+    return power_readings_ > 0 ? power_w_ / power_readings_ : 0;
+  }
+  const ClockReading& clocks() const { return clocks_; }
+
+ private:
+  struct Step {
+    double ms = 0;
+    double joules = 0;
+  };
+
+  void count_energy(double now_ms) {
+    const std::optional<double> joules = sensors_->joules();
+    if (!joules) return;
+    if (last_joules_ && *joules != *last_joules_) {
+      if (step_) {
+        joules_ += *joules - step_->joules;
+        ms_ += now_ms - step_->ms;
+      }
+      step_ = Step{now_ms, *joules};
+    }
+    last_joules_ = joules;
+  }
+
+  const GpuSensors* sensors_;
+  std::optional<double> last_joules_;  // of this turn
+  std::optional<Step> step_;           // the latest of this turn
+  double joules_ = 0, ms_ = 0;         // from step to step, of all turns
+  double power_w_ = 0;
+  int power_readings_ = 0;
+  double read_at_ms_ = 0;
+  ClockReading clocks_;
+};
+
+/// The device's queue, which is never empty between the first turn and the last.
+class Load {
+ public:
+  Load(Driver& driver, CUstream_st* stream) : stream_(stream), origin_(driver) {
+    for (std::size_t i = 0; i < kAhead; ++i) ends_.emplace_back(driver);
+  }
+
+  struct Counted {
+    double ms = 0;
+    long launches = 0;
+  };
+
+  /// Leaves some batches in the queue, which the next turn follows.
+  Counted turn(const LoadRunner& runner, double settle_ms, double counted_ms, PowerMeter& meter) {
+    const int batch = launches_a_batch(runner);
+    Counted counted;
+    std::optional<double> since;
+    meter.begin_turn();
+    origin_.record(stream_);
+    for (std::size_t issued = 0;; ++issued) {
+      const Event& end = ends_[issued % kAhead];
+      if (issued >= kAhead) {
+        end.synchronize();
+        const double now = end.elapsed_since(origin_);
+        if (since) {
+          counted = {now - *since, counted.launches + batch};
+          meter.look(now);
+          if (counted.ms >= counted_ms) return counted;
+        } else if (now >= settle_ms) {
+          since = now;
+          meter.look(now);
+        }
+      }
+      runner.launch(batch);
+      end.record(stream_);
+    }
+  }
+
+ private:
+  CUstream_st* stream_;
+  Event origin_;
+  std::vector<Event> ends_;  // of the batches in the queue
+};
+
+}  // namespace
+
+std::vector<LoadFigures> race_under_load(Driver& driver, CUstream_st* stream, std::span<const LoadRunner> runners,
+                                         const RacePlan& plan, const GpuSensors* sensors) {
+  std::vector<Load::Counted> counted(runners.size());
+  std::vector<PowerMeter> meters(runners.size(), PowerMeter(sensors));
+  Load load(driver, stream);
+  double warm_up_ms = plan.warm_up_ms;
+  for (int round = 0; round < plan.load_rounds; ++round) {
+    for (std::size_t turn = 0; turn < runners.size(); ++turn) {
+      const std::size_t i = round % 2 == 0 ? turn : runners.size() - 1 - turn;
+      const Load::Counted more = load.turn(runners[i], warm_up_ms + plan.settle_ms, plan.load_ms, meters[i]);
+      counted[i] = {counted[i].ms + more.ms, counted[i].launches + more.launches};
+      warm_up_ms = 0;
+    }
+  }
+  std::vector<LoadFigures> figures;
+  for (std::size_t i = 0; i < runners.size(); ++i) {
+    const double sweeps = static_cast<double>(counted[i].launches) * runners[i].sweeps;
+    figures.push_back({sweeps > 0 ? counted[i].ms / sweeps : 0, meters[i].watts(), meters[i].clocks()});
+  }
+  return figures;
+}
+
+}  // namespace stencil_tune
