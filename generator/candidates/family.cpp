@@ -14,7 +14,7 @@ namespace {
 
 std::vector<const Family*>& table() {
   static std::vector<const Family*> entries{&streaming_family(), &direct_family(), &tiled_family(), &temporal_family(),
-                                            &system_family()};
+                                            &system_family(),    &systolic_family()};
   return entries;
 }
 

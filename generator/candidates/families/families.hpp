@@ -9,5 +9,6 @@ const Family& streaming_family();
 const Family& tiled_family();
 const Family& temporal_family();
 const Family& system_family();
+const Family& systolic_family();
 
 }  // namespace stencil_tune

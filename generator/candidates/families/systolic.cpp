@@ -1,0 +1,287 @@
+// systolic: many fused steps of a linear 2D stencil, as a pipeline of equal warps with the same columns.
+#include "generator/candidates/families/families.hpp"
+#include "generator/candidates/families/fused_steps.hpp"
+#include "generator/candidates/families/single_sweep.hpp"
+#include "templates/tile_grid.cuh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+Parameter one_thread_in_y() {
+  Parameter row = threads_in_y();
+  row.values = {1};
+  row.default_value = 1;
+  return row;
+}
+
+Parameter sums_alone() {
+  Parameter row = kept_between_planes();
+  row.values = {static_cast<int>(Keeps::sums)};
+  row.default_value = static_cast<int>(Keeps::sums);
+  return row;
+}
+
+Parameter warps() {
+  return number("warps", "tg", &Tuning::groups, "kGroups", {4, 8, 12, 16},
+                "warps of a block, with the same columns: each has an equal part of the fused steps")
+      .coded_always();
+}
+
+Parameter fused_steps() {
+  return number("fused steps", "t", &Tuning::steps, "kSteps", {8, 12, 16, 20, 24, 32, 36, 40, 48},
+                "sweeps that a launch makes in one pass over memory")
+      .coded_always()
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes&) {
+        std::erase_if(values, [&](int steps) { return steps > problem.steps; });
+        return values;
+      });
+}
+
+Parameter rows_of_a_batch() {
+  return number("rows a barrier", "rb", &Tuning::unroll, "kBatch", {1, 2, 3}, "rows between two barriers of the block");
+}
+
+Parameter batches_on_their_way() {
+  return number("prefetch distance", "pf", &Tuning::prefetch, "kPrefetch", {1, 2, 3, 5},
+                "batches of rows on their way beyond the one in use; a ring has room for both")
+      .coded_always();
+}
+
+/// Those of a wave, or of half a wave or two, on GPUs of 80 to 148 SMs.
+Parameter shares_of_the_grid() {
+  return number("shares", "sh", &Tuning::chunks, {},
+                {1, 16, 33, 66, 80, 108, 114, 128, 132, 142, 144, 148, 216, 264, 296},
+                "parts of equal size that the rows of all tiles are cut into, one a block")
+      .coded_always()
+      .with_neighbours(2)
+      .without_constant();  // the launch has as many blocks
+}
+
+std::vector<Parameter> parameters() {
+  return {threads_in_x({kWarpSize}),
+          one_thread_in_y(),
+          register_tile_in_x({7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27}),
+          sums_alone(),
+          batches_on_their_way(),
+          fused_steps(),
+          warps(),
+          rows_of_a_batch(),
+          shares_of_the_grid(),
+          store_hint()};
+}
+
+// ---- constraints ----------------------------------------------------------------------------------------------------
+
+Verdict steps_of_run(const Candidate& candidate, const Limits&) {
+  const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
+  if (steps > 1 && steps <= of_run) return {};
+  return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
+}
+
+Verdict fields(const Candidate& candidate, const Limits&) {
+  const Problem& problem = candidate.problem();
+  if (!advanced_input(problem) || problem.facts.inputs.size() != 1) {
+    return "the stencil is not one stage with one field, which its output takes the place of after a step";
+  }
+  if (!problem.facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
+  return {};
+}
+
+Verdict cell_types(const Candidate& candidate, const Limits&) {
+  const ElementType type = candidate.problem().type;
+  if (type == ElementType::f32 || type == ElementType::f64) return {};
+  return fmt::format("cells are stored as {} and computed in f32; copies bring them as they are", name(type));
+}
+
+/// Planes beyond an end of the walk are none that sums could be given again.
+Verdict walk(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  if (axes.reach_width(2) == 0) return "the stencil reads one row alone; there is nothing to walk along for";
+  const Boundary boundary = axes.boundaries[2];
+  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
+  return fmt::format("boundary {} along the walk answers with rows that are gone once they are added to sums",
+                     name(boundary));
+}
+
+Verdict levels(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.steps % tuning.groups == 0) return {};
+  return fmt::format("{} steps cannot be shared out among {} warps", tuning.steps, tuning.groups);
+}
+
+/// A lane reads of its neighbours, and mirrors cells of its own.
+Verdict reach(const Candidate& candidate, const Limits&) {
+  const Reach x = candidate.shape().axes.reach[0];
+  const int needed = std::max(-x.low, x.high) + 1;
+  if (candidate.tuning().register_x >= needed) return {};
+  return fmt::format("a lane holds {} cells of a row; the stencil reaches {}, so that {} are needed",
+                     candidate.tuning().register_x, needed - 1, needed);
+}
+
+/// Registers are shared out among the block's threads.
+Verdict registers(const Candidate& candidate, const Limits& limits) {
+  constexpr std::int64_t kOthers = 8;  // beyond those that the estimate has for addresses
+  const KernelShape& shape = candidate.shape();
+  const std::int64_t threads = std::max<std::int64_t>(shape.threads, 1);
+  const std::int64_t available = limits.registers_per_sm / threads / 8 * 8;
+  if (shape.live_registers + kOthers <= available) return {};
+  return fmt::format("a thread's values need about {} registers; {} threads leave {} to each", shape.live_registers,
+                     threads, available);
+}
+
+std::vector<Constraint> constraints() {
+  return {
+      {"systolic_steps", "Fused steps are 2 at least and no more than the run has.", steps_of_run},
+      {"systolic_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
+       verifiable_steps},
+      {"systolic_architecture", "Asynchronous copies bring the rows of fused steps on sm_80 and newer.",
+       asynchronous_copies},
+      {"systolic_coordinates", "Updates of fused steps use neither coordinates nor the step's number.", no_coordinates},
+      {"systolic_prefetch", "A systolic kernel has at least one batch of rows on its way.", planes_on_their_way},
+      {"systolic_fields", "A systolic kernel advances one field, by one linear stage that reads no other.", fields},
+      {"systolic_types", "Cells of a systolic kernel are stored as they are computed: f32 or f64.", cell_types},
+      {"systolic_walk", "A systolic kernel walks along rows of which those beyond the ends are 0 or not read.", walk},
+      {"systolic_levels", "Fused steps are shared out evenly among the warps of a systolic block.", levels},
+      {"systolic_reach", "What a lane of a systolic kernel reads beyond its cells, the next lanes hold.", reach},
+      {"systolic_tile_in_grid", "A systolic tile is no wider than the grid.", fused_tile_in_grid},
+      {"systolic_tile_not_empty", "Fused steps leave columns of a tile outside its halo.", fused_tile_not_empty},
+      {"systolic_registers", "The values of a systolic block's threads fit in the registers of an SM.", registers},
+  };
+}
+
+// ---- shape ----------------------------------------------------------------------------------------------------------
+
+std::int64_t slots(const Tuning& tuning) { return std::int64_t{tuning.unroll} * (tuning.prefetch + 1); }
+
+FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
+  const auto [x, y, z] = axes.reach;
+  const std::int64_t word = kWordBytes / static_cast<std::int64_t>(size_of(problem.type));
+  FusedLevels fused;
+  fused.width = fused.warp_width = std::int64_t{kWarpSize} * tuning.register_x;
+  fused.height = fused.block_height = 1;
+  fused.left = static_cast<int>(round_up(std::int64_t{tuning.steps} * -x.low, word));
+  fused.right = static_cast<int>(round_up(std::int64_t{tuning.steps} * x.high, word));
+  fused.levels = std::max(1, tuning.steps / tuning.groups);
+  fused.lag = z.high;
+  fused.kept = z.high - z.low;
+  fused.hand_over = tuning.unroll;
+  fused.group_delay = fused.levels * fused.lag + fused.hand_over;
+  fused.delay = tuning.steps * fused.lag + tuning.groups * fused.hand_over;
+  return fused;
+}
+
+/// systolic_rings.cuh: a ring before each warp and one behind the last, with cells between rows that lanes at an end read.
+std::size_t ring_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused) {
+  const auto cell = static_cast<std::int64_t>(size_of(problem.type));
+  const std::int64_t pad = round_up(std::max(-axes.reach[0].low, axes.reach[0].high), kWordBytes / cell);
+  const std::int64_t rings = saturating_product({tuning.groups + 1, slots(tuning), fused.width + pad});
+  return static_cast<std::size_t>(saturating_product({saturating_sum(rings, pad), cell}));
+}
+
+void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
+  const KernelAxes& axes = shape.axes;
+  FusedLevels& fused = shape.fused;
+  fused = levels_of(problem, tuning, axes);
+  shape.shared.bytes = ring_bytes(problem, tuning, axes, fused);
+  shape.placement = Placement::inside;
+  const bool periodic = axes.boundaries[0] == Boundary::periodic;
+  const std::int64_t columns = overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, 0, periodic);
+  const std::int64_t rows = saturating_product({axes.extents[2], std::max<std::int64_t>(columns, 1)});
+  shape.tile = {fused.width - fused.left - fused.right, 1, (rows + tuning.chunks - 1) / tuning.chunks};
+  shape.tiles = {tuning.chunks, 1, 1};
+  shape.whole_tile = {fused.width, 1, 4 * (fused.delay + 1)};
+  const std::int64_t held = axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
+  shape.least_extents = {fused.width, 1, 1 + held};
+
+  // Sums of all levels and one row. Addresses and coefficients are in uniform registers, which leaves more to values
+  // than the limit of all families says: with 234 of them and 13 cells nvcc 13.0 spills 0 to 7.
+  constexpr std::int64_t kMoreForValues = 15;
+  const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
+  const std::int64_t values = saturating_product({words, tuning.register_x, fused.levels * fused.kept + 1});
+  shape.live_registers = std::max<std::int64_t>(values - kMoreForValues, 1);
+  shape.unrolled_work =
+      saturating_product({work_of_an_output(problem), tuning.register_x, fused.levels, slots(tuning)});
+}
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+
+/// Whether a row that completes sums adds cells beside the output's own column to them.
+bool reads_beside_last(const Candidate& candidate) {
+  const KernelAxes& axes = candidate.shape().axes;
+  const auto& taps = candidate.problem().facts.taps;
+  return std::any_of(taps.begin(), taps.end(), [&](const Tap& tap) {
+    return axes.offset(tap, 2) == axes.reach[2].high && axes.offset(tap, 0) != 0;
+  });
+}
+
+std::string constants(const Candidate& candidate) {
+  const KernelShape& shape = candidate.shape();
+  return fmt::format(
+      "  static constexpr int kCluster = 1, kClusterAxis = -1;\n"
+      "  static constexpr auto kOrder = stencil_tune::BlockOrder::natural;\n"
+      "  static constexpr int kAdvanced = 0;  // the input that steps advance\n"
+      "  // Columns of a tile's halo, of which every step uses some up; rows from the input to the output.\n"
+      "  static constexpr int kLeft = {}, kRight = {}, kDelay = {};\n"
+      "  static constexpr bool kReadsBesideLast = {};  // neighbours in the last row that a sum takes\n"
+      "  static constexpr int kSharedBytes = {};\n",
+      shape.fused.left, shape.fused.right, shape.fused.delay, reads_beside_last(candidate), shape.shared.bytes);
+}
+
+// ---- defaults and the textbook's counts -----------------------------------------------------------------------------
+
+std::vector<Tuning> defaults(const Problem& problem) {
+  std::vector<Tuning> choices;
+  const int wide = problem.type == ElementType::f64 ? 13 : 27;
+  for (const auto& [cells, steps] : {std::pair{wide, 32}, {wide, 16}, {wide, 8}, {7, 8}}) {
+    for (const int shares : {132, 16, 1}) {
+      Tuning tuning(systolic_family());
+      tuning.register_x = cells;
+      tuning.steps = steps;
+      tuning.groups = 8;
+      tuning.unroll = 2;
+      tuning.prefetch = 2;
+      tuning.chunks = shares;
+      choices.push_back(tuning);
+    }
+  }
+  return choices;
+}
+
+TextbookLoads textbook_loads(const Candidate& candidate) {
+  return fused_loads(candidate, candidate.tuning().steps * candidate.shape().axes.reach_width(2));
+}
+
+}  // namespace
+
+const Family& systolic_family() {
+  static const Family entry{
+      .name = "systolic",
+      .meaning = "Many steps of a linear 2D stencil in one pass, as a pipeline of equal warps; for runs.",
+      .fuses_steps = true,
+      .serves =
+          [](const Problem& problem) {
+            return problem.stage != kWholeStep && problem.steps >= 2 && problem.extents.rank == 2;
+          },
+      .axes = axes_of_a_walk,
+      .parameters = parameters(),
+      .constraints = constraints(),
+      .kernel_template =
+          [](const Tuning&) {
+            return KernelTemplate{"systolic/systolic.cuh", "systolic"};
+          },
+      .shape = shape_of,
+      .constants = constants,
+      .defaults = defaults,
+      .textbook_loads = textbook_loads,
+  };
+  return entry;
+}
+
+}  // namespace stencil_tune

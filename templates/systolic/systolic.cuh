@@ -1,0 +1,102 @@
+// systolic: many fused steps of a linear 2D stencil, as a pipeline of equal warps. All warps of a block have the same
+// columns, and each has as many levels as its registers hold. Rows pass from warp to warp through shared memory.
+//
+//   row z of the grid --> ring 0 | warp 0: levels 0 .. L-1 | ring 1 | warp 1: levels L .. 2L-1 | ring 2 | ... --> grid
+//        cp.async, whole rows                                                          whole rows, a word a thread
+//
+//   a warp, one row:   take the row from the ring before
+//                      complete one row of each level: of a star one multiply-add a cell, for the rest is in the sum
+//                      give the last level's row to the ring behind
+//                      add the rows of all levels to the sums of later rows (the other taps; neighbours by shuffle)
+//
+//   lane               kRegisterX cells of a row. An odd number keeps a warp's accesses free of bank conflicts.
+//   level              sums of the rows in reach (see plane_sums.cuh), and no more
+//
+// One barrier for kBatch rows: behind it lies all that warps and copies have put into the rings' slots before it. A slot
+// that is read between two barriers is written again behind the second one. The loop's body has as many rows as a ring
+// has slots, so that slots are constants. All warps run the same code: no thread branches, so that the compiler keeps
+// the coefficients in uniform registers.
+//
+// The blocks share the rows of all tiles out evenly (systolic_share.cuh): one block an SM is one wave on every grid.
+#pragma once
+
+#include "stencil_tune/systolic/systolic_levels.cuh"
+#include "stencil_tune/systolic/systolic_rings.cuh"
+#include "stencil_tune/systolic/systolic_share.cuh"
+
+namespace stencil_tune {
+
+template <class S, class T>
+struct SystolicWalk {
+  using Shape = SystolicShape<S, T>;
+  using Index = typename S::Index;
+  using Row = SystolicRow<S, T>;
+
+  const Arguments<S>& arguments;
+  const SystolicPart<S, T>& part;
+  SystolicRings<S, T> rings;
+  SystolicLevels<S, T> levels;
+
+  STENCIL_DEVICE SystolicWalk(const Arguments<S>& a, const SystolicPart<S, T>& p)
+      : arguments(a), part(p), rings(a, p), levels(a, p) {}
+
+  /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows between
+  /// are plain.
+  STENCIL_DEVICE void run() {
+    rings.start();
+    Index row = walk(0, part.first_plain);
+    row = part.holds_cells ? walk_unrolled<Edges::cells>(row, part.last_plain)
+                           : walk_unrolled<Edges::none>(row, part.last_plain);
+    walk(row, part.rows);
+    rings.leave();
+  }
+
+ private:
+  /// Both end with whole turns of the rings.
+  STENCIL_DEVICE Index walk(Index row, Index end) {
+    int slot = 0;
+#pragma unroll 1
+    for (; row < end; ++row) {
+      if (slot % T::kBatch == 0) rings.begin_batch(row, slot);
+      step<Edges::all>(row, slot);
+      slot = slot == Shape::kSlots - 1 ? 0 : slot + 1;
+    }
+    return row;
+  }
+  template <Edges kEdges>
+  STENCIL_DEVICE Index walk_unrolled(Index row, Index end) {
+#pragma unroll 1
+    for (; row < end; row += Shape::kSlots) {
+      STENCIL_UNROLL
+      for (int slot = 0; slot < Shape::kSlots; ++slot) {
+        if (slot % T::kBatch == 0) rings.begin_batch(row + slot, slot);
+        step<kEdges>(row + slot, slot);
+      }
+    }
+    return row;
+  }
+
+  /// row: counted from the part's first one, at the first warp.
+  template <Edges kEdges>
+  STENCIL_DEVICE void step(Index row, int slot) {
+    const Index z = part.first_row + row - rings.warp * Shape::kHandOver;
+    Row rows[Shape::kLevels + 1];
+    rings.take(slot, rows[0]);
+    levels.template complete<kEdges>(z, rows);
+    rings.give(slot, rows[Shape::kLevels]);
+    if constexpr (!T::kReadsBesideLast) rings.take_sides(slot, rows[0]);
+    levels.template add<kEdges>(z, rows);
+  }
+};
+
+template <class S, class T>
+STENCIL_DEVICE void systolic(const Arguments<S>& arguments) {
+  SystolicShare<S, T> share(arguments);
+#pragma unroll 1
+  while (share.next()) {
+    const SystolicPart<S, T> part(arguments, share);
+    SystolicWalk<S, T>(arguments, part).run();
+  }
+}
+
+}  // namespace stencil_tune

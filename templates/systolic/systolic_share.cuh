@@ -1,0 +1,145 @@
+// What a systolic block works on. The rows of all tiles, tile after tile, are shared out evenly among the blocks, whose
+// number is chosen freely: a block has a run of rows, which may begin in one tile and end in the next.
+//
+//      tile 0    tile 1    tile 2
+//      block 0   block 1   block 3        five blocks, three tiles: each block has 3/5 of a tile's rows. Where a block
+//      block 0   block 2   block 4        goes on in the next tile, the warps' pipeline is filled again.
+//      block 1   block 3   block 4
+#pragma once
+
+#include "stencil_tune/temporal/temporal_tile.cuh"
+
+namespace stencil_tune {
+
+template <class S, class T>
+struct SystolicShape {
+  static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
+  static constexpr int kWord = 16 / static_cast<int>(sizeof(typename S::Value));  ///< cells that one copy or store moves
+  static constexpr int kWarps = T::kGroups;
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kLevels = T::kSteps / kWarps;  ///< of a warp
+  static constexpr int kWidth = 32 * kCells;          ///< cells of a tile, its halo included
+  static constexpr int kReach = S::kLowZ + S::kHighZ;
+  static constexpr int kSlots = T::kBatch * (T::kPrefetch + 1);      ///< of a ring: rows
+  static constexpr int kHandOver = kLevels * S::kHighZ + T::kBatch;  ///< rows from a warp's input to the next one's
+
+  // So many columns of the grid on each side keep their value.
+  static constexpr int kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kLowX : 0;
+  static constexpr int kHeldRight = S::kBoundaryX == Boundary::hold ? S::kHighX : 0;
+};
+
+/// The block's runs of rows, one a tile.
+template <class S, class T>
+struct SystolicShare {
+  using Shape = SystolicShape<S, T>;
+  using Index = typename S::Index;
+  using Columns = TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, 0, Index>;
+
+  Index tiles;          ///< along x
+  Index low_x, high_x;  ///< cells to update ...
+  Index low_z, high_z;  ///< ... and rows
+  long long at, end;    ///< of the rows of all tiles: those of the block that are left
+  Index tile = 0;       ///< of the run
+  Index first = 0;      ///< its rows, in the grid
+  Index last = 0;       ///< one past them
+
+  STENCIL_DEVICE explicit SystolicShare(const Arguments<S>& a)
+      : tiles(static_cast<Index>(overlapping_tiles(a.n[0], Shape::kWidth, T::kLeft, T::kRight, 0,
+                                                   S::kBoundaryX == Boundary::periodic))),
+        low_x(static_cast<Index>(a.low[0])), high_x(static_cast<Index>(a.high[0])),
+        low_z(static_cast<Index>(a.low[2])), high_z(static_cast<Index>(a.high[2])) {
+    // Tiles that store nothing of the box have no rows.
+    while (tiles > 0 && Columns(tiles - 1, tiles_in_grid(a), static_cast<Index>(a.n[0])).low >= high_x) --tiles;
+    while (first_tile < tiles && Columns(first_tile, tiles_in_grid(a), static_cast<Index>(a.n[0])).high <= low_x) {
+      ++first_tile;
+    }
+    const long long rows = static_cast<long long>(tiles - first_tile) * (high_z - low_z);
+    at = rows * block_x() / blocks_in_x();
+    end = rows * (block_x() + 1) / blocks_in_x();
+  }
+
+  STENCIL_DEVICE static Index tiles_in_grid(const Arguments<S>& a) {
+    return static_cast<Index>(overlapping_tiles(a.n[0], Shape::kWidth, T::kLeft, T::kRight, 0,
+                                                S::kBoundaryX == Boundary::periodic));
+  }
+
+  /// The next run; false when there is none.
+  STENCIL_DEVICE bool next() {
+    if (at >= end) return false;
+    const long long rows = high_z - low_z;
+    const long long done = at / rows;
+    tile = first_tile + static_cast<Index>(done);
+    first = low_z + static_cast<Index>(at - done * rows);
+    last = end < (done + 1) * rows ? low_z + static_cast<Index>(end - done * rows) : high_z;
+    at += last - first;
+    return true;
+  }
+
+ private:
+  Index first_tile = 0;
+};
+
+/// One run: where its tile lies, which cells it stores, and how far the block walks for them.
+template <class S, class T>
+struct SystolicPart {
+  using Shape = SystolicShape<S, T>;
+  using Index = typename S::Index;
+
+  Index nx, nz;                ///< of the grid
+  Index origin;                ///< of the tile
+  Index low_x, high_x;         ///< cells that are stored ...
+  Index low_z, high_z;         ///< ... and rows
+  bool left_edge, right_edge;  ///< the lane's first cell begins, its last one ends a row of the grid
+  bool holds_cells;            ///< cells beyond an edge of the grid, or held ones, concern the tile
+  bool whole_words;            ///< the tile's rows start on whole words and lie inside the grid
+  Index first_row;             ///< that the first warp takes
+  Index rows;                  ///< that it takes: whole turns of the rings
+  Index first_plain, last_plain;  ///< rows, counted from the first: between them no row is held or outside the grid
+  Index first_updated, first_held;  ///< rows before the one and from the other on keep their value, or are outside
+
+  STENCIL_DEVICE SystolicPart(const Arguments<S>& a, const SystolicShare<S, T>& share)
+      : nx(static_cast<Index>(a.n[0])), nz(static_cast<Index>(a.n[2])), low_z(share.first), high_z(share.last) {
+    const typename SystolicShare<S, T>::Columns columns(share.tile, SystolicShare<S, T>::tiles_in_grid(a), nx);
+    origin = columns.origin;
+    low_x = columns.low > share.low_x ? columns.low : share.low_x;
+    high_x = columns.high < share.high_x ? columns.high : share.high_x;
+    left_edge = columns.at_low && thread_x() == 0;
+    right_edge = columns.at_high && thread_x() == 31;
+    holds_cells = (columns.at_low || columns.at_high) && S::kBoundaryX != Boundary::periodic;
+    whole_words = origin >= 0 && origin + Shape::kWidth <= nx && origin % Shape::kWord == 0 &&
+                  a.stride_z % Shape::kWord == 0 && starts_on_words(a.in[T::kAdvanced]) && starts_on_words(a.out[0]);
+
+    constexpr bool kHolds = S::kBoundaryZ == Boundary::hold;
+    first_updated = kHolds ? S::kLowZ : 0;
+    first_held = kHolds ? nz - S::kHighZ : nz;
+    first_row = low_z - T::kSteps * S::kLowZ;
+    rows = 0;
+    first_plain = 0;
+    if constexpr (S::kBoundaryZ == Boundary::periodic) {
+      rows = whole_turns(high_z + T::kDelay - first_row);
+      last_plain = rows;
+    } else {
+      const bool meets_low = first_row < first_updated;
+      if (first_row < 0) first_row = 0;
+      rows = whole_turns(high_z + T::kDelay - first_row);
+      if (meets_low) first_plain = smaller(whole_turns(first_updated + T::kDelay - first_row), rows);
+      last_plain = (first_held - first_row) / Shape::kSlots * Shape::kSlots;
+      last_plain = smaller(last_plain, rows);
+      if (last_plain < first_plain) last_plain = first_plain;
+    }
+  }
+
+  /// A row that hold keeps, or one outside the grid.
+  STENCIL_DEVICE bool holds_row(Index z) const { return z < first_updated || z >= first_held; }
+
+ private:
+  STENCIL_DEVICE static bool starts_on_words(const void* field) {
+    return reinterpret_cast<unsigned long long>(field) % 16 == 0;
+  }
+  STENCIL_DEVICE static Index whole_turns(Index count) {
+    return (count + Shape::kSlots - 1) / Shape::kSlots * Shape::kSlots;
+  }
+  STENCIL_DEVICE static Index smaller(Index a, Index b) { return a < b ? a : b; }
+};
+
+}  // namespace stencil_tune

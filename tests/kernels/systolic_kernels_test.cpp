@@ -1,0 +1,57 @@
+// Systolic kernels against plain repeated sweeps, in every cell.
+#include "generator/candidates/constraints.hpp"
+#include "generator/definition/definition.hpp"
+#include "tests/kernels/expect_right.hpp"
+#include "tests/kernels/systolic_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+namespace stencil_tune {
+namespace {
+
+using enum Boundary;
+
+class SystolicBoundaries : public testing::TestWithParam<std::tuple<Boundary, Boundary>> {};
+
+TEST_P(SystolicBoundaries, AreExactAtEveryFusedStep) {
+  expect_right(systolic_cases(std::get<0>(GetParam()), std::get<1>(GetParam())), 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, SystolicBoundaries,
+                         testing::Values(std::tuple{hold, hold}, std::tuple{zero, zero}, std::tuple{periodic, periodic},
+                                         std::tuple{clamp, hold}, std::tuple{reflect, zero}, std::tuple{hold, periodic}),
+                         [](const auto& tested) {
+                           return std::string(name(std::get<0>(tested.param))) + "Then" +
+                                  std::string(name(std::get<1>(tested.param)));
+                         });
+
+TEST(SystolicKernels, PassRowsFromWarpToWarp) { expect_right(systolic_pipeline_cases(), 3); }
+
+TEST(SystolicKernels, ServeStencilsThatReachFurtherToOneSide) { expect_right(lopsided_systolic_cases(), 3); }
+
+std::string violated(const Stencil& stencil, ElementType type, Boundary walk, std::string_view code, int steps = 100) {
+  const Problem problem = make_problem(stencil, type, {hold, walk, walk}, {2, {4096, 4096, 1}}, 0, steps);
+  const auto broken = first_violation({problem, parse_code(code)}, limits_of_architecture("sm_90"));
+  return broken ? std::string(broken->constraint) : "";
+}
+
+TEST(SystolicConstraints, SayWhatTheyServe) {
+  using enum ElementType;
+  const Stencil star = make_builtin(Shape::star, 2, 1);
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "");
+  EXPECT_EQ(violated(star, f64, clamp, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "systolic_walk");
+  EXPECT_EQ(violated(star, f16, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "systolic_types");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t30.tg8.rb2.sh132"), "systolic_levels");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx7.pf1.t80.tg16.rb1.sh132"), "systolic_registers");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx7.pf1.t128.tg16.sh132", 200), "systolic_tile_not_empty");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132", 16), "systolic_steps");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx17.pf2.t24.tg8.rb2.sh132"), "shared_memory");
+  EXPECT_EQ(violated(load_definition("corpus/hotspot2d.toml"), f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"),
+            "systolic_fields");
+}
+
+}  // namespace
+}  // namespace stencil_tune
