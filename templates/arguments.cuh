@@ -69,7 +69,10 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned 
 
 /// nth: see tile_number().
 template <class T>
-STENCIL_DEVICE TileIndex tile_of_block(const unsigned (&tiles)[3], unsigned nth = 0) {
+STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[3], [[maybe_unused]] unsigned nth = 0) {
+  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1 && T::kCluster == 1) {
+    return {block_x(), block_y(), block_z()};
+  }
   TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
   if constexpr (T::kCluster > 1 && T::kClusterAxis >= 0) {
     // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A

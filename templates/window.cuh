@@ -157,12 +157,7 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
 template <class S, class T>
 STENCIL_DEVICE Field<S, T> input_field(const Arguments<S>& a, int f) {
   using Index = typename S::Index;
-  return {a.in[f],
-          static_cast<Index>(a.n[0]),
-          static_cast<Index>(a.n[1]),
-          static_cast<Index>(a.n[2]),
-          static_cast<Index>(a.stride_y),
-          static_cast<Index>(a.stride_z)};
+  return {a.in[f], Index(a.n[0]), Index(a.n[1]), Index(a.n[2]), Index(a.stride_y), Index(a.stride_z)};
 }
 
 }  // namespace stencil_tune

@@ -14,7 +14,8 @@ struct Definition {
     label,     ///< public:
     type,      ///< struct, union, enum
     function,  ///< constructors too
-    name       ///< a constant, an alias or a macro
+    name,      ///< a constant, an alias or a macro
+    list       ///< constants of one declaration, which are its members: lists.hpp
   };
 
   Kind kind = Kind::other;

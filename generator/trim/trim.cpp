@@ -3,6 +3,7 @@
 #include "generator/trim/choices.hpp"
 #include "generator/trim/constants.hpp"
 #include "generator/trim/fold.hpp"
+#include "generator/trim/lists.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -81,11 +82,27 @@ class Reader {
   Words included_;
 };
 
+/// A function of which one short statement is left stands on one line, as the templates' own do.
+void put_on_one_line(Definition& function) {
+  constexpr std::size_t kWidth = 120;
+  const std::size_t begin = function.body.find_first_not_of(" \n");
+  if (begin == std::string::npos) return;
+  const std::string statement = function.body.substr(begin, function.body.find_last_not_of(" \n") + 1 - begin);
+  const bool simple = statement.find('\n') == std::string::npos && statement.find("//") == std::string::npos &&
+                      std::count(statement.begin(), statement.end(), ';') == 1;
+  const std::string::size_type last_line = function.head.rfind('\n');
+  const std::size_t column = function.head.size() - (last_line == std::string::npos ? 0 : last_line + 1);
+  constexpr std::size_t kIndent = 2;
+  if (simple && kIndent + column + statement.size() + std::size(" } ") <= kWidth) function.body = ' ' + statement + ' ';
+}
+
 void fold_all(std::vector<Definition>& definitions, const Constants& constants, std::string_view type, bool nested) {
   for (Definition& each : definitions) {
     const bool is_type = each.kind == Definition::Kind::type;
     if (each.kind == Definition::Kind::function && !each.body.empty()) {
+      const std::string before = each.body;
       each.body = fold_branches(each.head, std::move(each.body), type, constants);
+      if (each.body != before) put_on_one_line(each);
     }
     fold_all(each.members, constants, is_type && !nested ? each.names.front() : "", nested || is_type);
   }
@@ -133,13 +150,19 @@ class Sweeper {
   bool mark(std::vector<Definition>& definitions, const Definition* type) {
     bool any = false;
     for (Definition& each : definitions) {
-      if (!each.used && is_wanted(each, type)) {
+      const bool list = each.kind == Definition::Kind::list;
+      if (list) any = mark(each.members, type) || any;
+      if (!each.used && (list ? has_used(each.members) : is_wanted(each, type))) {
         each.used = any = true;
         for (const std::string* part : {&each.head, &each.body, &each.tail}) add_words(*part, words_);
       }
-      if (each.used) any = mark(each.members, &each) || any;
+      if (each.used && !list) any = mark(each.members, &each) || any;
     }
     return any;
+  }
+
+  static bool has_used(const std::vector<Definition>& definitions) {
+    return std::any_of(definitions.begin(), definitions.end(), [](const Definition& each) { return each.used; });
   }
 
   bool is_wanted(const Definition& each, const Definition* around) const {
@@ -192,7 +215,7 @@ class Sweeper {
   std::map<std::string, int, std::less<>> functions_;
 };
 
-/// Sections one after the other, in as few namespaces as they allow; the last one has the kernel.
+/// Sections one after the other, in as few namespaces as they allow; the last one has the kernel. Then the source.
 class Writer {
  public:
   void write(std::span<const Section> sections) {
@@ -223,16 +246,11 @@ class Writer {
     }
   }
 
-  std::string finish(std::string_view source) && {
-    if (text_.empty()) return std::string(source);
+  std::string finish(const Section& source) && {
     close();
     title("the stencil and its tuning");
-    for (std::size_t at = 0; at < source.size();) {
-      const std::size_t end = std::min(source.find('\n', at), source.size() - 1) + 1;
-      const std::string_view line = source.substr(at, end - at);
-      if (!line.starts_with(kInclude)) text_ += line;
-      at = end;
-    }
+    text_ += source.comment;
+    write(source.definitions);
     return without_gaps(text_);
   }
 
@@ -251,9 +269,17 @@ class Writer {
 
   void write(std::span<const Definition> definitions) {
     for (const Definition& each : definitions) {
-      text_ += each.lead + each.head;
+      text_ += each.lead;
+      const std::size_t begin = text_.size();
+      if (each.kind == Definition::Kind::list) {
+        text_ += text_of_list(each);
+        continue;
+      }
+      text_ += each.head;
       write(each.members);
-      if (!each.members.empty() && text_.back() != '\n') text_ += '\n';
+      const bool one_line = text_.find('\n', begin) == std::string::npos;
+      if (one_line && !each.members.empty()) text_.erase(text_.find_last_not_of(' ') + 1);  // the tail has its own
+      if (!one_line && !each.members.empty() && text_.back() != '\n') text_ += '\n';
       text_ += each.body + each.tail;
     }
   }
@@ -272,6 +298,15 @@ class Writer {
   bool open_ = false;
 };
 
+/// What stands in the source by its own right: all but the members of its types.
+void add_roots(const std::vector<Definition>& definitions, Words& words) {
+  for (const Definition& each : definitions) {
+    words.insert(each.names.begin(), each.names.end());
+    const bool apart = each.kind == Definition::Kind::other || each.kind == Definition::Kind::list;
+    if (apart) add_roots(each.members, words);
+  }
+}
+
 }  // namespace
 
 std::string write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
@@ -281,19 +316,27 @@ std::string write_out(std::string_view source, std::span<const TemplateFile> fil
   resolve_choices(sections);
   Constants constants;
   for (const Section& section : sections) constants.add(section.definitions);
-  sections.pop_back();                    // the source itself, which stays as it is
+  if (sections.size() == 1) return std::string(source);
   for (int pass = 0; pass < 2; ++pass) {  // what a branch returned may decide others
-    for (Section& section : sections) fold_all(section.definitions, constants, "", false);
+    for (Section& section : std::span(sections).first(sections.size() - 1)) {
+      fold_all(section.definitions, constants, "", false);
+    }
     constants.forget_functions();
-    for (const Section& section : sections) constants.note_functions(section.definitions);
+    for (const Section& section : std::span(sections).first(sections.size() - 1)) {
+      constants.note_functions(section.definitions);
+    }
   }
+  for (Section& section : sections) take_apart(section.definitions);
   Words words;
-  add_words(source, words);
+  add_roots(sections.back().definitions, words);
   add_words(also_using, words);
   Sweeper(sections, std::move(words)).sweep();
+  Section own = std::move(sections.back());
+  sections.pop_back();
+  join_lists(own.definitions);
   Writer writer;
   writer.write(sections);
-  return std::move(writer).finish(source);
+  return std::move(writer).finish(own);
 }
 
 }  // namespace stencil_tune

@@ -11,8 +11,8 @@ namespace stencil_tune {
 
 /// Stands for the lines of `source` that include one of `files`: their texts, each once and after what it includes
 /// itself, under a title each. Left out are branches of `if constexpr` that this stencil and tuning never take, and
-/// definitions that neither `source` nor `also_using`, the text of a caller, names, by whatever way. What is compiled
-/// stays the same.
+/// definitions, members of the types of `source` too, that neither `source` nor `also_using`, the text of a caller,
+/// names, by whatever way. What is compiled stays the same.
 ///
 /// It goes by tokens and by the names of definitions, not by the language's rules: where it cannot tell, text stays.
 /// It counts on what the templates keep to: S is the stencil and T the tuning in all of them.

@@ -149,8 +149,7 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
     files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
   }
   const std::string launcher = launcher_text(candidate, signature, detail, kernel);
-  files.source += write_out_templates("#include \"stencil_tune/index_width.cuh\"\n" + generate(candidate, kernel).text,
-                                      detail, launcher);
+  files.source += write_out_templates(generate(candidate, kernel).text, detail, launcher);
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(candidate, signature);
   files.source += launcher;

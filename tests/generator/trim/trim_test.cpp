@@ -103,13 +103,12 @@ TEST(Trim, OnlyTheBranchThatIsTakenStays) {
   EXPECT_THAT(body("  if constexpr (T::kCluster > 1) {\n    a();\n  } else {\n    b();\n    c();\n  }\n  d();\n"),
               HasSubstr("int f() {\n  b();\n  c();\n  d();\n}"));
   EXPECT_THAT(body("  // Why.\n  if constexpr (T::kCluster > 1) a();  // and how\n  d();\n"),
-              HasSubstr("int f() {\n  d();\n}"));
-  EXPECT_THAT(body("  if (T::kVector == 4 && S::kLowZ == 1) a();\n"), HasSubstr("int f() {\n  a();\n}"));
+              HasSubstr("int f() { d(); }"));
+  EXPECT_THAT(body("  if (T::kVector == 4 && S::kLowZ == 1) a();\n"), HasSubstr("int f() { a(); }"));
 }
 
 TEST(Trim, WhatFollowsAReturnGoes) {
-  EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"),
-              HasSubstr("int f() {\n  return 1;\n}"));
+  EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"), HasSubstr("int f() { return 1; }"));
   EXPECT_THAT(body("  for (;;) {\n    if constexpr (T::kVector == 4) return 1;\n    b();\n  }\n  return 2;\n"),
               HasSubstr("for (;;) {\n    return 1;\n  }\n  return 2;\n"));
 }
@@ -181,6 +180,45 @@ TEST(Trim, CommentsStandAboveWhatIsLeft) {
       "int x = c();\n");
   EXPECT_THAT(text,
               HasSubstr("// What it is for.\n\nnamespace stencil_tune {\n\n// Section one.\n/// Of c.\nint c();\n\n}"));
+}
+
+TEST(Trim, MembersOfTheSourcesOwnTypesGoToo) {
+  const std::string text =
+      written("template <class T>\nint f() { return T::kUsed + T::Inner::kDeep; }\n",
+              "struct Tuning {\n  // Cells.\n  static constexpr int kUnused = 1, kUsed = 2;\n"
+              "  static constexpr int kAlone = 3;\n  struct Inner {\n    static constexpr int kDeep = 4;\n  };\n"
+              "  // Never called.\n  static int unused() { return 1; }\n};\nint unasked() { return 1; }\nint x = "
+              "f<Tuning>();\n");
+  EXPECT_THAT(text, HasSubstr("struct Tuning {\n  // Cells.\n  static constexpr int kUsed = 2;\n"
+                              "  struct Inner {\n    static constexpr int kDeep = 4;\n  };\n};\n"));
+  EXPECT_THAT(text, HasSubstr("int unasked()")) << "what is no member stays";
+}
+
+TEST(Trim, ConstantsOfOneDeclarationGoOneByOne) {
+  const auto of = [](const std::string& uses) {
+    return written(
+        "struct A {\n  static constexpr int kOne = 1, kTwo = kOne + 1,\n                       kMore[] = {1, 2},"
+        " kLast{f(1, 2)};  // why\n};\n",
+        "int x = " + uses + ";\n");
+  };
+  EXPECT_THAT(of("A::kTwo"), HasSubstr("  static constexpr int kOne = 1, kTwo = kOne + 1;  // why\n"));
+  EXPECT_THAT(of("A::kLast + A::kMore"),
+              HasSubstr("  static constexpr int kMore[] = {1, 2}, kLast{f(1, 2)};  // why\n"));
+}
+
+TEST(Trim, ConstantsOfOneTypeThatFollowEachOtherShareALine) {
+  const std::string text =
+      written("int f();\n",
+              "struct T {\n  static constexpr int kA = 1;\n  static constexpr int kB = 2, kC = 3;\n"
+              "  // Apart.\n  static constexpr int kD = 4;\n  static constexpr bool kE = true;\n};\n"
+              "int x = f(T::kA, T::kB, T::kD, T::kE);\n");
+  EXPECT_THAT(text, HasSubstr("{\n  static constexpr int kA = 1, kB = 2;\n  // Apart.\n  static constexpr int kD = 4;\n"
+                              "  static constexpr bool kE = true;\n}"));
+}
+
+TEST(Trim, TypesOfOneLineKeepToIt) {
+  const char* type = "struct A { using Type = int; };\n";
+  EXPECT_THAT(written(type, "A::Type x;\n"), HasSubstr(type));
 }
 
 TEST(Trim, TextWithoutTemplatesStaysAsItIs) {
