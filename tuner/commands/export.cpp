@@ -12,6 +12,7 @@
 #include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
+#include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
@@ -28,14 +29,18 @@ namespace {
 constexpr const char* kExamples =
     "  stencil-tune export --dims 512 -o heat.cu               the winner as one file\n"
     "  stencil-tune export --dims 512 -o heat.cu --with-main   with a self-check and a benchmark\n"
-    "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n";
+    "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n"
+    "  stencil-tune export s17 -o blur.cu                      an id of `stencil-tune list --shipped`\n"
+    "  stencil-tune export s1 --stencil corpus/acoustic3d_o2.toml -o wave.cu\n"
+    "      one of a definition file\n";
 
 CommandLine export_command_line() {
   CommandLine line(
-      "stencil-tune export --dims N [options] -o FILE.cu",
+      "stencil-tune export ID | --dims N [options] -o FILE.cu",
       "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with "
       "nvcc alone and owes this project nothing.\n",
       kExamples);
+  line.positional("id", 1);
   add_problem_options(line);
   auto& which = line.group("which");
   add_gpu_option(which.add_options(), "the winner on this GPU model: h200, or its full name");
@@ -73,6 +78,15 @@ struct Exported {
   std::vector<std::string> provenance;
 };
 
+Exported exported_winner(const WinnerRecord& winner) {
+  if (is_stale(winner.trial)) {
+    say(stderr, fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
+                            winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune,"
+                                                                     : "this winner"));
+  }
+  return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
+}
+
 Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
   if (values.count("code") > 0) {
     if (values.count("gpu") > 0) {
@@ -89,13 +103,24 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   }
   const auto gpu = requested_gpu(values);
   auto database = read_database(values);
-  const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
-  if (is_stale(winner.trial)) {
-    say(stderr, fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
-                            winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune,"
-                                                                     : "this winner"));
+  return exported_winner(winner_of_problem(database ? &*database : nullptr, problem, gpu));
+}
+
+/// "17" or "s17", as `show` takes them.
+WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id) {
+  reject_more_than_id(values, "export", true);
+  for (const char* option : {"code", "arch"}) {
+    if (values.count(option) == 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("export {} --{}: an id names a winner, which has its own", id, option));
   }
-  return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
+  auto database = id.starts_with('s') ? std::nullopt : read_database(values);  // what ships needs none
+  WinnerRecord winner = winner_by_id(database ? &*database : nullptr, id);
+  if (const auto objection = objection_to(winner.trial)) {
+    throw Error(ErrorCode::illegal_candidate,
+                fmt::format("winner {} cannot run any more, tune again: {}", id, *objection));
+  }
+  return winner;
 }
 
 /// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
@@ -122,7 +147,10 @@ int run_export(const Arguments& arguments) {
   CommandLine line = export_command_line();
   const auto values = line.parse(arguments);
   if (!values) return 0;
-  const Problem problem = problem_from(*values);
+  const bool by_id = values->count("id") > 0;
+  const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
+  const auto named = by_id ? std::optional(winner_of_id(*values, id)) : std::nullopt;
+  const Problem problem = named ? problem_of_winner(named->trial.problem, id, *values) : problem_from(*values);
   say_what_was_understood(*values, problem.stencil);
   const bool to_file = values->count("output") > 0;
   const std::filesystem::path path = to_file ? (*values)["output"].as<std::string>() : "";
@@ -143,7 +171,7 @@ int run_export(const Arguments& arguments) {
                 fmt::format("the source includes {}.h: with --header name the file {}.cu, or choose another --name",
                             options.name, options.name));
   }
-  Exported choice = choose_kernel(*values, problem);
+  Exported choice = named ? exported_winner(*named) : choose_kernel(*values, problem);
   options.architecture = choice.architecture;
   options.provenance = std::move(choice.provenance);
   const ExportedFiles files =

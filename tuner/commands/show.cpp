@@ -13,6 +13,7 @@
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
+#include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/counted.hpp"
@@ -33,30 +34,6 @@ WinnerRecord with_printable_texts(WinnerRecord winner) {
     if constexpr (std::is_same_v<decltype(value), std::string&>) value = printable(value);
   });
   return winner;
-}
-
-WinnerRecord winner_by_id(Database* database, const std::string& text) {
-  std::vector<WinnerRecord> winners = shipped_winners();
-  if (database != nullptr) {
-    const auto tuned = WinnerStore(*database).list();
-    winners.insert(winners.end(), tuned.begin(), tuned.end());
-  }
-  for (const WinnerRecord& winner : winners) {
-    if (winner_id(winner.trial) == text) return winner;
-  }
-  throw NoWinner(
-      fmt::format("no winner '{}': give an id of `stencil-tune list`, or --dims and what else was tuned", text));
-}
-
-/// An id names one winner; what else was tuned would be passed over.
-void reject_more_than_id(const po::variables_map& values) {
-  auto option = given_problem_option(values);
-  if (!option && values.count("gpu") > 0) option = "gpu";
-  if (!option) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("show {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both",
-                  values["id"].as<std::vector<std::string>>().front(), *option));
 }
 
 void print_parameters(const Tuning& tuning) {
@@ -205,7 +182,7 @@ int run_show(const Arguments& arguments) {
 
   const bool by_id = values->count("id") > 0;
   const auto gpu = requested_gpu(*values);
-  if (by_id) reject_more_than_id(*values);
+  if (by_id) reject_more_than_id(*values, "show", false);
   const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
   auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
   Database* const read = database ? &*database : nullptr;

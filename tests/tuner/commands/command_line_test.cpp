@@ -391,6 +391,27 @@ TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
   expect_error("show s100000", 1, "no winner 's100000'");
 }
 
+TEST_F(CommandLineTest, WinnersAreExportedByTheIdThatListGivesThem) {
+  std::string builtin, defined, others;
+  const auto shipped = nlohmann::json::parse(run("list --shipped --json").out);
+  for (const auto& winner : shipped) {
+    const std::string stencil = winner["stencil"];
+    (stencil == "box2d1r" ? builtin : stencil == "acoustic3d_o2" ? defined : others) = winner["id"];
+  }
+  const ProgramRun exported = run("export " + builtin + " --name blur");
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  EXPECT_NE(exported.out.find("// blur: stencil 'box2d1r'"), std::string::npos) << exported.out.substr(0, 500);
+  EXPECT_NE(exported.out.find("shipped with stencil-tune"), std::string::npos);
+  expect_error("export " + defined, 2, "add --stencil and its definition file");
+  expect_error("export " + defined + " --stencil star3d1r", 2, "computes something else than star3d1r");
+  const ProgramRun wave = run("export " + defined + " --stencil corpus/acoustic3d_o2.toml");
+  EXPECT_EQ(wave.status, 0) << wave.err;
+  EXPECT_NE(wave.out.find("cudaError_t acoustic3d_o2("), std::string::npos) << wave.out.substr(0, 500);
+  expect_error("export " + builtin + " --dims 512", 2, "not both");
+  expect_error("export " + builtin + " --code direct.bx32", 2, "which has its own");
+  expect_error("export s100000", 1, "no winner 's100000'");
+}
+
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {
   { Database made = Database::open(database); }
   EXPECT_NE(run("list").out.find("winners ship: stencil-tune list --shipped"), std::string::npos);
