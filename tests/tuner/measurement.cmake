@@ -31,7 +31,7 @@ target_compile_definitions(stencil_tune_measurement_test PRIVATE
 
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test
-  SOURCES measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
+  SOURCES measure/corpus_steps_test.cpp measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
           measure/placed_bench_test.cpp measure/system_bench_test.cpp
           measure/written_form_test.cpp
           suites/verified_race_test.cpp

@@ -163,6 +163,12 @@ Suite systems_suite() {
     add("anisotropic_diffusion3d", type, kCube);
     add("elastic3d", type, kSmallCube);
   }
+  for (const ElementType type : {f32, f64}) {
+    for (const char* name : {"yee3d_lossy", "tti3d", "variable_diffusion3d"}) add(name, type, kCube);
+    add("fitzhugh_nagumo3d", type, kCube);
+    for (const char* name : {"cahn_hilliard2d", "burgers2d", "advection2d_rk3", "lbm_d2q9"}) add(name, type, kPlane);
+    add("lbm_d3q19", type, kSmallCube);
+  }
   return cases;
 }
 

@@ -292,33 +292,38 @@ Outputs elastic_stresses(const CellReader& at, const CoefficientReader& c) {
 }  // namespace
 
 const std::map<std::string, std::vector<CellUpdate>>& corpus_reference() {
-  static const std::map<std::string, std::vector<CellUpdate>> all{
-      {"acoustic3d_o2", {acoustic({-2, 1})}},
-      {"acoustic3d_o4", {acoustic({-5.0 / 2, 4.0 / 3, -1.0 / 12})}},
-      {"acoustic3d_o8", {acoustic({-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560})}},
-      {"advection2d", {advection}},
-      {"anisotropic_diffusion3d", {anisotropic_diffusion}},
-      {"box27", {box27}},
-      {"diffusion3d_19pt", {diffusion19}},
-      {"elastic3d", {elastic_velocities, elastic_stresses}},
-      {"fdtd2d", {fdtd_electric, fdtd_magnetic}},
-      {"flux_divergence3d", {flux_divergence}},
-      {"gaussian5x5", {gaussian(2)}},
-      {"gaussian9x9", {gaussian(4)}},
-      {"gradient2d", {gradient}},
-      {"gray_scott2d", {gray_scott}},
-      {"heat2d", {heat2d}},
-      {"heat3d", {heat3d}},
-      {"hotspot2d", {hotspot2d}},
-      {"hotspot3d", {hotspot3d}},
-      {"jacobi1d", {jacobi1d}},
-      {"life", {life}},
-      {"poisson2d_9pt", {poisson2d}},
-      {"poisson3d_19pt", {poisson3d}},
-      {"shallow2d", {shallow_water}},
-      {"sobel2d", {sobel}},
-      {"yee3d", {yee_magnetic, yee_electric}},
-  };
+  static const std::map<std::string, std::vector<CellUpdate>> all = [] {
+    std::map<std::string, std::vector<CellUpdate>> corpus{
+        {"acoustic3d_o2", {acoustic({-2, 1})}},
+        {"acoustic3d_o4", {acoustic({-5.0 / 2, 4.0 / 3, -1.0 / 12})}},
+        {"acoustic3d_o8", {acoustic({-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560})}},
+        {"advection2d", {advection}},
+        {"anisotropic_diffusion3d", {anisotropic_diffusion}},
+        {"box27", {box27}},
+        {"diffusion3d_19pt", {diffusion19}},
+        {"elastic3d", {elastic_velocities, elastic_stresses}},
+        {"fdtd2d", {fdtd_electric, fdtd_magnetic}},
+        {"flux_divergence3d", {flux_divergence}},
+        {"gaussian5x5", {gaussian(2)}},
+        {"gaussian9x9", {gaussian(4)}},
+        {"gradient2d", {gradient}},
+        {"gray_scott2d", {gray_scott}},
+        {"heat2d", {heat2d}},
+        {"heat3d", {heat3d}},
+        {"hotspot2d", {hotspot2d}},
+        {"hotspot3d", {hotspot3d}},
+        {"jacobi1d", {jacobi1d}},
+        {"life", {life}},
+        {"poisson2d_9pt", {poisson2d}},
+        {"poisson3d_19pt", {poisson3d}},
+        {"shallow2d", {shallow_water}},
+        {"sobel2d", {sobel}},
+        {"yee3d", {yee_magnetic, yee_electric}},
+    };
+    add_flows(corpus);
+    add_media(corpus);
+    return corpus;
+  }();
   return all;
 }
 

@@ -15,6 +15,10 @@ using CoefficientReader = std::function<double(const std::string& name)>;
 /// The outputs of one stage at one cell.
 using CellUpdate = std::function<std::map<std::string, double>(const CellReader& at, const CoefficientReader& c)>;
 
+// Of the other files of this folder.
+void add_flows(std::map<std::string, std::vector<CellUpdate>>& corpus);
+void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus);
+
 /// One entry a stage, for every file of corpus/, by its name.
 const std::map<std::string, std::vector<CellUpdate>>& corpus_reference();
 

@@ -1,0 +1,128 @@
+// Definitions of the corpus whose coefficients are fields, and systems that react, in plain C++.
+#include "tests/generator/definition/corpus_reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace stencil_tune {
+namespace {
+
+using Outputs = std::map<std::string, double>;
+
+double second_difference(const CellReader& at, const std::string& f, int dx, int dy, int dz) {
+  return at(f, -dx, -dy, -dz) - 2 * at(f, 0, 0, 0) + at(f, dx, dy, dz);
+}
+
+double laplacian2d(const CellReader& at, const std::string& f) {
+  return second_difference(at, f, 1, 0, 0) + second_difference(at, f, 0, 1, 0);
+}
+
+Outputs fitzhugh_nagumo(const CellReader& at, const CoefficientReader& c) {
+  const double u = at("u", 0, 0, 0);
+  const double v = at("v", 0, 0, 0);
+  const double laplacian = laplacian2d(at, "u") + second_difference(at, "u", 0, 0, 1);
+  return {{"u_next", u + c("diffusion") * laplacian + c("dt") * (u - u * u * u / 3 - v)},
+          {"v_next", v + c("dt") * c("epsilon") * (u + c("beta") - c("gamma") * v)}};
+}
+
+Outputs chemical_potential(const CellReader& at, const CoefficientReader& c) {
+  const double own = at("c", 0, 0, 0);
+  return {{"mu", std::pow(own, 3) - own - c("kappa") * laplacian2d(at, "c")}};
+}
+
+Outputs flow_along_potential(const CellReader& at, const CoefficientReader& c) {
+  return {{"c_next", at("c", 0, 0, 0) + c("mobility") * laplacian2d(at, "mu")}};
+}
+
+/// The benchmark's own loop, whose p[i][j][k] has k fastest.
+Outputs himeno(const CellReader& at, const CoefficientReader& c) {
+  const auto p = [&](int i, int j, int k) { return at("p", k, j, i); };
+  const auto own = [&](const std::string& field) { return at(field, 0, 0, 0); };
+  const double s0 = own("a0") * p(1, 0, 0) + own("a1") * p(0, 1, 0) + own("a2") * p(0, 0, 1) +
+                    own("b0") * (p(1, 1, 0) - p(1, -1, 0) - p(-1, 1, 0) + p(-1, -1, 0)) +
+                    own("b1") * (p(0, 1, 1) - p(0, -1, 1) - p(0, 1, -1) + p(0, -1, -1)) +
+                    own("b2") * (p(1, 0, 1) - p(-1, 0, 1) - p(1, 0, -1) + p(-1, 0, -1)) + own("c0") * p(-1, 0, 0) +
+                    own("c1") * p(0, -1, 0) + own("c2") * p(0, 0, -1) + own("wrk1");
+  const double ss = (s0 * own("a3") - p(0, 0, 0)) * own("bnd");
+  return {{"p_next", p(0, 0, 0) + c("omega") * ss}};
+}
+
+Outputs tilted_wave(const CellReader& at, const CoefficientReader& c) {
+  const std::array<std::string, 3> axes{"x", "y", "z"};
+  const auto p = [&](int a, int by_a, int b, int by_b) {
+    std::array<int, 3> offset{};
+    offset[static_cast<std::size_t>(a)] += by_a;
+    offset[static_cast<std::size_t>(b)] += by_b;
+    return at("p", offset[0], offset[1], offset[2]);
+  };
+  double sum = 0;
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b < 3; ++b) {  // the tensor is symmetric: each mixed derivative comes twice
+      double derivative = 0;
+      if (a == b) {
+        derivative = -5.0 / 2 * p(a, 0, b, 0);
+        for (const int side : {-1, 1}) derivative += 4.0 / 3 * p(a, side, b, 0) - 1.0 / 12 * p(a, 2 * side, b, 0);
+      } else {
+        derivative = (p(a, 1, b, 1) - p(a, 1, b, -1) - p(a, -1, b, 1) + p(a, -1, b, -1)) / 4;
+      }
+      const std::string first = axes[static_cast<std::size_t>(std::min(a, b))];
+      sum += at("a" + first + axes[static_cast<std::size_t>(std::max(a, b))], 0, 0, 0) * derivative;
+    }
+  }
+  return {{"p_next", 2 * at("p", 0, 0, 0) - at("p_prev", 0, 0, 0) + c("dt2") * sum}};
+}
+
+/// What flows in through the six faces of a cell.
+Outputs variable_diffusion(const CellReader& at, const CoefficientReader& c) {
+  const double u = at("u", 0, 0, 0);
+  double inflow = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::string k = axis == 0 ? "kx" : axis == 1 ? "ky" : "kz";
+    const int x = axis == 0 ? 1 : 0;
+    const int y = axis == 1 ? 1 : 0;
+    const int z = axis == 2 ? 1 : 0;
+    inflow += at(k, 0, 0, 0) * (at("u", x, y, z) - u) + at(k, -x, -y, -z) * (at("u", -x, -y, -z) - u);
+  }
+  return {{"u_next", u + c("dt") * inflow}};
+}
+
+/// curl of a field whose parts are named prefix + axis + suffix, by differences to the next cell, or to the one before.
+std::array<double, 3> curl(const CellReader& at, const std::string& prefix, const std::string& suffix, bool forward) {
+  const auto derivative = [&](const std::string& part, int axis) {
+    const int side = forward ? 1 : -1;
+    const double other = at(prefix + part + suffix, axis == 0 ? side : 0, axis == 1 ? side : 0, axis == 2 ? side : 0);
+    return side * (other - at(prefix + part + suffix, 0, 0, 0));
+  };
+  return {derivative("z", 1) - derivative("y", 2), derivative("x", 2) - derivative("z", 0),
+          derivative("y", 0) - derivative("x", 1)};
+}
+
+Outputs lossy_magnetic(const CellReader& at, const CoefficientReader&) {
+  const std::array<double, 3> around = curl(at, "e", "", true);
+  const double da = at("da", 0, 0, 0), db = at("db", 0, 0, 0);
+  return {{"hx_next", da * at("hx", 0, 0, 0) - db * around[0]},
+          {"hy_next", da * at("hy", 0, 0, 0) - db * around[1]},
+          {"hz_next", da * at("hz", 0, 0, 0) - db * around[2]}};
+}
+
+Outputs lossy_electric(const CellReader& at, const CoefficientReader&) {
+  const std::array<double, 3> around = curl(at, "h", "_next", false);
+  const double ca = at("ca", 0, 0, 0), cb = at("cb", 0, 0, 0);
+  return {{"ex_next", ca * at("ex", 0, 0, 0) + cb * around[0]},
+          {"ey_next", ca * at("ey", 0, 0, 0) + cb * around[1]},
+          {"ez_next", ca * at("ez", 0, 0, 0) + cb * around[2]}};
+}
+
+}  // namespace
+
+void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus) {
+  corpus["cahn_hilliard2d"] = {chemical_potential, flow_along_potential};
+  corpus["fitzhugh_nagumo3d"] = {fitzhugh_nagumo};
+  corpus["himeno"] = {himeno};
+  corpus["tti3d"] = {tilted_wave};
+  corpus["variable_diffusion3d"] = {variable_diffusion};
+  corpus["yee3d_lossy"] = {lossy_magnetic, lossy_electric};
+}
+
+}  // namespace stencil_tune
