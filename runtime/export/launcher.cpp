@@ -184,6 +184,15 @@ std::string tile_lines(const Candidate& candidate, std::string_view detail, std:
         "    {0}.tiles[a] = static_cast<unsigned>({1}::tiles_between({0}.origin[a], high, tile[a]));\n",
         plain, detail);
   }
+  if (candidate.shape().shares > 0) {
+    return fmt::format(
+        R"(    // Tiles lie inside the grid; {shares} blocks share out the rows of all of them.
+    if (n[a] < tile[a]) return cudaErrorInvalidValue;
+    {plain}.origin[a] = low;
+    {plain}.tiles[a] = a == 0 ? {shares} : 1;
+)",
+        fmt::arg("shares", candidate.shape().shares), fmt::arg("plain", plain));
+  }
   return fmt::format(R"(    // Tiles overlap by their halos, and the last one ends with the grid; planes are shared out.
     if (a == 2 ? high - low < {chunks} : n[a] < tile[a]) return cudaErrorInvalidValue;
     {plain}.origin[a] = low;
@@ -203,6 +212,9 @@ std::string tile_constants(const Candidate& candidate, std::string_view detail) 
     if (cluster > 1) lengths[static_cast<std::size_t>(candidate.shape().cluster_axis)] += " * T::kCluster";
     return fmt::format("  const long long tile[3] = {{{}}};{}\n", fmt::join(lengths, ", "),
                        cluster > 1 ? "  // of a cluster's blocks" : "");
+  }
+  if (candidate.shape().shares > 0) {
+    return fmt::format("  const long long tile[3] = {{{}, 1, 1}};  // with its halo\n", candidate.shape().fused.width);
   }
   return fmt::format(
       "  using Tile = {0}::TemporalShape<S, T>;\n"
