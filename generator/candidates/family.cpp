@@ -13,8 +13,8 @@ namespace stencil_tune {
 namespace {
 
 std::vector<const Family*>& table() {
-  static std::vector<const Family*> entries{&streaming_family(), &direct_family(), &tiled_family(), &temporal_family(),
-                                            &system_family(),    &systolic_family()};
+  static std::vector<const Family*> entries{&streaming_family(), &direct_family(), &tiled_family(),
+                                            &temporal_family(),  &system_family(), &systolic_family()};
   return entries;
 }
 

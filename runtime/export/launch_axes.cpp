@@ -23,12 +23,6 @@ std::string offset_text(const AxisText& axis, std::int64_t beyond) {
                      : fmt::format("({} + {}) * {}", axis.extent, beyond, axis.stride);
 }
 
-/// Whether the planes of all tiles are shared out together among blocks whose number does not depend on the grid, not
-/// those of each tile in `chunks` parts. Where that is one block of several tiles, any number of them does.
-bool shares_all_rows(const Candidate& candidate, const AxisTexts& axes) {
-  return candidate.shape().least_extents[2] != candidate.tuning().chunks + axes[2].held.both();
-}
-
 /// Tiles of a launch along axis a: the generator's tile_grid() for any extents.
 std::string tile_count(const Candidate& candidate, const AxisTexts& axes, std::size_t a) {
   const KernelShape& shape = candidate.shape();
@@ -37,7 +31,7 @@ std::string tile_count(const Candidate& candidate, const AxisTexts& axes, std::s
     const std::string cells = minus(axis.extent, axis.held.high + axis.origin);
     return axis.there ? fmt::format("tiles({}, {})", cells, shape.cluster_tile[a]) : "1";
   }
-  if (shares_all_rows(candidate, axes)) return std::to_string(shape.tiles[a]);
+  if (shape.shares > 0) return std::to_string(a == 0 ? shape.shares : 1);  // of the rows of all tiles
   if (a == 2) return std::to_string(candidate.tuning().chunks);
   if (!axis.there) return std::to_string(shape.tiles[a]);
   const FusedLevels& fused = shape.fused;

@@ -12,10 +12,10 @@
 //   lane               kRegisterX cells of a row. An odd number keeps a warp's accesses free of bank conflicts.
 //   level              sums of the rows in reach (see plane_sums.cuh), and no more
 //
-// One barrier for kBatch rows: behind it lies all that warps and copies have put into the rings' slots before it. A slot
-// that is read between two barriers is written again behind the second one. The loop's body has as many rows as a ring
-// has slots, so that slots are constants. All warps run the same code: no thread branches, so that the compiler keeps
-// the coefficients in uniform registers.
+// One barrier for kBatch rows: behind it lies all that warps and copies have put into the rings' slots before it. A
+// slot that is read between two barriers is written again behind the second one. The loop's body has as many rows as a
+// ring has slots, so that slots are constants. All warps run the same code: no thread branches, so that the compiler
+// keeps the coefficients in uniform registers.
 //
 // The blocks share the rows of all tiles out evenly (systolic_share.cuh): one block an SM is one wave on every grid.
 #pragma once
@@ -40,13 +40,13 @@ struct SystolicWalk {
   STENCIL_DEVICE SystolicWalk(const Arguments<S>& a, const SystolicPart<S, T>& p)
       : arguments(a), part(p), rings(a, p), levels(a, p) {}
 
-  /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows between
-  /// are plain.
+  /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows
+  /// between are plain.
   STENCIL_DEVICE void run() {
     rings.start();
     Index row = walk(0, part.first_plain);
-    row = part.holds_cells ? walk_unrolled<Edges::cells>(row, part.last_plain)
-                           : walk_unrolled<Edges::none>(row, part.last_plain);
+    row = part.holds_cells || !part.whole_rows ? walk_unrolled<Rows::at_sides>(row, part.last_plain)
+                                               : walk_unrolled<Rows::plain>(row, part.last_plain);
     walk(row, part.rows);
     rings.leave();
   }
@@ -57,35 +57,35 @@ struct SystolicWalk {
     int slot = 0;
 #pragma unroll 1
     for (; row < end; ++row) {
-      if (slot % T::kBatch == 0) rings.begin_batch(row, slot);
-      step<Edges::all>(row, slot);
+      if (slot % T::kBatch == 0) rings.template begin_batch<Rows::any>(slot);
+      step<Rows::any>(row, slot);
       slot = slot == Shape::kSlots - 1 ? 0 : slot + 1;
     }
     return row;
   }
-  template <Edges kEdges>
+  template <Rows kRows>
   STENCIL_DEVICE Index walk_unrolled(Index row, Index end) {
 #pragma unroll 1
     for (; row < end; row += Shape::kSlots) {
       STENCIL_UNROLL
       for (int slot = 0; slot < Shape::kSlots; ++slot) {
-        if (slot % T::kBatch == 0) rings.begin_batch(row + slot, slot);
-        step<kEdges>(row + slot, slot);
+        if (slot % T::kBatch == 0) rings.template begin_batch<kRows>(slot);
+        step<kRows>(row + slot, slot);
       }
     }
     return row;
   }
 
   /// row: counted from the part's first one, at the first warp.
-  template <Edges kEdges>
+  template <Rows kRows>
   STENCIL_DEVICE void step(Index row, int slot) {
     const Index z = part.first_row + row - rings.warp * Shape::kHandOver;
     Row rows[Shape::kLevels + 1];
     rings.take(slot, rows[0]);
-    levels.template complete<kEdges>(z, rows);
+    levels.template complete<kRows>(z, rows);
     rings.give(slot, rows[Shape::kLevels]);
     if constexpr (!T::kReadsBesideLast) rings.take_sides(slot, rows[0]);
-    levels.template add<kEdges>(z, rows);
+    levels.template add<kRows>(z, rows);
   }
 };
 

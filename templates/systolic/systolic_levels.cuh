@@ -1,11 +1,10 @@
 // The levels of a warp of a systolic block: their sums, and how one row of each is completed and added.
 //
-// A row that boundary hold keeps, and a held cell of any row, is no sum's result: when the row comes up, its value takes
-// the sum's place, and nothing is added to it after that.
+// A row that boundary hold keeps, and a held cell of any row, is no sum's result: when the row comes up, its value
+// takes the sum's place, and nothing is added to it after that.
 #pragma once
 
 #include "stencil_tune/systolic/systolic_rings.cuh"
-#include "stencil_tune/temporal/temporal_rows.cuh"
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
@@ -21,53 +20,54 @@ struct SystolicLevels {
 
   const Arguments<S>& arguments;
   const SystolicPart<S, T>& part;
-  Value sums[Shape::kLevels][Shape::kReach][Shape::kCells];  ///< of a level: the row that is complete next, and later ones
+  Value sums[Shape::kLevels][Shape::kReach]
+            [Shape::kCells];  ///< of a level: the row that is complete next, and later ones
 
   STENCIL_DEVICE SystolicLevels(const Arguments<S>& a, const SystolicPart<S, T>& p) : arguments(a), part(p), sums{} {
     static_assert(S::kSums == 1 && Shape::kReach > 0, "the constraints of the family");
   }
 
   /// rows[0]: row z, which enters the first level; rows[l + 1]: what level l completes, which enters the next.
-  template <Edges kEdges>
+  template <Rows kRows>
   STENCIL_DEVICE void complete(Index z, Row (&rows)[Shape::kLevels + 1]) {
-    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
-    complete_levels<kEdges>(z, rows, OfLevels{});
+    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
+    complete_levels<kRows>(z, rows, OfLevels{});
   }
 
   /// From the last level to the first: rows are then done with in the order in which registers are needed.
-  template <Edges kEdges>
+  template <Rows kRows>
   STENCIL_DEVICE void add(Index z, Row (&rows)[Shape::kLevels + 1]) {
-    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
-    add_levels<kEdges>(z, rows, OfLevels{});
+    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), rows[0]);
+    add_levels<kRows>(z, rows, OfLevels{});
   }
 
  private:
-  template <Edges kEdges, int... kLevel>
+  template <Rows kRows, int... kLevel>
   STENCIL_DEVICE void complete_levels(Index z, Row (&rows)[Shape::kLevels + 1], Indices<kLevel...>) {
-    (complete_level<kEdges, kLevel>(z - (kLevel + 1) * S::kHighZ, rows[kLevel], rows[kLevel + 1]), ...);
+    (complete_level<kRows, kLevel>(z - (kLevel + 1) * S::kHighZ, rows[kLevel], rows[kLevel + 1]), ...);
   }
-  template <Edges kEdges, int... kLevel>
+  template <Rows kRows, int... kLevel>
   STENCIL_DEVICE void add_levels(Index z, Row (&rows)[Shape::kLevels + 1], Indices<kLevel...>) {
-    (add_level<kEdges, Shape::kLevels - 1 - kLevel>(z - (Shape::kLevels - kLevel) * S::kHighZ,
-                                                    rows[Shape::kLevels - 1 - kLevel]),
+    (add_level<kRows, Shape::kLevels - 1 - kLevel>(z - (Shape::kLevels - kLevel) * S::kHighZ,
+                                                   rows[Shape::kLevels - 1 - kLevel]),
      ...);
   }
 
   /// z: the row that is complete.
-  template <Edges kEdges, int kLevel>
+  template <Rows kRows, int kLevel>
   STENCIL_DEVICE void complete_level(Index z, Row& entering, Row& completed) {
-    if constexpr (T::kReadsBesideLast) fill_sides<kEdges, kLevel>(entering);
-    const bool held = kEdges == Edges::all && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
-    complete_cells<kEdges, kLevel>(held, entering, completed, OfCells{});
-    if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), completed);
+    if constexpr (T::kReadsBesideLast) fill_sides<kRows, kLevel>(entering);
+    const bool held = kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
+    complete_cells<kRows, kLevel>(held, entering, completed, OfCells{});
+    if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), completed);
   }
-  template <Edges kEdges, int kLevel, int... kI>
+  template <Rows kRows, int kLevel, int... kI>
   STENCIL_DEVICE void complete_cells(bool held, const Row& entering, Row& completed, Indices<kI...>) {
-    ((completed.own(kI) = complete_cell<kEdges, kLevel, kI>(held, entering)), ...);
+    ((completed.own(kI) = complete_cell<kRows, kLevel, kI>(held, entering)), ...);
   }
-  template <Edges kEdges, int kLevel, int kI>
+  template <Rows kRows, int kLevel, int kI>
   STENCIL_DEVICE Value complete_cell(bool held, const Row& entering) {
-    if (held || holds<kEdges, kI>()) return S::kHighZ == 0 ? entering.own(kI) : sums[kLevel][0][kI];
+    if (held || holds<kRows, kI>()) return S::kHighZ == 0 ? entering.own(kI) : sums[kLevel][0][kI];
     Value sum[1] = {sums[kLevel][0][kI]};
     Value output[1];
     S::template add_plane<S::kHighZ>(Cells<S, Row, kI, 0, 0>{entering}, arguments.coefficients, sum);
@@ -76,22 +76,22 @@ struct SystolicLevels {
   }
 
   /// z: the row that was completed, kHighZ rows before the one that is added.
-  template <Edges kEdges, int kLevel>
+  template <Rows kRows, int kLevel>
   STENCIL_DEVICE void add_level(Index z, Row& entering) {
-    if constexpr (!T::kReadsBesideLast) fill_sides<kEdges, kLevel>(entering);
-    add_to_rows<kEdges, kLevel>(z, entering, IndicesBelow<Shape::kReach>{});
+    if constexpr (!T::kReadsBesideLast) fill_sides<kRows, kLevel>(entering);
+    add_to_rows<kRows, kLevel>(z, entering, IndicesBelow<Shape::kReach>{});
   }
-  template <Edges kEdges, int kLevel, int... kRow>
+  template <Rows kRows, int kLevel, int... kRow>
   STENCIL_DEVICE void add_to_rows(Index z, const Row& entering, Indices<kRow...>) {
-    (add_to_row<kEdges, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
+    (add_to_row<kRows, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
   }
-  template <Edges kEdges, int kLevel, int kRow, int... kI>
+  template <Rows kRows, int kLevel, int kRow, int... kI>
   STENCIL_DEVICE void add_to_row(Index z, const Row& entering, Indices<kI...>) {
-    const bool held = kEdges == Edges::all && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
-    ((sums[kLevel][kRow - 1][kI] = add_to_cell<kEdges, kLevel, kRow, kI>(held, entering)), ...);
+    const bool held = kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
+    ((sums[kLevel][kRow - 1][kI] = add_to_cell<kRows, kLevel, kRow, kI>(held, entering)), ...);
   }
   /// Of the row that is kRow later than the one that was completed. Its sum moves to the place before it.
-  template <Edges kEdges, int kLevel, int kRow, int kI>
+  template <Rows kRows, int kLevel, int kRow, int kI>
   STENCIL_DEVICE Value add_to_cell(bool held, const Row& entering) const {
     constexpr int kOwn = S::kHighZ;  // the entering row itself
     Value sum[1];
@@ -99,20 +99,21 @@ struct SystolicLevels {
     const Value before = kRow < Shape::kReach ? sum[0] : Value(0);
     S::template add_plane<S::kHighZ - kRow>(Cells<S, Row, kI, 0, 0>{entering}, arguments.coefficients, sum);
     if constexpr (kRow > kOwn) return sum[0];
-    return held || holds<kEdges, kI>() ? (kRow == kOwn ? entering.own(kI) : before) : sum[0];
+    return held || holds<kRows, kI>() ? (kRow == kOwn ? entering.own(kI) : before) : sum[0];
   }
 
   /// Cell kI of the lane is one that hold keeps.
-  template <Edges kEdges, int kI>
+  template <Rows kRows, int kI>
   STENCIL_DEVICE bool holds() const {
     bool held = false;
-    if constexpr (kEdges != Edges::none && kI < Shape::kHeldLeft) held = held || part.left_edge;
-    if constexpr (kEdges != Edges::none && kI >= Shape::kCells - Shape::kHeldRight) held = held || part.right_edge;
+    if constexpr (kRows != Rows::plain && kI < Shape::kHeldLeft) held = held || part.left_edge;
+    if constexpr (kRows != Rows::plain && kI >= Shape::kCells - Shape::kHeldRight) held = held || part.right_edge;
     return held;
   }
 
-  /// The neighbours' cells. Of the warp's input they are there; beyond an edge of the grid they are what the boundary says.
-  template <Edges kEdges, int kLevel>
+  /// The neighbours' cells. Of the warp's input they are there; beyond an edge of the grid they are what the boundary
+  /// says.
+  template <Rows kRows, int kLevel>
   STENCIL_DEVICE void fill_sides(Row& row) const {
     if constexpr (kLevel > 0) {
       STENCIL_UNROLL
@@ -120,7 +121,7 @@ struct SystolicLevels {
       STENCIL_UNROLL
       for (int d = 0; d < S::kHighX; ++d) row.own(Shape::kCells + d) = shuffle_down(row.own(d), 1, 32);
     }
-    if constexpr (kEdges != Edges::none) {
+    if constexpr (kRows != Rows::plain) {
       STENCIL_UNROLL
       for (int d = 1; d <= S::kLowX; ++d) row.own(-d) = part.left_edge ? beyond(row, -d) : row.own(-d);
       STENCIL_UNROLL

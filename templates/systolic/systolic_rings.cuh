@@ -11,6 +11,13 @@
 
 namespace stencil_tune {
 
+/// What rows may meet.
+enum class Rows {
+  plain,     ///< nothing: all cells around are inside the grid and none is held; rows are whole words
+  at_sides,  ///< the grid's first or last columns
+  any,       ///< those, and whole rows that hold keeps or that lie outside the grid
+};
+
 /// The lane's cells of a row, and those of its neighbours that it reads.
 template <class S, class T>
 struct SystolicRow {
@@ -39,37 +46,48 @@ struct SystolicRings {
   static constexpr int kPitch = kPad + Shape::kWidth;
   static constexpr int kRing = Shape::kSlots * kPitch;  ///< cells
   static constexpr int kBytes = ((Shape::kWarps + 1) * kRing + kPad) * static_cast<int>(sizeof(Value));
-  static constexpr int kWords = Shape::kWidth / kWord;                            ///< of a row
-  static constexpr int kRounds = (kWords + Shape::kThreads - 1) / Shape::kThreads;     ///< words of a thread
-  static constexpr int kCellRounds = (Shape::kWidth + Shape::kThreads - 1) / Shape::kThreads;
+  static constexpr int kThreadWord = kWord * Shape::kThreads;  ///< cells that all threads move at once
+  static constexpr int kRounds = (Shape::kWidth + kThreadWord - 1) / kThreadWord;  ///< until a row is moved
 
   const SystolicPart<S, T>& part;
-  const Value* in;
-  Value* out;
-  Index stride;
-  int warp;
-  Value* own;  ///< the lane's cells in the first slot of its warp's ring
+  const Value* in;  ///< the tile's first cell of the row that is copied next
+  Value* out;       ///< ... and of the row that is stored next
+  const Index stride;
+  const int warp;
+  const int at;  ///< the thread's first word in a row
+  Index copied;  ///< the row that is copied next
+  Index stored;  ///< ... and stored
+  Value* own;    ///< the lane's cells in the first slot of its warp's ring
 
   STENCIL_DEVICE SystolicRings(const Arguments<S>& a, const SystolicPart<S, T>& p)
-      : part(p), in(a.in[T::kAdvanced]), out(a.out[0]), stride(static_cast<Index>(a.stride_z)), warp(thread_z()),
-        own(cells() + warp * kRing + kPad + thread_x() * Shape::kCells) {
+      : part(p),
+        stride(static_cast<Index>(a.stride_z)),
+        warp(thread_z()),
+        at((thread_z() * 32 + thread_x()) * kWord),
+        copied(p.first_row),
+        stored(p.first_row - T::kDelay),
+        own(cells() + thread_z() * kRing + kPad + thread_x() * Shape::kCells) {
     static_assert(kBytes <= T::kSharedBytes, "the host plans the shared memory that the kernel lays out");
+    if constexpr (S::kBoundaryZ == Boundary::periodic) copied = inside<Boundary::periodic>(copied, part.nz);
+    in = a.in[T::kAdvanced] + (copied * a.stride_z + part.origin);
+    out = a.out[0] + (stored * a.stride_z + part.origin);
   }
 
   STENCIL_DEVICE void start() {
     STENCIL_UNROLL
-    for (int batch = 0; batch < T::kPrefetch; ++batch) copy_batch(batch * T::kBatch, batch * T::kBatch);
+    for (int batch = 0; batch < T::kPrefetch; ++batch) copy_batch<Rows::any>(batch * T::kBatch);
   }
 
-  /// Before rows row .. row + kBatch - 1 of the first warp: waits for them and for what other warps give, asks for rows
-  /// to come, and stores those that the last warp gave before.
-  STENCIL_DEVICE void begin_batch(Index row, int slot) {
+  /// Before the next kBatch rows: waits for them and for what other warps give, asks for rows to come, and stores those
+  /// that the last warp gave before.
+  template <Rows kRows>
+  STENCIL_DEVICE void begin_batch(int slot) {
     async_wait<T::kPrefetch - 1>();
     barrier();
     constexpr int kAhead = T::kPrefetch * T::kBatch;
-    copy_batch(row + kAhead, slot + kAhead < Shape::kSlots ? slot + kAhead : slot + kAhead - Shape::kSlots);
+    copy_batch<kRows>(slot + kAhead < Shape::kSlots ? slot + kAhead : slot + kAhead - Shape::kSlots);
     STENCIL_UNROLL
-    for (int k = 0; k < T::kBatch; ++k) store_row(part.first_row + row + k - T::kDelay, slot + k);
+    for (int k = 0; k < T::kBatch; ++k) store_row<kRows>(slot + k);
   }
 
   STENCIL_DEVICE void take(int slot, Row& row) const {
@@ -101,78 +119,61 @@ struct SystolicRings {
 
  private:
   STENCIL_DEVICE static Value* cells() { return reinterpret_cast<Value*>(shared_memory()); }
-  STENCIL_DEVICE static int thread() { return thread_z() * 32 + thread_x(); }
 
-  STENCIL_DEVICE void copy_batch(Index row, int slot) {
+  template <Rows kRows>
+  STENCIL_DEVICE void copy_batch(int slot) {
     STENCIL_UNROLL
-    for (int k = 0; k < T::kBatch; ++k) copy_row(part.first_row + row + k, slot + k);
+    for (int k = 0; k < T::kBatch; ++k) copy_row<kRows>(slot + k);
     async_commit();
   }
 
-  /// Row z of the grid; none where there is none.
-  STENCIL_DEVICE void copy_row(Index z, int slot) {
-    if constexpr (S::kBoundaryZ == Boundary::periodic) {
-      z = inside<Boundary::periodic>(z, part.nz);
-    } else {
-      z = z < part.nz ? z : part.nz - 1;
-    }
-    const Value* from = in + (z * stride + part.origin);
+  /// None where the grid has none.
+  template <Rows kRows>
+  STENCIL_DEVICE void copy_row(int slot) {
     Value* to = cells() + slot * kPitch + kPad;
-    if (part.whole_words) {
-      copy_words<kWord, kRounds>(from, to);
-    } else if constexpr (S::kBoundaryX == Boundary::periodic) {
-      copy_wrapped(in + z * stride, to);
-    } else {
-      copy_words<1, kCellRounds>(from, to);
-    }
-  }
-
-  template <int kCells, int kTimes>
-  STENCIL_DEVICE static void copy_words(const Value* from, Value* to) {
-    STENCIL_UNROLL
-    for (int n = 0; n < kTimes; ++n) {
-      const int at = (thread() + n * Shape::kThreads) * kCells;
-      if (at < Shape::kWidth) async_copy<kCells * static_cast<int>(sizeof(Value))>(to + at, from + at);
-    }
-  }
-  STENCIL_DEVICE void copy_wrapped(const Value* row, Value* to) const {
-    STENCIL_UNROLL
-    for (int n = 0; n < kCellRounds; ++n) {
-      const int at = thread() + n * Shape::kThreads;
-      const Index x = inside<Boundary::periodic>(part.origin + at, part.nx);
-      if (at < Shape::kWidth) async_copy<static_cast<int>(sizeof(Value))>(to + at, row + x);
-    }
-  }
-
-  /// Row z of the grid, from the last ring.
-  STENCIL_DEVICE void store_row(Index z, int slot) const {
-    const Value* from = cells() + Shape::kWarps * kRing + slot * kPitch + kPad;
-    Value* to = out + (z * stride + part.origin);
-    const bool stored = z >= part.low_z && z < part.high_z;
-    const int low = static_cast<int>(part.low_x - part.origin), high = static_cast<int>(part.high_x - part.origin);
-    if (part.whole_words) {
+    const bool some = S::kBoundaryZ == Boundary::periodic || copied < part.nz;
+    if (kRows == Rows::plain || part.whole_words) {
       STENCIL_UNROLL
       for (int n = 0; n < kRounds; ++n) {
-        const int at = (thread() + n * Shape::kThreads) * kWord;
-        if (stored && at >= low && at + kWord <= high) store_cells<T::kStore, kWord>(to + at, from + at);
-        store_rest(to, from, at, low, high, stored);
+        const bool inside_row = (n + 1) * kThreadWord <= Shape::kWidth || at + n * kThreadWord < Shape::kWidth;
+        if (some && inside_row) async_copy<16>(to + at + n * kThreadWord, in + at + n * kThreadWord);
       }
-    } else {
-      STENCIL_UNROLL
-      for (int n = 0; n < kCellRounds; ++n) {
-        const int at = thread() + n * Shape::kThreads;
-        if (stored && at >= low && at < high) store_cells<T::kStore, 1>(to + at, from + at);
-      }
+    } else if (some) {
+      copy_cells(to, in - part.origin);
+    }
+    ++copied;
+    in += stride;
+    if constexpr (S::kBoundaryZ == Boundary::periodic) {
+      if (copied == part.nz) copied = 0, in -= part.nz * stride;
+    }
+  }
+  STENCIL_DEVICE void copy_cells(Value* to, const Value* row) const {
+#pragma unroll 1
+    for (int i = at / kWord; i < Shape::kWidth; i += Shape::kThreads) {
+      async_copy<static_cast<int>(sizeof(Value))>(to + i, row + inside<S::kBoundaryX>(part.origin + i, part.nx));
     }
   }
 
-  /// The cells of a word of which not all are stored.
-  STENCIL_DEVICE static void store_rest(Value* to, const Value* from, int at, int low, int high, bool stored) {
-    const bool some = stored && at < high && at + kWord > low && (at < low || at + kWord > high);
-    STENCIL_UNROLL
-    for (int i = 0; i < kWord; ++i) {
-      if (some && at + i >= low && at + i < high) store_cells<T::kStore, 1>(to + at + i, from + at + i);
+  /// From the last ring.
+  template <Rows kRows>
+  STENCIL_DEVICE void store_row(int slot) {
+    const Value* from = cells() + Shape::kWarps * kRing + slot * kPitch + kPad;
+    const bool some = stored >= part.low_z && stored < part.high_z;
+    const int low = static_cast<int>(part.low_x - part.origin), high = static_cast<int>(part.high_x - part.origin);
+    if (kRows == Rows::plain || part.whole_rows) {
+      STENCIL_UNROLL
+      for (int n = 0; n < kRounds; ++n) {
+        const int i = at + n * kThreadWord;
+        if (some && i >= low && i < high) store_cells<T::kStore, kWord>(out + i, from + i);
+      }
+    } else if (some) {
+#pragma unroll 1
+      for (int i = at / kWord; i < high; i += Shape::kThreads) {
+        if (i >= low) store_cells<T::kStore, 1>(out + i, from + i);
+      }
     }
+    ++stored;
+    out += stride;
   }
 };
 

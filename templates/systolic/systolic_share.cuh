@@ -7,14 +7,16 @@
 //      block 1   block 3   block 4
 #pragma once
 
-#include "stencil_tune/temporal/temporal_tile.cuh"
+#include "stencil_tune/arguments.cuh"
+#include "stencil_tune/boundary.cuh"
 
 namespace stencil_tune {
 
 template <class S, class T>
 struct SystolicShape {
   static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
-  static constexpr int kWord = 16 / static_cast<int>(sizeof(typename S::Value));  ///< cells that one copy or store moves
+  static constexpr int kWord =
+      16 / static_cast<int>(sizeof(typename S::Value));  ///< cells that one copy or store moves
   static constexpr int kWarps = T::kGroups;
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kLevels = T::kSteps / kWarps;  ///< of a warp
@@ -28,39 +30,64 @@ struct SystolicShape {
   static constexpr int kHeldRight = S::kBoundaryX == Boundary::hold ? S::kHighX : 0;
 };
 
+/// The columns of a tile. They overlap by their halos; the first tile begins, the last one ends with the grid, unless
+/// it is periodic.
+template <class S, class T>
+struct SystolicColumns {
+  using Shape = SystolicShape<S, T>;
+  using Index = typename S::Index;
+  static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic;
+  static constexpr Index kUseful = Shape::kWidth - T::kLeft - T::kRight;
+
+  Index origin;          ///< negative only where the grid wraps
+  Index low, high;       ///< cells that the tile stores
+  bool at_low, at_high;  ///< the tile begins, or ends, with the grid
+
+  STENCIL_DEVICE SystolicColumns(Index tile, Index tiles, Index nx)
+      : origin(tile * kUseful - (kWraps ? T::kLeft : 0)),
+        low(origin + T::kLeft),
+        high(low + kUseful),
+        at_low(!kWraps && tile == 0),
+        at_high(!kWraps && tile == tiles - 1) {
+    if (at_low) low = 0;
+    if (at_high) origin = nx - Shape::kWidth;
+    if (at_high || high > nx) high = nx;
+  }
+
+  STENCIL_DEVICE static Index tiles_of(Index nx) {
+    return static_cast<Index>(overlapping_tiles(nx, Shape::kWidth, T::kLeft, T::kRight, 0, kWraps));
+  }
+};
+
 /// The block's runs of rows, one a tile.
 template <class S, class T>
 struct SystolicShare {
   using Shape = SystolicShape<S, T>;
   using Index = typename S::Index;
-  using Columns = TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, 0, Index>;
+  using Columns = SystolicColumns<S, T>;
 
-  Index tiles;          ///< along x
-  Index low_x, high_x;  ///< cells to update ...
-  Index low_z, high_z;  ///< ... and rows
-  long long at, end;    ///< of the rows of all tiles: those of the block that are left
-  Index tile = 0;       ///< of the run
-  Index first = 0;      ///< its rows, in the grid
-  Index last = 0;       ///< one past them
+  Index tiles;           ///< of the grid
+  Index low_x, high_x;   ///< cells to update ...
+  Index low_z, high_z;   ///< ... and rows
+  Index first_tile = 0;  ///< that stores any of them
+  long long at, end;     ///< of the rows of all such tiles: those of the block that are left
+  Index tile = 0;        ///< of the run
+  Index first = 0;       ///< its rows, in the grid
+  Index last = 0;        ///< one past them
 
   STENCIL_DEVICE explicit SystolicShare(const Arguments<S>& a)
-      : tiles(static_cast<Index>(overlapping_tiles(a.n[0], Shape::kWidth, T::kLeft, T::kRight, 0,
-                                                   S::kBoundaryX == Boundary::periodic))),
-        low_x(static_cast<Index>(a.low[0])), high_x(static_cast<Index>(a.high[0])),
-        low_z(static_cast<Index>(a.low[2])), high_z(static_cast<Index>(a.high[2])) {
-    // Tiles that store nothing of the box have no rows.
-    while (tiles > 0 && Columns(tiles - 1, tiles_in_grid(a), static_cast<Index>(a.n[0])).low >= high_x) --tiles;
-    while (first_tile < tiles && Columns(first_tile, tiles_in_grid(a), static_cast<Index>(a.n[0])).high <= low_x) {
-      ++first_tile;
-    }
-    const long long rows = static_cast<long long>(tiles - first_tile) * (high_z - low_z);
+      : tiles(Columns::tiles_of(static_cast<Index>(a.n[0]))),
+        low_x(static_cast<Index>(a.low[0])),
+        high_x(static_cast<Index>(a.high[0])),
+        low_z(static_cast<Index>(a.low[2])),
+        high_z(static_cast<Index>(a.high[2])) {
+    const Index nx = static_cast<Index>(a.n[0]);
+    Index end_tile = tiles;
+    while (first_tile < tiles && Columns(first_tile, tiles, nx).high <= low_x) ++first_tile;
+    while (end_tile > first_tile && Columns(end_tile - 1, tiles, nx).low >= high_x) --end_tile;
+    const long long rows = static_cast<long long>(end_tile - first_tile) * (high_z - low_z);
     at = rows * block_x() / blocks_in_x();
     end = rows * (block_x() + 1) / blocks_in_x();
-  }
-
-  STENCIL_DEVICE static Index tiles_in_grid(const Arguments<S>& a) {
-    return static_cast<Index>(overlapping_tiles(a.n[0], Shape::kWidth, T::kLeft, T::kRight, 0,
-                                                S::kBoundaryX == Boundary::periodic));
   }
 
   /// The next run; false when there is none.
@@ -74,9 +101,6 @@ struct SystolicShare {
     at += last - first;
     return true;
   }
-
- private:
-  Index first_tile = 0;
 };
 
 /// One run: where its tile lies, which cells it stores, and how far the block walks for them.
@@ -85,21 +109,22 @@ struct SystolicPart {
   using Shape = SystolicShape<S, T>;
   using Index = typename S::Index;
 
-  Index nx, nz;                ///< of the grid
-  Index origin;                ///< of the tile
-  Index low_x, high_x;         ///< cells that are stored ...
-  Index low_z, high_z;         ///< ... and rows
-  bool left_edge, right_edge;  ///< the lane's first cell begins, its last one ends a row of the grid
-  bool holds_cells;            ///< cells beyond an edge of the grid, or held ones, concern the tile
-  bool whole_words;            ///< the tile's rows start on whole words and lie inside the grid
-  Index first_row;             ///< that the first warp takes
-  Index rows;                  ///< that it takes: whole turns of the rings
-  Index first_plain, last_plain;  ///< rows, counted from the first: between them no row is held or outside the grid
+  Index nx, nz;                     ///< of the grid
+  Index origin;                     ///< of the tile
+  Index low_x, high_x;              ///< cells that are stored ...
+  Index low_z, high_z;              ///< ... and rows
+  bool left_edge, right_edge;       ///< the lane's first cell begins, its last one ends a row of the grid
+  bool holds_cells;                 ///< cells beyond an edge of the grid, or held ones, concern the tile
+  bool whole_words;                 ///< the tile's rows start on whole words and lie inside the grid
+  bool whole_rows;                  ///< ... and no word is stored in part
+  Index first_row;                  ///< that the first warp takes
+  Index rows;                       ///< that it takes: whole turns of the rings
+  Index first_plain, last_plain;    ///< rows, counted from the first: between them no row is held or outside the grid
   Index first_updated, first_held;  ///< rows before the one and from the other on keep their value, or are outside
 
   STENCIL_DEVICE SystolicPart(const Arguments<S>& a, const SystolicShare<S, T>& share)
       : nx(static_cast<Index>(a.n[0])), nz(static_cast<Index>(a.n[2])), low_z(share.first), high_z(share.last) {
-    const typename SystolicShare<S, T>::Columns columns(share.tile, SystolicShare<S, T>::tiles_in_grid(a), nx);
+    const SystolicColumns<S, T> columns(share.tile, share.tiles, nx);
     origin = columns.origin;
     low_x = columns.low > share.low_x ? columns.low : share.low_x;
     high_x = columns.high < share.high_x ? columns.high : share.high_x;
@@ -108,6 +133,7 @@ struct SystolicPart {
     holds_cells = (columns.at_low || columns.at_high) && S::kBoundaryX != Boundary::periodic;
     whole_words = origin >= 0 && origin + Shape::kWidth <= nx && origin % Shape::kWord == 0 &&
                   a.stride_z % Shape::kWord == 0 && starts_on_words(a.in[T::kAdvanced]) && starts_on_words(a.out[0]);
+    whole_rows = whole_words && (low_x - origin) % Shape::kWord == 0 && (high_x - origin) % Shape::kWord == 0;
 
     constexpr bool kHolds = S::kBoundaryZ == Boundary::hold;
     first_updated = kHolds ? S::kLowZ : 0;

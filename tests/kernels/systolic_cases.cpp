@@ -43,9 +43,9 @@ HostCase systolic_case(const Stencil& stencil, ElementType type, const Boundarie
     const Problem problem = problem_on(columns, rows, pad);
     if (is_legal({problem, tuning}, limits)) host_case.problems.push_back(problem);
   };
-  add(shape.width, 9, 0);                     // one tile, fewer rows than the pipeline is deep
-  add(shape.width + 1, 2 * shape.delay, 3);   // rows of odd length
-  add(shape.width + 12, shape.delay + 23, 4); // whole words, padded
+  add(shape.width, 9, 0);                      // one tile, fewer rows than the pipeline is deep
+  add(shape.width + 1, 2 * shape.delay, 3);    // rows of odd length
+  add(shape.width + 12, shape.delay + 23, 4);  // whole words, padded
   add(2 * shape.width + 6, shape.delay + 40, 0);
   return host_case;
 }
@@ -55,10 +55,8 @@ std::vector<HostCase> systolic_cases(Boundary x, Boundary walk) {
   const Boundaries boundaries{x, walk, walk};
   return {
       systolic_case(star(1), f64, boundaries, "systolic.rx7.pf2.t8.tg4.rb2.sh1"),
-      systolic_case(star(1), f32, boundaries, "systolic.rx9.pf1.t12.tg4.sh5"),
       systolic_case(box(1), f64, boundaries, "systolic.rx7.pf1.t8.tg4.rb2.sh3.stcs"),
       systolic_case(star(2), f32, boundaries, "systolic.rx7.pf2.t8.tg4.rb1.sh4"),
-      wide_index_case(systolic_case(box(2), f32, boundaries, "systolic.rx7.pf1.t4.tg4.rb1.sh2")),
   };
 }
 
@@ -69,6 +67,11 @@ std::vector<HostCase> systolic_pipeline_cases() {
        {"systolic.rx13.pf2.t32.tg8.rb2.sh7", "systolic.rx7.pf5.t8.tg8.rb1.sh2", "systolic.rx9.pf1.t16.tg4.rb3.sh3",
         "systolic.rx11.pf3.t8.tg2.rb1.sh11", "systolic.rx7.pf1.t12.tg12.rb2.sh6", "systolic.rx8.pf2.t2.tg1.rb2.sh2"}) {
     cases.push_back(systolic_case(star(1), ElementType::f64, {hold, hold, hold}, code));
+  }
+  cases.push_back(systolic_case(star(1), ElementType::f32, {zero, hold, hold}, "systolic.rx9.pf1.t12.tg4.sh5"));
+  for (const Boundary walk : {hold, periodic}) {
+    cases.push_back(wide_index_case(
+        systolic_case(box(2), ElementType::f32, {clamp, walk, walk}, "systolic.rx7.pf1.t4.tg4.rb1.sh2")));
   }
   cases.push_back(systolic_case(star(3), ElementType::f32, {periodic, zero, hold}, "systolic.rx17.pf1.t8.tg8.rb2.sh3"));
   return cases;

@@ -12,11 +12,10 @@ namespace stencil_tune {
 /// many. Only those that it is legal on.
 HostCase systolic_case(const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code);
 
-/// Stars and boxes of several orders in f32 and f64, 64-bit indices, one share and several, with the boundaries along x
-/// and along the walk.
+/// Stars and a box in f32 and f64, one share and several, with the boundaries along x and along the walk.
 std::vector<HostCase> systolic_cases(Boundary x, Boundary walk);
 
-/// Rows between barriers, batches on their way, levels of a warp and warps of a block.
+/// Rows between barriers, batches on their way, levels of a warp and warps of a block; 64-bit indices.
 std::vector<HostCase> systolic_pipeline_cases();
 
 /// Stencils that reach further to one side, or to one side alone.

@@ -22,7 +22,8 @@ TEST_P(SystolicBoundaries, AreExactAtEveryFusedStep) {
 
 INSTANTIATE_TEST_SUITE_P(Each, SystolicBoundaries,
                          testing::Values(std::tuple{hold, hold}, std::tuple{zero, zero}, std::tuple{periodic, periodic},
-                                         std::tuple{clamp, hold}, std::tuple{reflect, zero}, std::tuple{hold, periodic}),
+                                         std::tuple{clamp, hold}, std::tuple{reflect, zero},
+                                         std::tuple{hold, periodic}),
                          [](const auto& tested) {
                            return std::string(name(std::get<0>(tested.param))) + "Then" +
                                   std::string(name(std::get<1>(tested.param)));

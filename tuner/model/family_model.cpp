@@ -6,11 +6,12 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<FamilyModel, 5> kFamilies{{{"direct", count_direct_work, time_sweep},
+constexpr std::array<FamilyModel, 6> kFamilies{{{"direct", count_direct_work, time_sweep},
                                                 {"tiled", count_tiled_work, time_sweep},
                                                 {"streaming", count_streaming_work, time_sweep},
                                                 {"temporal", count_temporal_work, time_fused_steps},
-                                                {"system", count_system_work, time_fused_steps}}};
+                                                {"system", count_system_work, time_fused_steps},
+                                                {"systolic", count_systolic_work, time_fused_steps}}};
 
 }  // namespace
 

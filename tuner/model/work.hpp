@@ -51,5 +51,6 @@ Work count_streaming_work(const Candidate& candidate, const Calibration& calibra
 /// Of all steps of the launch together.
 Work count_temporal_work(const Candidate& candidate, const Calibration& calibration);
 Work count_system_work(const Candidate& candidate, const Calibration& calibration);
+Work count_systolic_work(const Candidate& candidate, const Calibration& calibration);
 
 }  // namespace stencil_tune

@@ -116,6 +116,11 @@ Verdict levels(const Candidate& candidate, const Limits&) {
   return fmt::format("{} steps cannot be shared out among {} warps", tuning.steps, tuning.groups);
 }
 
+Verdict no_coordinates(const Candidate& candidate, const Limits&) {
+  if (!candidate.problem().facts.placed) return {};
+  return "coordinates or the step's number enter the update, as what lies beyond an edge may";
+}
+
 /// A lane reads of its neighbours, and mirrors cells of its own.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const Reach x = candidate.shape().axes.reach[0];
@@ -177,7 +182,8 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   return fused;
 }
 
-/// systolic_rings.cuh: a ring before each warp and one behind the last, with cells between rows that lanes at an end read.
+/// systolic_rings.cuh: a ring before each warp and one behind the last, with cells between rows that lanes at an end
+/// read.
 std::size_t ring_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused) {
   const auto cell = static_cast<std::int64_t>(size_of(problem.type));
   const std::int64_t pad = round_up(std::max(-axes.reach[0].low, axes.reach[0].high), kWordBytes / cell);
@@ -191,6 +197,7 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   fused = levels_of(problem, tuning, axes);
   shape.shared.bytes = ring_bytes(problem, tuning, axes, fused);
   shape.placement = Placement::inside;
+  shape.shares = tuning.chunks;
   const bool periodic = axes.boundaries[0] == Boundary::periodic;
   const std::int64_t columns = overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, 0, periodic);
   const std::int64_t rows = saturating_product({axes.extents[2], std::max<std::int64_t>(columns, 1)});

@@ -1,0 +1,62 @@
+// What a launch of a systolic kernel asks of the machine: rows pass through all levels of a block, its halos included.
+#include "generator/candidates/constraint.hpp"
+#include "tuner/model/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stencil_tune {
+
+Work count_systolic_work(const Candidate& candidate, const Calibration& calibration) {
+  const FusedConstants& c = calibration.fused;
+  const Problem& problem = candidate.problem();
+  const Tuning& tuning = candidate.tuning();
+  const KernelShape& shape = candidate.shape();
+  const Reach& x = shape.axes.reach[0];
+  const Reach& z = shape.axes.reach[2];
+  const auto bytes = static_cast<double>(size_of(problem.type));
+  const auto width = static_cast<double>(shape.fused.width);
+  const double cells = tuning.register_x;  // of a row, a lane
+  const double levels = shape.fused.levels;
+  const double warps = tuning.groups;
+  const double side_cells = x.high - x.low;
+
+  Work work;
+  work.blocks = static_cast<double>(shape.shares);
+  work.threads = static_cast<int>(shape.threads);
+  work.shared_bytes = shape.shared.bytes;
+  for (std::size_t a = 0; a < kMaxRank; ++a) work.tile[a] = std::max(1.0, static_cast<double>(shape.tile[a]));
+  const double columns = std::max(1.0, static_cast<double>(shape.axes.extents[0]) / work.tile[0]);
+  work.tiles = {columns, 1, work.blocks / columns};
+  work.halo = {width - work.tile[0], 0, static_cast<double>(tuning.steps) * (z.high - z.low)};
+  work.steps = work.tile[2] + shape.fused.delay - static_cast<double>(tuning.steps) * z.low;
+  const double rows = work.blocks * work.steps;  // that pass through all levels
+
+  work.cells = static_cast<double>(updated_box(problem).cells());
+  work.cell_bytes = 2 * bytes;
+  work.read_bytes = static_cast<double>(problem.extents.cells()) * bytes;
+  work.write_bytes = work.cells * bytes;
+  work.l2_read_sectors = rows * width * bytes / kSectorBytes;
+  work.l2_write_sectors = work.write_bytes / kSectorBytes;
+  work.l1_wavefronts = 2 * rows * width * bytes / kWavefrontBytes;
+
+  // Of a warp, a row: it takes and gives a lane's cells; each level but the first shuffles words of four bytes.
+  const double operations = std::ceil(problem.facts.operations / 2.0);
+  const double shuffles = (levels - 1) * side_cells * bytes / 4;
+  const double moved = 2 * cells + side_cells;
+  const double others = moved + shuffles + c.step_instructions / tuning.unroll;
+  const double warp_rows = rows * warps;
+  work.arithmetic = warp_rows * levels * cells * operations;
+  work.instructions = work.arithmetic + warp_rows * others + work.blocks * warps * c.block_instructions;
+  work.loop_instructions = tuning.unroll * (tuning.prefetch + 1) * (levels * cells * operations + others);
+  work.shared_wavefronts =
+      warp_rows * (moved * bytes * kWarpSize / kWavefrontBytes + shuffles) + 2 * rows * width * bytes / kWavefrontBytes;
+
+  work.rounds = 1 + work.steps / (static_cast<double>(tuning.unroll) * (1 + tuning.prefetch));
+  work.barriers = work.steps / tuning.unroll;
+  work.asynchronous = true;
+  work.live_values = cells * (levels * shape.fused.kept + 1);
+  return work;
+}
+
+}  // namespace stencil_tune
