@@ -237,6 +237,7 @@ class Writer {
     text_ += '\n' + section.comment;
     for (const Definition& each : section.definitions) {
       if (each.head.starts_with("namespace stencil_tune")) {
+        after_comment_ = open_ && !section.comment.empty();
         open();
         write(each.members);
       } else {
@@ -269,7 +270,8 @@ class Writer {
 
   void write(std::span<const Definition> definitions) {
     for (const Definition& each : definitions) {
-      text_ += each.lead;
+      const bool close_by = std::exchange(after_comment_, false);
+      text_ += close_by ? each.lead.substr(std::min(each.lead.find_first_not_of('\n'), each.lead.size())) : each.lead;
       const std::size_t begin = text_.size();
       if (each.kind == Definition::Kind::list) {
         text_ += text_of_list(each);
@@ -296,6 +298,7 @@ class Writer {
 
   std::string text_;
   bool open_ = false;
+  bool after_comment_ = false;  ///< what a file opens with has been written, what it defines follows
 };
 
 /// What stands in the source by its own right: all but the members of its types.

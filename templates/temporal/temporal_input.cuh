@@ -24,13 +24,15 @@ struct PassedRows {
   int stage = 0;  ///< of the plane that the step passes on
 
   STENCIL_DEVICE PassedRows(const TemporalTile<S, T>& tile, int first_byte) {
-    to = Memory::first_word(reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
-                            Shape::warp() * kWarpCells);
-    ahead = Memory::kPlaneCells;
-    if (tile.in_first_group) return;
-    STENCIL_UNROLL
-    for (int p = 1; p < kPlanes; ++p) {
-      Memory::store(to + (p * Memory::kPlaneCells - kGroupCells), TemporalPlane<S, T>::all(Value(0)));
+    if constexpr (T::kGroups > 1) {
+      to = Memory::first_word(reinterpret_cast<Value*>(shared_memory() + first_byte) + tile.group * kGroupCells +
+                              Shape::warp() * kWarpCells);
+      ahead = Memory::kPlaneCells;
+      if (tile.in_first_group) return;
+      STENCIL_UNROLL
+      for (int p = 1; p < kPlanes; ++p) {
+        Memory::store(to + (p * Memory::kPlaneCells - kGroupCells), TemporalPlane<S, T>::all(Value(0)));
+      }
     }
   }
 
@@ -50,22 +52,6 @@ struct PassedRows {
   }
 };
 
-/// Of a block whose warps all have the same levels.
-template <class S, class T>
-struct NothingPassed {
-  static constexpr int kBytes = 0;
-  STENCIL_DEVICE NothingPassed(const TemporalTile<S, T>&, int) {}
-};
-
-template <class S, class T, bool kAny>
-struct PassedBetween {
-  using Type = NothingPassed<S, T>;
-};
-template <class S, class T>
-struct PassedBetween<S, T, true> {
-  using Type = PassedRows<S, T>;
-};
-
 /// The block's input: the field that its steps advance, and the constant fields. The first group reads the advanced
 /// field from memory; the other groups take what the group before them passes on.
 template <class S, class T>
@@ -73,16 +59,15 @@ struct InputRows {
   using Shape = TemporalShape<S, T>;
   using Advanced = InputPipeline<S, T, T::kAdvanced, T::kPrefetch, 0, 1>;
   using Constants = typename ConstantsOf<S, T, S::kInputs != 1>::Type;
-  using Passed = typename PassedBetween<S, T, T::kGroups != 1>::Type;
   using Arrivals = typename CopiesBy<S, T, T::kCopiedByTma>::Arrivals;
   static constexpr int kPassed = Advanced::kBytes + Constants::kBytes;  ///< bytes before what groups pass on
-  static constexpr int kArrivals = kPassed + Passed::kBytes;
+  static constexpr int kArrivals = kPassed + PassedRows<S, T>::kBytes;
   static constexpr int kBytes = kArrivals + Arrivals::kBytes;
 
   const TemporalTile<S, T>& tile;
   Advanced advanced;
   Constants constants;
-  Passed passed;
+  PassedRows<S, T> passed;
   Arrivals arrivals;
 
   STENCIL_DEVICE InputRows(const Arguments<S>& a, const TemporalTile<S, T>& t, const TensorMap* maps)
@@ -100,10 +85,10 @@ struct InputRows {
   /// The advanced field's next plane. From now on the constant fields' planes of this step can be read too.
   STENCIL_DEVICE void take(TemporalPlane<S, T>& plane) {
     arrivals.await();
-    if constexpr (T::kGroups == 1) {
-      read_advanced(plane);
-    } else if (tile.in_first_group) {
-      read_advanced(plane);
+    if (tile.in_first_group) {
+      const auto* copied = advanced.template copied<T::kPrefetch - 1>();
+      STENCIL_UNROLL
+      for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
     } else {
       passed.take(plane);
     }
@@ -115,12 +100,6 @@ struct InputRows {
   STENCIL_DEVICE void leave() { arrivals.leave(); }
 
  private:
-  STENCIL_DEVICE void read_advanced(TemporalPlane<S, T>& plane) const {
-    const auto* copied = advanced.template copied<T::kPrefetch - 1>();
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) advanced.read_row(copied, j, plane.cells[j]);
-  }
-
   STENCIL_DEVICE void copy_next() {
     Mbarrier* arrived = arrivals.open();
     if (tile.in_first_group) advanced.copy_next(arrived);

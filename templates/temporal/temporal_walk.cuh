@@ -60,21 +60,12 @@ struct TemporalWalk {
     input.take(plane);
     if constexpr (T::kGroups == 1) levels.begin_step();
     levels.template step<kEdges>(z - tile.group * T::kGroupDelay, plane, input.constants);
-    if constexpr (T::kGroups > 1) {
-      if (!tile.in_last_group) {
-        input.passed.pass(plane);
-      } else {
-        store<kEdges>(z, plane);
-      }
-      input.passed.next_step();
-    } else {
-      store<kEdges>(z, plane);
+    if (!tile.in_last_group) {
+      input.passed.pass(plane);
+    } else if (kEdges != Edges::all || z >= tile.first_storing_plane()) {
+      output.store(plane);
     }
-  }
-
-  template <Edges kEdges>
-  STENCIL_DEVICE void store(Index z, const TemporalPlane<S, T>& plane) {
-    if (kEdges != Edges::all || z >= tile.first_storing_plane()) output.store(plane);
+    input.passed.next_step();
   }
 };
 
