@@ -22,6 +22,9 @@ namespace stencil_tune {
 struct KernelTemplate {
   std::string_view file;  ///< below templates/: "streaming/streaming_ring.cuh"
   std::string_view function;
+  /// The same with points, function<Stencil, Tuning>(arguments, tables); empty where the kernel takes none.
+  std::string_view points_file{};
+  std::string_view points_function{};
 };
 
 /// The textbook's count of what a kernel's threads load, for textbook_intensity().

@@ -5,6 +5,7 @@
 #include "generator/kernel/plane_sums.hpp"
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/system_text.hpp"
+#include "generator/points/point_checks.hpp"
 #include "generator/stencil/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -90,14 +91,27 @@ std::string joined(std::string_view text) {
   return result;
 }
 
+/// Of a kernel whose levels all advance one field: what points call it.
+std::string point_constants(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const int source = problem.facts.outputs.front();
+  int receiver = source;
+  for (const int field : problem.step.state) {
+    if (recorded_output(problem.step, field) == source) receiver = field;
+  }
+  return fmt::format("  static constexpr int kSourceField = {}, kReceiverField = {};  // as points call the field\n",
+                     source, receiver);
+}
+
 /// Each parameter of the family, and what else its template needs.
-std::string tuning_text(const Candidate& candidate) {
+std::string tuning_text(const Candidate& candidate, bool with_points) {
   std::string text;
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
   if (candidate.problem().facts.placed) text += "  static constexpr bool kPlaced = true;\n";
-  const std::string more = candidate.family().constants(candidate);
+  std::string more = candidate.family().constants(candidate);
+  if (with_points && candidate.shape().system.levels.empty()) more += point_constants(candidate);
   for (const std::string_view each : kDefaults) {
     const bool is_said = (text + more).find(declaration_of(each)) != std::string::npos;
     if (!is_said) text += each;
@@ -119,15 +133,28 @@ std::span<const TemplateFile> template_files() {
 
 std::string_view template_of(const Tuning& tuning) { return tuning.family->kernel_template(tuning).file; }
 
-KernelSource generate(const Candidate& candidate, std::string_view entry) {
+namespace {
+
+void require_identifier(std::string_view entry) {
   const bool identifier =
       !entry.empty() && std::isdigit(static_cast<unsigned char>(entry[0])) == 0 &&
       std::all_of(entry.begin(), entry.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!identifier) {
     throw Error(ErrorCode::invalid_argument, fmt::format("kernel name '{}' is not a C identifier", entry));
   }
+}
+
+/// What the kernel is written with besides its stencil and tuning.
+struct KernelForm {
+  std::string_view file, function;
+  std::string parameter;  ///< its type
+  std::string_view call;  ///< what the function is given
+  bool with_points = false;
+};
+
+KernelSource write_kernel(const Candidate& candidate, std::string_view entry, const KernelForm& form) {
   const Tuning& tuning = candidate.tuning();
-  const KernelTemplate kernel = candidate.family().kernel_template(tuning);
+  const bool is_system = !candidate.shape().system.levels.empty();
   KernelSource source;
   source.entry = entry;
   source.text = fmt::format(
@@ -140,19 +167,47 @@ namespace {entry}_candidate {{
 }}  // namespace {entry}_candidate
 
 STENCIL_KERNEL void {cluster}__launch_bounds__({threads}{min_blocks})
-{entry}(const __grid_constant__ stencil_tune::{arguments}<{entry}_candidate::Stencil> arguments) {{
-  stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>(arguments);
+{entry}(const __grid_constant__ {parameter} arguments) {{
+  stencil_tune::{function}<{entry}_candidate::Stencil, {entry}_candidate::Tuning>({call});
 }}
 )",
-      fmt::arg("file", kernel.file), fmt::arg("entry", entry),
-      fmt::arg("stencil", candidate.shape().system.levels.empty() ? stencil_text(candidate) : system_text(candidate)),
-      fmt::arg("tuning", tuning_text(candidate)),
-      fmt::arg("arguments", candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments"),
+      fmt::arg("file", form.file), fmt::arg("entry", entry),
+      fmt::arg("stencil", is_system ? system_text(candidate, form.with_points) : stencil_text(candidate)),
+      fmt::arg("tuning", tuning_text(candidate, form.with_points)), fmt::arg("parameter", form.parameter),
       fmt::arg("cluster", tuning.cluster > 1 ? fmt::format("STENCIL_CLUSTER({}) ", tuning.cluster) : std::string()),
       fmt::arg("threads", candidate.shape().threads),
       fmt::arg("min_blocks", tuning.min_blocks > 0 ? fmt::format(", {}", tuning.min_blocks) : std::string()),
-      fmt::arg("function", kernel.function));
+      fmt::arg("function", form.function), fmt::arg("call", form.call));
   return source;
+}
+
+std::string parameter_type(const Candidate& candidate, std::string_view entry) {
+  return fmt::format("stencil_tune::{}<{}_candidate::Stencil>",
+                     candidate.shape().uses_tensor_maps ? "CopyArguments" : "Arguments", entry);
+}
+
+}  // namespace
+
+KernelSource generate(const Candidate& candidate, std::string_view entry) {
+  require_identifier(entry);
+  const KernelTemplate kernel = candidate.family().kernel_template(candidate.tuning());
+  return write_kernel(candidate, entry,
+                      {.file = kernel.file,
+                       .function = kernel.function,
+                       .parameter = parameter_type(candidate, entry),
+                       .call = "arguments"});
+}
+
+KernelSource generate_with_points(const Candidate& candidate, std::string_view entry) {
+  require_identifier(entry);
+  const KernelTemplate kernel = candidate.family().kernel_template(candidate.tuning());
+  return write_kernel(candidate, entry,
+                      {.file = kernel.points_file,
+                       .function = kernel.points_function,
+                       .parameter = fmt::format("stencil_tune::PointArguments<{}, {}_candidate::Stencil::Value>",
+                                                parameter_type(candidate, entry), entry),
+                       .call = "arguments.kernel, arguments.points",
+                       .with_points = true});
 }
 
 }  // namespace stencil_tune

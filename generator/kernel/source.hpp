@@ -30,4 +30,8 @@ struct KernelSource {
 /// Throws Error(illegal_candidate) when the tuning cannot be expressed at all.
 KernelSource generate(const Candidate& candidate, std::string_view entry = "stencil_kernel");
 
+/// The same kernel with points: its parameter is a PointArguments (templates/points/point_tables.cuh). The family's
+/// template has a function for it.
+KernelSource generate_with_points(const Candidate& candidate, std::string_view entry = "stencil_kernel");
+
 }  // namespace stencil_tune

@@ -2,6 +2,7 @@
 
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/stage_text.hpp"
+#include "generator/points/point_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,8 +37,9 @@ std::vector<int> grid_inputs(const Problem& problem, int steps) {
 
 class SystemText {
  public:
-  explicit SystemText(const Candidate& candidate)
+  SystemText(const Candidate& candidate, bool with_points)
       : candidate_(candidate),
+        with_points_(with_points),
         problem_(candidate.problem()),
         step_(tuned_step(problem_, candidate.tuning())),
         system_(candidate.shape().system),
@@ -135,7 +137,7 @@ class SystemText {
   static constexpr int kSources[] = {{{sources}}};
   static constexpr int kLayers[] = {{{layers}}};
   static constexpr stencil_tune::HeldLayers kHeld = {held};
-{step}}};
+{step}{points}}};
 
 )",
         fmt::arg("number", number), fmt::arg("stage", level.stage), fmt::arg("in", level.in.size()),
@@ -143,13 +145,36 @@ class SystemText {
         fmt::arg("places", fmt::join(places(level, in), ", ")),
         fmt::arg("sources", fmt::join(sources(level, in), ", ")),
         fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)),
-        fmt::arg("step", step_member(number)));
+        fmt::arg("step", step_member(number)),
+        fmt::arg("points", with_points_ ? point_members(number) : std::string()));
   }
 
-  /// Nothing where no update asks for the cell's place.
+  /// Nothing where neither an update nor points ask for the step.
   std::string step_member(std::size_t level) const {
-    if (!problem_.facts.placed) return {};
+    if (!problem_.facts.placed && !with_points_) return {};
     return fmt::format("  static constexpr int kStep = {};\n", level / step_.step.stages.size());
+  }
+
+  /// What points ask of a level besides.
+  std::string point_members(std::size_t number) const {
+    const SystemLevel& level = system_.levels[number];
+    const std::size_t stages = step_.step.stages.size();
+    std::vector<std::string> records;
+    for (std::size_t place = 0; place < level.out.size() && number % stages == stages - 1; ++place) {
+      for (const int field : problem_.step.state) {
+        if (recorded_output(problem_.step, field) != level.out[place]) continue;
+        records.push_back(fmt::format("{{{}, {}}}", place, field));
+      }
+    }
+    const std::size_t recorded = records.size();
+    if (records.empty()) records.emplace_back("{0, 0}");  // an array of none has one
+    return fmt::format(
+        R"(  static constexpr int kNumbers[] = {{{numbers}}};
+  static constexpr int kRecorded = {recorded};
+  static constexpr stencil_tune::RecordedField kRecords[] = {{{records}}};
+)",
+        fmt::arg("numbers", fmt::join(facts(level.stage).outputs, ", ")), fmt::arg("recorded", recorded),
+        fmt::arg("records", fmt::join(records, ", ")));
   }
 
   /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
@@ -207,6 +232,7 @@ class SystemText {
   }
 
   const Candidate& candidate_;
+  const bool with_points_;
   const Problem& problem_;
   const TunedStep step_;
   const FusedSystem& system_;
@@ -216,6 +242,8 @@ class SystemText {
 
 }  // namespace
 
-std::string system_text(const Candidate& candidate) { return SystemText(candidate).write(); }
+std::string system_text(const Candidate& candidate, bool with_points) {
+  return SystemText(candidate, with_points).write();
+}
 
 }  // namespace stencil_tune

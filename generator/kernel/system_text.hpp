@@ -8,6 +8,6 @@
 namespace stencil_tune {
 
 /// "struct Stage0 ...", "struct Level0 ...", "struct Step ...", "using Stencil = ...": see templates/system/.
-std::string system_text(const Candidate& candidate);
+std::string system_text(const Candidate& candidate, bool with_points = false);
 
 }  // namespace stencil_tune

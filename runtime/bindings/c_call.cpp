@@ -33,6 +33,12 @@ OwnedText copy_of(const std::string& text) {
   return copy;
 }
 
+Place to_place(const std::int64_t* origin, std::int64_t step) {
+  Place place{{0, 0, 0}, step};
+  if (origin != nullptr) std::copy_n(origin, kMaxRank, place.origin.begin());
+  return place;
+}
+
 std::optional<Box> to_box(const std::int64_t* low, const std::int64_t* high) {
   if (low == nullptr && high == nullptr) return std::nullopt;
   require(low, "low");

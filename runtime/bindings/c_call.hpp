@@ -62,6 +62,9 @@ using OwnedText = std::unique_ptr<char, Freed>;
 /// A copy that stencil_tune_free_text() frees.
 OwnedText copy_of(const std::string& text);
 
+/// A place from a C array, or the origin.
+Place to_place(const std::int64_t* origin, std::int64_t step);
+
 /// A box from two C arrays; none where both are null.
 std::optional<Box> to_box(const std::int64_t* low, const std::int64_t* high);
 

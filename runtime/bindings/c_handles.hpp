@@ -49,6 +49,11 @@ struct stencil_tune_kernel {
   std::atomic<std::uint64_t> prepared_in = 0;  ///< the context that a call on any thread was last prepared in
 };
 
+struct stencil_tune_points {
+  stencil_tune::Points points;
+  std::string notes;  ///< a line each
+};
+
 namespace stencil_tune {
 
 /// Owned by the caller: stencil_tune_close(), stencil_tune_release().

@@ -6,12 +6,6 @@ namespace stencil_tune {
 
 namespace {
 
-Place to_place(const std::int64_t* origin, std::int64_t step) {
-  Place place{{0, 0, 0}, step};
-  if (origin != nullptr) std::copy_n(origin, kMaxRank, place.origin.begin());
-  return place;
-}
-
 stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
   const Evidence& from = handle.kernel.evidence(stage);
   const stencil_tune_kernel::Stage& texts = handle.stages[static_cast<std::size_t>(stage)];

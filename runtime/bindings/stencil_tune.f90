@@ -18,6 +18,8 @@ module stencil_tune
   public :: stencil_tune_open, stencil_tune_close, stencil_tune_lookup, stencil_tune_release
   public :: stencil_tune_load, stencil_tune_parse, stencil_tune_define
   public :: stencil_tune_prepare, stencil_tune_ready, stencil_tune_wait, stencil_tune_launch, stencil_tune_advance
+  public :: stencil_tune_points, stencil_tune_point_cell, stencil_tune_spread, stencil_tune_place_points
+  public :: stencil_tune_advance_with_points, stencil_tune_point_notes
   public :: stencil_tune_padded_pitch, stencil_tune_use_device, stencil_tune_allocate, stencil_tune_free
   public :: stencil_tune_copy_to_device, stencil_tune_copy_to_host, stencil_tune_synchronize
   public :: stencil_tune_message, stencil_tune_match, stencil_tune_evidence, stencil_tune_gstencils
@@ -42,6 +44,34 @@ module stencil_tune
   type :: stencil_tune_kernel
     private
     type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! Sources and receivers that were placed for a kernel.
+  type :: stencil_tune_points
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! One cell of a source or receiver. All is numbered from 0: the point, its field in the order of a launch's addresses,
+  ! and the cell, x first; 0 beyond the stencil's rank.
+  type, bind(c) :: stencil_tune_point_cell
+    integer(c_int32_t) :: point = 0
+    integer(c_int32_t) :: field = 0
+    integer(c_int64_t) :: cell(3) = 0
+    real(c_double) :: weight = 1
+  end type
+
+  ! stencil_tune_point_list of stencil_tune.h.
+  type, bind(c) :: point_list_t
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: source_cells
+    type(c_ptr) :: receiver_cells
+    integer(c_int64_t) :: source_cell_count
+    integer(c_int64_t) :: receiver_cell_count
+    integer(c_int32_t) :: sources
+    integer(c_int32_t) :: receivers
+    integer(c_int32_t) :: every
+    integer(c_int32_t) :: reserved
   end type
 
   ! stencil_tune_request of stencil_tune.h, member by member.
@@ -85,7 +115,7 @@ module stencil_tune
   end interface
 
   interface stencil_tune_release
-    module procedure release_kernel, release_stencil
+    module procedure release_kernel, release_stencil, release_points
   end interface
 
   interface stencil_tune_launch
@@ -94,6 +124,10 @@ module stencil_tune
 
   interface stencil_tune_advance
     module procedure advance_32, advance_64
+  end interface
+
+  interface stencil_tune_advance_with_points
+    module procedure advance_with_points_32, advance_with_points_64
   end interface
 
   interface stencil_tune_padded_pitch
@@ -236,6 +270,45 @@ module stencil_tune
         bind(c, name="stencil_tune_advance_at") result(status)
       import :: c_ptr, c_int, c_int32_t, c_int64_t
       type(c_ptr), value :: kernel, origin, stream
+      integer(c_int64_t), value :: step
+      type(c_ptr), intent(inout) :: fields(*)
+      integer(c_int32_t), value :: field_count, coefficient_count
+      integer(c_int64_t), value :: steps
+      type(c_ptr), value :: coefficients
+      integer(c_int) :: status
+    end function
+
+    function c_spread(point, field, position, cells) bind(c, name="stencil_tune_spread") result(count)
+      import :: c_int32_t, c_double, stencil_tune_point_cell
+      integer(c_int32_t), value :: point, field
+      real(c_double), intent(in) :: position(3)
+      type(stencil_tune_point_cell), intent(out) :: cells(8)
+      integer(c_int32_t) :: count
+    end function
+
+    function c_place_points(kernel, list, points) bind(c, name="stencil_tune_place_points") result(status)
+      import :: c_ptr, c_int, point_list_t
+      type(c_ptr), value :: kernel
+      type(point_list_t), intent(in) :: list
+      type(c_ptr), intent(out) :: points
+      integer(c_int) :: status
+    end function
+
+    subroutine c_release_points(points) bind(c, name="stencil_tune_release_points")
+      import :: c_ptr
+      type(c_ptr), value :: points
+    end subroutine
+
+    function c_points_notes(points) bind(c, name="stencil_tune_points_notes") result(text)
+      import :: c_ptr
+      type(c_ptr), value :: points
+      type(c_ptr) :: text
+    end function
+
+    function c_advance_with_points(kernel, points, series, records, origin, step, stream, fields, field_count, steps, &
+        coefficients, coefficient_count) bind(c, name="stencil_tune_advance_with_points") result(status)
+      import :: c_ptr, c_int, c_int32_t, c_int64_t
+      type(c_ptr), value :: kernel, points, series, records, origin, stream
       integer(c_int64_t), value :: step
       type(c_ptr), intent(inout) :: fields(*)
       integer(c_int32_t), value :: field_count, coefficient_count
@@ -566,7 +639,7 @@ contains
     if (present(high)) last = c_loc(high)
     from = c_null_ptr
     if (present(origin)) from = c_loc(origin)
-    call finish(c_launch(kernel%handle, from, or_0_64(step), stream_or_default(stream), fields, &
+    call finish(c_launch(kernel%handle, from, or_0_64(step), pointer_or_null(stream), fields, &
                          size(fields, kind=c_int32_t), values, value_count, first, last), status)
   end subroutine
 
@@ -600,7 +673,7 @@ contains
     call pass(coefficients, values, value_count)
     from = c_null_ptr
     if (present(origin)) from = c_loc(origin)
-    call finish(c_advance(kernel%handle, from, or_0_64(step), stream_or_default(stream), fields, &
+    call finish(c_advance(kernel%handle, from, or_0_64(step), pointer_or_null(stream), fields, &
                           size(fields, kind=c_int32_t), steps, values, value_count), status)
   end subroutine
 
@@ -615,6 +688,100 @@ contains
     integer(c_int64_t), intent(in), optional :: step
 
     call advance_64(kernel, fields, int(steps, c_int64_t), stream, coefficients, status, origin, step)
+  end subroutine
+
+  ! The cells around a position between them, weighted linearly along each axis; position: in cells, where 0 is the
+  ! middle of the first one on each axis.
+  function stencil_tune_spread(point, field, position) result(cells)
+    integer, intent(in) :: point, field
+    real(c_double), intent(in) :: position(3)
+    type(stencil_tune_point_cell), allocatable :: cells(:)
+    type(stencil_tune_point_cell) :: all(8)
+    integer(c_int32_t) :: count
+
+    count = c_spread(int(point, c_int32_t), int(field, c_int32_t), position, all)
+    allocate (cells, source=all(:count))
+  end function
+
+  ! Checks the points and copies them to the device, to be released in the end. Sources: at step s of a call, from 0 on,
+  ! field(cell) = field(cell) + weight * series(point, s), right after the stage that writes the field. Receivers: after
+  ! each every-th step, records(point, record) is the sum of weight * field(cell). stencil_tune.h says more.
+  subroutine stencil_tune_place_points(kernel, points, sources, source_cells, receivers, receiver_cells, every, status)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(stencil_tune_points), intent(out) :: points
+    integer, intent(in), optional :: sources, receivers, every
+    type(stencil_tune_point_cell), intent(in), contiguous, optional, target :: source_cells(:), receiver_cells(:)
+    integer, intent(out), optional :: status
+    type(point_list_t) :: list
+
+    list = point_list_t(c_sizeof(list), c_null_ptr, c_null_ptr, 0, 0, 0, 0, 0, 0)
+    if (present(sources)) list%sources = int(sources, c_int32_t)
+    if (present(receivers)) list%receivers = int(receivers, c_int32_t)
+    if (present(every)) list%every = int(every, c_int32_t)
+    if (present(source_cells)) then
+      list%source_cells = c_loc(source_cells)
+      list%source_cell_count = size(source_cells, kind=c_int64_t)
+    end if
+    if (present(receiver_cells)) then
+      list%receiver_cells = c_loc(receiver_cells)
+      list%receiver_cell_count = size(receiver_cells, kind=c_int64_t)
+    end if
+    call finish(c_place_points(kernel%handle, list, points%handle), status)
+  end subroutine
+
+  subroutine release_points(points)
+    type(stencil_tune_points), intent(inout) :: points
+
+    call c_release_points(points%handle)
+    points%handle = c_null_ptr
+  end subroutine
+
+  ! What runs with the points go without, and why; empty where they run what all others do.
+  function stencil_tune_point_notes(points) result(text)
+    type(stencil_tune_points), intent(in) :: points
+    character(:), allocatable :: text
+
+    text = fortran_text(c_points_notes(points%handle))
+  end function
+
+  ! stencil_tune_advance with points. series, records: device addresses of arrays (source, step of the call) and
+  ! (receiver, record), of reals of 8 bytes for "f64", else of 4; absent where there are none.
+  subroutine advance_with_points_64(kernel, points, fields, steps, series, records, stream, coefficients, status, &
+      origin, step)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(stencil_tune_points), intent(in) :: points
+    type(c_ptr), intent(inout) :: fields(:)
+    integer(c_int64_t), intent(in) :: steps
+    type(c_ptr), intent(in), optional :: series, records, stream
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    integer, intent(out), optional :: status
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
+    type(c_ptr) :: values, from
+    integer(c_int32_t) :: value_count
+
+    call pass(coefficients, values, value_count)
+    from = c_null_ptr
+    if (present(origin)) from = c_loc(origin)
+    call finish(c_advance_with_points(kernel%handle, points%handle, pointer_or_null(series), &
+                                      pointer_or_null(records), from, or_0_64(step), pointer_or_null(stream), &
+                                      fields, size(fields, kind=c_int32_t), steps, values, value_count), status)
+  end subroutine
+
+  subroutine advance_with_points_32(kernel, points, fields, steps, series, records, stream, coefficients, status, &
+      origin, step)
+    type(stencil_tune_kernel), intent(in) :: kernel
+    type(stencil_tune_points), intent(in) :: points
+    type(c_ptr), intent(inout) :: fields(:)
+    integer(c_int32_t), intent(in) :: steps
+    type(c_ptr), intent(in), optional :: series, records, stream
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    integer, intent(out), optional :: status
+    integer(c_int64_t), intent(in), contiguous, optional, target :: origin(:)
+    integer(c_int64_t), intent(in), optional :: step
+
+    call advance_with_points_64(kernel, points, fields, int(steps, c_int64_t), series, records, stream, coefficients, &
+                                status, origin, step)
   end subroutine
 
   ! The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error.
@@ -649,7 +816,7 @@ contains
     type(c_ptr), intent(in), optional :: stream
     integer, intent(out), optional :: status
 
-    call finish(c_synchronize(stream_or_default(stream)), status)
+    call finish(c_synchronize(pointer_or_null(stream)), status)
   end subroutine
 
   ! Copies after what is on the stream, and waits for it. host: c_loc of an array.
@@ -659,7 +826,7 @@ contains
     type(c_ptr), intent(in), optional :: stream
     integer, intent(out), optional :: status
 
-    call finish(c_copy_to_device(field, host, bytes, stream_or_default(stream)), status)
+    call finish(c_copy_to_device(field, host, bytes, pointer_or_null(stream)), status)
   end subroutine
 
   subroutine copy_to_device_32(field, host, bytes, stream, status)
@@ -677,7 +844,7 @@ contains
     type(c_ptr), intent(in), optional :: stream
     integer, intent(out), optional :: status
 
-    call finish(c_copy_to_host(host, field, bytes, stream_or_default(stream)), status)
+    call finish(c_copy_to_host(host, field, bytes, pointer_or_null(stream)), status)
   end subroutine
 
   subroutine copy_to_host_32(host, field, bytes, stream, status)
@@ -821,12 +988,12 @@ contains
     end if
   end subroutine
 
-  function stream_or_default(stream) result(passed)
-    type(c_ptr), intent(in), optional :: stream
+  function pointer_or_null(given) result(passed)
+    type(c_ptr), intent(in), optional :: given
     type(c_ptr) :: passed
 
     passed = c_null_ptr
-    if (present(stream)) passed = stream
+    if (present(given)) passed = given
   end function
 
   function c_text(text) result(characters)

@@ -3,6 +3,7 @@
 
 #include "runtime/library/box_launches.hpp"
 #include "runtime/library/loaded_kernel.hpp"
+#include "runtime/library/point_kernels.hpp"
 #include "runtime/library/rotation.hpp"
 #include "runtime/library/tap_launch.hpp"
 #include "runtime/library/workspace.hpp"
@@ -52,6 +53,7 @@ struct Kernel::State {
   std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step, stage by stage
   LaunchBuffers buffers;     ///< those of the sweep that needs most
   std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
+  std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();
 
   /// What launch() runs: one step.
   const std::vector<StageKernel>& stages() const { return plan.back().stages; }

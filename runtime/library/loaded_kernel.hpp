@@ -5,11 +5,13 @@
 #include "runtime/cuda/module.hpp"
 
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -33,6 +35,11 @@ class LoadedKernel {
   /// prepare() in a thread of its own, which takes the current context along; once a context. What fails there fails
   /// again, and says why, in the next prepare().
   void prepare_in_background(std::size_t shared_bytes);
+
+  /// Another kernel for the same GPU, by the same compiler.
+  std::shared_ptr<LoadedKernel> beside(KernelSource source) const {
+    return std::make_shared<LoadedKernel>(driver_, compiler_, std::move(source), architecture_, driver_version_);
+  }
 
   /// The module in a context, null when it was not prepared there.
   const Module* find(std::uint64_t context_id) const;

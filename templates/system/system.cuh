@@ -26,24 +26,24 @@
 namespace stencil_tune {
 
 /// A block's walk along z. First the levels fill, and may update planes outside the grid. Then all are inside, and plain
-/// steps are enough. Last, the levels run empty.
-template <class S, class T>
+/// steps are enough, but near planes with points. Last, the levels run empty.
+template <class S, class T, class Points = NoPoints>
 struct SystemWalk {
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
 
   const Tile& tile;
   SystemInput<S, T>& input;
-  SystemLevels<S, T>& levels;
+  SystemLevels<S, T, Points>& levels;
 
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
     z = walk<SystemEdges::all>(z, tile.first_plain_plane());
     if (tile.holds_cells) {
-      z = walk_unrolled<SystemEdges::cells>(z, tile.last_plain_plane());
+      z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
     } else {
-      z = walk_unrolled<SystemEdges::none>(z, tile.last_plain_plane());
+      z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
     }
     walk<SystemEdges::all>(z, tile.last_plane());
     input.leave();
@@ -55,6 +55,22 @@ struct SystemWalk {
 #pragma unroll 1
     for (; z < end; ++z) step<kEdges>(z);
     return z;
+  }
+
+  /// Plain steps up to `end`, or a few less; those near planes with points are like those at the ends.
+  template <SystemEdges kEdges>
+  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
+    if constexpr (Points::kAny) {
+#pragma unroll 1
+      while (z < end) {
+        const auto stretch = levels.points.stretch(z, end);
+        z = walk_unrolled<kEdges>(z, stretch.plain_end);
+        z = walk<SystemEdges::all>(z, stretch.busy_end);
+      }
+      return z;
+    } else {
+      return walk_unrolled<kEdges>(z, end);
+    }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.
@@ -83,7 +99,8 @@ STENCIL_DEVICE void system(const Kernel& kernel) {
   const TemporalTile<S, T> tile(arguments);
   SystemInput<S, T> input(arguments, tile, tensor_maps(kernel));
   const SystemOutput<S, T> output(arguments, tile);
-  SystemLevels<S, T> levels(arguments, tile, output);
+  const NoPoints points{};
+  SystemLevels<S, T> levels(arguments, tile, output, points);
   SystemWalk<S, T>{tile, input, levels}.run();
 }
 

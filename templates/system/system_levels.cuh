@@ -1,6 +1,7 @@
 // The levels of a system's fused steps: the planes each of them keeps, and how it makes one state of another.
 #pragma once
 
+#include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/system/system_input.cuh"
 #include "stencil_tune/system/system_rows.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
@@ -13,7 +14,7 @@ namespace stencil_tune {
 enum class SystemEdges {
   none,
   cells,  ///< cells that boundary hold keeps, in planes that are updated
-  all,    ///< those, and whole planes that hold keeps or that lie outside the grid
+  all,    ///< those, whole planes that hold keeps or that lie outside the grid, and planes with points
 };
 
 /// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
@@ -72,7 +73,8 @@ struct AllLevelPlanes<S, T, Indices<kLevel...>> : LevelPlanes<S, T, kLevel>... {
   }
 };
 
-template <class S, class T>
+/// Points: what sources add and receivers capture (system_points.cuh), or none.
+template <class S, class T, class Points = NoPoints>
 struct SystemLevels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
@@ -88,12 +90,13 @@ struct SystemLevels {
   const Arguments<S>& arguments;
   const Tile& tile;
   const SystemOutput<S, T>& output;
+  const Points& points;
   Published published;
   StepBarrier<S, T> step_barrier;
   AllLevelPlanes<S, T, IndicesBelow<S::kLevels>> kept;
 
-  STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o)
-      : arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
+  STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
+      : arguments(a), tile(t), output(o), points(p), published(kPublishedFrom), step_barrier(kBarrierFrom) {
     static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (Shape::kExchangesRows) published.start();
@@ -153,7 +156,9 @@ struct SystemLevels {
     SystemState<S, T, L::kOutputs> updated;
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
+    if constexpr (Points::kAny && kEdges == SystemEdges::all) points.template add_to<L>(z, updated);
     leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
+    if constexpr (Points::kAny && kEdges == SystemEdges::all) points.template capture_of<L>(z, leaving);
     keep<kLevel>(newest, Fields{});
   }
 

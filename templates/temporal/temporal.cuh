@@ -30,7 +30,7 @@ namespace stencil_tune {
 
 template <class S, class T, class Kernel>
 STENCIL_DEVICE void temporal(const Kernel& arguments) {
-  walk_levels<S, T, Levels<S, T>>(arguments);
+  walk_levels<S, T, Levels<S, T>>(arguments, NoPoints{});
 }
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 // The levels of a temporal block: the planes each of them keeps, and how one step updates them all.
 #pragma once
 
+#include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_held.cuh"
 #include "stencil_tune/temporal/temporal_place.cuh"
@@ -9,7 +10,8 @@
 
 namespace stencil_tune {
 
-template <class S, class T>
+/// Points: what sources add and receivers capture (temporal_points.cuh), or none.
+template <class S, class T, class Points = NoPoints>
 struct Levels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
@@ -24,12 +26,13 @@ struct Levels {
 
   const Arguments<S>& arguments;
   const Tile& tile;
+  const Points& points;
   OtherEdges edges;
   WarpBarrier step_barrier;
   KeptPlanes<S, T> kept;
 
-  STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd),
+  STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
+      : arguments(a), tile(t), points(p), edges(t), step_barrier(OtherEdges::kEnd),
         kept(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
@@ -89,6 +92,7 @@ struct Levels {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
     if constexpr (kEdges != Edges::none) hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     kept.template push<kLevel>(newest);
     newest = updated;
   }

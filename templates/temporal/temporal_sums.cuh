@@ -15,6 +15,7 @@
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
+#include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_walk.cuh"
 
@@ -107,7 +108,8 @@ struct AheadOf<S, T, true> {
   using Type = typename PlaneSums<S, T>::template PlaneOf<typename T::ReadsAhead>;
 };
 
-template <class S, class T>
+/// Points: what sources add and receivers capture (temporal_points.cuh), or none.
+template <class S, class T, class Points = NoPoints>
 struct SumLevels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
@@ -130,13 +132,14 @@ struct SumLevels {
 
   const Arguments<S>& arguments;
   const Tile& tile;
+  const Points& points;
   Level levels[Shape::kLevels];
   OtherEdges edges;
   WarpBarrier step_barrier;
 
   /// All planes are 0: what boundary zero reads before the first plane.
-  STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t)
-      : arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+  STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
+      : arguments(a), tile(t), points(p), edges(t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
@@ -212,6 +215,7 @@ struct SumLevels {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
     }
+    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     newest = updated;
   }
 
@@ -266,7 +270,7 @@ struct SumLevels {
 
 template <class S, class T, class Kernel>
 STENCIL_DEVICE void temporal_sums(const Kernel& arguments) {
-  walk_levels<S, T, SumLevels<S, T>>(arguments);
+  walk_levels<S, T, SumLevels<S, T>>(arguments, NoPoints{});
 }
 
 }  // namespace stencil_tune

@@ -1,13 +1,15 @@
 // The walk of a temporal block along z, for levels that keep planes and for levels that keep sums.
 #pragma once
 
+#include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_output.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
 
 namespace stencil_tune {
 
 /// A block's walk along z. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
-template <class S, class T, class Levels>
+/// Points: those that the levels meet.
+template <class S, class T, class Levels, class Points>
 struct TemporalWalk {
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -17,16 +19,16 @@ struct TemporalWalk {
   OutputRows<S, T>& output;
   Levels& levels;
 
-  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough.
-  /// Last, the levels run empty.
+  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough, but
+  /// near planes with points. Last, the levels run empty.
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
     z = walk<Edges::all>(z, tile.first_plain_plane());
     if (tile.holds_cells) {
-      z = walk_unrolled<Edges::cells>(z, tile.last_plain_plane());
+      z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
     } else {
-      z = walk_unrolled<Edges::none>(z, tile.last_plain_plane());
+      z = walk_plain<Edges::none>(z, tile.last_plain_plane());
       levels.clear_held();
     }
     walk<Edges::all>(z, tile.last_plane());
@@ -40,6 +42,23 @@ struct TemporalWalk {
 #pragma unroll 1
     for (; z < end; ++z) step<kEdges>(z);
     return z;
+  }
+
+  /// Plain steps up to `end`, or a few less; those near planes with points are like those at the ends.
+  template <Edges kEdges>
+  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
+    if constexpr (Points::kAny) {
+#pragma unroll 1
+      while (z < end) {
+        const auto stretch = levels.points.stretch(z, end);
+        z = walk_unrolled<kEdges>(z, stretch.plain_end);
+        if constexpr (kEdges == Edges::none) levels.clear_held();
+        z = walk<Edges::all>(z, stretch.busy_end);
+      }
+      return z;
+    } else {
+      return walk_unrolled<kEdges>(z, end);
+    }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.
@@ -69,16 +88,21 @@ struct TemporalWalk {
   }
 };
 
-/// Kernel: its arguments, with tensor maps or without.
-template <class S, class T, class Levels, class Kernel>
-STENCIL_DEVICE void walk_levels(const Kernel& kernel) {
+/// The block's walk, with the points in its tile.
+template <class S, class T, class Levels, class Points, class Kernel>
+STENCIL_DEVICE void walk_tile(const Kernel& kernel, const TemporalTile<S, T>& tile, const Points& points) {
   const Arguments<S>& arguments = plain(kernel);
-  const TemporalTile<S, T> tile(arguments);
-  if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
-  Levels levels(arguments, tile);
-  TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
+  Levels levels(arguments, tile, points);
+  TemporalWalk<S, T, Levels, Points>{tile, input, output, levels}.run();
+}
+
+/// Kernel: its arguments, with tensor maps or without.
+template <class S, class T, class Levels, class Kernel>
+STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
+  const TemporalTile<S, T> tile(plain(kernel));
+  if (!tile.stores_nothing()) walk_tile<S, T, Levels>(kernel, tile, points);
 }
 
 }  // namespace stencil_tune

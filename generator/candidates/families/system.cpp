@@ -78,7 +78,9 @@ std::vector<Parameter> parameters() {
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
-KernelTemplate kernel_template(const Tuning&) { return {"system/system.cuh", "system"}; }
+KernelTemplate kernel_template(const Tuning&) {
+  return {"system/system.cuh", "system", "system/system_points.cuh", "system_with_points"};
+}
 
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();

@@ -105,8 +105,11 @@ std::vector<Parameter> parameters() {
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
 KernelTemplate kernel_template(const Tuning& tuning) {
-  if (tuning.keeps == Keeps::sums) return {"temporal/temporal_sums.cuh", "temporal_sums"};
-  return {"temporal/temporal.cuh", "temporal"};
+  constexpr std::string_view kWithPoints = "temporal/temporal_points.cuh";
+  if (tuning.keeps == Keeps::sums) {
+    return {"temporal/temporal_sums.cuh", "temporal_sums", kWithPoints, "temporal_sums_with_points"};
+  }
+  return {"temporal/temporal.cuh", "temporal", kWithPoints, "temporal_with_points"};
 }
 
 /// Of the field that steps advance, for one output; a row's from the first to the last that is read.

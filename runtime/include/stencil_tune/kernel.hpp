@@ -4,6 +4,7 @@
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/export.hpp"
 #include "stencil_tune/grid.hpp"
+#include "stencil_tune/placed_points.hpp"
 #include "stencil_tune/span.hpp"
 
 #include <cstddef>
@@ -152,6 +153,20 @@ class Kernel {
   /// The same at a place, of which the first step is given: each of the steps has the number after the last one's.
   void advance_at(const Place& place, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                   Span<const double> coefficients = {}) const;
+
+  /// Checks the points, sorts them for the kernels of this run, and copies them to the device; does what prepare() does
+  /// first. The kernels that take points are compiled here once; other points need no compiling. Waits for the copies,
+  /// so not while a stream is being captured. Throws Error(invalid_argument) that names the first point that
+  /// is wrong, Error(exceeds_device_memory), and what prepare() throws.
+  Points place_points(const PointList& points);
+
+  /// advance() with points, exactly as if all steps were made one by one. `data` stays the caller's, and is read and
+  /// written when the stream gets there. Step s of the call reads row s of the series. Where several calls make one
+  /// run, each is given its own rows, and all but the last make a multiple of PointList::every steps. Fused steps of
+  /// 16-bit types keep f32 between them, and receivers see that. Throws Error(invalid_argument) also for points that
+  /// were placed for another kernel or context, and for addresses that are missing or that the GPU does not reach.
+  void advance_with_points(const Points& points, const PointData& data, CUstream_st* stream, Span<void*> fields,
+                           std::int64_t steps, Span<const double> coefficients = {}, const Place& place = {}) const;
 
   const State& state() const noexcept { return *state_; }  ///< for the library's own parts
 

@@ -28,6 +28,8 @@ typedef struct stencil_tune_library stencil_tune_library;
 typedef struct stencil_tune_stencil stencil_tune_stencil;
 /** A kernel that stencil_tune_lookup() found. */
 typedef struct stencil_tune_kernel stencil_tune_kernel;
+/** Sources and receivers that were placed for a kernel. */
+typedef struct stencil_tune_points stencil_tune_points;
 
 /** 0 is success; the others are the error codes of the C++ library, in its order. */
 typedef enum stencil_tune_status {
@@ -143,6 +145,42 @@ typedef struct stencil_tune_export_options {
 /** Options of an export begin with it. */
 #define STENCIL_TUNE_EXPORT_OPTIONS_INIT \
   { sizeof(stencil_tune_export_options), NULL, NULL, 0, 0, 0, 0 }
+
+/** One cell of a source or a receiver; a point off the grid has several (stencil_tune_spread()). Since 0.3, as all that
+ * has to do with points. */
+typedef struct stencil_tune_point_cell {
+  int32_t point;   /**< number of the source or receiver, from 0 */
+  int32_t field;   /**< in the order of a launch's addresses, from 0 */
+  int64_t cell[3]; /**< x, y, z; 0 beyond the stencil's rank */
+  double weight;   /**< of the cell */
+} stencil_tune_point_cell;
+
+/** What runs do at points, for any number of steps; step s counts from the first one of a call, 0.
+ *
+ * Sources: at step s `field[cell] += weight * series[s][point]`, right after the stage that writes the field and before
+ * anything reads it. The field is one that a stage writes, under that name ("u_next"). Entries for one cell add in the
+ * order of the list.
+ *
+ * Receivers: after every `every`th step, where (s + 1) % every is 0, `records[record][point]` is the sum of
+ * weight * field[cell] over the point's entries, in the order of the list. The field is one of the state that the step
+ * has changed, under the name that it has after the step ("u").
+ *
+ * No cell may lie in the layers that boundary hold keeps there. */
+typedef struct stencil_tune_point_list {
+  size_t struct_size;                            /**< set by STENCIL_TUNE_POINT_LIST_INIT */
+  const stencil_tune_point_cell* source_cells;   /**< in any order */
+  const stencil_tune_point_cell* receiver_cells; /**< in any order */
+  int64_t source_cell_count;                     /**< entries of source_cells */
+  int64_t receiver_cell_count;                   /**< entries of receiver_cells */
+  int32_t sources;                               /**< columns of the series */
+  int32_t receivers;                             /**< columns of the records */
+  int32_t every;                                 /**< steps from one record to the next; 0: 1 */
+  int32_t reserved;                              /**< 0 */
+} stencil_tune_point_list;
+
+/** A list begins with it: no points. */
+#define STENCIL_TUNE_POINT_LIST_INIT \
+  { sizeof(stencil_tune_point_list), NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 /** Of the library: "0.1.0". */
 const char* stencil_tune_version(void);
@@ -322,6 +360,37 @@ stencil_tune_status stencil_tune_launch_stage_at(const stencil_tune_kernel* kern
 stencil_tune_status stencil_tune_advance_at(const stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
                                             struct CUstream_st* stream, void** fields, int32_t field_count,
                                             int64_t steps, const double* coefficients, int32_t coefficient_count);
+
+/* Points: sources, which add time series at cells during a run, and receivers, which record cells; exact inside fused
+ * steps. Since 0.3. */
+
+/** Writes the cells around a position between them, weighted linearly along each axis, to `cells`, which has room for
+ * 8; returns how many there are. position: three numbers in cells, where (0, 0, 0) is the middle of the first one. */
+int32_t stencil_tune_spread(int32_t point, int32_t field, const double* position, stencil_tune_point_cell* cells);
+/** Checks the points, sorts them for the kernel's launches, and copies them to the current context's device; does what
+ * stencil_tune_prepare() does first. Kernels that take points are compiled here once; other points need no compiling.
+ * Waits for the copies. STENCIL_TUNE_INVALID_ARGUMENT: the message names the first point that is wrong.
+ * The points keep the kernel alive, and serve one stream at a time. */
+stencil_tune_status stencil_tune_place_points(stencil_tune_kernel* kernel, const stencil_tune_point_list* list,
+                                              stencil_tune_points** points);
+void stencil_tune_release_points(stencil_tune_points* points); /**< NULL is fine; in the context that they are in */
+/** Rows that a call of so many steps records: steps / every. */
+int64_t stencil_tune_points_records(const stencil_tune_points* points, int64_t steps);
+/** Steps that one launch of a long run with the points makes. */
+int32_t stencil_tune_points_fused_steps(const stencil_tune_points* points);
+/** What runs with the points go without, and why, a line each; empty where they run what all others do. Lives as long
+ * as the points. */
+const char* stencil_tune_points_notes(const stencil_tune_points* points);
+/** stencil_tune_advance_at() with points. series: device memory [step of the call][source], NULL where there are no
+ * sources. records: device memory [record][receiver], NULL where nothing is recorded. Both in the type that kernels
+ * compute in: double for "f64", else float. Where several calls make one run, each is given its own rows, and all but
+ * the last make a multiple of `every` steps. Can be captured in a graph. */
+stencil_tune_status stencil_tune_advance_with_points(const stencil_tune_kernel* kernel,
+                                                     const stencil_tune_points* points, const void* series,
+                                                     void* records, const int64_t* origin, int64_t step,
+                                                     struct CUstream_st* stream, void** fields, int32_t field_count,
+                                                     int64_t steps, const double* coefficients,
+                                                     int32_t coefficient_count);
 
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);

@@ -23,5 +23,7 @@
 #include "stencil_tune/grid.hpp"
 #include "stencil_tune/kernel.hpp"
 #include "stencil_tune/library.hpp"
+#include "stencil_tune/placed_points.hpp"
+#include "stencil_tune/points.hpp"
 #include "stencil_tune/span.hpp"
 #include "stencil_tune/stencil.hpp"

@@ -62,6 +62,44 @@ TEST_F(CApiTest, LooksUpPreparesAndLaunches) {
   EXPECT_EQ(driver_.launches.size(), 5U);
 }
 
+TEST_F(CApiTest, PlacesPointsAndAdvancesWithThem) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  const double position[] = {10, 11.25, 12.5};
+  stencil_tune_point_cell cells[8];
+  ASSERT_EQ(stencil_tune_spread(0, 1, position, cells), 4);
+  EXPECT_EQ(cells[3].cell[1], 12);
+  EXPECT_EQ(cells[3].weight, 0.125);
+  const stencil_tune_point_cell receiver = {0, 0, {5, 5, 5}, 1};
+  stencil_tune_point_list list = STENCIL_TUNE_POINT_LIST_INIT;
+  list.source_cells = cells;
+  list.source_cell_count = 4;
+  list.sources = 1;
+  list.receiver_cells = &receiver;
+  list.receiver_cell_count = 1;
+  list.receivers = 1;
+  list.every = 2;
+  stencil_tune_points* points = nullptr;
+  ASSERT_EQ(stencil_tune_place_points(kernel_, &list, &points), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_points_records(points, 5), 2);
+  EXPECT_EQ(stencil_tune_points_fused_steps(points), 1);
+  EXPECT_STREQ(stencil_tune_points_notes(points), "");
+  void* fields[] = {at(0x100000), at(0x900000)};
+  EXPECT_EQ(stencil_tune_advance_with_points(kernel_, points, at(0x10000), at(0x20000), nullptr, 0, nullptr, fields, 2,
+                                             5, nullptr, 0),
+            STENCIL_TUNE_OK)
+      << message();
+  EXPECT_EQ(driver_.launches.size(), 5U + 5U + 2U) << "steps, sources, records";
+  EXPECT_EQ(stencil_tune_advance_with_points(kernel_, points, nullptr, at(0x20000), nullptr, 0, nullptr, fields, 2, 5,
+                                             nullptr, 0),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("series"), std::string::npos);
+  stencil_tune_release_points(points);
+  list.source_cells = nullptr;
+  EXPECT_EQ(stencil_tune_place_points(kernel_, &list, &points), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(points, nullptr);
+  EXPECT_EQ(driver_.count("allocate"), driver_.count("free"));
+}
+
 TEST_F(CApiTest, RunsOnAThreadWithoutAContext) {
   ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
   EXPECT_EQ(stencil_tune_kernel_device(kernel_), 0);

@@ -4,6 +4,9 @@
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 
+#include "runtime/library/point_kernels.hpp"
+#include "stencil_tune/library.hpp"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -65,6 +68,26 @@ TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
     const Tuning tuning = parse_code(code);
     ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
     EXPECT_NO_THROW(compiler->compile(generate({problem, tuning}), "sm_90")) << code;
+  }
+}
+
+TEST(NvrtcKernels, KernelsWithPointsCompile) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Extents grid{3, {128, 128, 128}};
+  const Problem star = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, grid, 0, 8);
+  for (const char* code :
+       {"temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2.cl2", "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2"}) {
+    EXPECT_NO_THROW(compiler->compile(generate_with_points({star, parse_code(code)}), "sm_90")) << code;
+  }
+  const Problem wave =
+      make_problem(load_stencil("corpus/acoustic3d_o2.toml"), ElementType::f32, {}, grid, 0, 8, kWholeStep);
+  const char* code = "system.bx32.by4.rx2.ry4.v2.tmarows.pf1.t2";
+  EXPECT_NO_THROW(compiler->compile(generate_with_points({wave, parse_code(code)}), "sm_90")) << code;
+  for (const PointTask task : {PointTask::add, PointTask::record, PointTask::sum}) {
+    for (const ElementType type : {ElementType::f64, ElementType::f16}) {
+      EXPECT_NO_THROW(compiler->compile(point_kernel_source(task, type), "sm_90")) << name(type);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -33,20 +34,29 @@ class HostDriver : public FakeDriver {
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
     const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
-    kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
+    kernels_.push_back(HostLibrary(std::span(&source, 1), files).kernel(entry));
+    clusters_.push_back(cluster_of(source.text));
     return reinterpret_cast<CUfunc_st*>(kernels_.size());
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
     const HostKernel& kernel = kernels_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
-    const auto fault = kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes}, argument);
+    const unsigned cluster = clusters_.at(reinterpret_cast<std::uintptr_t>(function) - 1);
+    const auto fault =
+        kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes, .cluster = cluster}, argument);
     EXPECT_FALSE(fault) << fault->message;
     ++launched;
+  }
+  void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) override {
+    stencil_tune::encode_tensor_map(map, size_of(type), to);
   }
   DevicePointer allocate(std::size_t bytes) override {
     return reinterpret_cast<DevicePointer>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));
   }
   void free(DevicePointer pointer) noexcept override { std::free(reinterpret_cast<void*>(pointer)); }
+  void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st*) override {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
   void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
     for (std::size_t z = 0; z < region.extent[2]; ++z) {
       for (std::size_t y = 0; y < region.extent[1]; ++y) {
@@ -58,10 +68,19 @@ class HostDriver : public FakeDriver {
   }
 
   int launched = 0;
+  std::span<const TemplateFile> files = template_files();  ///< that kernels are made of
 
  private:
+  /// As the kernel itself says it to CUDA.
+  static unsigned cluster_of(const std::string& text) {
+    constexpr std::string_view kSays = "STENCIL_CLUSTER(";
+    const std::size_t at = text.find(kSays);
+    return at == std::string::npos ? 1U : static_cast<unsigned>(std::stoul(text.substr(at + kSays.size())));
+  }
+
   std::vector<std::string> sources_;
   std::vector<HostKernel> kernels_;
+  std::vector<unsigned> clusters_;
 };
 
 }  // namespace stencil_tune

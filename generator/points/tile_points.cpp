@@ -1,0 +1,247 @@
+#include "generator/points/tile_points.hpp"
+
+#include "generator/candidates/family.hpp"
+#include "generator/points/point_checks.hpp"
+#include "stencil_tune/error.hpp"
+#include "templates/tile_span.cuh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::int64_t kMostPlanes = std::numeric_limits<int>::max();
+constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 33;  // beyond it tables are refused rather than allocated
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// The tiles of a kernel along one of its axes.
+class TileAxis {
+ public:
+  TileAxis(const Candidate& candidate, std::size_t axis) {
+    const KernelShape& shape = candidate.shape();
+    const FusedLevels& fused = shape.fused;
+    n_ = shape.axes.extents[axis];
+    tiles_ = shape.tiles[axis];
+    size_ = static_cast<int>(axis == 0 ? fused.width : fused.height);
+    before_ = axis == 0 ? fused.left : fused.above;
+    after_ = axis == 0 ? fused.right : fused.below;
+    shift_ = axis == 0 ? fused.shift : 0;
+    periodic_ = shape.axes.boundaries[axis] == Boundary::periodic;
+  }
+
+  std::int64_t tiles() const { return tiles_; }
+
+  /// Where a tile has a cell.
+  struct Place {
+    std::int64_t tile;
+    std::int64_t offset;  ///< from the tile's first cell
+    bool stored;          ///< by that tile
+  };
+
+  /// Of each tile that has the cell, its halo included.
+  std::vector<Place> places_of(std::int64_t cell) const {
+    std::vector<Place> places;
+    for (const std::int64_t alike : {cell - n_, cell, cell + n_}) {  // what a periodic tile beyond the grid's end has
+      if (alike != cell && !periodic_) continue;
+      const std::int64_t useful = size_ - before_ - after_;
+      const std::int64_t first = std::max<std::int64_t>(0, (alike + shift_ + before_ - size_) / useful - 1);
+      const std::int64_t last = std::min(tiles_ - 1, (alike + shift_ + before_) / useful + 1);
+      for (std::int64_t tile = first; tile <= last; ++tile) add(tile, cell, alike, places);
+      if (!periodic_ && last < tiles_ - 1) add(tiles_ - 1, cell, alike, places);
+    }
+    return places;
+  }
+
+ private:
+  void add(std::int64_t tile, std::int64_t cell, std::int64_t alike, std::vector<Place>& places) const {
+    const auto span = tile_span<std::int64_t>(tile, tiles_, n_, size_, before_, after_, shift_, periodic_);
+    const std::int64_t offset = alike - span.origin;
+    if (offset < 0 || offset >= size_) return;
+    places.push_back({tile, offset, alike == cell && cell >= span.low && cell < span.high});
+  }
+
+  std::int64_t n_ = 0, tiles_ = 0;
+  int size_ = 0, before_ = 0, after_ = 0, shift_ = 0;
+  bool periodic_ = false;
+};
+
+/// A point's cell in one tile.
+struct InTile {
+  std::int64_t tile;
+  std::int64_t plane;
+  int warp;
+  WarpCell cell;
+  std::size_t entry;  ///< of the list
+
+  auto key() const { return std::tuple(tile, plane, warp, entry); }
+};
+
+class TileSorter {
+ public:
+  explicit TileSorter(const Candidate& candidate)
+      : candidate_(candidate),
+        tuning_(candidate.tuning()),
+        axes_(candidate.shape().axes),
+        x_(candidate, 0),
+        y_(candidate, 1) {}
+
+  TilePoints sort(const std::vector<PointCell>& sources, const std::vector<PointCell>& receivers) {
+    const std::vector<InTile> adding = place(sources, false);
+    const std::vector<InTile> captured = place(receivers, true);
+    TilePoints result;
+    find_planes(adding, captured, result);
+    find_warps(adding, captured, result);
+    for (const InTile& each : adding) {
+      const PointCell& source = sources[each.entry];
+      result.sources.push_back({each.cell, source.point, source.weight});
+    }
+    result.places.resize(receivers.size());
+    for (std::size_t place = 0; place < captured.size(); ++place) {
+      result.receivers.push_back(captured[place].cell);
+      result.places[captured[place].entry] = static_cast<unsigned>(place);
+    }
+    return result;
+  }
+
+ private:
+  int warps() const { return tuning_.block_x / kWarpLanes * tuning_.block_y; }
+
+  std::int64_t index_on(std::size_t axis, const PointCell& cell) const {
+    return axes_.has(axis) ? cell.cell[static_cast<std::size_t>(axes_.grid_axis[axis])] : 0;
+  }
+
+  /// In the order of the tables.
+  std::vector<InTile> place(const std::vector<PointCell>& cells, bool stored_alone) const {
+    std::vector<InTile> placed;
+    for (std::size_t entry = 0; entry < cells.size(); ++entry) {
+      const auto columns = x_.places_of(index_on(0, cells[entry]));
+      for (const TileAxis::Place& row : y_.places_of(index_on(1, cells[entry]))) {
+        for (const TileAxis::Place& column : columns) {
+          if (stored_alone && !(row.stored && column.stored)) continue;
+          placed.push_back(in_tile(cells[entry], entry, column, row));
+        }
+      }
+    }
+    std::sort(placed.begin(), placed.end(), [](const InTile& a, const InTile& b) { return a.key() < b.key(); });
+    return placed;
+  }
+
+  InTile in_tile(const PointCell& cell, std::size_t entry, const TileAxis::Place& column,
+                 const TileAxis::Place& row) const {
+    const std::int64_t block_height = candidate_.shape().fused.block_height;
+    const std::int64_t block_row = row.tile * tuning_.cluster + row.offset / block_height;
+    const std::int64_t thread_x = column.offset / tuning_.register_x;
+    const std::int64_t thread_y = row.offset % block_height / tuning_.register_y;
+    const std::int64_t i = column.offset % tuning_.register_x;
+    const std::int64_t j = row.offset % block_height % tuning_.register_y;
+    return {.tile = block_row * x_.tiles() + column.tile,
+            .plane = index_on(2, cell),
+            .warp = static_cast<int>(thread_y * (tuning_.block_x / kWarpLanes) + thread_x / kWarpLanes),
+            .cell = {static_cast<unsigned char>(thread_x % kWarpLanes),
+                     static_cast<unsigned char>(j * tuning_.register_x + i), static_cast<unsigned short>(cell.field)},
+            .entry = entry};
+  }
+
+  void find_planes(const std::vector<InTile>& adding, const std::vector<InTile>& captured, TilePoints& result) {
+    for (const auto* each : {&adding, &captured}) {
+      for (const InTile& point : *each) rows_.try_emplace({point.tile, point.plane}, 0);
+    }
+    result.tiles.assign(at(x_.tiles() * y_.tiles() * tuning_.cluster), -1);
+    int tiles = 0;
+    int row = 0;
+    for (auto& [place, number] : rows_) {
+      number = row++;
+      int& tile = result.tiles[at(place.first)];
+      if (tile < 0) tile = tiles++;
+    }
+    const std::int64_t planes = axes_.extents[2];
+    if (tiles * planes > kMostTableBytes / static_cast<std::int64_t>(sizeof(PointPlane))) {
+      throw Error(
+          ErrorCode::exceeds_device_memory,
+          fmt::format("points lie in {} tiles of {} planes: their tables would be larger than 8 GiB", tiles, planes));
+    }
+    result.planes.assign(at(tiles * planes), {static_cast<int>(planes), 0});
+    std::int64_t tile_before = -1;
+    std::int64_t z = 0;
+    for (const auto& [place, number] : rows_) {
+      const auto [tile, plane] = place;
+      if (tile != tile_before) z = 0;
+      const std::int64_t own = result.tiles[at(tile)] * planes;
+      for (; z <= plane; ++z) result.planes[at(own + z)] = {static_cast<int>(plane), number};
+      tile_before = tile;
+    }
+  }
+
+  void find_warps(const std::vector<InTile>& adding, const std::vector<InTile>& captured, TilePoints& result) const {
+    unsigned source = 0;
+    unsigned receiver = 0;
+    const auto skip = [](const std::vector<InTile>& points, unsigned first,
+                         std::tuple<std::int64_t, std::int64_t, int> to) {
+      while (first < points.size() && std::tuple(points[first].tile, points[first].plane, points[first].warp) < to)
+        ++first;
+      return first;
+    };
+    for (const auto& [place, row] : rows_) {
+      for (int warp = 0; warp < warps(); ++warp) {
+        source = skip(adding, source, {place.first, place.second, warp});
+        receiver = skip(captured, receiver, {place.first, place.second, warp});
+        result.warps.push_back({source, receiver});
+      }
+    }
+    result.warps.push_back({static_cast<unsigned>(adding.size()), static_cast<unsigned>(captured.size())});
+  }
+
+  static constexpr int kWarpLanes = 32;
+
+  const Candidate& candidate_;
+  const Tuning& tuning_;
+  const KernelAxes& axes_;
+  TileAxis x_, y_;
+  std::map<std::pair<std::int64_t, std::int64_t>, int> rows_;  ///< of each tile and plane with points: its number
+};
+
+}  // namespace
+
+ReceiverCells receiver_cells(const PointList& points) {
+  ReceiverCells result;
+  std::map<std::pair<int, std::array<std::int64_t, kMaxRank>>, std::size_t> known;
+  for (const PointCell& cell : points.receiver_cells) {
+    const auto [place, is_new] = known.try_emplace({cell.field, cell.cell}, result.cells.size());
+    if (is_new) result.cells.push_back(cell);
+    result.of_entries.push_back(place->second);
+  }
+  return result;
+}
+
+std::string points_obstacle(const Candidate& candidate, const PointList& points) {
+  const Family& family = candidate.family();
+  if (family.kernel_template(candidate.tuning()).points_file.empty()) {
+    return fmt::format("kernels of the family {} take no points", family.name);
+  }
+  if (candidate.shape().axes.extents[2] >= kMostPlanes) return "the grid has more planes than tables of points number";
+  const FusedSystem& system = candidate.shape().system;
+  const StepFacts& step = candidate.problem().step;
+  const auto stages = static_cast<int>(tuned_step(candidate.problem(), candidate.tuning()).step.stages.size());
+  for (const PointCell& receiver : points.receiver_cells) {
+    const int output = recorded_output(step, receiver.field).value_or(-1);
+    for (const SystemLevel& level : system.levels) {
+      const bool ends_step = level.stage == stages - 1;
+      if (!ends_step || std::count(level.out.begin(), level.out.end(), output) > 0) continue;
+      return fmt::format("field '{}' does not leave every step that the kernel fuses",
+                         candidate.problem().stencil.fields[static_cast<std::size_t>(receiver.field)]);
+    }
+  }
+  return "";
+}
+
+TilePoints sort_by_tiles(const Candidate& candidate, const PointList& points, const ReceiverCells& receivers) {
+  return TileSorter(candidate).sort(points.source_cells, receivers.cells);
+}
+
+}  // namespace stencil_tune

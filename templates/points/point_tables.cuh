@@ -1,0 +1,63 @@
+// Points as tables in device memory: sources, which add a time series at cells, and receivers, which record cells. Plain
+// C++ that the host, which writes them, and the kernel, which reads them, both compile.
+#pragma once
+
+namespace stencil_tune {
+
+/// A cell of a warp's part of a plane: row cell / kCells, column cell % kCells of that lane.
+struct WarpCell {
+  unsigned char lane;
+  unsigned char cell;
+  unsigned short field;  ///< that it is of: an index into the stencil's fields
+};
+
+/// A source's cell.
+template <class Value>
+struct SourceCell {
+  WarpCell at;
+  int series;
+  Value weight;
+};
+
+/// Of a plane of a tile.
+struct PointPlane {
+  int next;  ///< this plane where it has points, else the next that has; the number of planes where none has
+  int row;   ///< of that plane, of the table of warps
+};
+
+/// Where a warp's points of a plane begin; they end with the next warp's.
+struct WarpPoints {
+  unsigned source;
+  unsigned receiver;
+};
+
+/// The points of one kernel's tiles. A tile's sources are those of all cells that it computes, its receivers those of
+/// the cells that it stores.
+///
+///     tiles    [ -1   0  -1   1 ... ]      a number a tile, row by row, of those that have points
+///     planes     0: [ 7 7 7 7 7 7 7 7 | 9 9 | n n ... ]  next          1: [ ... ]
+///     warps      plane 7: [ warp 0 | warp 1 | ... ]   plane 9: [ ... ]
+///     sources    [ of warp 0 of plane 7 | of warp 1 ... ]    receivers    [ the same ]
+template <class Value>
+struct PointTables {
+  const int* tiles;
+  const PointPlane* planes;  ///< of each tile that has points, all planes of the grid
+  const WarpPoints* warps;   ///< one more at the end
+  const SourceCell<Value>* sources;
+  const WarpCell* receivers;
+  const Value* series;        ///< [step of the launch][source]
+  Value* captured;            ///< [step of the launch][place among `receivers`]
+  long long series_stride;    ///< values from one step to the next
+  long long captured_stride;  ///< the same
+  unsigned recorded;          ///< bit t: receivers record the state after step t of the launch
+  unsigned reserved;
+};
+
+/// A kernel's one parameter where it takes points.
+template <class Kernel, class Value>
+struct PointArguments {
+  Kernel kernel;
+  PointTables<Value> points;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,40 @@
+// Where an overlapping tile lies along one axis: what the kernel goes by, and the host when it looks for the tiles that
+// have a cell. Plain C++ that both compile.
+#pragma once
+
+#include "stencil_tune/both_sides.cuh"
+
+namespace stencil_tune {
+
+/// One axis of a tile, its halo included.
+template <class Index>
+struct TileSpan {
+  Index origin;  ///< first cell of the tile; negative only under periodic
+  Index low;     ///< first cell that the tile stores
+  Index high;    ///< one past the last
+  bool at_low;   ///< the tile starts with the grid
+  bool at_high;  ///< the tile ends with the grid
+};
+
+/// Of `tile` among `tiles` along an axis of n cells. before, after: halo cells of `size`. Tiles after the first begin
+/// `shift` cells earlier than where the one before ends its own cells.
+template <class Index>
+STENCIL_BOTH_SIDES TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after,
+                                             int shift, bool periodic) {
+  TileSpan<Index> span{};
+  const Index useful = size - before - after;
+  if (periodic) {
+    span.origin = tile * useful - before;
+    span.low = tile * useful;
+    span.high = span.low + useful < n ? span.low + useful : n;
+  } else {
+    span.at_low = tile == 0;
+    span.at_high = tile == tiles - 1;
+    span.origin = span.at_high ? n - size : tile * useful - (shift == 0 || span.at_low ? Index(0) : Index(shift));
+    span.low = span.at_low ? Index(0) : tile * useful + before - shift;
+    span.high = span.at_high ? n : tile * useful + size - after - shift;
+  }
+  return span;
+}
+
+}  // namespace stencil_tune
