@@ -11,6 +11,7 @@
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/copy_family.hpp"
 #include "tests/kernels/kernel_cases.hpp"
+#include "tests/kernels/systolic_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/measure/launcher.hpp"
 #include "tuner/verify/verification.hpp"
@@ -28,6 +29,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -253,6 +255,20 @@ TEST_F(DeviceTemporalForms, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(
 TEST_F(DeviceTemporalForms, ReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST_F(DeviceTemporalForms, ServeDefinitionsNonlinearAndWithoutCorners) { expect_right(defined_temporal_cases()); }
+
+TEST_F(DeviceTemporalForms, PassRowsFromWarpToWarp) { expect_right(systolic_pipeline_cases()); }
+
+TEST_F(DeviceTemporalForms, PassRowsOfStencilsThatReachFurtherToOneSide) { expect_right(lopsided_systolic_cases()); }
+
+TEST_F(DeviceTemporalForms, PassRowsWithEveryBoundary) {
+  for (const auto& [x, walk] : {std::pair{Boundary::hold, Boundary::hold},
+                                {Boundary::zero, Boundary::zero},
+                                {Boundary::periodic, Boundary::periodic},
+                                {Boundary::clamp, Boundary::hold},
+                                {Boundary::reflect, Boundary::zero}}) {
+    expect_right(systolic_cases(x, walk));
+  }
+}
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------
 

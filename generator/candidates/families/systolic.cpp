@@ -28,9 +28,9 @@ Parameter sums_alone() {
   return row;
 }
 
-Parameter warps() {
-  return number("warps", "tg", &Tuning::groups, "kGroups", {4, 8, 12, 16},
-                "warps of a block, with the same columns: each has an equal part of the fused steps")
+Parameter groups_of_one_warp() {
+  return number("groups of steps", "tg", &Tuning::groups, "kGroups", {4, 8, 12, 16},
+                "groups of one warp each, with the same columns: each has an equal part of the fused steps")
       .coded_always();
 }
 
@@ -71,7 +71,7 @@ std::vector<Parameter> parameters() {
           sums_alone(),
           batches_on_their_way(),
           fused_steps(),
-          warps(),
+          groups_of_one_warp(),
           rows_of_a_batch(),
           shares_of_the_grid(),
           store_hint()};

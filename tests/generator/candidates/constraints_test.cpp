@@ -383,6 +383,20 @@ p = "p_prev"
   add(forced("rank = 3\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[x-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\nu = "
              "\"w\"\n"),
       "system.bx32.by4.rx2.ry2.v2.pf3.t2.ch3");
+  const auto flat_run = [](int order, std::int64_t columns, ElementType type, Boundary walk = Boundary::hold) {
+    return make_problem(make_builtin(Shape::star, 2, order), type, {Boundary::hold, walk, walk},
+                        {2, {columns, 4096, 1}}, 0, 100);
+  };
+  add(flat_run(1, 4096, ElementType::f64), "systolic.rx7.pf1.t128.tg8.sh132");
+  add(flat_run(1, 4096, ElementType::f64), "systolic.rx7.t30.tg8.sh132");
+  add(flat_run(1, 4096, ElementType::f64), "systolic.rx13.pf1.t32.tg8.sh132", of_little_memory);
+  add(flat_run(1, 4096, ElementType::bf16), "systolic.rx13.pf1.t32.tg8.sh132", limits_of_architecture("sm_75"));
+  add(flat_run(8, 200, ElementType::f32, Boundary::clamp), "systolic.rx7.pf1.t8.tg8.sh132");
+  add(flat_run(1, 4096, ElementType::f64), "systolic.rx7.pf1.t96.tg16.sh132");
+  const char* placed =
+      "rank = 2\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[y-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\n";
+  add(make_problem(parse_definition(placed, "placed.toml"), ElementType::f32, {}, {2, {4096, 4096, 1}}, 0, 100),
+      "systolic.rx7.pf1.t8.tg8.sh132");
   for (const Family* family : families()) {
     for_each_constraint(
         *family, [&](const Constraint& constraint) { EXPECT_TRUE(seen.count(constraint.name)) << constraint.name; });
