@@ -101,7 +101,7 @@ TEST(NvrtcKernels, TilesOfHundredsOfCellsCompile) {
       "# include \"stencil_tune/rows.cuh\"\n"
       "template <int... k> __device__ int sum(stencil_tune::Indices<k...>) { return (k + ...); }\n"
       "extern \"C\" __global__ void " +
-      source.name + "(int* to) { *to = sum(stencil_tune::IndicesBelow<1000>{}); }\n";
+      source.entry + "(int* to) { *to = sum(stencil_tune::IndicesBelow<1000>{}); }\n";
   EXPECT_NO_THROW(compiler->compile(source, "sm_90"));
 }
 
