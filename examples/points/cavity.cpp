@@ -26,7 +26,7 @@ namespace {
 namespace st = stencil_tune;
 using examples::PointRun;
 
-constexpr const char* kYee = R"(
+constexpr const char* kYee = R"toml(
 name = "yee2d"
 rank = 2
 fields = ["ez", "hx", "hy", "ca", "ez_next", "hx_next", "hy_next"]
@@ -41,7 +41,7 @@ ez_next = "ez + ca*(d_x_backward(hy_next) - d_y_backward(hx_next))"
 ez_next = "ez"
 hx_next = "hx"
 hy_next = "hy"
-)";
+)toml";
 
 constexpr float kCa = 0.4F;
 constexpr double kSpeed = 0.4;  // sqrt(ca * ch): cells a step

@@ -22,7 +22,7 @@ namespace st = stencil_tune;
 using examples::PointRun;
 
 // corpus/acoustic3d_o2.toml, so that what was tuned for that serves here; v: cells a step, over sqrt(c2).
-constexpr const char* kWave = R"(
+constexpr const char* kWave = R"toml(
 name = "acoustic3d_o2"
 rank = 3
 fields = ["p", "p_prev", "v", "p_next"]
@@ -33,7 +33,7 @@ p_next = "2*p - p_prev + c2 * v^2 * laplacian(p, accuracy=2)"
 [rotate]
 p_next = "p"
 p = "p_prev"
-)";
+)toml";
 
 constexpr double kCourant = 0.31622776601683794;  // sqrt(c2): cells a step where v is 1
 constexpr double kPeriod = 30;                    // of the wavelet, in steps
