@@ -45,8 +45,8 @@ Length length_of(const std::string& text) {
 Length limit_of(const Tuning& tuning) {
   if (tuning.family->name == "temporal") {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{2145, 1570} : Length{1940, 1415};
-    return more ? Length{1860, 1330} : Length{1660, 1185};
+    if (tuning.keeps == Keeps::sums) return more ? Length{2165, 1585} : Length{1965, 1435};
+    return more ? Length{1885, 1350} : Length{1680, 1200};
   }
   if (tuning.family->name == "direct") return {599, 425};
   if (tuning.planes == Planes::ring) return tuning.keeps == Keeps::sums ? Length{1190, 875} : Length{905, 650};
