@@ -5,6 +5,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/kernel/signature.hpp"
 #include "runtime/compile/compiler.hpp"
+#include "runtime/export/export.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
@@ -66,10 +67,12 @@ std::string problem_name(const ProblemKey& key) {
                      key.pitch, to_string(key.boundaries, key.extents.rank), key.steps);
 }
 
-KernelSource source_of(const TrialRecord& trial, const Definitions& definitions) {
-  const ProblemKey& key = trial.problem;
-  const Problem problem = make_problem(stencil_of(key, definitions), key.type, key.boundaries, key.extents, key.pitch,
-                                       key.steps, key.stage);
+Problem problem_of(const ProblemKey& key, const Definitions& definitions) {
+  return make_problem(stencil_of(key, definitions), key.type, key.boundaries, key.extents, key.pitch, key.steps,
+                      key.stage);
+}
+
+KernelSource source_of(const TrialRecord& trial, const Problem& problem) {
   const Tuning tuning = parse_code(trial.code);
   const Limits limits = limits_of_architecture(trial.platform.architecture);
   if (const auto violation = first_violation({problem, tuning}, limits)) {
@@ -90,20 +93,27 @@ struct Job {
 };
 
 struct Settings {
-  std::string folder;  // for the sources; empty: none
+  std::string folder;   // for the sources; empty: none
+  std::string exports;  // folder for the exported files; empty: none
+  bool resources = false;
   int threads = 2;
   bench::Tables tables = bench::Tables::counted;
 };
 
 void run(Job& job, const Definitions& definitions, Compiler& compiler, const Settings& settings) {
   try {
-    const KernelSource source = source_of(*job.trial, definitions);
-    if (!settings.folder.empty()) {
-      const std::string file = fmt::format("{}.{}.cu", problem_name(job.trial->problem), job.trial->code);
-      std::ofstream(std::filesystem::path(settings.folder) / file) << source.text;
+    const Problem problem = problem_of(job.trial->problem, definitions);
+    const KernelSource source = source_of(*job.trial, problem);
+    const std::string file = fmt::format("{}.{}.cu", problem_name(job.trial->problem), job.trial->code);
+    if (!settings.folder.empty()) std::ofstream(std::filesystem::path(settings.folder) / file) << source.text;
+    if (!settings.exports.empty()) {
+      const ExportOptions options{.name = "winner", .architecture = job.trial->platform.architecture};
+      std::ofstream(std::filesystem::path(settings.exports) / file)
+          << export_kernel(problem, parse_code(job.trial->code), options).source;
     }
     const CompiledKernel compiled = compiler.compile(source, job.trial->platform.architecture);
-    job.result = fmt::format("{:016x}", bench::code_hash(compiled.cubin, settings.tables));
+    job.result = settings.resources ? fmt::format("{} {}", compiled.resources.registers, compiled.resources.spill_bytes)
+                                    : fmt::format("{:016x}", bench::code_hash(compiled.cubin, settings.tables));
   } catch (const std::exception& error) {
     const std::string text = error.what();
     job.result = "failed: " + text.substr(0, text.find('\n'));
@@ -154,9 +164,13 @@ int print_codes(const po::variables_map& given) {
   if (given.count("fresh") > 0) std::erase_if(winners, [](const WinnerRecord& each) { return is_stale(each.trial); });
   const Settings settings{
       .folder = given["sources"].as<std::string>(),
+      .exports = given["exports"].as<std::string>(),
+      .resources = given.count("resources") > 0,
       .threads = given["threads"].as<int>(),
       .tables = given.count("without-tables") > 0 ? bench::Tables::left_out : bench::Tables::counted};
-  if (!settings.folder.empty()) std::filesystem::create_directories(settings.folder);
+  for (const std::string& folder : {settings.folder, settings.exports}) {
+    if (!folder.empty()) std::filesystem::create_directories(folder);
+  }
   std::vector<Job> jobs(winners.size());
   for (std::size_t i = 0; i < winners.size(); ++i) jobs[i].trial = &winners[i].trial;
   run_all(jobs, definitions, settings);
@@ -178,6 +192,8 @@ int main(int argc, char** argv) try {
   options.add_options()("help", "this text")("winners", po::value<std::string>()->default_value(""),
                                              "a file of `stencil-tune db export`; default: the winners that ship")(
       "sources", po::value<std::string>()->default_value(""), "a folder to write the generated sources to")(
+      "exports", po::value<std::string>()->default_value(""), "a folder to write the exported files to")(
+      "resources", "registers and spilled bytes (stored and loaded) in place of the hash")(
       "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
       "without-tables", "leave tables in memory out of the hash")(
       "resign", po::value<std::string>(),
