@@ -3,7 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/points/point_checks.hpp"
 #include "stencil_tune/error.hpp"
-#include "templates/tile_span.cuh"
+#include "generator/points/tile_span.hpp"
 
 #include <fmt/format.h>
 

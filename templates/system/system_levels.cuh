@@ -75,7 +75,7 @@ struct AllLevelPlanes<S, T, Indices<kLevel...>> : LevelPlanes<S, T, kLevel>... {
 
 /// Points: what sources add and receivers capture (system_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
-struct SystemLevels {
+struct SystemLevels : MetPoints<Points> {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -90,13 +90,12 @@ struct SystemLevels {
   const Arguments<S>& arguments;
   const Tile& tile;
   const SystemOutput<S, T>& output;
-  const Points& points;
   Published published;
   StepBarrier<S, T> step_barrier;
   AllLevelPlanes<S, T, IndicesBelow<S::kLevels>> kept;
 
   STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
-      : arguments(a), tile(t), output(o), points(p), published(kPublishedFrom), step_barrier(kBarrierFrom) {
+      : MetPoints<Points>{p}, arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
     static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (Shape::kExchangesRows) published.start();
@@ -156,9 +155,9 @@ struct SystemLevels {
     SystemState<S, T, L::kOutputs> updated;
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
-    if constexpr (Points::kAny && kEdges == SystemEdges::all) points.template add_to<L>(z, updated);
+    if constexpr (Points::kAny && kEdges == SystemEdges::all) this->points.template add_to<L>(z, updated);
     leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
-    if constexpr (Points::kAny && kEdges == SystemEdges::all) points.template capture_of<L>(z, leaving);
+    if constexpr (Points::kAny && kEdges == SystemEdges::all) this->points.template capture_of<L>(z, leaving);
     keep<kLevel>(newest, Fields{});
   }
 

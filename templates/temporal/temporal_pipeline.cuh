@@ -12,7 +12,7 @@ namespace stencil_tune {
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
-struct Levels {
+struct Levels : MetPoints<Points> {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -26,13 +26,12 @@ struct Levels {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  const Points& points;
   OtherEdges edges;
   WarpBarrier step_barrier;
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : arguments(a), tile(t), points(p), edges(t), step_barrier(OtherEdges::kEnd),
+      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd),
         kept(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
@@ -92,7 +91,7 @@ struct Levels {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
     if constexpr (kEdges != Edges::none) hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
-    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
+    if constexpr (Points::kAny && kEdges == Edges::all) this->points.template meet<kLevel>(z, updated);
     kept.template push<kLevel>(newest);
     newest = updated;
   }

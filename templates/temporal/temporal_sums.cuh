@@ -110,7 +110,7 @@ struct AheadOf<S, T, true> {
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
-struct SumLevels {
+struct SumLevels : MetPoints<Points> {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -132,14 +132,13 @@ struct SumLevels {
 
   const Arguments<S>& arguments;
   const Tile& tile;
-  const Points& points;
   Level levels[Shape::kLevels];
   OtherEdges edges;
   WarpBarrier step_barrier;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : arguments(a), tile(t), points(p), edges(t), step_barrier(OtherEdges::kEnd) {
+      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
@@ -215,7 +214,7 @@ struct SumLevels {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
     }
-    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
+    if constexpr (Points::kAny && kEdges == Edges::all) this->points.template meet<kLevel>(z, updated);
     newest = updated;
   }
 

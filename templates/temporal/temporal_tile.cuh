@@ -4,7 +4,6 @@
 #include "stencil_tune/arguments.cuh"
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/rows.cuh"
-#include "stencil_tune/tile_span.cuh"
 
 namespace stencil_tune {
 
@@ -53,12 +52,31 @@ struct TemporalShape {
   static constexpr int kHeldBelow = S::kBoundaryY == Boundary::hold ? S::kHighY : 0;
 };
 
-/// One axis of a tile that spans kSize cells, its halo included.
+/// One axis of a tile that spans kSize cells, its halo included. Tiles after the first begin kShift cells earlier than where
+/// the one before ends its own cells.
 template <Boundary kBoundary, int kSize, int kBefore, int kAfter, int kShift, class Index>
-struct TemporalSpan : TileSpan<Index> {
-  STENCIL_DEVICE TemporalSpan(Index tile, Index tiles, Index n)
-      : TileSpan<Index>(tile_span<Index>(tile, tiles, n, kSize, kBefore, kAfter, kShift,
-                                         kBoundary == Boundary::periodic)) {}
+struct TemporalSpan {
+  Index origin;  ///< first cell of the tile; negative only under periodic
+  Index low;     ///< first cell that this block stores
+  Index high;    ///< one past the last
+  bool at_low;   ///< the tile starts with the grid
+  bool at_high;  ///< the tile ends with the grid
+
+  STENCIL_DEVICE TemporalSpan(Index tile, Index tiles, Index n) {
+    constexpr Index kUseful = kSize - kBefore - kAfter;
+    if constexpr (kBoundary == Boundary::periodic) {
+      origin = tile * kUseful - kBefore;
+      low = tile * kUseful;
+      high = low + kUseful < n ? low + kUseful : n;
+      at_low = at_high = false;
+    } else {
+      at_low = tile == 0;
+      at_high = tile == tiles - 1;
+      origin = at_high ? n - kSize : tile * kUseful - (kShift == 0 || at_low ? Index(0) : Index(kShift));
+      low = at_low ? 0 : tile * kUseful + kBefore - kShift;
+      high = at_high ? n : tile * kUseful + kSize - kAfter - kShift;
+    }
+  }
 };
 
 /// The tile of the block, or of its cluster, and the thread's part of it.

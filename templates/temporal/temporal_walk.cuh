@@ -102,7 +102,8 @@ STENCIL_DEVICE void walk_tile(const Kernel& kernel, const TemporalTile<S, T>& ti
 template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
   const TemporalTile<S, T> tile(plain(kernel));
-  if (!tile.stores_nothing()) walk_tile<S, T, Levels>(kernel, tile, points);
+  if (tile.stores_nothing()) return;
+  walk_tile<S, T, Levels>(kernel, tile, points);
 }
 
 }  // namespace stencil_tune

@@ -1,8 +1,6 @@
-// Where an overlapping tile lies along one axis: what the kernel goes by, and the host when it looks for the tiles that
-// have a cell. Plain C++ that both compile.
+// Where an overlapping tile lies along one axis, for the host, which looks for the tiles that have a cell: TemporalSpan
+// (templates/temporal/temporal_tile.cuh) with sizes that are known as it runs.
 #pragma once
-
-#include "stencil_tune/both_sides.cuh"
 
 namespace stencil_tune {
 
@@ -19,8 +17,7 @@ struct TileSpan {
 /// Of `tile` among `tiles` along an axis of n cells. before, after: halo cells of `size`. Tiles after the first begin
 /// `shift` cells earlier than where the one before ends its own cells.
 template <class Index>
-STENCIL_BOTH_SIDES TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after,
-                                             int shift, bool periodic) {
+TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after, int shift, bool periodic) {
   TileSpan<Index> span{};
   const Index useful = size - before - after;
   if (periodic) {
