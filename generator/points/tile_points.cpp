@@ -2,8 +2,8 @@
 
 #include "generator/candidates/family.hpp"
 #include "generator/points/point_checks.hpp"
-#include "stencil_tune/error.hpp"
 #include "generator/points/tile_span.hpp"
+#include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 

@@ -52,7 +52,8 @@ class Classifier {
 
   bool has(std::string_view word) const {
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(start_),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(end_), [&](const SourceToken& t) { return t == word; });
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(end_),
+                       [&](const SourceToken& t) { return t == word; });
   }
 
   std::string type_name() const {

@@ -19,7 +19,7 @@ struct SourceToken {
 using Tokens = std::span<const SourceToken>;
 
 bool is_word_character(char c);
-bool is_word(const SourceToken& token);                                  ///< a name or a keyword
+bool is_word(const SourceToken& token);                            ///< a name or a keyword
 bool is_at(Tokens tokens, std::size_t at, std::string_view text);  ///< false beyond the end
 
 /// "==" and other operators are tokens that follow each other without a gap.

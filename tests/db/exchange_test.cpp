@@ -1,6 +1,7 @@
 #include "db/exchange.hpp"
 
 #include "db/trial_store.hpp"
+#include "generator/stencil/problem.hpp"
 #include "tests/db/testing.hpp"
 
 #include <nlohmann/json.hpp>

@@ -155,7 +155,8 @@ TEST_F(DeviceWorkerTest, RacesFinalistsUnderLoadAndTellsTheirPower) {
   const CompiledKernel right = compile(generate({problem, tuning}));
   const auto results = worker->race({{tuning, right}, {tuning, right}}, {.rounds = 1, .under_load = 1});
   ASSERT_EQ(results.size(), 2u);
-  EXPECT_NEAR(results[0].sustained_ms / results[0].timing.median_ms, 1, 0.5);
+  const double ratio = results[0].sustained_ms / results[0].timing.median_ms;
+  EXPECT_TRUE(ratio > 0.1 && ratio < 10) << ratio << ": a wrong unit; what the GPU does besides is no matter";
   EXPECT_EQ(results[1].sustained_ms, 0);
   if (!Nvml::open(device_.uuid)) GTEST_SKIP() << "no NVML here";
   EXPECT_GT(results[0].watts, 20);

@@ -57,10 +57,9 @@ void reject_more_than_id(const po::variables_map& values, std::string_view verb,
   auto option = given_problem_option(others);
   if (!option && values.count("gpu") > 0) option = "gpu";
   if (!option) return;
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("{} {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both", verb,
-                  values["id"].as<std::vector<std::string>>().front(), *option));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both",
+                          verb, values["id"].as<std::vector<std::string>>().front(), *option));
 }
 
 Problem problem_of_winner(const ProblemKey& key, const std::string& id, const po::variables_map& values) {
