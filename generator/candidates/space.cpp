@@ -56,7 +56,7 @@ Space::Space(const Problem& problem, const Limits& limits) : problem_(&problem),
                                                 : parameter.values);
       space.points *= space.values.back().size();
     }
-    families_.push_back(std::move(space));
+    if (space.points > 0) families_.push_back(std::move(space));  // else a parameter has no value for this problem
   }
   std::mt19937_64 random(1);
   for (std::size_t i = 0; i < families_.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
 #include "tests/kernels/system_cases.hpp"
+#include "tests/kernels/systolic_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,10 @@ constexpr std::string_view kYeeStep = "system.bx32.by2.rx2.ry2.v2.pf2.t1.ch2";
 constexpr std::string_view kYeeSteps = "system.bx32.by3.rx2.ry2.v2.pf2.t2.ch2";
 constexpr std::string_view kPredictorStep = "system.bx32.by3.rx2.ry4.v1.pf1.t1.ch2";
 constexpr std::string_view kPredictorLate = "system.bx32.by3.rx2.ry4.v1.pf1.t1.late.ch2";
+
+// Rows pass from warp to warp.
+constexpr std::string_view kRelay = "systolic.rx7.pf1.t8.tg4.rb2.sh3";
+constexpr std::string_view kOneSidedRow = "u_next = 0.4 * u + 0.3 * u[x-1,y] + 0.2 * u[x,y-1]";
 
 constexpr Mutation kMutations[]{
     {"TiledWithoutBarrier", "tiled.cuh", "  barrier();\n  if (!place.computes) return;",
@@ -196,6 +201,21 @@ constexpr Mutation kMutations[]{
      "if (j >= kHeldRows - kAbove && tile.bottom_edge)", "temporal.bx32.by4.rx2.ry4.sums.v2.pf2.t3.ch2", kHold,
      kWrongCell, kOneSided},
 
+    {"RowsTakenBeforeTheyAreGiven", "systolic_rings.cuh", "    async_wait<T::kPrefetch - 1>();\n    barrier();",
+     "    async_wait<T::kPrefetch - 1>();", kRelay, kZero, ""},
+    {"RowsTakenWhileTheyAreCopied", "systolic_rings.cuh", "async_wait<T::kPrefetch - 1>();",
+     "async_wait<T::kPrefetch>();", kRelay, kZero, kWrongCell},
+    {"RowsGivenWhereTheNextWarpReads", "systolic_rings.cuh", "own[kRing + to * kPitch + i]",
+     "own[kRing + slot * kPitch + i]", kRelay, kZero, ""},
+    {"SharesThatEndARowEarly", "systolic_share.cuh", "(block_x() + 1) / blocks_in_x();",
+     "(block_x() + 1) / blocks_in_x() - 1;", kRelay, kZero, kWrongCell},
+    {"HeldRowsKeepTheirSums", "systolic_levels.cuh", "(kRow == kOwn ? entering.own(kI) : before)", "before", kRelay,
+     kHold, kWrongCell},
+    {"RowsOutsideEnterTheNextLevel", "systolic_levels.cuh", "clear_if(part.holds_row(z), completed);", ";", kRelay,
+     kZero, kWrongCell},
+    {"ColumnsOfATileHeldAtTheOtherEnd", "systolic_share.cuh", "kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kLowX",
+     "kHeldLeft = S::kBoundaryX == Boundary::hold ? S::kHighX", kRelay, kHold, kWrongCell, kOneSidedRow},
+
     {"WarpsThatDoNotMeetWithinALevel", "system_levels.cuh", "L::kFields[kF].newest) || ...)) barrier();",
      "L::kFields[kF].newest) || ...)) return;", kYeeStep, kZero, kWrongCell, "yee3d"},
     {"WarpsThatDoNotMeetBetweenSteps", "system_levels.cuh", "void begin_step() { step_barrier.await(); }",
@@ -252,6 +272,11 @@ HostCase case_of(const Mutation& mutation) {
                                 ? predictor_corrector(3)
                                 : load_definition("corpus/" + std::string(mutation.stencil) + ".toml");
     return system_case(stencil, ElementType::f32, mutation.boundaries, mutation.code);
+  }
+  if (tuning.family->name == "systolic") {
+    const Stencil stencil =
+        mutation.stencil.empty() ? make_builtin(Shape::star, 2, 1) : parse_stencil(mutation.stencil, 2);
+    return systolic_case(stencil, ElementType::f64, mutation.boundaries, mutation.code);
   }
   if (tuning.family->name == "temporal") {
     const Stencil stencil =

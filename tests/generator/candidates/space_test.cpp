@@ -132,6 +132,16 @@ TEST(Space, SamplesFusedStepsForRunsOfSeveral) {
   EXPECT_GT(fused, 30);
 }
 
+/// Systolic kernels fuse eight steps at least.
+TEST(Space, LeavesOutFamiliesThatHaveNoValueForAParameter) {
+  Problem run = star(2, 1);
+  run.steps = 4;
+  const Space space(run, kSm90);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) ASSERT_NE(space.sample(random)->family->name, "systolic");
+  for (std::uint64_t point = 0; point < 1000; ++point) space.at(point);
+}
+
 TEST(Space, SamplesTheSameForTheSameSeed) {
   const Problem problem = box(2, 1);
   const Space space(problem, kSm90);
