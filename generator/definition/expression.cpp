@@ -35,6 +35,8 @@ bool declares_profile(const std::vector<Token>& tokens, std::size_t first, std::
          find_function(tokens[first].text) == nullptr;
 }
 
+bool is_profile(const Clause& clause) { return clause.axis.kind == Token::Kind::name; }
+
 std::vector<Clause> split_clauses(const DefinitionText& text) {
   const std::vector<Token> tokens = tokenize({&text, 0, text.text().size()});
   std::vector<Clause> clauses;
@@ -58,10 +60,10 @@ std::vector<Clause> split_clauses(const DefinitionText& text) {
     clauses.push_back(clause);
     first = after;
   }
+  // Nothing but that is a call of a function that there is not.
+  if (clauses.size() == 1 && is_profile(clauses[0])) clauses[0].name = clauses[0].axis = Token{};
   return clauses;
 }
-
-bool is_profile(const Clause& clause) { return clause.axis.kind == Token::Kind::name; }
 
 Stencil read(const DefinitionText& where, const std::vector<Clause>& clauses, int rank, Form form) {
   DefinedStencil stencil(where, "expression", rank, form);

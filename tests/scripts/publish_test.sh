@@ -71,8 +71,8 @@ puts_runs_beside_what_others_reach() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
   publish
   ((status == 0)) || fail 'status should be 0'
-  expect_line '| 3D star, order 1, f32, 512³ | **1083** | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
-  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 | 80 % of 512³ |'
+  expect_line '| 3D star, order 1, f32, 512³ | **1083** | – | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | 450 | 80 % of 512³ |'
   expect_no 'old steps'
   expect_line 'old sweep'
   for line in before between after; do expect_line "$line"; done
@@ -84,14 +84,14 @@ puts_the_sweep_tuned_for_the_same_grid_beside_runs() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
   note=
   publish
-  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | – | 80 % of 512³ |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | – | 80 % of 512³ |'
   record single-sweep 1 'star3d1r f32 512x512x512 512 440' 'star3d1r f32 509x487x601 509 423'
   publish
-  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 423 | 80 % of 512³ |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | 423 | 80 % of 512³ |'
   note='one sweep: direct.bx32 (match: exact): tuned at 512x512x512'
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
   publish
-  expect_line '| 3D star, order 1, f32, 512³ | **1083** | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
+  expect_line '| 3D star, order 1, f32, 512³ | **1083** | – | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
 }
 
 puts_shares_of_the_copy() {
@@ -109,14 +109,14 @@ leaves_out_what_did_not_run() {
   publish
   ((status == 0)) || fail 'status should be 0'
   expect_no '| 3D star, order 1, f32, 512³'
-  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 |  |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | 450 |  |'
 }
 
 compares_with_the_case_of_that_number() {
   first=4
   record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 4'
   publish
-  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | 4 | 450 | 80 % of 512³ |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | 450 | 80 % of 512³ |'
 }
 
 says_how_many_gpus_it_took() {

@@ -48,6 +48,7 @@ Length limit_of(const Tuning& tuning) {
     if (tuning.keeps == Keeps::sums) return more ? Length{2165, 1585} : Length{1965, 1435};
     return more ? Length{1885, 1350} : Length{1680, 1200};
   }
+  if (tuning.family->name == "system") return {2033, 1530};
   if (tuning.family->name == "direct") return {599, 425};
   if (tuning.planes == Planes::ring) return tuning.keeps == Keeps::sums ? Length{1190, 875} : Length{905, 650};
   return tuning.keeps == Keeps::sums ? Length{900, 685} : Length{695, 500};
