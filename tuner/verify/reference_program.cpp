@@ -136,10 +136,9 @@ check::Instruction instruction_for(const Problem& problem, const Node& node, std
     now.inexact = problem.type != ElementType::f64 && last > 0x1p24 ? 1 : 0;
   }
   if (node.op == Operation::before || node.op == Operation::after) {
-    const auto axis = static_cast<std::size_t>(node.index);
-    const std::int64_t edge = node.op == Operation::before ? 0 : problem.extents.n[axis] - 1;
+    const int offset = node.offset[static_cast<std::size_t>(node.index)];
     now.input = node.index;
-    now.value = static_cast<double>(edge - node.offset[axis]);
+    now.value = node.op == Operation::before ? -offset : offset;
   }
   return now;
 }

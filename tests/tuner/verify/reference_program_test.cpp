@@ -27,7 +27,11 @@ check::Bounded interpret(const Problem& problem, const ReferenceProgram& program
     return check::exactly(inputs[static_cast<std::size_t>(input)][place]);
   };
   return check::run_program(program.instructions.data(), static_cast<int>(program.instructions.size()), slots.data(),
-                            rounding, {{cell[0], cell[1], cell[2]}, kCheckPlace.step}, read);
+                            rounding,
+                            {{cell[0], cell[1], cell[2]},
+                             kCheckPlace.step,
+                             {problem.extents.n[0], problem.extents.n[1], problem.extents.n[2]}},
+                            read);
 }
 
 void expect_agreement(const Problem& problem) {

@@ -45,7 +45,7 @@ struct Instruction {
   int offset[3];    ///< read
   int inexact;      ///< number, coordinate, step: a kernel has it rounded to the compute type
   double value;     ///< number; coefficient, as the kernel has it; coordinate: of the grid's first cell;
-                    ///< before, after: what the cell's index is less than, or has to exceed, to lie beyond the edge
+                    ///< before, after: how far the read is from the cell, towards that edge
 };
 
 /// What part of the error of an input's cell at that offset enters a linear update.
@@ -55,10 +55,11 @@ struct ErrorWeight {
   double weight;
 };
 
-/// The cell that is updated, and the number of the step.
+/// The cell that is updated, the number of the step, and the grid's extents.
 struct Where {
   long long cell[3];
   long long step;
+  long long n[3];
 };
 
 /// Runs the program; `read(input, offset)` gives an input's cell, Bounded. The last instruction's target is the result.
@@ -152,7 +153,7 @@ STENCIL_TUNE_BOTH Bounded run_program(const Instruction* program, int count, Bou
         result = exactly(fmax(0.0, now.value - static_cast<double>(where.cell[now.input])));
         break;
       case Code::after:
-        result = exactly(fmax(0.0, static_cast<double>(where.cell[now.input]) - now.value));
+        result = exactly(fmax(0.0, static_cast<double>(where.cell[now.input] - where.n[now.input] + 1) + now.value));
         break;
     }
     slots[now.target] = result;

@@ -180,7 +180,7 @@ extern "C" __global__ void reference(ReferenceArguments arguments) {
   for_cells(layout.low, layout.high, arguments.first_row, arguments.rows, [&](long long x, long long y, long long z) {
     const ReadCell read{arguments, {x, y, z}};
     Bounded result = run_program(arguments.program, arguments.instructions, slots, arguments.rounding,
-                                 {{x, y, z}, arguments.step}, read);
+                                 {{x, y, z}, arguments.step, {layout.n[0], layout.n[1], layout.n[2]}}, read);
     result.error += read.inherited_error();
     const double error = kept_error(result, arguments.rounding);
     if (stored_error(result.value, error, arguments.rounding) == infinity()) atomicAdd(arguments.unbounded, 1ull);
