@@ -126,7 +126,9 @@ class SystemPlanner {
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
       if (!axes_.has(axis)) continue;
       const Reach& farthest = facts(level.stage).farthest[at(axes_.grid_axis[axis])];
-      system_.halo.low[axis] -= farthest.low;
+      // A walk that ends with the grid meets planes again that it mirrors: it starts early enough for them too.
+      const bool mirrors = axis == 2 && axes_.boundaries[axis] == Boundary::reflect;
+      system_.halo.low[axis] += mirrors ? std::max(-farthest.low, farthest.high) : -farthest.low;
       system_.halo.high[axis] += farthest.high;
     }
   }

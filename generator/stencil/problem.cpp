@@ -82,17 +82,14 @@ void take_boundaries(Problem& problem) {
   }
 }
 
-/// Values beyond an edge that are changed on their way are mirrored once.
 void check_edges(const Problem& problem) {
-  for (const Node& node : problem.stencil.nodes) {
-    if (node.op != Operation::before && node.op != Operation::after) continue;
-    const auto axis = static_cast<std::size_t>(node.index);
-    const std::int64_t reach = std::abs(node.offset[axis]);
-    if (problem.extents.n[axis] > reach) continue;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.stencil.rank); ++axis) {
+    const std::int64_t least = least_extent(problem.stencil, axis);
+    if (problem.extents.n[axis] >= least) continue;
     reject(fmt::format(
-        "stencil '{}' reads {} cells beyond an edge in {}, where its boundary mirrors once: {} needs more "
-        "than {} cells along {}",
-        problem.stencil.name, reach, kAxisNames[axis], to_string(problem.extents), reach, kAxisNames[axis]));
+        "stencil '{}' reads {} cells beyond an edge in {}, where its boundary mirrors once: {} needs {} "
+        "cells along {}",
+        problem.stencil.name, least - 1, kAxisNames[axis], to_string(problem.extents), least, kAxisNames[axis]));
   }
 }
 
@@ -163,6 +160,16 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
   if (is_whole_step(problem) && problem.step.obstacle.empty()) problem.parts_once = with_parts_once(problem.stencil);
   return problem;
+}
+
+std::int64_t least_extent(const Stencil& stencil, std::size_t axis) {
+  std::int64_t least = 1;
+  for (const Node& node : stencil.nodes) {
+    const bool asks = node.op == Operation::before || node.op == Operation::after;
+    if (!asks || node.index != static_cast<int>(axis)) continue;
+    least = std::max<std::int64_t>(least, std::abs(node.offset[axis]) + 1);
+  }
+  return least;
 }
 
 HeldLayers held_layers(const Problem& problem, std::size_t axis) {

@@ -57,6 +57,9 @@ struct HeldLayers {
   std::int64_t both() const noexcept { return low + high; }
 };
 
+/// The fewest cells that the axis may have: values that a definition changes beyond an edge are mirrored once.
+std::int64_t least_extent(const Stencil& stencil, std::size_t axis);
+
 /// Along a grid axis; none unless its boundary is hold.
 HeldLayers held_layers(const Problem& problem, std::size_t axis);
 

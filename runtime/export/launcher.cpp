@@ -24,6 +24,16 @@ std::string stride_checks(const Problem& problem) {
   }
 }
 
+/// What is changed beyond an edge is mirrored once.
+std::string mirror_checks(const Problem& problem) {
+  std::string text;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    const std::int64_t least = least_extent(problem.stencil, axis);
+    if (least > 1) text += fmt::format("  if (n{} < {}) return cudaErrorInvalidValue;\n", "xyz"[axis], least);
+  }
+  return text;
+}
+
 std::string row_check(std::int64_t multiple) {
   return multiple == 1 ? "" : fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", multiple);
 }
@@ -178,7 +188,8 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
-      fmt::arg("stride_checks", stride_checks(problem)), fmt::arg("index_check", index_check(candidate, axes)),
+      fmt::arg("stride_checks", stride_checks(problem) + mirror_checks(problem)),
+      fmt::arg("index_check", index_check(candidate, axes)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
       fmt::arg("nothing_inside", of_axes(axes, " || ",
                                          [](const AxisText& axis) {

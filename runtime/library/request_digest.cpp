@@ -55,6 +55,11 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
     for (const Update& update : stage.updates) digest.add(pair(update.output, update.expression));
   }
   for (const Rotation& rotation : stencil.rotations) digest.add(pair(rotation.from, rotation.to));
+  digest.add(stencil.profiles.size());
+  for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, profile.axis));
+  for (const std::optional<Boundary>& boundary : stencil.boundary) {
+    digest.add(boundary ? 1 + static_cast<std::uint64_t>(*boundary) : 0);
+  }
 }
 
 }  // namespace

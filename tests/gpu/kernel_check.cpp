@@ -54,9 +54,9 @@ class DeviceField {
   DeviceField(Driver& driver, std::size_t bytes, std::size_t before, std::size_t after)
       : before_(before), bytes_(bytes), image_(before + bytes + after, kPoison), buffer_(driver, image_.size()) {}
 
-  void store(const Problem& problem, const std::vector<double>& values) {
+  void store(const Problem& problem, int field, const std::vector<double>& values) {
     GuardedArray cells(bytes_, alignof(double), GuardedArray::Placement::against_end);
-    store_field(problem, values, cells);
+    store_field(problem, field, values, cells);
     std::memcpy(image_.data() + before_, cells.data(), bytes_);
   }
   void upload() { buffer_.write(image_); }
@@ -90,7 +90,8 @@ class DeviceLaunch {
   DeviceLaunch(Driver& driver, const Problem& problem, const Tuning& tuning, const FieldData& data, const Scene& scene)
       : driver_(driver), problem_(problem), tuning_(tuning), data_(data), box_(updated_box(problem)) {
     if (scene.part_of_box) box_ = part_of(box_, problem.extents.rank);
-    for (const std::vector<double>& values : data.inputs) add_to(inputs_, scene).store(problem, values);
+    const std::vector<int> fields = kernel_inputs(problem, sweeps_per_launch(tuning));
+    for (std::size_t i = 0; i < fields.size(); ++i) add_to(inputs_, scene).store(problem, fields[i], data.inputs[i]);
     for (std::size_t i = 0; i < data.expected.size(); ++i) add_to(outputs_, scene);
     for (DeviceField& field : inputs_) field.upload();
     for (DeviceField& field : outputs_) field.upload();

@@ -47,6 +47,22 @@ old = "older"
                           "three_time_levels");
 }
 
+/// Both stages read ahead alone, which reflect turns into reads behind.
+Stencil ahead_alone(int rank) {
+  const char last = "xyz"[rank - 1];
+  return parse_definition(fmt::format(R"toml(
+name = "ahead_alone"
+rank = {0}
+fields = ["u", "v", "u_next", "v_next"]
+[[stage]]
+v_next = "0.5*v + 0.3*u[{1}+3] - 0.1*u[x+1]"
+[[stage]]
+u_next = "0.5*u - 0.4*v_next[{1}+2]"
+)toml",
+                                      rank, last),
+                          "ahead_alone");
+}
+
 /// Both stages read parts at several cells: of a constant, of the state, and of what the first stage writes.
 Stencil two_stage_fluxes() {
   return parse_definition(R"toml(
@@ -199,6 +215,10 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("acoustic3d_o4"), f32, {clamp, zero, hold}, "system.bx32.by4.rx2.ry4.v2.sectors.tmarows.pf1.t2.ch2");
   add(corpus("gray_scott2d"), f64, {periodic, hold, hold}, "system.bx32.by1.rx2.v2.sectors.pf2.t3.ch2");
   add(corpus("fdtd2d"), bf16, {reflect, hold, hold}, "system.bx32.by1.rx3.v1.sectors.pf2.t5.ch2");
+  // Chunks of few planes, the last of which lies nearer to the end than what is mirrored there.
+  add(ahead_alone(2), f32, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t1.ch12");
+  add(ahead_alone(2), f64, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t3.ch16");
+  add(ahead_alone(3), f32, on_all_sides(reflect), "system.bx32.by3.rx2.ry3.v2.pf2.t2.ch12");
   cases.push_back(wide_index_case(
       system_case(corpus("yee3d"), f32, {periodic, hold, zero}, "system.bx32.by3.rx2.ry2.v2.pf2.t1.ch2.stcs")));
   cases.push_back(wide_index_case(

@@ -1,7 +1,6 @@
 #include "tuner/verify/awkward.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace stencil_tune {
 namespace {
@@ -29,22 +28,6 @@ Extents clipped(Extents extents) {
 
 }  // namespace
 
-namespace {
-
-/// Values that are changed beyond an edge are mirrored once: that takes some cells.
-std::int64_t least_cells(const Stencil& stencil, std::size_t axis) {
-  std::int64_t least = 1;
-  for (const Node& node : stencil.nodes) {
-    const bool changes = node.op == Operation::before || node.op == Operation::after;
-    if (changes && node.index == static_cast<int>(axis)) {
-      least = std::max<std::int64_t>(least, std::abs(node.offset[axis]) + 1);
-    }
-  }
-  return least;
-}
-
-}  // namespace
-
 std::vector<Extents> awkward_extents(const Problem& problem, const std::array<int, kMaxRank>& tile) {
   constexpr std::array<std::int64_t, kMaxRank> kPrimes{37, 23, 19};
   std::vector<Extents> all;
@@ -54,7 +37,7 @@ std::vector<Extents> awkward_extents(const Problem& problem, const std::array<in
     extents.rank = problem.extents.rank;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
       extents.n[axis] =
-          std::max(least_cells(problem.stencil, axis), updated_cells(axis)) + held_layers(problem, axis).both();
+          std::max(least_extent(problem.stencil, axis), updated_cells(axis)) + held_layers(problem, axis).both();
     }
     extents = clipped(extents);
     if (std::find(all.begin(), all.end(), extents) == all.end()) all.push_back(extents);

@@ -124,12 +124,15 @@ Problem small_grid(const Problem& problem, int sweeps) {
     largest = std::max(kLeast, largest * 3 / 4);
   }
   Extents extents{problem.extents.rank, cells};
+  Stencil stencil = problem.stencil;
   Boundaries boundaries = problem.boundaries;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(extents.rank); ++axis) {
-    extents.n[axis] += held_layers(problem, axis).both();
-    if (boundaries[axis] == Boundary::periodic) boundaries[axis] = Boundary::zero;
+    extents.n[axis] = std::max(extents.n[axis] + held_layers(problem, axis).both(), least_extent(stencil, axis));
+    if (boundaries[axis] != Boundary::periodic) continue;
+    boundaries[axis] = Boundary::zero;
+    stencil.boundary[axis].reset();
   }
-  return make_problem(problem.stencil, problem.type, boundaries, extents, 0, sweeps, problem.stage);
+  return make_problem(std::move(stencil), problem.type, boundaries, extents, 0, sweeps, problem.stage);
 }
 
 /// Which of two ways a node goes at a cell.

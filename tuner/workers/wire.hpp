@@ -25,11 +25,13 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Node, op, value, index, offset, operands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Update, output, expression)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Profile, field, axis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, written)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, profiles,
+                                   written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 
-/// Without its facts, which make_problem() derives again.
+/// Without its facts, which make_problem() derives again. What the stencil says of an axis is among the boundaries.
 void to_json(Message& message, const Problem& problem);
 void from_json(const Message& message, Problem& problem);
 

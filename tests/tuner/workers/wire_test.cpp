@@ -1,5 +1,7 @@
 #include "tuner/workers/wire.hpp"
 
+#include "generator/definition/definition.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,6 +25,18 @@ TEST(Wire, AProblemArrivesAsItWas) {
   EXPECT_EQ(received.boundaries, sent.boundaries);
   EXPECT_EQ(received.extents, sent.extents);
   EXPECT_EQ(received.pitch, sent.pitch);
+}
+
+TEST(Wire, AProblemArrivesWithItsProfilesAndEdges) {
+  const Stencil stencil = parse_definition(
+      "rank = 2\nfields = [\"d(y)\", \"u\", \"v\"]\n[update]\nv = \"d[y+1]*u[x-1]\"\n[boundary]\nx = \"odd\"\n",
+      "odd.toml");
+  const Problem sent = make_problem(stencil, ElementType::f32, {}, {2, {100, 50, 1}});
+  const Problem received = Message::from_cbor(Message::to_cbor(sent)).get<Problem>();
+  EXPECT_EQ(canonical_text(received.stencil), canonical_text(sent.stencil));
+  EXPECT_EQ(kernel_inputs(received), kernel_inputs(sent));
+  EXPECT_EQ(cells_of_field(received, 0), 50);
+  EXPECT_EQ(received.boundaries, sent.boundaries);
 }
 
 TEST(Wire, ACompileResultArrivesWithItsBinary) {
