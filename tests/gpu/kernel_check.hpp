@@ -19,8 +19,9 @@ struct DeviceVerdict {
 /// Updates each of the case's grids three times: whole with random numbers, a part of the updated box only, and whole
 /// on arrays without a byte to spare (what a memory checker watches best), with numbers whose result is known to the
 /// bit where the stencil has such and steps are not fused. Elsewhere arrays are aligned no better than the kernel may
-/// ask, and lie between guard bands. Cells outside the box, row padding, guard bands and inputs must stay as they were.
-/// Works on the thread's current context. Throws Error when a launch fails or breaks the context.
+/// ask, and lie between guard bands. Whole steps are not tried on a part: their outputs have boxes of their own. Cells
+/// outside the box, row padding, guard bands and inputs must stay as they were. Works on the thread's current context.
+/// Throws Error when a launch fails or breaks the context.
 DeviceVerdict check_on_device(Driver& driver, const HostCase& kernel_case, const CompiledKernel& kernel);
 
 }  // namespace stencil_tune

@@ -11,6 +11,7 @@
 #include "tests/gpu/watchdog.hpp"
 #include "tests/kernels/copy_family.hpp"
 #include "tests/kernels/kernel_cases.hpp"
+#include "tests/kernels/system_cases.hpp"
 #include "tests/kernels/systolic_cases.hpp"
 #include "tests/kernels/temporal_cases.hpp"
 #include "tuner/measure/launcher.hpp"
@@ -269,6 +270,25 @@ TEST_F(DeviceTemporalForms, PassRowsWithEveryBoundary) {
     expect_right(systolic_cases(x, walk));
   }
 }
+
+// ---- whole steps of systems -----------------------------------------------------------------------------------------
+
+class DeviceSystemKernels : public DeviceKernels, public testing::WithParamInterface<Boundary> {};
+
+TEST_P(DeviceSystemKernels, AgreeWithStagesOneAfterTheOther) { expect_right(system_cases(GetParam())); }
+
+INSTANTIATE_TEST_SUITE_P(Each, DeviceSystemKernels,
+                         testing::Values(Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                         Boundary::reflect),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
+
+class DeviceSystemForms : public DeviceKernels {};
+
+TEST_F(DeviceSystemForms, FuseOneToSixSteps) { expect_right(system_step_cases()); }
+
+TEST_F(DeviceSystemForms, HaveEveryParameter) { expect_right(system_parameter_cases()); }
+
+TEST_F(DeviceSystemForms, ComputeSharedPartsOnce) { expect_right(system_shared_part_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------
 
