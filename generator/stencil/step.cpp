@@ -20,6 +20,10 @@ class StepAnalysis {
       step_.stages.push_back({.facts = analyse(stencil, stage), .state_in = {}, .state_out = {}, .layers_of = {}});
     }
     for (const Rotation& rotation : stencil.rotations) {
+      if (rotation.from == rotation.to) {
+        kept_.insert(rotation.to);
+        continue;
+      }
       taken_by_[rotation.to] = rotation.from;
       becomes_[rotation.from] = rotation.to;
     }
@@ -67,7 +71,7 @@ class StepAnalysis {
 
   /// Needed at a step's end: what the next one starts with, and what the caller finds under other names.
   Fields end_of_step(const Fields& start) const {
-    Fields end;
+    Fields end = kept_;
     for (const int field : start) end.insert(source(field));
     for (const auto& [to, from] : taken_by_) end.insert(from);
     return end;
@@ -161,6 +165,7 @@ class StepAnalysis {
 
   const Stencil& stencil_;
   StepFacts step_;
+  Fields kept_;                  ///< fields that become themselves: the caller finds them after the step
   std::map<int, int> taken_by_;  ///< of each rotation `to` its `from`
   std::map<int, int> becomes_;   ///< of each rotation `from` its `to`
   std::map<int, int> writes_;    ///< stages that write the field

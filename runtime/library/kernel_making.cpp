@@ -2,11 +2,13 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/run_plan.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/passes.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 namespace stencil_tune {
@@ -26,7 +28,8 @@ void note_other_sweeps(Kernel::State& state) {
     if (sweep.steps > 1) {
       notes.push_back(fmt::format("the {} steps left of the run are fused too", sweep.steps));
     } else if (sweep.stages.size() > 1) {
-      return notes.push_back("single steps are made stage by stage");
+      return notes.push_back(sweep.shares_passes ? "single steps are made in passes that stages share"
+                                                 : "single steps are made stage by stage");
     } else {
       return notes.push_back(fmt::format("single steps run {} (match: {})", evidence.code, name(evidence.match)));
     }
@@ -51,8 +54,8 @@ LookupTarget target_of(const Request& request, const DeviceFacts& facts) {
           .alignment = request.alignment};
 }
 
-/// GStencil/s of a step that is made stage by stage; 0 where a stage's is not known.
-double rate_of_stages(const std::vector<StageKernel>& stages) {
+/// GStencil/s of a step that is made in several passes; 0 where that of one is not known.
+double rate_of_passes(const std::vector<StageKernel>& stages) {
   double time = 0;
   for (const StageKernel& stage : stages) {
     if (!(stage.evidence.gstencils > 0)) return 0;
@@ -83,7 +86,10 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   state->gpu = facts.name;
   state->step = problem_of(request, kWholeStep, 1);
   Sweep stages = make_stages(request, facts, misses);
-  state->plan = make_fused(request, stages, facts, misses);
+  std::optional<Sweep> passes = make_passes(request, state->step, stages, facts);
+  state->plan = make_fused(request, passes ? *passes : stages, facts, misses);
+  const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
+  if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
   state->buffers = {.outputs = {}, .next = state->plan.back().next, .spares = 0};
   for (const Sweep& sweep : state->plan) {
@@ -114,9 +120,42 @@ Sweep Library::Impl::make_stages(const Request& request, const DeviceFacts& fact
   return single;
 }
 
+/// One step in passes that some of its stages share, where that is known to be faster than `stages`.
+std::optional<Sweep> Library::Impl::make_passes(const Request& request, const Problem& step, const Sweep& stages,
+                                                const DeviceFacts& facts) {
+  std::map<std::pair<int, int>, Choice> shared;
+  for (const StageRange& range : shared_passes(step)) {
+    const Problem pass = pass_problem(step, range);
+    auto choice = choose_winner(pass, target_of(request, facts), parts_.winners(pass, facts.architecture));
+    if (choice && choice->evidence.gstencils > 0) shared.emplace(std::pair(range.first, range.count), *choice);
+  }
+  const auto rate_of = [&](const StageRange& range) {
+    if (range.count == 1) return stages.stages[static_cast<std::size_t>(range.first)].evidence.gstencils;
+    const auto choice = shared.find({range.first, range.count});
+    return choice == shared.end() ? 0 : choice->second.evidence.gstencils;
+  };
+  const auto time_of = [&](const StageRange& range) {
+    const double rate = rate_of(range);
+    return rate > 0 ? std::optional(1 / rate) : std::nullopt;
+  };
+  const auto passes = best_passes(static_cast<int>(stages.stages.size()), time_of);
+  if (passes.empty() || passes.size() == stages.stages.size()) return std::nullopt;
+  Sweep sweep;
+  sweep.next = stages.next;
+  sweep.shares_passes = true;
+  sweep.in_background = parts_.compile_in_background;
+  for (const StageRange& range : passes) {
+    const Problem pass = pass_problem(step, range);
+    auto choice = range.count == 1 ? choose_kernel(request, pass, facts) : shared.at({range.first, range.count});
+    if (range.count > 1) add_notes(request, choice.evidence);
+    sweep.stages.push_back(make_stage(pass, std::move(choice), facts));
+  }
+  return sweep;
+}
+
 /// What makes several steps, or all stages of one, in a pass over memory, where that is known to be faster than
-/// `stages`.
-std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& stages, const DeviceFacts& facts,
+/// `single`, which makes one step in several passes.
+std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& single, const DeviceFacts& facts,
                                              Misses& misses) {
   std::vector<Sweep> sweeps;
   const bool several_stages = request.stencil.stages.size() > 1;
@@ -129,7 +168,7 @@ std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& stag
   };
   if (request.steps != 1) {
     const Problem run = problem_of(request, kWholeStep, request.steps);
-    if (auto choice = choose_fused(request, run, stages, facts, misses)) {
+    if (auto choice = choose_fused(request, run, single, facts, misses)) {
       auto remainder = choose_remainder(run, *choice, facts.limits);
       add(run, std::move(*choice));
       if (remainder) add(run, std::move(*remainder));
@@ -137,11 +176,11 @@ std::vector<Sweep> Library::Impl::make_fused(const Request& request, Sweep& stag
   }
   if (!several_stages || (!sweeps.empty() && sweeps.back().steps == 1)) return sweeps;
   const Problem step = problem_of(request, kWholeStep, 1);
-  if (auto choice = choose_fused(request, step, stages, facts, misses)) add(step, std::move(*choice));
+  if (auto choice = choose_fused(request, step, single, facts, misses)) add(step, std::move(*choice));
   return sweeps;
 }
 
-std::optional<Choice> Library::Impl::choose_fused(const Request& request, const Problem& problem, Sweep& stages,
+std::optional<Choice> Library::Impl::choose_fused(const Request& request, const Problem& problem, Sweep& single,
                                                   const DeviceFacts& facts, Misses& misses) {
   if (!problem.step.obstacle.empty()) return std::nullopt;
   const LookupTarget target = target_of(request, facts);
@@ -149,10 +188,11 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
   if (!fuses) return std::nullopt;
-  const double by_stages = rate_of_stages(stages.stages);
-  if (problem.stage == kWholeStep && by_stages >= choice->evidence.gstencils) {
-    stages.stages.front().evidence.notes.push_back(
-        fmt::format("steps are made stage by stage ({:.1f} GStencil/s), which is faster than {} ({:.1f})", by_stages,
+  const double in_passes = rate_of_passes(single.stages);
+  if (problem.stage == kWholeStep && in_passes >= choice->evidence.gstencils) {
+    single.stages.front().evidence.notes.push_back(
+        fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({:.1f})",
+                    single.shares_passes ? "in passes that stages share" : "stage by stage", in_passes,
                     choice->evidence.code, choice->evidence.gstencils));
     return std::nullopt;
   }

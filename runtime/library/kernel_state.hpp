@@ -38,9 +38,10 @@ struct StageKernel {
 /// A part of a plan: what advances the stencil by some steps.
 struct Sweep {
   int steps = 1;
-  std::vector<StageKernel> stages{};  ///< each stage once, or one kernel for all of them
+  std::vector<StageKernel> stages{};  ///< each stage once, one kernel for all of them, or passes that some share
   std::vector<int> next{};            ///< [place]: whose buffer stands there afterwards
   bool in_background = false;         ///< until it is compiled, runs go without it
+  bool shares_passes = false;         ///< a kernel makes several stages, but not all
 };
 
 /// Does not change after lookup made it, but for what LoadedKernel and BoxLaunches guard themselves.

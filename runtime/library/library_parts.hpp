@@ -82,9 +82,11 @@ struct Library::Impl {
   /// The sweeps for a run of request.steps that make several steps, or several stages, in one launch, most steps first:
   /// one for most of the run, one for what it leaves where that is two steps or more, and one for single steps of
   /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
-  std::vector<Sweep> make_fused(const Request& request, Sweep& stages, const DeviceFacts& facts, Misses& misses);
+  std::vector<Sweep> make_fused(const Request& request, Sweep& single, const DeviceFacts& facts, Misses& misses);
+  std::optional<Sweep> make_passes(const Request& request, const Problem& step, const Sweep& stages,
+                                   const DeviceFacts& facts);
   Sweep make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);
-  std::optional<Choice> choose_fused(const Request& request, const Problem& problem, Sweep& stages,
+  std::optional<Choice> choose_fused(const Request& request, const Problem& problem, Sweep& single,
                                      const DeviceFacts& facts, Misses& misses);
   Choice choose_kernel(const Request& request, const Problem& problem, const DeviceFacts& facts);
   void add_notes(const Request& request, Evidence& evidence) const;

@@ -78,7 +78,10 @@ class PlacementWriter {
 
   SweepPoints place(const Sweep& sweep) {
     SweepPoints result;
-    if (!fuses(sweep)) return result;
+    if (!fuses(sweep)) {
+      result.takes_part = !sweep.shares_passes;  // sources come between stages
+      return result;
+    }
     const StageKernel& stage = sweep.stages.front();
     const Candidate candidate(stage.problem, stage.tuning);
     const std::string obstacle = points_obstacle(candidate, points_);

@@ -44,4 +44,19 @@ e_next = "e"
 h_next = "h"
 )toml";
 
+/// Of the stages' results `slope` is read by both later stages, `guess` by the next alone.
+inline constexpr const char* kThreeStages = R"toml(
+name = "three_stages"
+rank = 2
+fields = ["u", "slope", "guess", "u_next"]
+[[stage]]
+slope = "0.5*(u[x+1] - u[y-1])"
+[[stage]]
+guess = "0.5*u + 0.25*(slope[x+1] + slope[x-1])"
+[[stage]]
+u_next = "0.5*u + 0.2*(guess[y-1] + guess[x+1]) + 0.1*slope[y+1]"
+[rotate]
+u_next = "u"
+)toml";
+
 }  // namespace stencil_tune::testing

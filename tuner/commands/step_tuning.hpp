@@ -1,6 +1,8 @@
-// Whole steps of several stages, tuned: each stage alone, then the kernels that make all of them in one pass.
+// Whole steps of several stages, tuned: each stage alone, neighbours that share a pass, then the kernels that make all
+// of them in one.
 #pragma once
 
+#include "generator/stencil/passes.hpp"
 #include "tuner/commands/tuning_run.hpp"
 #include "tuner/session/report.hpp"
 
@@ -10,8 +12,15 @@
 
 namespace stencil_tune {
 
+/// The winner of a pass that several stages share, but not all.
+struct PassWinner {
+  StageRange range;
+  std::optional<TrialRecord> trial;
+};
+
 struct StepTuning {
   std::vector<TuningOutcome> stages;   ///< one of each, in order; fewer where an interruption came in between
+  std::vector<PassWinner> passes;      ///< of those that stages may share
   std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
   std::string no_fused;                ///< then: why
 };
@@ -19,6 +28,7 @@ struct StepTuning {
 /// What a step is made of in the end, for the report.
 struct StepWinners {
   std::vector<std::optional<TrialRecord>> stages;  ///< the winner of each
+  std::vector<PassWinner> passes;                  ///< of those that stages may share
   std::optional<TrialRecord> fused;                ///< of the kernels that make the whole step
   std::string no_fused;                            ///< where there is none: why
 };
@@ -35,10 +45,12 @@ void require_tunable_stages(const Problem& step, const Limits& limits);
 StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
                      SessionObserver& observer);
 
-/// The step of all stages one after the other; nothing where one has no winner.
-std::optional<TrialRecord> by_stages(const Problem& step, const StepWinners& winners);
+/// The step in several passes, as they take least time: of one stage each, or shared by some. Nothing where a stage
+/// that shares none has no winner.
+std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinners& winners);
 
-/// Rows: the winner, stage by stage or fused, whichever is faster; both of them; the winner of each stage.
+/// Rows: the winner, stage by stage, in passes or fused, whichever is faster; each of these; the winner of each stage
+/// and of each pass.
 std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners);
 
 }  // namespace stencil_tune

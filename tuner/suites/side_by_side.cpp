@@ -231,7 +231,7 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
     return known_winner(stage, target, database).has_value();
   });
   const bool known = stages_known && (obstacle || known_winner(step, target, database));
-  StepWinners winners{{}, std::nullopt, obstacle.value_or("")};
+  StepWinners winners{{}, {}, std::nullopt, obstacle.value_or("")};
   if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
   Report report;
   winners.stages.clear();
@@ -239,8 +239,15 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
     report = run_one(stage, target, settings, database, observer);
     winners.stages.push_back(winner_row(report));
   }
+  winners.passes.clear();
+  for (const StageRange& range : shared_passes(step)) {
+    const Problem pass = pass_problem(step, range);
+    if (!known_winner(pass, target, database)) continue;
+    report = run_one(pass, target, settings, database, observer);
+    winners.passes.push_back({range, winner_row(report)});
+  }
   if (!obstacle && (known || winners.fused)) {
-    const auto single = by_stages(step, winners);
+    const auto single = in_several_passes(step, winners);
     report = run_one(step, target, settings, database, observer, single ? single->gstencils : 0);
     winners.fused = winner_row(report);
   }

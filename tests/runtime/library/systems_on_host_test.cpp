@@ -1,6 +1,7 @@
 // Kernel::advance of whole systems with fused steps and stages on the host executor, against the reference.
 #include "tests/runtime/library/systems_on_host.hpp"
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/passes.hpp"
 #include "runtime/library/rotation.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/kernels/random_run.hpp"
@@ -17,6 +18,7 @@ namespace {
 using testing::kHold;
 using testing::kMixed;
 using testing::kReaction;
+using testing::kThreeStages;
 using testing::kWave;
 using testing::kYee;
 
@@ -197,6 +199,49 @@ TEST_F(SystemsOnHost, StagesAloneMakeStepsWhereTheyAreKnownToBeFaster) {
   EXPECT_NE(kernel.evidence(0).sentence().find("stage by stage (2.0"), std::string::npos);
   kernel.prepare();
   expect_right(problem, kernel, 4);
+}
+
+/// Stages that share the pass know a faster kernel than they have alone.
+std::vector<WinnerRecord> winners_with_pass(const Problem& step, const StageRange& shared) {
+  std::vector<WinnerRecord> winners;
+  for (int stage = 0; stage < static_cast<int>(step.stencil.stages.size()); ++stage) {
+    winners.push_back(winner(step, 1, 1));
+    winners.back().trial.problem.stage = stage;
+    winners.back().trial.code = "direct.bx32.by4";
+    winners.back().trial.gstencils = 4;
+  }
+  winners.push_back(winner(pass_problem(step, shared), 1, 1));
+  winners.back().trial.gstencils = 3;  // more than two passes of 4
+  return winners;
+}
+
+TEST_F(SystemsOnHost, StagesShareAPassWhereThatIsKnownToBeFaster) {
+  for (const Boundaries& boundaries : {kHold, kMixed}) {
+    for (const StageRange shared : {StageRange{0, 2}, StageRange{1, 2}}) {
+      SCOPED_TRACE(to_string(shared));
+      const Problem problem = on_a_grid(kThreeStages, boundaries, 1);
+      Kernel kernel = lookup(problem, winners_with_pass(problem, shared));
+      EXPECT_EQ(kernel.fused_steps(), 1);
+      EXPECT_FALSE(kernel.fuses_stages());
+      kernel.prepare();
+      driver_.launched = 0;
+      expect_right(problem, kernel, 5);
+      EXPECT_EQ(driver_.launched, 10) << "two passes a step";
+    }
+  }
+}
+
+TEST_F(SystemsOnHost, WhatFusedStepsLeaveOverIsMadeInSharedPasses) {
+  const Problem problem = on_a_grid(kThreeStages, kHold, 1);
+  std::vector<WinnerRecord> winners = winners_with_pass(problem, {0, 2});
+  winners.push_back(winner(problem, 100, 2));
+  winners.back().trial.gstencils = 5;
+  Kernel kernel = lookup(problem, winners);
+  EXPECT_EQ(kernel.fused_steps(), 2);
+  kernel.prepare();
+  driver_.launched = 0;
+  expect_right(problem, kernel, 5);
+  EXPECT_EQ(driver_.launched, 4) << "two of two steps, and two passes";
 }
 
 TEST_F(SystemsOnHost, SpareBuffersAreTheWorkspaceOfTheStreamThatWasPrepared) {
