@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -76,8 +77,9 @@ struct InTile {
   std::int64_t tile;
   std::int64_t plane;
   int warp;
-  WarpCell cell;
-  std::size_t entry;  ///< of the list
+  int lane;
+  unsigned short cell;  ///< of the lane
+  std::size_t entry;    ///< of the list
 
   auto key() const { return std::tuple(tile, plane, warp, entry); }
 };
@@ -96,14 +98,9 @@ class TileSorter {
     const std::vector<InTile> captured = place(receivers, true);
     TilePoints result;
     find_planes(adding, captured, result);
-    find_warps(adding, captured, result);
-    for (const InTile& each : adding) {
-      const PointCell& source = sources[each.entry];
-      result.sources.push_back({each.cell, source.point, source.weight});
-    }
+    write_rounds(adding, captured, sources, receivers, result);
     result.places.resize(receivers.size());
     for (std::size_t place = 0; place < captured.size(); ++place) {
-      result.receivers.push_back(captured[place].cell);
       result.places[captured[place].entry] = static_cast<unsigned>(place);
     }
     return result;
@@ -143,8 +140,8 @@ class TileSorter {
     return {.tile = block_row * x_.tiles() + column.tile,
             .plane = index_on(2, cell),
             .warp = static_cast<int>(thread_y * (tuning_.block_x / kWarpLanes) + thread_x / kWarpLanes),
-            .cell = {static_cast<unsigned char>(thread_x % kWarpLanes),
-                     static_cast<unsigned char>(j * tuning_.register_x + i), static_cast<unsigned short>(cell.field)},
+            .lane = static_cast<int>(thread_x % kWarpLanes),
+            .cell = static_cast<unsigned short>(j * tuning_.register_x + i),
             .entry = entry};
   }
 
@@ -178,24 +175,65 @@ class TileSorter {
     }
   }
 
-  void find_warps(const std::vector<InTile>& adding, const std::vector<InTile>& captured, TilePoints& result) const {
-    unsigned source = 0;
-    unsigned receiver = 0;
-    const auto skip = [](const std::vector<InTile>& points, unsigned first,
-                         std::tuple<std::int64_t, std::int64_t, int> to) {
-      while (first < points.size() && std::tuple(points[first].tile, points[first].plane, points[first].warp) < to)
-        ++first;
-      return first;
-    };
-    for (const auto& [place, row] : rows_) {
-      for (int warp = 0; warp < warps(); ++warp) {
-        source = skip(adding, source, {place.first, place.second, warp});
-        receiver = skip(captured, receiver, {place.first, place.second, warp});
-        result.warps.push_back({source, receiver});
+  /// The rounds of one table, warp by warp.
+  template <class Entry>
+  class Rounds {
+   public:
+    Rounds(const std::vector<InTile>& points, std::vector<Entry>& table) : points_(points), table_(table) {}
+
+    /// Those of the next warp. of: what the table has of the point at that place of the list.
+    template <class EntryOf>
+    void write(std::int64_t tile, std::int64_t plane, int warp, EntryOf of) {
+      const std::size_t first = table_.size();
+      std::array<std::size_t, kWarpLanes> used{};  // rounds of each lane
+      for (; next_ < points_.size(); ++next_) {
+        const InTile& point = points_[next_];
+        if (std::tuple(point.tile, point.plane, point.warp) != std::tuple(tile, plane, warp)) break;
+        const std::size_t place = first + used[at(point.lane)]++ * kWarpLanes + at(point.lane);
+        if (place >= table_.size()) add_round();
+        table_[place] = of(point, next_);
       }
     }
-    result.warps.push_back({static_cast<unsigned>(adding.size()), static_cast<unsigned>(captured.size())});
+
+    unsigned count() const { return static_cast<unsigned>(table_.size() / kWarpLanes); }
+
+   private:
+    void add_round() {
+      if (table_.size() * sizeof(Entry) > kMostTableBytes) {
+        throw Error(ErrorCode::exceeds_device_memory,
+                    "points lie so far apart that their tables would be larger than 8 GiB");
+      }
+      Entry none{};
+      none.cell = kNoCell;
+      table_.resize(table_.size() + kWarpLanes, none);
+    }
+
+    const std::vector<InTile>& points_;
+    std::vector<Entry>& table_;
+    std::size_t next_ = 0;
+  };
+
+  void write_rounds(const std::vector<InTile>& adding, const std::vector<InTile>& captured,
+                    const std::vector<PointCell>& sources, const std::vector<PointCell>& receivers,
+                    TilePoints& result) const {
+    Rounds<SourceCell<double>> of_sources(adding, result.sources);
+    Rounds<ReceiverCell> of_receivers(captured, result.receivers);
+    for (const auto& [place, row] : rows_) {
+      for (int warp = 0; warp < warps(); ++warp) {
+        result.warps.push_back({of_sources.count(), of_receivers.count()});
+        of_sources.write(place.first, place.second, warp, [&](const InTile& point, std::size_t) {
+          const PointCell& source = sources[point.entry];
+          return SourceCell<double>{point.cell, field_number(source), source.point, source.weight};
+        });
+        of_receivers.write(place.first, place.second, warp, [&](const InTile& point, std::size_t captured_place) {
+          return ReceiverCell{point.cell, field_number(receivers[point.entry]), static_cast<unsigned>(captured_place)};
+        });
+      }
+    }
+    result.warps.push_back({of_sources.count(), of_receivers.count()});
   }
+
+  static unsigned short field_number(const PointCell& cell) { return static_cast<unsigned short>(cell.field); }
 
   static constexpr int kWarpLanes = 32;
 

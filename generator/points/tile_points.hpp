@@ -24,8 +24,8 @@ struct TilePoints {
   std::vector<PointPlane> planes;
   std::vector<WarpPoints> warps;
   std::vector<SourceCell<double>> sources;  ///< for kernels of any type
-  std::vector<WarpCell> receivers;
-  std::vector<unsigned> places;  ///< for each of the receiver cells: its place among `receivers`
+  std::vector<ReceiverCell> receivers;
+  std::vector<unsigned> places;  ///< for each of the receiver cells: its place among those that are captured
 };
 
 /// Why the candidate's kernel cannot have points, "" where it can. Templates of single sweeps have none.

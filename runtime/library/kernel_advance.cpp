@@ -56,6 +56,7 @@ struct Advance {
       if (!takes_part(sweep, number)) continue;
       for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number);
     }
+    if (points != nullptr) points->leave();
   }
 
  private:

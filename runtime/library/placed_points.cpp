@@ -22,6 +22,10 @@ namespace {
 
 constexpr std::size_t kTensorMapAlignment = 64;  // of a parameter that has tensor maps
 
+// What several launches capture is summed up at once: a sum takes a launch of its own, and the next steps wait for it.
+constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostLaunches = 16;
+
 bool fuses(const Sweep& sweep) { return sweep.stages.size() == 1 && sweep.stages.front().tuning.family->fuses_steps; }
 
 std::int64_t place_in_field(const Problem& problem, const PointCell& cell) {
@@ -66,7 +70,7 @@ class PlacementWriter {
     if (doubles()) return tables_.add(sources);
     std::vector<SourceCell<float>> floats;
     for (const auto& source : sources) {
-      floats.push_back({source.at, source.series, static_cast<float>(source.weight)});
+      floats.push_back({source.cell, source.field, source.series, static_cast<float>(source.weight)});
     }
     return tables_.add(floats);
   }
@@ -97,18 +101,21 @@ class PlacementWriter {
                      .planes = distance<PointPlane>(tables_.add(sorted.planes)),
                      .warps = distance<WarpPoints>(tables_.add(sorted.warps)),
                      .sources = distance<SourceCell<double>>(add_sources(sorted.sources)),
-                     .receivers = distance<WarpCell>(tables_.add(sorted.receivers)),
+                     .receivers = distance<ReceiverCell>(tables_.add(sorted.receivers)),
                      .series = nullptr,
                      .captured = nullptr,
                      .series_stride = state_.sources,
-                     .captured_stride = static_cast<long long>(sorted.receivers.size()),
+                     .captured_stride = static_cast<long long>(sorted.places.size()),
                      .recorded = 0,
                      .reserved = 0};
     std::vector<unsigned> places;
     for (const std::size_t cell : cells_.of_entries) places.push_back(sorted.places[cell]);
     result.places = tables_.add(by_receiver(places));
-    captured_bytes_ =
-        std::max(captured_bytes_, sorted.receivers.size() * static_cast<std::size_t>(sweep.steps) * value_bytes());
+    const std::size_t of_launch = sorted.places.size() * static_cast<std::size_t>(sweep.steps) * value_bytes();
+    const std::size_t launches =
+        of_launch == 0 ? 1 : std::clamp<std::size_t>(kCapturedBytes / of_launch, 1, kMostLaunches);
+    result.launches_between_sums = static_cast<int>(launches);
+    captured_bytes_ = std::max(captured_bytes_, of_launch * launches);
     return result;
   }
 

@@ -50,23 +50,19 @@ PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, con
 
 void PointRun::launch(std::size_t sweep, int stage, const StageLaunch& launch) {
   const SweepPoints& points = points_.sweeps[sweep];
+  if (waiting_.sweep != &points) sum_captured();
   if (points.fused) return launch_fused(points, kernel_.plan[sweep].steps, launch);
   launch.run();
   add_sources(stage, launch);
 }
 
 void PointRun::finish(std::size_t sweep, std::span<void* const> buffers) {
+  const SweepPoints& points = points_.sweeps[sweep];
   const int steps = kernel_.plan[sweep].steps;
-  const unsigned recorded = recorded_steps(steps);
-  if (recorded != 0 && points_.receivers > 0) {
-    if (points_.sweeps[sweep].fused) {
-      sum_captured(points_.sweeps[sweep], steps);
-    } else {
-      record_fields(buffers);
-    }
-  }
+  const bool records = points_.receivers > 0 && recorded_steps(steps) != 0;
+  if (records && !points.fused) record_fields(buffers);
   step_ += steps;
-  record_ += std::popcount(recorded);
+  if (points.fused && ++waiting_.launches == points.launches_between_sums) sum_captured();
 }
 
 const void* PointRun::series_at(std::int64_t step) const {
@@ -76,6 +72,8 @@ const void* PointRun::series_at(std::int64_t step) const {
 void* PointRun::record_at(std::int64_t record) const {
   return static_cast<std::byte*>(data_.records) + static_cast<std::size_t>(record * points_.receivers) * value_bytes_;
 }
+
+std::int64_t PointRun::records_before(std::int64_t step) const { return step / points_.every; }
 
 /// Bit t: the state after the t-th of the next steps is recorded.
 unsigned PointRun::recorded_steps(int steps) const {
@@ -87,7 +85,9 @@ unsigned PointRun::recorded_steps(int steps) const {
 }
 
 void PointRun::launch_fused(const SweepPoints& sweep, int steps, const StageLaunch& launch) {
+  if (waiting_.launches == 0) waiting_ = {&sweep, step_, 0};
   PointTables<double> tables = sweep.tables;
+  tables.captured = static_cast<double*>(captured_at(sweep, step_));
   tables.series = static_cast<const double*>(data_.series != nullptr ? series_at(step_) : nullptr);
   tables.recorded = recorded_steps(steps);
   const std::size_t multiple = sweep.parameter_multiple;
@@ -107,7 +107,7 @@ void PointRun::add_sources(int stage, const StageLaunch& launch) {
         .weight = as<double>(each.weight),
         .series = static_cast<const double*>(series_at(step_)),
         .count = each.cells};
-    launch_alone(*points_.add, each.cells, argument);
+    launch_alone(*points_.add, each.cells, 1, argument);
   }
 }
 
@@ -118,29 +118,37 @@ void PointRun::record_fields(std::span<void* const> buffers) {
                                               .cells = as<long long>(tables.cells),
                                               .field = as<int>(tables.field),
                                               .weight = as<double>(tables.weight),
-                                              .record = static_cast<double*>(record_at(record_)),
+                                              .record = static_cast<double*>(record_at(records_before(step_))),
                                               .count = points_.receivers};
   for (std::size_t i = 0; i < tables.fields.size(); ++i) {
     argument.fields[i] = static_cast<const std::byte*>(buffers[static_cast<std::size_t>(tables.fields[i])]);
   }
-  launch_alone(*points_.record, points_.receivers, argument);
+  launch_alone(*points_.record, points_.receivers, 1, argument);
 }
 
-void PointRun::sum_captured(const SweepPoints& sweep, int steps) {
-  const unsigned recorded = recorded_steps(steps);
-  const long long first = std::countr_zero(recorded);
-  const auto* captured = reinterpret_cast<const std::byte*>(sweep.tables.captured);
-  const long long stride = sweep.tables.captured_stride;
-  const SumArguments<double> argument{
-      .captured = reinterpret_cast<const double*>(captured + static_cast<std::size_t>(first * stride) * value_bytes_),
-      .first = as<unsigned>(points_.receiver_tables.first),
-      .places = as<unsigned>(sweep.places),
-      .weight = as<double>(points_.receiver_tables.weight),
-      .records = static_cast<double*>(record_at(record_)),
-      .count = points_.receivers,
-      .stride = stride * points_.every,
-      .steps = std::popcount(recorded)};
-  launch_alone(*points_.sum, points_.receivers, argument);
+/// Where the launch that waits longest, and those after it, capture the state after that step of the call.
+void* PointRun::captured_at(const SweepPoints& sweep, std::int64_t step) const {
+  const long long values = (step - waiting_.first_step) * sweep.tables.captured_stride;
+  return reinterpret_cast<std::byte*>(sweep.tables.captured) + static_cast<std::size_t>(values) * value_bytes_;
+}
+
+void PointRun::sum_captured() {
+  if (waiting_.launches == 0) return;
+  const SweepPoints& sweep = *waiting_.sweep;
+  const std::int64_t first = records_before(waiting_.first_step);
+  const std::int64_t records = records_before(step_) - first;
+  if (records > 0 && points_.receivers > 0) {
+    const std::int64_t first_recorded = (first + 1) * points_.every - 1;
+    const SumArguments<double> argument{.captured = static_cast<const double*>(captured_at(sweep, first_recorded)),
+                                        .first = as<unsigned>(points_.receiver_tables.first),
+                                        .places = as<unsigned>(sweep.places),
+                                        .weight = as<double>(points_.receiver_tables.weight),
+                                        .records = static_cast<double*>(record_at(first)),
+                                        .count = points_.receivers,
+                                        .stride = sweep.tables.captured_stride * points_.every};
+    launch_alone(*points_.sum, points_.receivers, records, argument);
+  }
+  waiting_ = {};
 }
 
 const Module& PointRun::module_of(const LoadedKernel& kernel) const {
@@ -150,9 +158,11 @@ const Module& PointRun::module_of(const LoadedKernel& kernel) const {
 }
 
 template <class Argument>
-void PointRun::launch_alone(const LoadedKernel& kernel, std::int64_t threads, const Argument& argument) const {
-  const LaunchGeometry geometry{.grid = {static_cast<unsigned>((threads + kPointThreads - 1) / kPointThreads), 1, 1},
-                                .block = {kPointThreads, 1, 1}};
+void PointRun::launch_alone(const LoadedKernel& kernel, std::int64_t threads, std::int64_t records,
+                            const Argument& argument) const {
+  const LaunchGeometry geometry{
+      .grid = {static_cast<unsigned>((threads + kPointThreads - 1) / kPointThreads), static_cast<unsigned>(records), 1},
+      .block = {kPointThreads, 1, 1}};
   module_of(kernel).launch(geometry, std::as_bytes(std::span(&argument, 1)), stream_);
 }
 

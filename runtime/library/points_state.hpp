@@ -19,6 +19,7 @@ struct SweepPoints {
   std::size_t parameter_multiple = 1;   ///< bytes that the kernel's parameter is a multiple of
   PointTables<double> tables{};         ///< addresses; those of values may be floats'
   DevicePointer places = 0;             ///< of receivers' cells among the captured
+  int launches_between_sums = 1;        ///< that there is room for among the captured
 };
 
 /// The sources of one field, for steps that are made stage by stage.

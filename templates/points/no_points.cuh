@@ -12,7 +12,7 @@ struct NoPoints {
 /// Levels that meet points know them; the others take no room for them.
 template <class Points>
 struct MetPoints {
-  const Points& points;
+  Points points;
 };
 template <>
 struct MetPoints<NoPoints> {

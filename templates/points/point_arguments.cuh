@@ -31,7 +31,7 @@ struct RecordArguments {
   long long count;  ///< receivers
 };
 
-/// Receivers of captured cells.
+/// Receivers of captured cells; blocks (n, record).
 template <class Value>
 struct SumArguments {
   const Value* captured;   ///< of the first step that is recorded
@@ -41,7 +41,6 @@ struct SumArguments {
   Value* records;    ///< [record][receiver]
   long long count;   ///< receivers
   long long stride;  ///< captured values from one recorded step to the next
-  long long steps;   ///< that are recorded
 };
 
 }  // namespace stencil_tune

@@ -4,19 +4,22 @@
 
 namespace stencil_tune {
 
-/// A cell of a warp's part of a plane: row cell / kCells, column cell % kCells of that lane.
-struct WarpCell {
-  unsigned char lane;
-  unsigned char cell;
-  unsigned short field;  ///< that it is of: an index into the stencil's fields
-};
+/// `cell` of a lane that has none in a round.
+inline constexpr unsigned kNoCell = 0xffff;
 
-/// A source's cell.
+/// A cell of a thread that a source adds to.
 template <class Value>
 struct SourceCell {
-  WarpCell at;
-  int series;
+  unsigned short cell;   ///< row cell / kCells, column cell % kCells of the thread
+  unsigned short field;  ///< that it is of: an index into the stencil's fields
+  int series;            ///< number of the source
   Value weight;
+};
+
+/// A cell of a thread that receivers record.
+struct ReceiverCell {
+  unsigned short cell, field;  ///< as above
+  unsigned place;              ///< among what is captured
 };
 
 /// Of a plane of a tile.
@@ -25,31 +28,31 @@ struct PointPlane {
   int row;   ///< of that plane, of the table of warps
 };
 
-/// Where a warp's points of a plane begin; they end with the next warp's.
+/// Where a warp's points of a plane begin, in rounds; they end with the next warp's.
 struct WarpPoints {
   unsigned source;
   unsigned receiver;
 };
 
 /// The points of one kernel's tiles. A tile's sources are those of all cells that it computes, its receivers those of
-/// the cells that it stores.
+/// the cells that it stores. They stand in rounds of 32: one for each lane, or none.
 ///
 ///     tiles    [ -1   0  -1   1 ... ]      a number a tile, row by row, of those that have points
 ///     planes     0: [ 7 7 7 7 7 7 7 7 | 9 9 | n n ... ]  next          1: [ ... ]
 ///     warps      plane 7: [ warp 0 | warp 1 | ... ]   plane 9: [ ... ]
-///     sources    [ of warp 0 of plane 7 | of warp 1 ... ]    receivers    [ the same ]
+///     sources    [ rounds of warp 0 of plane 7 | of warp 1 ... ]    receivers    [ the same ]
 template <class Value>
 struct PointTables {
   const int* tiles;
-  const PointPlane* planes;  ///< of each tile that has points, all planes of the grid
-  const WarpPoints* warps;   ///< one more at the end
-  const SourceCell<Value>* sources;
-  const WarpCell* receivers;
-  const Value* series;        ///< [step of the launch][source]
-  Value* captured;            ///< [step of the launch][place among `receivers`]
-  long long series_stride;    ///< values from one step to the next
-  long long captured_stride;  ///< the same
-  unsigned recorded;          ///< bit t: receivers record the state after step t of the launch
+  const PointPlane* planes;          ///< of each tile that has points, all planes of the grid
+  const WarpPoints* warps;           ///< one more at the end
+  const SourceCell<Value>* sources;  ///< [round][lane]
+  const ReceiverCell* receivers;     ///< the same
+  const Value* series;               ///< [step of the launch][source]
+  Value* captured;                   ///< [step of the launch][ReceiverCell::place]
+  long long series_stride;           ///< values from one step to the next
+  long long captured_stride;         ///< the same
+  unsigned recorded;                 ///< bit t: receivers record the state after step t of the launch
   unsigned reserved;
 };
 

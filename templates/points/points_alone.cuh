@@ -1,6 +1,6 @@
 // Points between launches, for steps that are made stage by stage, and what sums up the cells that fused steps captured.
-// A thread has a cell that sources add to, or a receiver. Both go through their lists in order: no atomics, so that equal
-// runs have equal bits.
+// A thread has a cell that sources add to, or a receiver (of captured cells: one for each record). Both go through their
+// lists in order: no atomics, so that equal runs have equal bits.
 #pragma once
 
 #include "stencil_tune/element.cuh"
@@ -37,12 +37,11 @@ template <class Value>
 STENCIL_DEVICE void sum_captured(const SumArguments<Value>& a) {
   const long long receiver = point_of_thread();
   if (receiver >= a.count) return;
-  for (long long step = 0; step < a.steps; ++step) {
-    const Value* captured = a.captured + step * a.stride;
-    Value sum = 0;
-    for (unsigned e = a.first[receiver]; e < a.first[receiver + 1]; ++e) sum += a.weight[e] * captured[a.places[e]];
-    a.records[step * a.count + receiver] = sum;
-  }
+  const long long record = block_y();
+  const Value* captured = a.captured + record * a.stride;
+  Value sum = 0;
+  for (unsigned e = a.first[receiver]; e < a.first[receiver + 1]; ++e) sum += a.weight[e] * captured[a.places[e]];
+  a.records[record * a.count + receiver] = sum;
 }
 
 }  // namespace stencil_tune

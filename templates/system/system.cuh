@@ -39,13 +39,17 @@ struct SystemWalk {
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-    z = walk<SystemEdges::all>(z, tile.first_plain_plane());
-    if (tile.holds_cells) {
-      z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
+    if constexpr (Points::kAny) {
+      walk_with_points(z);
     } else {
-      z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
+      z = walk<SystemEdges::all>(z, tile.first_plain_plane());
+      if (tile.holds_cells) {
+        z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
+      } else {
+        z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
+      }
+      walk<SystemEdges::all>(z, tile.last_plane());
     }
-    walk<SystemEdges::all>(z, tile.last_plane());
     input.leave();
   }
 
@@ -57,25 +61,25 @@ struct SystemWalk {
     return z;
   }
 
-  /// Plain steps up to `end`, or a few less; those near planes with points are like those at the ends.
-  template <SystemEdges kEdges>
-  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
-    if constexpr (Points::kAny) {
+  /// The same in one loop, so that the kernel has each kind of step once: what points need makes steps at the ends long,
+  /// and copies of them would not stay in the instruction cache.
+  STENCIL_DEVICE void walk_with_points(Index z) {
 #pragma unroll 1
-      while (z < end) {
-        const auto stretch = levels.points.stretch(z, end);
-        z = walk_unrolled<kEdges>(z, stretch.plain_end);
-        z = walk<SystemEdges::all>(z, stretch.busy_end);
+    while (z < tile.last_plane()) {
+      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
+      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
+        step<SystemEdges::all>(z++);
+      } else if (tile.holds_cells) {
+        z = walk_plain<SystemEdges::cells>(z, plain_end);
+      } else {
+        z = walk_plain<SystemEdges::none>(z, plain_end);
       }
-      return z;
-    } else {
-      return walk_unrolled<kEdges>(z, end);
     }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.
   template <SystemEdges kEdges>
-  STENCIL_DEVICE Index walk_unrolled(Index z, Index end) {
+  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
 #pragma unroll 1
     for (; z + T::kUnroll <= end; z += T::kUnroll) {
       STENCIL_UNROLL

@@ -155,9 +155,14 @@ struct SystemLevels : MetPoints<Points> {
     SystemState<S, T, L::kOutputs> updated;
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
-    if constexpr (Points::kAny && kEdges == SystemEdges::all) this->points.template add_to<L>(z, updated);
-    leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
-    if constexpr (Points::kAny && kEdges == SystemEdges::all) this->points.template capture_of<L>(z, leaving);
+    if constexpr (Points::kAny && kEdges == SystemEdges::all) {
+      const auto met = this->points.rounds(z);
+      this->points.template add_to<L>(met, updated);
+      leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
+      this->points.template capture_of<L>(met, z, leaving);
+    } else {
+      leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
+    }
     keep<kLevel>(newest, Fields{});
   }
 

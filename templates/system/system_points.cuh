@@ -18,35 +18,44 @@ template <class S, class T>
 struct SystemPoints : BlockPoints<S, T, LevelOf<S, 0>::kDelay> {
   using Base = BlockPoints<S, T, LevelOf<S, 0>::kDelay>;
   using Index = typename S::Index;
+  using Value = typename S::Value;
   using Base::Base;
 
   template <class L, class State>
-  STENCIL_DEVICE void add_to(Index z, State& updated) const {
-    const PointRange range = Base::range(z);
-    if (range.source != range.sources_end) add_all<L>(range, updated, IndicesBelow<L::kOutputs>{});
+  STENCIL_DEVICE void add_to(const PointRounds& rounds, State& updated) const {
+#pragma unroll 1
+    for (unsigned r = rounds.source; r < rounds.sources_end; ++r) {
+      add_all<L>(Base::source(r, L::kStep), updated, IndicesBelow<L::kOutputs>{});
+    }
   }
 
   template <class L, class State>
-  STENCIL_DEVICE void capture_of(Index z, const State& leaving) const {
+  STENCIL_DEVICE void capture_of(const PointRounds& rounds, Index z, const State& leaving) const {
     if constexpr (L::kRecorded > 0) {
-      const PointRange range = Base::range(z);
-      if (range.receiver != range.receivers_end) capture_all<L>(range, z, leaving, IndicesBelow<L::kRecorded>{});
+      if (!Base::captures(L::kStep, z)) return;
+#pragma unroll 1
+      for (unsigned r = rounds.receiver; r < rounds.receivers_end; ++r) {
+        const ReceiverCell receiver = Base::receiver(r);
+        Value value = 0;
+        take_all<L>(receiver, leaving, value, IndicesBelow<L::kRecorded>{});
+        Base::capture(receiver, L::kStep, value);
+      }
     }
   }
 
  private:
   template <class L, class State, int... kO>
-  STENCIL_DEVICE void add_all(const PointRange& range, State& updated, Indices<kO...>) const {
-    (Base::add(range, L::kNumbers[kO], L::kStep, updated.fields[kO]), ...);
+  STENCIL_DEVICE static void add_all(const SourceAmount<Value>& source, State& updated, Indices<kO...>) {
+    (Base::add(source, L::kNumbers[kO], updated.fields[kO]), ...);
   }
   template <class L, class State, int... kR>
-  STENCIL_DEVICE void capture_all(const PointRange& range, Index z, const State& leaving, Indices<kR...>) const {
-    (capture_field<L, kR>(range, z, leaving), ...);
+  STENCIL_DEVICE static void take_all(const ReceiverCell& receiver, const State& leaving, Value& value, Indices<kR...>) {
+    (take_field<L, kR>(receiver, leaving, value), ...);
   }
   template <class L, int kR, class State>
-  STENCIL_DEVICE void capture_field(const PointRange& range, Index z, const State& leaving) const {
+  STENCIL_DEVICE static void take_field(const ReceiverCell& receiver, const State& leaving, Value& value) {
     constexpr RecordedField kField = L::kRecords[kR];
-    Base::capture(range, kField.field, L::kStep, z, leaving.fields[kField.place]);
+    Base::take(receiver, kField.field, leaving.fields[kField.place], value);
   }
 };
 

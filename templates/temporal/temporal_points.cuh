@@ -16,10 +16,20 @@ struct TemporalPoints : BlockPoints<S, T, T::kLag> {
 
   template <int kLevel>
   STENCIL_DEVICE void meet(typename S::Index z, TemporalPlane<S, T>& updated) const {
-    const PointRange range = Base::range(z);
+    const PointRounds rounds = Base::rounds(z);
     const int step = Base::tile.group * Base::Shape::kLevels + kLevel;
-    if (range.source != range.sources_end) Base::add(range, T::kSourceField, step, updated);
-    if (range.receiver != range.receivers_end) Base::capture(range, T::kReceiverField, step, z, updated);
+#pragma unroll 1
+    for (unsigned r = rounds.source; r < rounds.sources_end; ++r) {
+      Base::add(Base::source(r, step), T::kSourceField, updated);
+    }
+    if (!Base::captures(step, z)) return;
+#pragma unroll 1
+    for (unsigned r = rounds.receiver; r < rounds.receivers_end; ++r) {
+      const ReceiverCell receiver = Base::receiver(r);
+      typename S::Value value = 0;
+      Base::take(receiver, T::kReceiverField, updated, value);
+      Base::capture(receiver, step, value);
+    }
   }
 };
 

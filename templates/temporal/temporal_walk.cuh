@@ -24,14 +24,18 @@ struct TemporalWalk {
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-    z = walk<Edges::all>(z, tile.first_plain_plane());
-    if (tile.holds_cells) {
-      z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
+    if constexpr (Points::kAny) {
+      walk_with_points(z);
     } else {
-      z = walk_plain<Edges::none>(z, tile.last_plain_plane());
-      levels.clear_held();
+      z = walk<Edges::all>(z, tile.first_plain_plane());
+      if (tile.holds_cells) {
+        z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
+      } else {
+        z = walk_plain<Edges::none>(z, tile.last_plain_plane());
+        levels.clear_held();
+      }
+      walk<Edges::all>(z, tile.last_plane());
     }
-    walk<Edges::all>(z, tile.last_plane());
     input.leave();
     levels.leave();
   }
@@ -44,26 +48,26 @@ struct TemporalWalk {
     return z;
   }
 
-  /// Plain steps up to `end`, or a few less; those near planes with points are like those at the ends.
-  template <Edges kEdges>
-  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
-    if constexpr (Points::kAny) {
+  /// The same in one loop, so that the kernel has each kind of step once: what points need makes steps at the ends long,
+  /// and copies of them would not stay in the instruction cache.
+  STENCIL_DEVICE void walk_with_points(Index z) {
 #pragma unroll 1
-      while (z < end) {
-        const auto stretch = levels.points.stretch(z, end);
-        z = walk_unrolled<kEdges>(z, stretch.plain_end);
-        if constexpr (kEdges == Edges::none) levels.clear_held();
-        z = walk<Edges::all>(z, stretch.busy_end);
+    while (z < tile.last_plane()) {
+      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
+      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
+        step<Edges::all>(z++);
+      } else if (tile.holds_cells) {
+        z = walk_plain<Edges::cells>(z, plain_end);
+      } else {
+        z = walk_plain<Edges::none>(z, plain_end);
+        levels.clear_held();
       }
-      return z;
-    } else {
-      return walk_unrolled<kEdges>(z, end);
     }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.
   template <Edges kEdges>
-  STENCIL_DEVICE Index walk_unrolled(Index z, Index end) {
+  STENCIL_DEVICE Index walk_plain(Index z, Index end) {
 #pragma unroll 1
     for (; z + T::kUnroll <= end; z += T::kUnroll) {
       STENCIL_UNROLL

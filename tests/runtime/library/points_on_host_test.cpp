@@ -249,6 +249,14 @@ TEST_F(PointsOnHost, SeveralCallsMakeOneRun) {
   for (std::size_t i = 0; i < records.size(); ++i) ASSERT_NEAR(records[i], expected.records[i], 1e-9) << i;
 }
 
+/// Also when a call ends between two sums, and with records that skip whole launches.
+TEST_F(PointsOnHost, WhatManyLaunchesCaptureIsSummedUpTogether) {
+  const Problem problem = heat_of(1, everywhere(hold));
+  Kernel kernel = by_candidate(problem, "temporal.bx32.by1.rx4.pf1.t2");
+  expect_right(problem, kernel, 1, {2 * 40 + 1});
+  expect_right(problem, kernel, 5, {2 * 16, 2 * 17, 2 * 40 + 1});
+}
+
 TEST_F(PointsOnHost, EqualRunsHaveEqualBitsAndReceiversAddInTheOrderOfTheList) {
   const Problem problem = problem_of(kYee, kMixed, grid_of(2));
   const PointList list = random_points(problem, 5);
@@ -336,13 +344,15 @@ struct Mutation {
 /// Of templates/points/block_points.cuh.
 constexpr Mutation kMutations[] = {
     {"tables.series + step * tables.series_stride", "tables.series + (step > 0 ? step - 1 : 0) * tables.series_stride"},
-    {"source.at.lane != Shape::lane()", "source.at.lane != Shape::lane() || tile.x < tile.low_x"},
-    {"if (planes == nullptr) return {0, 0, 0, 0};", "if (planes == nullptr || z < tile.low_z) return {0, 0, 0, 0};"},
-    {"smaller(plane + kFirstDelay, end)", "smaller(plane + kFirstDelay + 1, end)"},
-    {"tables.captured + step * tables.captured_stride", "tables.captured + (step ^ 1) * tables.captured_stride"},
-    {"const WarpCell from = tables.receivers[is_one ? place : first];",
-     "const WarpCell from = tables.receivers[first];"},
-    {"plane.cells[j][i] += amount", "plane.cells[j][i] = amount"},
+    {"source.weight * series", "(tile.x < tile.low_x ? Value(0) : source.weight) * series"},
+    {"if (z < next ||", "if (z < next || z < tile.low_z ||"},
+    {"if (z < next ||", "if (z <= next ||"},
+    {"Index met = next + kFirstDelay", "Index met = next + kFirstDelay + 1"},
+    {"next = next_plane(z - T::kDelay)", "next = next_plane(z)"},
+    {"tables.captured[step * tables.captured_stride", "tables.captured[(step ^ 1) * tables.captured_stride"},
+    {"return static_cast<long long>(round) * 32 + Shape::lane()", "return Shape::lane()"},
+    {"receiver.cell == c) value", "receiver.cell <= c) value"},
+    {"[c % Shape::kCells] += source.value", "[c % Shape::kCells] = source.value"},
 };
 
 TEST_F(PointsOnHost, WouldNoticeALateSourceAndAMissingHalo) {
