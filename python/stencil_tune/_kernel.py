@@ -5,13 +5,20 @@ from __future__ import annotations
 import ctypes as c
 import os
 import weakref
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _arrays, _native, _streams
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError
 from ._request import Grid
 from ._stencil import Stencil
+
+
+class _Box(NamedTuple):
+    """Cells, as the C interface takes them."""
+
+    low: Any
+    high: Any
 
 
 class Kernel(KernelBase):
@@ -148,7 +155,7 @@ class Kernel(KernelBase):
             arrays = self._in_order(arrays, named)
         fields, where = self._launch_fields(arrays, stream)
         values, count = self._coefficients(coefficients)
-        low, high = (None, None) if region is None else self._box(region)
+        low, high = (None, None) if region is None else self.prepared_region(region)
         status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
         if status:
             self._native.check(status)
@@ -185,10 +192,28 @@ class Kernel(KernelBase):
         """Addresses in the stencil's order, and the stream."""
         if _native._forked or not _native._gpu_used:
             _native.use_gpu()
+        matchers = self._matchers
+        fields = self._fields_type()
+        for i, place in self._places:  # the short way: all of a layout that passed before
+            array = arrays[i]
+            match = matchers.get(type(array))
+            if match is None:
+                break
+            address = match(array)
+            if address is None:
+                break
+            fields[place] = address
+        else:
+            if stream is None:
+                return fields, _streams.current(arrays[0], self.device or 0)
+            return fields, _streams.address_of(stream)
+        return self._read_fields(arrays, stream, whole)
+
+    def _read_fields(self, arrays: Sequence[Any], stream: Any, whole: bool):
+        """The same for arrays that are looked at closely."""
         device = self.device
         where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
         fields = self._fields_type()
-        matchers = self._matchers
         shape, strides, dtype = self._wanted
         announced = None
         for i, place in self._places:
@@ -196,18 +221,12 @@ class Kernel(KernelBase):
             if self._lengths[place]:
                 fields[place] = self._profile_address(i, array, where, self._lengths[place])
                 continue
-            match = matchers.get(type(array))
-            if match is not None:
-                address = match(array)
-                if address is not None:
-                    fields[place] = address
-                    continue
             layout = _arrays.read(array, where)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
                     layout.device != device and layout.device is not None):
                 self._check(i, layout)
-            elif match is None:
-                matchers[type(array)] = _arrays.matcher(array, layout)
+            elif type(array) not in self._matchers and not any(self._lengths):
+                self._matchers[type(array)] = _arrays.matcher(array, layout)
             if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
                 self._refuse_read_only(i, array)
             if layout.stream is not None and stream is None:
@@ -242,8 +261,10 @@ class Kernel(KernelBase):
             raise ArgumentError("the arrays announce different streams: order them, and say stream=")
         return announced
 
-    def _box(self, region: Sequence[slice]):
-        """Cells of the slices that a step updates, as the C interface takes them."""
+    def prepared_region(self, region: Sequence[slice] | _Box) -> _Box:
+        """For calls that come again: takes the place of `region` there. Cells of the slices that a step updates."""
+        if isinstance(region, _Box):
+            return region
         if len(region) != self.stencil.rank:
             raise ArgumentError(f"region has {len(region)} slices, the arrays have {self.stencil.rank} axes")
         low, high = (c.c_int64 * 3)(0, 0, 0), (c.c_int64 * 3)(1, 1, 1)
@@ -252,4 +273,4 @@ class Kernel(KernelBase):
             if step != 1:
                 raise ArgumentError("region has a slice with a step")
             low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
-        return low, high
+        return _Box(low, high)
