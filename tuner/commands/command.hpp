@@ -26,6 +26,7 @@ int run_devices(const Arguments& arguments);
 int run_stencils(const Arguments& arguments);
 int run_explain(const Arguments& arguments);
 int run_bench(const Arguments& arguments);
+int run_replay(const Arguments& arguments);
 int run_db(const Arguments& arguments);
 int run_export(const Arguments& arguments);
 int run_compile_worker(const Arguments& arguments);

@@ -7,7 +7,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<Command, 12> kCommands{{
+constexpr std::array<Command, 13> kCommands{{
     {"tune", "find the fastest kernel for a stencil and a grid (what runs when no verb is given)", run_tune},
     {"list", "winners found so far, a line each", run_list},
     {"show", "one winner in depth: parameters, evidence, its trials", run_show},
@@ -17,6 +17,7 @@ constexpr std::array<Command, 12> kCommands{{
     {"explain", "why a candidate is legal or not, and what it costs", run_explain},
     {"stencils", "stencils known by name, or what one of them is", run_stencils},
     {"devices", "GPUs of this machine, and models that predictions can be made for", run_devices},
+    {"replay", "how good search strategies are on recorded search spaces", run_replay},
     {"db", "the database: path, check, prune, remove, merge, export, import", run_db},
     {"internal-compile-worker", "", run_compile_worker},
     {"internal-device-worker", "", run_device_worker},

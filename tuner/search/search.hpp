@@ -2,29 +2,16 @@
 #pragma once
 
 #include "generator/candidates/space.hpp"
+#include "tuner/search/strategy.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
 
-/// Proposes candidates and learns from their scores. Proposals run ahead of reports: several candidates are being
-/// compiled while one is timed, so propose() may be called many times between two reports.
-class Strategy {
- public:
-  virtual ~Strategy() = default;
-
-  virtual std::string_view name() const = 0;
-
-  /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more.
-  virtual std::optional<Tuning> propose() = 0;
-
-  /// time_ms of a proposed (or known) candidate; infinity when it failed.
-  virtual void report(const Tuning& tuning, double time_ms) = 0;
-};
+/// Of stencils' kernels; those of any table of configurations are in strategies/.
+using Strategy = SearchStrategy<Tuning>;
 
 /// Ranks candidates; a lower cost is better.
 class CostModel {

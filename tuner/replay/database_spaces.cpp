@@ -1,0 +1,85 @@
+#include "db/trial_store.hpp"
+#include "db/winner_choice.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/printable.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/replay/formats.hpp"
+#include "tuner/session/trial_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kFewest = 20;  // candidates of a problem: fewer are no search
+constexpr double kCost = 1000;       // of any trial: what it took to compile one is not kept
+
+std::string space_name(const TrialRecord& trial) {
+  const ProblemKey& problem = trial.problem;
+  return printable(fmt::format("{} {} {} {} steps {} {}", problem.stencil_name, name(problem.type),
+                               to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
+                               problem.steps, trial.platform.gpu));
+}
+
+std::map<std::string, std::string> values_of(const Tuning& tuning) {
+  std::map<std::string, std::string> values{{"family", std::string(tuning.family->name)}};
+  for (const Family* family : families()) {
+    for (const Parameter& parameter : family->parameters) values.emplace(parameter.name, kNoValue);
+  }
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (!parameter.used_by(tuning)) continue;
+    const int value = parameter.get(tuning);
+    values[std::string(parameter.name)] =
+        parameter.is_word() ? std::string(parameter.words.at(static_cast<std::size_t>(value))) : std::to_string(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
+  Database database = Database::open(path, {.access = Access::read});
+  struct Recorded {
+    std::string name;
+    ProblemKey problem;
+    std::string gpu;
+    std::map<std::string, Evaluation> by_code;  // the last trial of each
+  };
+  std::vector<Recorded> problems;
+  for (const TrialRecord& trial : TrialStore(database).find({.predicted = false})) {
+    auto at = std::find_if(problems.begin(), problems.end(), [&](const Recorded& each) {
+      return each.problem == trial.problem && each.gpu == trial.platform.gpu;
+    });
+    if (at == problems.end()) {
+      problems.push_back({space_name(trial), trial.problem, trial.platform.gpu, {}});
+      at = problems.end() - 1;
+    }
+    at->by_code[trial.code] = {score(trial), kCost};
+  }
+  std::vector<RecordedSpace> spaces;
+  for (const Recorded& problem : problems) {
+    std::map<std::map<std::string, std::string>, Evaluation> rows;  // codes may differ in what is not used
+    for (const auto& [code, evaluation] : problem.by_code) {
+      try {
+        rows[values_of(with_used_values_alone(parse_code(code)))] = evaluation;
+      } catch (const Error&) {
+        continue;  // a code of another version
+      }
+    }
+    const auto works = [](const auto& row) { return !row.second.failed(); };
+    if (rows.size() < kFewest || std::count_if(rows.begin(), rows.end(), works) < 2) continue;
+    SpaceBuilder builder(problem.name);
+    for (const auto& [values, evaluation] : rows) builder.add(values, evaluation);
+    spaces.push_back(builder.build());
+  }
+  if (spaces.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: no problem has {} measured candidates to search among", printable(path), kFewest));
+  }
+  return spaces;
+}
+
+}  // namespace stencil_tune

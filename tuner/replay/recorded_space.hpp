@@ -1,0 +1,55 @@
+// A search space that was measured once, as a table from configurations to what they took.
+#pragma once
+
+#include "tuner/search/strategies/configuration_table.hpp"
+
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+
+struct Evaluation {
+  double time_ms = std::numeric_limits<double>::infinity();  ///< of the kernel; infinite: it failed
+  double cost_ms = 0;                                        ///< what it took to know: compiling and running
+
+  bool failed() const { return time_ms == std::numeric_limits<double>::infinity(); }
+};
+
+struct RecordedSpace {
+  std::string name;
+  ConfigurationTable table;
+  std::vector<Evaluation> evaluations;  ///< one a configuration
+};
+
+/// A parameter's value in configurations that do not have the parameter; it stands before all others.
+inline constexpr std::string_view kNoValue = "-";
+
+/// Collects rows in any order of their parameters. What readers of all formats end in.
+class SpaceBuilder {
+ public:
+  explicit SpaceBuilder(std::string name) : name_(std::move(name)) {}
+
+  /// A configuration's values by their parameters' names. Throws Error(invalid_argument) for other parameters than the
+  /// first row's.
+  void add(const std::map<std::string, std::string>& values, Evaluation evaluation);
+
+  /// Parameters of one value are left out. Throws Error(invalid_argument) naming the space where nothing is left to
+  /// search, where fewer than two configurations work, and where no work cost anything.
+  RecordedSpace build() const;
+
+ private:
+  std::string name_;
+  std::vector<std::map<std::string, std::string>> rows_;
+  std::vector<Evaluation> evaluations_;
+};
+
+/// What one file holds: one space, or those of a database. CSV of this project's shared spaces, Kernel Tuner's cache,
+/// T4 results (all three also compressed by gzip), or a database of stencil-tune; the content says which. Throws
+/// Error(file_io) for what cannot be read, and Error(invalid_argument) for what is no recorded space, saying where.
+std::vector<RecordedSpace> read_spaces(const std::string& path);
+
+}  // namespace stencil_tune

@@ -1,0 +1,59 @@
+// A search space as a table: every legal configuration of some tuning parameters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Number of a configuration in its table.
+using Configuration = std::uint32_t;
+
+/// Of a value among those of its parameter.
+using ValueIndex = std::uint16_t;
+
+struct TableParameter {
+  std::string name;
+  std::vector<std::string> values;  ///< in their order: numbers ascend
+  bool ordered = true;              ///< numbers, so that neighbouring places are alike
+};
+
+class ConfigurationTable {
+ public:
+  /// places: of each configuration one for each parameter, row after row. Throws Error(invalid_argument) for a row that
+  /// stands twice, places that their parameter does not have, and more combinations than 64 bits count.
+  ConfigurationTable(std::vector<TableParameter> parameters, std::vector<ValueIndex> places);
+
+  std::size_t size() const noexcept { return size_; }
+  const std::vector<TableParameter>& parameters() const noexcept { return parameters_; }
+
+  std::span<const ValueIndex> places(Configuration configuration) const {
+    return {places_.data() + configuration * parameters_.size(), parameters_.size()};
+  }
+
+  /// Nothing where the combination is not legal.
+  std::optional<Configuration> find(std::span<const ValueIndex> places) const;
+
+  /// The legal configuration with the least sum of distances, in places of ordered parameters and 1 for any other value
+  /// of the rest.
+  Configuration nearest(std::span<const ValueIndex> places) const;
+
+  /// All that differ in the value of one parameter.
+  std::vector<Configuration> neighbours(Configuration configuration) const;
+
+ private:
+  std::uint64_t number(std::span<const ValueIndex> places) const;
+
+  std::vector<TableParameter> parameters_;
+  std::vector<ValueIndex> places_;
+  std::size_t size_;
+  std::vector<std::uint64_t> strides_;  ///< of a parameter in number()
+  std::unordered_map<std::uint64_t, Configuration> found_;
+};
+
+}  // namespace stencil_tune

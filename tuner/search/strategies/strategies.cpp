@@ -1,0 +1,38 @@
+#include "tuner/search/strategies/strategies.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/search/strategies/make.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array kStrategies{
+    NamedStrategy{"local", "iterated local search: better neighbours, then a few random steps", make_local_search},
+    NamedStrategy{"random", "random search", make_random_search},
+};
+
+}  // namespace
+
+std::span<const NamedStrategy> table_strategies() { return kStrategies; }
+
+const NamedStrategy& table_strategy(std::string_view name) {
+  std::vector<std::string> names;
+  for (const NamedStrategy& strategy : kStrategies) {
+    if (strategy.name == name) return strategy;
+    names.emplace_back(strategy.name);
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("there is no strategy '{}'{}", name, did_you_mean(name, names)));
+}
+
+std::unique_ptr<TableSearch> make_table_strategy(std::string_view name, const ConfigurationTable& table,
+                                                 std::uint64_t seed) {
+  return table_strategy(name).make(table, seed);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,25 @@
+// The one interface of search: what to try next, and what came of it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace stencil_tune {
+
+/// Proposes candidates and learns from their times. Proposals may run ahead of reports: several candidates are being
+/// compiled while one is timed, so propose() may be called many times between two reports.
+template <class Candidate>
+class SearchStrategy {
+ public:
+  virtual ~SearchStrategy() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more.
+  virtual std::optional<Candidate> propose() = 0;
+
+  /// time_ms of a proposed (or known) candidate; infinity when it failed.
+  virtual void report(const Candidate& candidate, double time_ms) = 0;
+};
+
+}  // namespace stencil_tune
