@@ -32,9 +32,9 @@ class Unknowns {
  public:
   Unknowns(const Calibration& start, std::initializer_list<std::string_view> groups) : start_(start) {
     const json constants = start_.flatten();
-    for (const auto& [name, value] : constants.items()) {
-      const auto in_group = [&](std::string_view group) { return name.starts_with(group); };
-      if (std::any_of(groups.begin(), groups.end(), in_group)) names_.push_back(name);
+    for (const auto& constant : constants.items()) {
+      const auto in_group = [&](std::string_view group) { return constant.key().starts_with(group); };
+      if (std::any_of(groups.begin(), groups.end(), in_group)) names_.push_back(constant.key());
     }
   }
 

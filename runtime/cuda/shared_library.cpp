@@ -14,7 +14,8 @@ namespace stencil_tune {
 std::optional<SharedLibrary> SharedLibrary::open(const std::string& path_or_soname, std::string* why,
                                                  Visibility visibility) {
   const int scope = visibility == Visibility::global ? RTLD_GLOBAL : RTLD_LOCAL;
-  void* handle = dlopen(path_or_soname.c_str(), RTLD_NOW | scope);
+  // Stays loaded: NVRTC and the driver keep memory and threads of their own beyond any of our handles.
+  void* handle = dlopen(path_or_soname.c_str(), RTLD_NOW | RTLD_NODELETE | scope);
   if (handle == nullptr) {
     if (why != nullptr) {
       const char* message = dlerror();

@@ -10,6 +10,17 @@
 #include <memory>
 #include <utility>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STENCIL_TUNE_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define STENCIL_TUNE_ADDRESS_SANITIZER
+#endif
+#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace stencil_tune {
 namespace {
 
@@ -22,6 +33,15 @@ constexpr std::size_t kSignalStackBytes = 64 * 1024;
 constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
 
 thread_local ThreadFiber* running_fiber = nullptr;
+
+/// The address sanitizer does not see that a jump ended the frames of this stack, and would guard their memory on.
+void end_frames(const boost::context::stack_context& stack) {
+#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
+  __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
+#else
+  static_cast<void>(stack);
+#endif
+}
 
 }  // namespace
 
@@ -127,7 +147,10 @@ void ThreadFiber::wait() {
   if (cancelled_) escape();
 }
 
-void ThreadFiber::escape() noexcept { siglongjmp(escape_, 1); }
+void ThreadFiber::escape() noexcept {
+  end_frames(stack_);
+  siglongjmp(escape_, 1);
+}
 
 bool ThreadFiber::overflowed(std::uintptr_t address) const noexcept {
   const auto guard = reinterpret_cast<std::uintptr_t>(stack_.sp) - stack_.size;

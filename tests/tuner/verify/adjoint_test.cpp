@@ -107,7 +107,8 @@ class AdjointTest : public ::testing::Test {
     given.insert(inputs.begin(), inputs.end());
     const Named back = apply(adjoint, given, everywhere(boundary), defaults(adjoint));
     constexpr double kStep = 1e-5;
-    for (const auto& [name, values] : inputs) {
+    for (const auto& input : inputs) {
+      const std::string& name = input.first;
       const Values direction = integers(-4, 4);
       const auto moved = [&](double by) {
         Named fields = inputs;
