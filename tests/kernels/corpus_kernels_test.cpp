@@ -83,15 +83,26 @@ class PlainStage {
 
  private:
   double cell(const std::string& field, std::array<std::int64_t, kMaxRank> place) const {
+    const auto& inputs = problem_.facts.inputs;
+    const auto is_field = [&](int index) { return problem_.stencil.fields[static_cast<std::size_t>(index)] == field; };
+    const auto input = std::find_if(inputs.begin(), inputs.end(), is_field);
+    const auto& cells = data_.inputs.at(static_cast<std::size_t>(input - inputs.begin()));
+    const int profile = profile_axis(problem_.stencil, *input);
+    if (profile >= 0) return entry(cells, static_cast<std::size_t>(profile), place);
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
       place[axis] = place_inside(place[axis], problem_.extents.n[axis], problem_.boundaries[axis]);
       if (place[axis] < 0) return 0;
     }
-    const auto& inputs = problem_.facts.inputs;
-    const auto is_field = [&](int index) { return problem_.stencil.fields[static_cast<std::size_t>(index)] == field; };
-    const auto input = std::find_if(inputs.begin(), inputs.end(), is_field) - inputs.begin();
-    return data_.inputs.at(static_cast<std::size_t>(input))
-        .at(static_cast<std::size_t>((place[2] * problem_.extents.n[1] + place[1]) * problem_.pitch + place[0]));
+    return cells.at(
+        static_cast<std::size_t>((place[2] * problem_.extents.n[1] + place[1]) * problem_.pitch + place[0]));
+  }
+
+  /// Of an array along one axis. Under hold the nearest one answers beyond the ends.
+  double entry(const std::vector<double>& entries, std::size_t axis,
+               const std::array<std::int64_t, kMaxRank>& place) const {
+    const Boundary boundary = problem_.boundaries[axis] == Boundary::hold ? Boundary::clamp : problem_.boundaries[axis];
+    const std::int64_t at = place_inside(place[axis], problem_.extents.n[axis], boundary);
+    return at < 0 ? 0 : entries.at(static_cast<std::size_t>(at));
   }
 
   double coefficient(const std::string& name) const {

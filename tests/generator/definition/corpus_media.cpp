@@ -114,14 +114,65 @@ Outputs lossy_electric(const CellReader& at, const CoefficientReader&) {
           {"ez_next", ca * at("ez", 0, 0, 0) + cb * around[2]}};
 }
 
+/// The share of a step that the layer takes where a component is: half a cell up on those axes.
+double layer_loss(const CellReader& at, const std::array<bool, 3>& half_up) {
+  const double x = half_up[0] ? (at("sx", 0, 0, 0) + at("sx", 1, 0, 0)) / 2 : at("sx", 0, 0, 0);
+  const double y = half_up[1] ? (at("sy", 0, 0, 0) + at("sy", 0, 1, 0)) / 2 : at("sy", 0, 0, 0);
+  const double z = half_up[2] ? (at("sz", 0, 0, 0) + at("sz", 0, 0, 1)) / 2 : at("sz", 0, 0, 0);
+  return x + y + z;
+}
+
+/// A component of the electric field lies half a cell up on its own axis, one of the magnetic field on the other two.
+Outputs lossy_layer(const CellReader& at, const std::string& field, const std::array<double, 3>& sources) {
+  Outputs outputs;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::array<bool, 3> half_up{field == "h", field == "h", field == "h"};
+    half_up[axis] = field == "e";
+    const double loss = layer_loss(at, half_up);
+    const std::string name = field + "xyz"[axis];
+    outputs[name + "_next"] = (1 - loss) / (1 + loss) * at(name, 0, 0, 0) + sources[axis] / (1 + loss);
+  }
+  return outputs;
+}
+
+Outputs layer_magnetic(const CellReader& at, const CoefficientReader& c) {
+  std::array<double, 3> sources = curl(at, "e", "", true);
+  for (double& source : sources) source *= -c("ch");
+  return lossy_layer(at, "h", sources);
+}
+
+Outputs layer_electric(const CellReader& at, const CoefficientReader&) {
+  std::array<double, 3> sources = curl(at, "h", "_next", false);
+  for (double& source : sources) source *= at("ca", 0, 0, 0);
+  return lossy_layer(at, "e", sources);
+}
+
+/// The loop of Cerjan et al.: the step, then the sponge over both time levels, here before what was written last is
+/// read.
+Outputs wave_in_a_sponge(const CellReader& at, const CoefficientReader& c) {
+  const double sponge = at("gx", 0, 0, 0) * at("gy", 0, 0, 0) * at("gz", 0, 0, 0);
+  double laplacian = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto p = [&](int along) {
+      return at("p", axis == 0 ? along : 0, axis == 1 ? along : 0, axis == 2 ? along : 0);
+    };
+    laplacian += -5.0 / 2 * p(0) + 4.0 / 3 * (p(-1) + p(1)) - 1.0 / 12 * (p(-2) + p(2));
+  }
+  const double before = sponge * at("p_prev", 0, 0, 0);
+  const double speed = at("v", 0, 0, 0);
+  return {{"p_next", sponge * (2 * at("p", 0, 0, 0) - before + c("c2") * speed * speed * laplacian)}};
+}
+
 }  // namespace
 
 void add_media(std::map<std::string, std::vector<CellUpdate>>& corpus) {
+  corpus["acoustic3d_sponge"] = {wave_in_a_sponge};
   corpus["cahn_hilliard2d"] = {chemical_potential, flow_along_potential};
   corpus["fitzhugh_nagumo3d"] = {fitzhugh_nagumo};
   corpus["himeno"] = {himeno};
   corpus["tti3d"] = {tilted_wave};
   corpus["variable_diffusion3d"] = {variable_diffusion};
+  corpus["yee3d_layer"] = {layer_magnetic, layer_electric};
   corpus["yee3d_lossy"] = {lossy_magnetic, lossy_electric};
 }
 
