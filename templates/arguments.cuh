@@ -1,7 +1,5 @@
-// The kernel's one parameter, and which tile of the grid a block works on.
-//
-// Kernel axes are x (contiguous), y, z. Streaming kernels walk along z, so that a 2D grid's second axis is their z and
-// their y has extent 1.
+// The kernel's one parameter, and which tile of the grid a block works on. Kernel axes are x (contiguous), y, z; a 2D
+// grid's second axis is the z of kernels that walk along z.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -10,8 +8,7 @@
 
 namespace stencil_tune {
 
-/// S is the generated stencil: its Storage and Value types, how many inputs, outputs and coefficients it has.
-/// generator/kernel/launch.cpp packs this on the host, member by member.
+/// S: the stencil. The host packs this member by member.
 template <class S>
 struct Arguments {
   const typename S::Storage* in[S::kInputs];
@@ -38,11 +35,11 @@ struct TileIndex {
   unsigned x, y, z;
 };
 
-/// The number of the nth tile of a block, or of its cluster. The tiles of one block are as far apart as there are
-/// clusters, so that the tiles which are updated at one time lie together.
+/// The number of the nth tile of a block, or of its cluster.
 template <class T>
 STENCIL_DEVICE unsigned tile_number([[maybe_unused]] unsigned nth) {
   if constexpr (T::kTiles == 1) return block_x() / T::kCluster;
+  // The tiles of one block are as far apart as there are clusters: tiles that are updated at one time lie together.
   return block_x() / T::kCluster + nth * (blocks_in_x() / T::kCluster);
 }
 
@@ -73,16 +70,18 @@ STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[
   if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1 && T::kCluster == 1) {
     return {block_x(), block_y(), block_z()};
   }
-  TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
-  if constexpr (T::kCluster > 1 && T::kClusterAxis >= 0) {
+  if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) {
+    return unfold<T>(tile_number<T>(nth), tiles);
+  } else {
+    TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
     // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A
     // cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half once.
     const unsigned rank = block_x() % T::kCluster;
     if constexpr (T::kClusterAxis == 0) tile.x = tile.x * T::kCluster + rank;
     if constexpr (T::kClusterAxis == 1) tile.y = tile.y * T::kCluster + rank;
     if constexpr (T::kClusterAxis == 2) tile.z = tile.z * T::kCluster + rank;
+    return tile;
   }
-  return tile;
 }
 
 /// Whether the last cluster on its axis has no tile left for this block.

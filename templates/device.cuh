@@ -1,5 +1,4 @@
 // Everything that is not portable C++: built-in variables, barriers, shuffles, memory instructions, 16-bit conversions.
-// The other templates use only what stands here, so that the host executor can replace this one file.
 #pragma once
 
 #define STENCIL_DEVICE __device__ __forceinline__
@@ -22,6 +21,12 @@ STENCIL_DEVICE unsigned blocks_in_x() { return gridDim.x; }
 
 /// Every thread of the block arrives before any goes on.
 STENCIL_DEVICE void barrier() { __syncthreads(); }
+
+/// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
+STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
+
+/// All lanes of the warp have come this far.
+STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 
 /// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
 template <class T>
@@ -171,24 +176,6 @@ STENCIL_DEVICE void async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroupsLeft) : "memory");
 }
 
-/// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
-STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
-
-/// All lanes of the warp have come this far.
-STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
-
-// What one instruction loads or stores.
-
-/// A machine word of that many bytes: what one load or store instruction moves.
-template <int kBytes>
-struct Word;
-// clang-format off
-template <> struct Word<2> { using Type = unsigned short; };
-template <> struct Word<4> { using Type = unsigned int; };
-template <> struct Word<8> { using Type = uint2; };
-template <> struct Word<16> { using Type = uint4; };
-// clang-format on
-
 // Clusters (sm_90+): blocks that run at the same time and write to each other's shared memory.
 
 /// The block's number in its cluster.
@@ -235,6 +222,16 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
 }
 
 // Loads and stores of one word.
+
+/// A machine word of that many bytes: what one load or store instruction moves.
+template <int kBytes>
+struct Word;
+// clang-format off
+template <> struct Word<2> { using Type = unsigned short; };
+template <> struct Word<4> { using Type = unsigned int; };
+template <> struct Word<8> { using Type = uint2; };
+template <> struct Word<16> { using Type = uint4; };
+// clang-format on
 
 template <LoadHint kHint, class W>
 STENCIL_DEVICE W load_word(const W* address) {

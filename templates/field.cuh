@@ -8,8 +8,6 @@
 
 namespace stencil_tune {
 
-/// S: the stencil. T: the tuning (kVector, kRegisterX, kBlockX, kLoad, kNeighbours).
-///
 /// Addresses are always inside the array: indices beyond an edge are first mapped by the boundary. Vector loads are
 /// aligned, so only whole vectors can lie beyond an edge; those are redirected to the nearest one in the row, and the
 /// cells that matter are then patched one by one (never under hold, where they are not used).
@@ -116,14 +114,15 @@ struct Field {
   template <int kCount>
   static constexpr int kHaloVectors = (kCount + kVector - 1) / kVector;
 
-  /// Cells x .. x + kCount - 1. A single one is cheaper as a scalar load; more come as whole vectors, of which the first
-  /// kSkip cells are not wanted.
+  /// Cells x .. x + kCount - 1.
   template <int kCount, int kSkip>
   STENCIL_DEVICE void load_outside(const Row& row, Index x, Value* to) const {
-    if constexpr (kVector == 1 || kCount == 1) {
+    constexpr bool kIsSingle = S::kLowX <= 1 && S::kHighX <= 1;  // whatever row it is
+    if constexpr (kVector == 1 || kIsSingle || kCount == 1) {
       STENCIL_UNROLL
       for (int i = 0; i < kCount; ++i) to[i] = cell(row, x + i);
     } else {
+      // A single cell is cheaper as a scalar load; more come as whole vectors, of which the first kSkip are not wanted.
       Value cells[kHaloVectors<kCount> * kVector];
       STENCIL_UNROLL
       for (int v = 0; v < kHaloVectors<kCount>; ++v) vector(row, x - kSkip + v * kVector, cells + v * kVector);

@@ -12,15 +12,14 @@
 //   order 8 and four outputs a thread.
 // - in single steps, a multiply-add writes its sum to the registers of the next step. The code is short and takes fewer
 //   registers: 171 instead of 215 for order 4 and 16 outputs a thread (nvcc 13.0).
-// Late inputs (S::late) are read at the cell alone. They are loaded for the output that is finished next, a plane
-// ahead.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
-/// The late inputs' cells of a thread's register tile.
+/// The cells of a thread's register tile in the late inputs (S::late), which are read at the cell alone. They are loaded
+/// for the output that is finished next, a plane ahead.
 template <class S, class T>
 struct LateCells {
   using Value = typename S::Value;
@@ -42,6 +41,18 @@ struct LateCells {
 
   /// A source of cells (see Cells).
   STENCIL_DEVICE Value cell(int f, int x, int y, int) const { return cells[f][y][x]; }
+};
+
+/// Where no input is late.
+struct NoLateCells {};
+
+template <class S, class T, bool kAny>
+struct LateCellsOf {
+  using Type = NoLateCells;
+};
+template <class S, class T>
+struct LateCellsOf<S, T, true> {
+  using Type = LateCells<S, T>;
 };
 
 template <class S, class T>
@@ -87,8 +98,8 @@ struct PlaneSums {
   }
 
   /// Row kJ of the outputs that are complete.
-  template <int kJ>
-  STENCIL_DEVICE void finish(const LateCells<S, T>& late, const Value* coefficients, Row& outputs) const {
+  template <int kJ, class Late>
+  STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
     finish_row<kJ>(late, coefficients, outputs, IndicesBelow<T::kRegisterX>{});
   }
 
@@ -110,25 +121,20 @@ struct PlaneSums {
   /// kLast: the tap along z that adds to pending[kFrom]; each sum after it takes the tap below.
   template <int kFrom, int kLast, class Taken, int... kPlace>
   STENCIL_DEVICE void add_to_outputs(const Taken& plane, const Value* coefficients, Indices<kPlace...>) {
-    (add_to<kPlace / T::kRegisterX % T::kRegisterY, kPlace % T::kRegisterX, kFrom, kLast,
-            kPlace / T::kRegisterX / T::kRegisterY>(plane, coefficients),
+    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
+    (S::template add_plane<kLast - kPlace / kX / kY>(Cells<S, Taken, kPlace % kX, kPlace / kX % kY, 0>{plane}, coefficients,
+                                                     pending[kFrom + kPlace / kX / kY][kPlace / kX % kY][kPlace % kX]),
      ...);
   }
-  template <int kJ, int kI, int kFrom, int kLast, int kAfter, class Taken>
-  STENCIL_DEVICE void add_to(const Taken& plane, const Value* coefficients) {
-    S::template add_plane<kLast - kAfter>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients,
-                                          pending[kFrom + kAfter][kJ][kI]);
-  }
 
-  template <int kJ, int... kI>
-  STENCIL_DEVICE void finish_row(const LateCells<S, T>& late, const Value* coefficients, Row& outputs,
-                                 Indices<kI...>) const {
+  template <int kJ, class Late, int... kI>
+  STENCIL_DEVICE void finish_row(const Late& late, const Value* coefficients, Row& outputs, Indices<kI...>) const {
     (finish_cell<kJ, kI>(late, coefficients, outputs), ...);
   }
-  template <int kJ, int kI>
-  STENCIL_DEVICE void finish_cell(const LateCells<S, T>& late, const Value* coefficients, Row& outputs) const {
+  template <int kJ, int kI, class Late>
+  STENCIL_DEVICE void finish_cell(const Late& late, const Value* coefficients, Row& outputs) const {
     Value cell[S::kOutputs];
-    S::finish(Cells<S, LateCells<S, T>, kI, kJ, 0>{late}, coefficients, pending[0][kJ][kI], cell);
+    S::finish(Cells<S, Late, kI, kJ, 0>{late}, coefficients, pending[0][kJ][kI], cell);
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
   }
@@ -150,15 +156,16 @@ class WalkOutput {
   }
 
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
-  STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const LateCells<S, T>& late) {
+  template <class Late>
+  STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const Late& late) {
     store_rows(sums, late, IndicesBelow<T::kRegisterY>{});
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) to_[o] += stride_z_;
   }
 
  private:
-  template <int... kJ>
-  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const LateCells<S, T>& late, Indices<kJ...>) const {
+  template <class Late, int... kJ>
+  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const Late& late, Indices<kJ...>) const {
     typename PlaneSums<S, T>::Row outputs[T::kRegisterY];
     (sums.template finish<kJ>(late, coefficients_, outputs[kJ]), ...);
     if (whole_) {

@@ -18,14 +18,10 @@ struct Joined<Indices<kFirst...>, Indices<kSecond...>> {
 /// Halved, not counted down: a compiler instantiates no more than 200 within each other.
 template <int kCount>
 struct Below : Joined<typename Below<kCount / 2>::Type, typename Below<kCount - kCount / 2>::Type> {};
-template <>
-struct Below<0> {
-  using Type = Indices<>;
-};
-template <>
-struct Below<1> {
-  using Type = Indices<0>;
-};
+// clang-format off
+template <> struct Below<0> { using Type = Indices<>; };
+template <> struct Below<1> { using Type = Indices<0>; };
+// clang-format on
 template <int kCount>
 using IndicesBelow = typename Below<kCount>::Type;
 

@@ -1,6 +1,7 @@
 #include "generator/kernel/plane_sums.hpp"
 
 #include "generator/kernel/regroup.hpp"
+#include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/update_text.hpp"
 #include "generator/stencil/sum_parts.hpp"
 
@@ -106,29 +107,29 @@ std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
   // Sums of taps that lie in several planes, and what is made of them: see plane_sums.cuh.
   static constexpr int kSums = {};
   template <int kDz, class Cells>
-  STENCIL_DEVICE static void add_plane(const Cells& u, const Value* c, Value (&sum)[kSums]) {{
-    using namespace stencil_tune;
+  STENCIL_DEVICE static void add_plane(const Cells& u, [[maybe_unused]] const Value* c, Value (&sum)[kSums]) {{
 )",
       parts.sums.size());
+  std::string added;
   for (const auto& [dz, statements] : planes) {
-    text += fmt::format("    if constexpr (kDz == {}) {{\n{}    }}\n", dz,
-                        indented(statements_text(parts.builder.stencil(), statements, problem.facts, axes, first_sum)));
+    added +=
+        fmt::format("    if constexpr (kDz == {}) {{\n{}    }}\n", dz,
+                    indented(statements_text(parts.builder.stencil(), statements, problem.facts, axes, first_sum)));
   }
+  text += using_directive(added) + added;
   std::vector<Assignment> finish;
   for (std::size_t o = 0; o < parts.finish.size(); ++o) {
     finish.push_back({fmt::format("out[{}] =", o), parts.finish[o].expression});
   }
+  const std::string finished = statements_text(parts.builder.stencil(), finish, problem.facts, axes, first_sum);
   return text + fmt::format(
-                    R"(    (void)c;
-  }}
+                    R"(  }}
   template <class Cells>
-  STENCIL_DEVICE static void finish(const Cells& u, const Value* c, const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
-    using namespace stencil_tune;
-{}    (void)u;
-    (void)c;
-  }}
+  STENCIL_DEVICE static void finish([[maybe_unused]] const Cells& u, [[maybe_unused]] const Value* c,
+                                    const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
+{}{}  }}
 )",
-                    statements_text(parts.builder.stencil(), finish, problem.facts, axes, first_sum));
+                    using_directive(finished), finished);
 }
 
 }  // namespace stencil_tune

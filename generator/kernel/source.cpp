@@ -27,8 +27,9 @@ std::string late_member(const Problem& problem, const Tuning& tuning) {
   }
   return fmt::format(
       "  // Inputs that are only read where an output is finished from sums.\n"
-      "  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {}; }}\n\n",
-      condition.empty() ? "false" : condition);
+      "  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {}; }}\n"
+      "  static constexpr bool kHasLate = {};\n\n",
+      condition.empty() ? "false" : condition, !condition.empty());
 }
 
 std::string stencil_text(const Candidate& candidate) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace stencil_tune {
@@ -126,6 +127,16 @@ std::string tap_members(const StageFacts& facts, const std::array<Reach, kMaxRan
       TapTable(facts, reach, axis_map).text());
 }
 
+std::string using_directive(std::string_view statements) {
+  for (std::size_t open = statements.find('('); open != std::string_view::npos; open = statements.find('(', open + 1)) {
+    std::size_t name = open;
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    while (name > 0 && is_word(statements[name - 1])) --name;
+    if (name < open && statements.substr(name, open - name) != "u") return "    using namespace stencil_tune;\n";
+  }
+  return {};
+}
+
 std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts,
                           const AxisMap& axis_map) {
   const std::string statements = update_text(stencil, stage, facts, axis_map);
@@ -134,10 +145,9 @@ std::string update_member(const Stencil& stencil, const Stage& stage, const Stag
       R"(  // u(input, dx, dy, dz) is a cell of an input, c[i] a coefficient.
   template <class Cells>
   STENCIL_DEVICE static void update(const Cells& u, const Value* c, Value (&out)[kOutputs]) {{
-    using namespace stencil_tune;
-{}{}  }}
+{}{}{}  }}
 )",
-      statements, weighs ? "" : "    (void)c;\n");
+      using_directive(statements), statements, weighs ? "" : "    (void)c;\n");
 }
 
 }  // namespace stencil_tune

@@ -15,6 +15,9 @@ std::string_view storage_type(ElementType type);
 
 AxisMap axis_map_of(const KernelAxes& axes);
 
+/// "using namespace stencil_tune;" where the statements call functions of the templates.
+std::string using_directive(std::string_view statements);
+
 /// Storage, Value, Index.
 std::string type_members(const Candidate& candidate);
 /// kCoefficients. Behind the coefficients comes the place, where an update asks for it: templates/window.cuh.

@@ -140,12 +140,19 @@ class Evaluation {
     }
     if (at_ == tokens_.size()) return failed_ = true, Operand{};
     const SourceToken& token = tokens_[at_];
-    if (is_word(token)) return path();
+    if (is_word(token)) return element(path());
     ++at_;
     long long number = 0;
     const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), number);
     if (error != std::errc() || end != token.text.data() + token.text.size()) return failed_ = true, Operand{};
     return {number};
+  }
+
+  /// The value of an element is not known.
+  Operand element(const Operand& whole) {
+    if (at_ == tokens_.size() || !(tokens_[at_] == "[")) return whole;
+    at_ = after_bracket(tokens_, at_);
+    return element({});
   }
 
   template <class Apply>

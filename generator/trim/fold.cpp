@@ -1,5 +1,7 @@
 #include "generator/trim/fold.hpp"
 
+#include "generator/trim/conditionals.hpp"
+
 #include <algorithm>
 
 namespace stencil_tune {
@@ -78,7 +80,12 @@ class Folder {
       from = branch->begin;
       any = true;
     }
-    if (any) clear_unused(before);
+    const std::string branched = body_;
+    body_ = fold_conditionals(std::move(body_),
+                              [&](Tokens expression) { return constants_.value(expression, type_, local_); });
+    if (any || body_ != branched) clear_unused(before);
+    while (clear_marked()) {
+    }
     return std::move(body_);
   }
 
@@ -188,14 +195,42 @@ class Folder {
     return std::count(tokens.begin(), tokens.end(), std::string_view(name));
   }
 
-  /// What only branches used that are gone: constants and names of types go too. The others may have been computed by
-  /// something that has an effect.
+  /// The first variable that is marked [[maybe_unused]] goes if nothing uses it.
+  bool clear_marked() {
+    const std::vector<SourceToken> tokens = tokens_of(body_);
+    constexpr std::size_t kMark = 5;  // [[maybe_unused]]
+    for (std::size_t i = 0; i + kMark < tokens.size(); ++i) {
+      if (!is_op(tokens, i, "[[") || !is_at(tokens, i + 2, "maybe_unused")) continue;
+      if (i > 0 && !is_statement_end(tokens[i - 1])) continue;
+      const std::size_t end = after_statement(body_, tokens, i);
+      if (has_call(tokens, i, end) || uses(tokens, declared_at(tokens, i + kMark, end)) > 1) continue;
+      remove(tokens[i].begin, tokens[end - 1].end());
+      return true;
+    }
+    return false;
+  }
+
+  /// The name of `Type name;`, `Type name(...);` or `Type name = ...;`
+  static std::string declared_at(Tokens tokens, std::size_t at, std::size_t end) {
+    while (at < end && !(tokens[at] == "=") && !(tokens[at] == ";") && !(tokens[at] == "(")) ++at;
+    return std::string(tokens[at - 1].text);
+  }
+
+  /// In the value of a variable: something that may have an effect.
+  static bool has_call(Tokens tokens, std::size_t begin, std::size_t end) {
+    const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto value = std::find(tokens.begin() + static_cast<std::ptrdiff_t>(begin), last, "=");
+    return std::find(value, last, "(") != last;
+  }
+
+  /// What only branches used that are gone goes too: constants, names of types, and what was computed without a call,
+  /// which could have an effect.
   void clear_unused(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const std::vector<SourceToken> tokens = tokens_of(body_);
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         if (!declares(tokens, i) || name_at(tokens, i) != name || uses(tokens, name) > 1) continue;
-        if (tokens[i] == "const") {
+        if (tokens[i] == "const" && has_call(tokens, i, after_statement(body_, tokens, i))) {
           body_.insert(tokens[i].begin, "[[maybe_unused]] ");
         } else {
           remove(tokens[i].begin, tokens[after_statement(body_, tokens, i) - 1].end());

@@ -27,6 +27,13 @@ void add_words(std::string_view text, Words& words) {
   }
 }
 
+void add_all_words(const std::vector<Definition>& definitions, Words& words) {
+  for (const Definition& each : definitions) {
+    for (const std::string* part : {&each.head, &each.body, &each.tail}) add_words(*part, words);
+    add_all_words(each.members, words);
+  }
+}
+
 /// A file.
 struct Section {
   std::string comment;  ///< what it opens with
@@ -82,7 +89,7 @@ class Reader {
   Words included_;
 };
 
-/// A function of which one short statement is left stands on one line, as the templates' own do.
+/// A function of one short statement stands on one line.
 void put_on_one_line(Definition& function) {
   constexpr std::size_t kWidth = 120;
   const std::size_t begin = function.body.find_first_not_of(" \n");
@@ -96,13 +103,35 @@ void put_on_one_line(Definition& function) {
   if (simple && kIndent + column + statement.size() + std::size(" } ") <= kWidth) function.body = ' ' + statement + ' ';
 }
 
+/// `template <...>` stands on the line of what it introduces where there is room.
+void join_template_head(Definition& definition) {
+  constexpr std::size_t kWidth = 120;
+  std::string& head = definition.head;
+  if (!head.starts_with("template <")) return;
+  const std::size_t end = head.find('\n');
+  if (end == std::string::npos || head[end - 1] != '>') return;
+  const std::size_t next = head.find_first_not_of(' ', end + 1);
+  const std::size_t indent = definition.lead.size() - (definition.lead.rfind('\n') + 1);
+  const std::size_t line = std::min(head.find('\n', next), head.size()) - next;
+  // What is left on one line has its body there too.
+  const bool one_line = head.find('\n', next) == std::string::npos && definition.body.find('\n') == std::string::npos;
+  const std::size_t more = one_line ? definition.body.size() + definition.tail.size() : 0;
+  if (indent + end + 1 + line + more <= kWidth) head.replace(end, next - end, " ");
+}
+
+void join_template_heads(std::vector<Definition>& definitions) {
+  for (Definition& each : definitions) {
+    join_template_head(each);
+    join_template_heads(each.members);
+  }
+}
+
 void fold_all(std::vector<Definition>& definitions, const Constants& constants, std::string_view type, bool nested) {
   for (Definition& each : definitions) {
     const bool is_type = each.kind == Definition::Kind::type;
     if (each.kind == Definition::Kind::function && !each.body.empty()) {
-      const std::string before = each.body;
       each.body = fold_branches(each.head, std::move(each.body), type, constants);
-      if (each.body != before) put_on_one_line(each);
+      put_on_one_line(each);
     }
     fold_all(each.members, constants, is_type && !nested ? each.names.front() : "", nested || is_type);
   }
@@ -121,7 +150,9 @@ void resolve_choices(std::vector<Section>& sections) {
 /// Keeps what is used by something that stays, going by names; first of all by `words`.
 class Sweeper {
  public:
-  Sweeper(std::vector<Section>& sections, Words words) : sections_(sections), words_(std::move(words)) {}
+  Sweeper(std::vector<Section>& sections, Words words) : sections_(sections), words_(std::move(words)) {
+    add_all_words(sections.back().definitions, numbers_);
+  }
 
   void sweep() && {
     for (const Section& section : sections_) note(section.definitions);
@@ -181,10 +212,12 @@ class Sweeper {
     return found != functions_.end() && found->second > 1;
   }
 
-  /// One of several functions is called only where there are values of its parameters' types.
+  /// One of several functions is called only where there are values of its parameters' types; of C++'s own where the
+  /// source names them.
   bool has_arguments(const Definition& function) const {
     const std::vector<SourceToken> tokens = tokens_of(function.head);
     return std::all_of(tokens.begin(), tokens.end(), [&](const SourceToken& token) {
+      if (token == "double" || token == "float") return numbers_.contains(token.text);
       return types_.find(token.text) == types_.end() || words_.contains(token.text);
     });
   }
@@ -212,6 +245,7 @@ class Sweeper {
   std::vector<Section>& sections_;
   Words words_;
   Words types_;
+  Words numbers_;  ///< words of the source, types of numbers among them
   std::map<std::string, int, std::less<>> functions_;
 };
 
@@ -334,6 +368,7 @@ std::string write_out(std::string_view source, std::span<const TemplateFile> fil
   add_roots(sections.back().definitions, words);
   add_words(also_using, words);
   Sweeper(sections, std::move(words)).sweep();
+  for (Section& section : sections) join_template_heads(section.definitions);
   Section own = std::move(sections.back());
   sections.pop_back();
   join_lists(own.definitions);

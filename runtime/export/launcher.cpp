@@ -104,9 +104,9 @@ std::string tensor_map_lines(const Candidate& candidate, const AxisTexts& axes) 
     const cuuint64_t strides[2] = {{{row}, {plane}}};
     const cuuint32_t box[3] = {{{box_x}, {box_y}, 1}}, every_cell[3] = {{1, 1, 1}};
     alignas(64) CUtensorMap map;
-    if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_{type}, 3, const_cast<void*>(pointers[i]), extents, strides, box, every_cell,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {{
+    if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_{type}, 3, const_cast<S::Storage*>(arguments.plain.in[i]), extents, strides,
+               box, every_cell, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {{
       return cudaErrorInvalidValue;
     }}
     static_assert(sizeof(map) == sizeof(arguments.maps[i]), "a tensor map has 128 bytes");
@@ -125,6 +125,20 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
   }
   const std::size_t cell = size_of(candidate.problem().type);
   const std::size_t bytes = required_alignment(candidate);
+  if (all.size() == 2) {
+    const std::string& in = all[0];
+    const std::string& out = all[1];
+    std::string text =
+        fmt::format("  if ({0} == nullptr || {1} == nullptr || {0} == {1}) return cudaErrorInvalidValue;\n", in, out);
+    if (bytes == cell) return text;
+    return text +
+           fmt::format(
+               "  // Cells are moved {} at a time.\n"
+               "  const auto is_aligned = [](const void* p) {{ return reinterpret_cast<std::uintptr_t>(p) % {} == "
+               "0; }};\n"
+               "  if (!is_aligned({}) || !is_aligned({})) return cudaErrorMisalignedAddress;\n",
+               bytes / cell, bytes, in, out);
+  }
   const std::string misaligned = bytes == cell
                                      ? ""
                                      : fmt::format(

@@ -85,6 +85,7 @@ constexpr std::string_view kReserved[] = {
     "if",
     "inline",
     "int",
+    "is_aligned",
     "j",
     "kDefaults",
     "kEnd",

@@ -15,6 +15,7 @@ namespace stencil_tune {
 /// Place of input f among those in a stage.
 template <class S>
 STENCIL_DEVICE constexpr int place_in_stage(int f) {
+  if constexpr (S::kInputs == 1) return f;
   int place = 0;
   for (int before = 0; before < f; ++before) place += S::late(before) ? 0 : 1;
   return place;
@@ -77,13 +78,14 @@ struct PipelineRows {
   }
 
  private:
-  /// kCount cells: a single one is cheaper as a scalar, more come as whole vectors from `from` - kSkip on.
   template <int kCount, int kSkip>
   STENCIL_DEVICE static void load_halo(const typename S::Storage* from, typename S::Value* to) {
-    if constexpr (kCount == 1) {
+    constexpr bool kIsSingle = S::kLowX <= 1 && S::kHighX <= 1;  // whatever row it is
+    if constexpr (kIsSingle || kCount == 1) {
       load_cells<LoadHint::cached, 1>(from, to);
       return;
     }
+    // A single cell is cheaper as a scalar, more come as whole vectors from `from` - kSkip on.
     constexpr int kVectors = (kCount + kVector - 1) / kVector;
     typename S::Value cells[kVectors * kVector];
     STENCIL_UNROLL
@@ -112,8 +114,10 @@ struct BlockTile {
     const Index high_z = static_cast<Index>(arguments.high[2]);
     if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
     if (has_no_tile<T>(arguments, index)) tile.steps = 0;
-    const auto& tiles = arguments.tiles;
-    if (T::kTiles > 1 && tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
+    if constexpr (T::kTiles > 1) {
+      const auto& tiles = arguments.tiles;
+      if (tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
+    }
     return tile;
   }
 };
@@ -131,14 +135,8 @@ struct PlaneProducer {
   const CopyArguments<S>& arguments;
   const PlanePipeline<S, T>& pipeline;
   BlockTile<S> tile;
-  State state;   ///< of the plane that issue_until() issues next ...
-  int next = 0;  ///< ... and its number
 
   /// One thread, before the block's first barrier.
-  STENCIL_DEVICE void issue_first(int planes) {
-    init_barriers();
-    issue_until(planes, true);
-  }
   STENCIL_DEVICE void init_barriers() const {
     for (int stage = 0; stage < T::kTilePlanes; ++stage) {
       init_mbarrier(pipeline.full(stage), 1);
@@ -147,21 +145,8 @@ struct PlaneProducer {
     fence_mbarrier_init();
   }
 
-  /// Issues the planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
-  STENCIL_DEVICE void issue_until(int end, bool elected) {
-    const int planes = tile.steps + S::kLowZ + S::kHighZ;
-#pragma unroll 1
-    for (; next < end && next < planes; ++next) {
-      acquire(state);
-      if (elected) issue(next, state);
-      state.advance();
-    }
-  }
-
   /// Waits until every warp has released what the stage held before; a fresh stage is free.
-  STENCIL_DEVICE void acquire(State to) const {
-    wait_phase(pipeline.empty(to.stage), to.parity ^ 1);
-  }
+  STENCIL_DEVICE void acquire(State to) const { wait_phase(pipeline.empty(to.stage), to.parity ^ 1); }
 
   /// Issues the copies of a plane to an acquired stage.
   STENCIL_DEVICE void issue(int plane, State to) const {

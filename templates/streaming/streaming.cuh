@@ -31,14 +31,14 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
   Walk<S, T> walk;
-  walk.fill(Rows{in, x, y, first_z});
+  walk.fill(Rows{in, x, y, first_z}, IndicesBelow<T::Reads::kPlanes - 1>{});
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    walk.advance_to(Rows{in, x, y, z});
+    walk.advance_to(Rows{in, x, y, z}, AllRows<S, T>{});
     TileUpdate<S, T, decltype(walk.window)>{arguments, box, x, y, z, walk.window}.run();
-    walk.shift();
+    walk.shift(AllRows<S, T>{});
   }
 }
 

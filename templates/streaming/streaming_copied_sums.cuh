@@ -137,8 +137,8 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
 
   WalkOutput<S, T> output(arguments, box, x, y, tile.z);
   Sums sums;
-  LateCells<S, T> late;
-  late.load(in, x, y, tile.z);
+  typename LateCellsOf<S, T, S::kHasLate>::Type late;
+  if constexpr (S::kHasLate) late.load(in, x, y, tile.z);
   int newest = 0, refilled = kStages - 1;  // stages of planes n and n - 1
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
@@ -154,7 +154,9 @@ STENCIL_DEVICE void streaming_copied_sums(const Arguments<S>& arguments) {
     newest = newest + 1 < kStages ? newest + 1 : 0;
     if (step >= 0) {
       output.store(sums, late);
-      if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
+      if constexpr (S::kHasLate) {
+        if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
+      }
     }
     sums.next();
   }

@@ -16,13 +16,31 @@
 
 namespace stencil_tune {
 
+/// Issues planes one after the other.
+template <class S, class T>
+struct OrderedProducer : PlaneProducer<S, T> {
+  PipelineState<T::kTilePlanes> state{};  ///< of the plane that is issued next ...
+  int next = 0;                           ///< ... and its number
+
+  /// The planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
+  STENCIL_DEVICE void issue_until(int end, bool elected) {
+    const int planes = this->tile.steps + S::kLowZ + S::kHighZ;
+#pragma unroll 1
+    for (; next < end && next < planes; ++next) {
+      this->acquire(state);
+      if (elected) this->issue(next, state);
+      state.advance();
+    }
+  }
+};
+
 /// One thread's walk along the pipeline.
 template <class S, class T>
 struct PipelineWalk {
   static constexpr int kStages = T::kTilePlanes;
 
   const PlanePipeline<S, T>& pipeline;
-  PlaneProducer<S, T>& producer;
+  OrderedProducer<S, T>& producer;
   int thread, tile_x, tile_y;
   Walk<S, T> walk;
   PipelineState<kStages> newest;  ///< next plane to wait for
@@ -58,7 +76,7 @@ struct PipelineWalk {
   STENCIL_DEVICE void fill_plane() {
     issue_until(kStages + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
     wait_for_newest();
-    walk.template fill_plane<kP>(rows());
+    walk.template fill_plane<kP>(rows(), AllRows<S, T>{});
     if constexpr (kP < T::kFirstLoaded) release_oldest();
   }
 };
@@ -72,9 +90,12 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
   const PlanePipeline<S, T> pipeline{shared_memory()};
-  PlaneProducer<S, T> producer{copy_arguments, pipeline, tile, {}};
+  OrderedProducer<S, T> producer{{copy_arguments, pipeline, tile}};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  if (thread == 0) producer.issue_first(kStages);
+  if (thread == 0) {
+    producer.init_barriers();
+    producer.issue_until(kStages, true);
+  }
   barrier();
 
   PipelineWalk<S, T> walk{pipeline, producer, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY,
@@ -86,13 +107,13 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
     // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
     walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
     walk.wait_for_newest();
-    walk.walk.advance_to(walk.rows());
+    walk.walk.advance_to(walk.rows(), AllRows<S, T>{});
     TileUpdate<S, T, decltype(walk.walk.window)>{
         arguments,     box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step,
         walk.walk.window}
         .run();
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
-    walk.walk.shift();
+    walk.walk.shift(AllRows<S, T>{});
     walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
   }
 }

@@ -61,6 +61,31 @@ struct TileQueue {
   }
 };
 
+/// The inputs in global memory, where the threads read what TMA does not bring: late inputs, cells beyond edges.
+template <class S, class T>
+struct InputFields {
+  Field<S, T> fields[S::kInputs];
+
+  STENCIL_DEVICE explicit InputFields(const Arguments<S>& arguments) {
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) fields[f] = input_field<S, T>(arguments, f);
+  }
+};
+
+template <class S>
+struct NoFields {
+  STENCIL_DEVICE explicit NoFields(const Arguments<S>&) {}
+};
+
+template <class S, class T, bool kAny>
+struct FieldsOf {
+  using Type = NoFields<S>;
+};
+template <class S, class T>
+struct FieldsOf<S, T, true> {
+  using Type = InputFields<S, T>;
+};
+
 template <class S, class T>
 STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) {
   using Index = typename S::Index;
@@ -72,13 +97,11 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   const UpdatedBox<S> box(arguments);
   const PlanePipeline<S, T> pipeline{shared_memory()};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  TileQueue<S, T> queue{{copy_arguments, pipeline, {}, {}}};
+  TileQueue<S, T> queue{{copy_arguments, pipeline, {}}};
   queue.start(kStages - 1, thread == 0);
   barrier();
 
-  Field<S, T> in[S::kInputs];
-  STENCIL_UNROLL
-  for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
+  [[maybe_unused]] const typename FieldsOf<S, T, T::kFillsEdges || S::kHasLate>::Type in(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   PipelineState<kStages> newest;                    ///< of the plane to add
   PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
@@ -90,15 +113,15 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     const Index x = tile.x + tile_x, y = tile.y + tile_y;
     WalkOutput<S, T> output(arguments, box, x, y, tile.z);
     Sums sums;
-    LateCells<S, T> late;
-    late.load(in, x, y, tile.z);
+    typename LateCellsOf<S, T, S::kHasLate>::Type late;
+    if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
     [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge;
     [[maybe_unused]] bool at_edge = false;
     if constexpr (T::kFillsEdges) {
-      at_edge = any_in_warp(edge.are_needed(tile, in[0]));
+      at_edge = any_in_warp(edge.are_needed(tile, in.fields[0]));
       if (at_edge) {
-        edge.find(tile, in[0], thread);
-        edge.load(in, tile.z - S::kLowZ);
+        edge.find(tile, in.fields[0], thread);
+        edge.load(in.fields, tile.z - S::kLowZ);
       }
     }
 #pragma unroll kUnrolled
@@ -115,7 +138,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
         if (at_edge) {
           edge.write(pipeline, newest.stage);
           barrier();
-          edge.load(in, tile.z + step + S::kHighZ + 1);
+          edge.load(in.fields, tile.z + step + S::kHighZ + 1);
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
@@ -123,7 +146,9 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
       newest.advance();
       if (step >= 0) {
         output.store(sums, late);
-        if (step + 1 < tile.steps) late.load(in, x, y, tile.z + step + 1);
+        if constexpr (S::kHasLate) {
+          if (step + 1 < tile.steps) late.load(in.fields, x, y, tile.z + step + 1);
+        }
       }
       sums.next();
     }

@@ -32,8 +32,8 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
 
   WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
-  LateCells<S, T> late;
-  late.load(in, x, y, first_z);
+  typename LateCellsOf<S, T, S::kHasLate>::Type late;
+  if constexpr (S::kHasLate) late.load(in, x, y, first_z);
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
@@ -42,7 +42,9 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
     sums.add(GlobalRows<S, T>{in, x, y, z + Sums::kReach}, arguments.coefficients);
     if (step >= 0) {
       output.store(sums, late);
-      if (z + 1 < box.high_z) late.load(in, x, y, z + 1);
+      if constexpr (S::kHasLate) {
+        if (z + 1 < box.high_z) late.load(in, x, y, z + 1);
+      }
     }
     sums.next();
   }

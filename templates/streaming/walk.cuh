@@ -15,6 +15,10 @@
 
 namespace stencil_tune {
 
+/// Rows of all inputs, numbered f * kRows + r. Which of them exist, and when they are loaded, is known at compile time.
+template <class S, class T>
+using AllRows = IndicesBelow<S::kInputs * T::Reads::kRows>;
+
 /// Sources of rows (see WindowLoader) are made anew for each z.
 template <class S, class T>
 struct Walk {
@@ -23,38 +27,30 @@ struct Walk {
   Window<S, T, Reads> window;
 
   /// Before the first step at z: loads everything that earlier steps would have loaded.
-  template <class Source>
-  STENCIL_DEVICE void fill(const Source& rows) {
-    fill_planes(rows, IndicesBelow<Reads::kPlanes - 1>{});
+  template <class Source, int... kP>
+  STENCIL_DEVICE void fill(const Source& rows, Indices<kP...>) {
+    (fill_plane<kP>(rows, AllRows<S, T>{}), ...);
   }
 
   /// The part of that which lies in plane kP of the reach.
-  template <int kP, class Source>
-  STENCIL_DEVICE void fill_plane(const Source& rows) {
-    fill_plane_rows<kP>(rows, AllRows{});
+  template <int kP, class Source, int... kRow>
+  STENCIL_DEVICE void fill_plane(const Source& rows, Indices<kRow...>) {
+    (fill_row<kP, kRow>(rows), ...);
   }
 
   /// What comes into reach at z.
-  template <class Source>
-  STENCIL_DEVICE void advance_to(const Source& rows) {
-    advance_rows(rows, AllRows{});
+  template <class Source, int... kRow>
+  STENCIL_DEVICE void advance_to(const Source& rows, Indices<kRow...>) {
+    (advance_row<kRow>(rows), ...);
   }
 
   /// One plane down.
-  STENCIL_DEVICE void shift() { shift_rows(AllRows{}); }
+  template <int... kRow>
+  STENCIL_DEVICE void shift(Indices<kRow...>) {
+    (shift_row<kRow>(), ...);
+  }
 
  private:
-  // Rows of all inputs, numbered f * kRows + r. Which of them exist, and when they are loaded, is known at compile time.
-  using AllRows = IndicesBelow<S::kInputs * Reads::kRows>;
-
-  template <class Source, int... kP>
-  STENCIL_DEVICE void fill_planes(const Source& rows, Indices<kP...>) {
-    (fill_plane<kP>(rows), ...);
-  }
-  template <int kP, class Source, int... kRow>
-  STENCIL_DEVICE void fill_plane_rows(const Source& rows, Indices<kRow...>) {
-    (fill_row<kP, kRow>(rows), ...);
-  }
   template <int kP, int kRow, class Source>
   STENCIL_DEVICE void fill_row(const Source& rows) {
     constexpr RowLife kLife = Reads::life(kRow);
@@ -63,10 +59,6 @@ struct Walk {
     if constexpr (kLife.right.kept_at(kP)) load<kRow, 0, false, kLife.right_cells>(rows, kP);
   }
 
-  template <class Source, int... kRow>
-  STENCIL_DEVICE void advance_rows(const Source& rows, Indices<kRow...>) {
-    (advance_row<kRow>(rows), ...);
-  }
   template <int kRow, class Source>
   STENCIL_DEVICE void advance_row(const Source& rows) {
     constexpr RowLife kLife = Reads::life(kRow);
@@ -81,10 +73,6 @@ struct Walk {
     rows.template load_row<kLeft, kBody, kRight>(kF, p, kR, window.body(kF, p, kR));
   }
 
-  template <int... kRow>
-  STENCIL_DEVICE void shift_rows(Indices<kRow...>) {
-    (shift_row<kRow>(), ...);
-  }
   template <int kRow>
   STENCIL_DEVICE void shift_row() {
     constexpr RowLife kLife = Reads::life(kRow);

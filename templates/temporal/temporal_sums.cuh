@@ -120,6 +120,7 @@ struct SumLevels : MetPoints<Points> {
   using OtherEdges = typename EdgesOf<S, T, T::kExchanges>::Type;
   using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
   using Sums = PlaneSums<S, T>;
+  using Late = typename LateCellsOf<S, T, S::kInputs != 1>::Type;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
@@ -204,7 +205,7 @@ struct SumLevels : MetPoints<Points> {
     if constexpr (T::kSplitsSums) {
       level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
     }
-    LateCells<S, T> late;
+    Late late;
     if constexpr (S::kInputs > 1) constants.template read<kLevel>(late);
     Plane updated;
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
@@ -240,11 +241,11 @@ struct SumLevels : MetPoints<Points> {
   }
 
   template <int... kJ>
-  STENCIL_DEVICE void finish(const Sums& sums, const LateCells<S, T>& late, Plane& updated, Indices<kJ...>) const {
+  STENCIL_DEVICE void finish(const Sums& sums, const Late& late, Plane& updated, Indices<kJ...>) const {
     (finish_row<kJ>(sums, late, updated), ...);
   }
   template <int kJ>
-  STENCIL_DEVICE void finish_row(const Sums& sums, const LateCells<S, T>& late, Plane& updated) const {
+  STENCIL_DEVICE void finish_row(const Sums& sums, const Late& late, Plane& updated) const {
     typename Sums::Row outputs;
     sums.template finish<kJ>(late, arguments.coefficients, outputs);
     STENCIL_UNROLL

@@ -123,11 +123,60 @@ TEST(Trim, BranchesOfOtherStatementsKeepTheirBraces) {
 
 TEST(Trim, WhatItCannotDecideStays) {
   for (const char* condition : {"kN == 3", "T::kUnheard > 1", "sizeof(S) == 4", "T::kVector << 1 == 8",
-                                "T::kVector / 0 == 1", "g(T::kVector)", "kN == 3 && T::kVector == 4", "(T::kVector"}) {
+                                "T::kVector / 0 == 1", "g(T::kVector)", "kN == 3 && kN < T::kVector", "(T::kVector"}) {
     const std::string statement = std::string("if constexpr (") + condition + ") a();";
     EXPECT_THAT(body("  " + statement + "\n"), HasSubstr(statement)) << condition;
   }
   EXPECT_THAT(body("  if constexpr (kN == 3 && T::kVector == 1) a();\n"), Not(HasSubstr("a()"))) << "whatever kN is";
+}
+
+TEST(Trim, OfAChoiceWhatTheConditionChoosesStays) {
+  EXPECT_THAT(body("  return T::kVector == 4 ? a() : b();\n"), HasSubstr("int f() { return a(); }"));
+  EXPECT_THAT(body("  return T::kVector == 1 ? a() : n ? b() : c();\n"), HasSubstr("return n ? b() : c();"));
+  EXPECT_THAT(body("  return n ? b() : T::kVector == 1 ? a() : c();\n"), HasSubstr("return n ? b() : c();"));
+  EXPECT_THAT(body("  return p[k + (T::kVector == 4 ? inside<kN>(x, n) : x)];\n"),
+              HasSubstr("p[k + inside<kN>(x, n)];"));
+  EXPECT_THAT(body("  return 2 * (T::kVector == 4 ? x + 1 : x);\n"), HasSubstr("return 2 * (x + 1);"));
+  EXPECT_THAT(body("  call(T::kVector == 1 ? x : y, z);\n"), HasSubstr("call(y, z);"));
+  EXPECT_THAT(body("  return kN == 3 ? a() : b();\n"), HasSubstr("kN == 3 ? a() : b();")) << "whatever kN is";
+  const char* unsure = "call(T::kVector == 1 ? x : g<1, 2>(y), z);";
+  EXPECT_THAT(body(std::string("  ") + unsure + "\n"), HasSubstr(unsure))
+      << "a comma may stand in a template's arguments";
+}
+
+TEST(Trim, OperandsThatDecideNothingGo) {
+  EXPECT_THAT(body("  if (T::kVector == 4 && n > 1) a();\n"), HasSubstr("if (n > 1) a();"));
+  EXPECT_THAT(body("  if (n > 1 || T::kVector == 1) a();\n"), HasSubstr("if (n > 1) a();"));
+  EXPECT_THAT(body("  return n > 1 && T::kVector == 4 && m;\n"), HasSubstr("return n > 1 && m;"));
+  EXPECT_THAT(body("  if (T::kVector == 1 || (n && m)) a();\n"), HasSubstr("if (n && m) a();"));
+  EXPECT_THAT(body("  if (T::kVector == 4 && tiles[0] > 1) a();\n"), HasSubstr("if (tiles[0] > 1) a();"));
+  EXPECT_THAT(body("  g(n || T::kVector == 1);\n"), HasSubstr("g(n || T::kVector == 1);"))
+      << "not only its truth counts";
+}
+
+TEST(Trim, VariablesThatMayBeUnusedAndAreGo) {
+  EXPECT_THAT(body("  [[maybe_unused]] Edge edge;\n  [[maybe_unused]] bool at_edge = false;\n  return 1;\n"),
+              HasSubstr("int f() { return 1; }"));
+  EXPECT_THAT(body("  [[maybe_unused]] Edge edge(n);\n  return edge.n;\n"), HasSubstr("Edge edge(n);"));
+  EXPECT_THAT(body("  [[maybe_unused]] const int n = ask();\n  return 1;\n"), HasSubstr("n = ask();"));
+  EXPECT_THAT(body("  const bool beyond = n < 0;\n  return T::kVector == 1 ? beyond : 1;\n"),
+              HasSubstr("int f() { return 1; }"));
+}
+
+TEST(Trim, OverloadsForNumbersThatTheSourceDoesNotNameGo) {
+  const char* overloads = "int widen(double cell) { return 1; }\nint widen(float cell) { return 2; }\n";
+  const std::string text = written(overloads, "using Value = float;\nint x = widen(Value());\n", "double sum;");
+  EXPECT_THAT(text, HasSubstr("widen(float"));
+  EXPECT_THAT(text, Not(HasSubstr("widen(double")));
+}
+
+TEST(Trim, HeadsOfTemplatesShareALineWithWhatTheyIntroduceWhereThereIsRoom) {
+  const std::string source = "int x = A<1>().f<2>();\n";
+  EXPECT_THAT(
+      written("template <int kN>\nstruct A {\n  template <int kM>\n  int f() {\n    a();\n    b();\n  }\n};\n", source),
+      HasSubstr("template <int kN> struct A {\n  template <int kM> int f() {\n    a();\n"));
+  const std::string longer = "template <int kN>\nstruct A : " + std::string(100, 'b') + " {\n  int f();\n};\n";
+  EXPECT_THAT(written(longer, source), HasSubstr("template <int kN>\nstruct A"));
 }
 
 TEST(Trim, EnumeratorsThatNothingHasEqualNothing) {
