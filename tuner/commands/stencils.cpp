@@ -23,7 +23,8 @@ constexpr int kOrdersListed = 4;
 void print_line(const Stencil& stencil) {
   const StageFacts facts = analyse(stencil, 0);
   print_fitted("{:<10} {}D, {}, order {}, {} operations an update\n", stencil.name, stencil.rank,
-               counted(facts.taps.size(), "point"), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+               counted(facts.taps.size(), "point"), *std::max_element(facts.radius.begin(), facts.radius.end()),
+               facts.operations);
 }
 
 /// The equations, and the first of the stars and boxes: there are 96 of them, each in two forms.
