@@ -27,7 +27,6 @@ ON_A_GPU = [(r"-arch=sm_90\b", "-arch=native")]
 # What does not run here, and what checks it instead.
 ELSEWHERE = [
     (r"^scripts/test$", "this test is a part of it"),
-    (r"^cmake --preset default ", "scripts/test configures and builds, the test package.* installs"),
     (r"^cmake --preset portable ", "scripts/check-long portable builds it"),
     (r"^pip install ", "the test python.package installs"),
     (r"pkg-config|PKG_CONFIG_PATH", "the test package.* runs pkg-config against an installation"),

@@ -10,6 +10,7 @@
 #include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
+#include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/report/suite_page.hpp"
 #include "tuner/terminal/counted.hpp"
@@ -37,6 +38,9 @@ int report_bench(const po::variables_map& values, const std::string& path) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--bench and --{} exclude each other: a record has its own problems", *option));
   }
+  if (values.count("id") > 0) {
+    throw Error(ErrorCode::invalid_argument, "--bench and an id exclude each other: a record has its own problems");
+  }
   const auto name = values["bench"].as<std::string>();
   std::ifstream file(name);
   if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read {}", name));
@@ -50,14 +54,33 @@ int report_bench(const po::variables_map& values, const std::string& path) {
   return 0;
 }
 
+/// The winner that the page is about, and its problem.
+struct Subject {
+  Problem problem;
+  WinnerRecord winner;
+};
+
+Subject subject_of(const po::variables_map& values, const std::string& id, Database* database) {
+  if (id.empty()) {
+    const Problem problem = problem_from(values);
+    say_what_was_understood(values, problem.stencil);
+    return {problem, winner_of_problem(database, problem, requested_gpu(values))};
+  }
+  reject_more_than_id(values, "report", true);
+  const WinnerRecord winner = winner_by_id(database, id);
+  return {problem_of_winner(winner.trial.problem, id, values), winner};
+}
+
 }  // namespace
 
 int run_report(const Arguments& arguments) {
-  CommandLine line("stencil-tune report --dims N | --bench RECORD.json [options] -o FILE.html",
+  CommandLine line("stencil-tune report ID | --dims N | --bench RECORD.json [options] -o FILE.html",
                    "One page about a winner: how it was found, what limits it, its source. It opens in any browser, "
                    "without a network.\n",
                    "  stencil-tune report --dims 512 -o report.html\n"
+                   "  stencil-tune report 17 -o report.html                    17: an id of `stencil-tune list`\n"
                    "  stencil-tune report --bench record.json -o suite.html    of what `bench --json` printed\n");
+  line.positional("id", 1);
   add_problem_options(line);
   add_gpu_option(line.group("which").add_options(), "the winner on this GPU model: h200, or its full name");
   line.group("several at once")
@@ -71,11 +94,9 @@ int run_report(const Arguments& arguments) {
 
   const std::string path = values->count("output") > 0 ? (*values)["output"].as<std::string>() : "";
   if (values->count("bench") > 0) return report_bench(*values, path);
-  const Problem problem = problem_from(*values);
-  say_what_was_understood(*values, problem.stencil);
-  const auto gpu = requested_gpu(*values);
-  auto database = read_database(*values);
-  const WinnerRecord winner = winner_of_problem(database ? &*database : nullptr, problem, gpu);
+  const std::string id = values->count("id") > 0 ? (*values)["id"].as<std::vector<std::string>>().front() : "";
+  auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
+  const auto [problem, winner] = subject_of(*values, id, database ? &*database : nullptr);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;

@@ -6,6 +6,7 @@
 #include "stencil_tune/stencil.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/command_line.hpp"
+#include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +22,9 @@ constexpr int kOrdersListed = 4;
 
 void print_line(const Stencil& stencil) {
   const StageFacts facts = analyse(stencil, 0);
-  print_fitted("{:<10} {}D, {} points, order {}, {} operations an update\n", stencil.name, stencil.rank,
-               facts.taps.size(), *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+  print_fitted("{:<10} {}D, {}, order {}, {} operations an update\n", stencil.name, stencil.rank,
+               counted(facts.taps.size(), "point"), *std::max_element(facts.radius.begin(), facts.radius.end()),
+               facts.operations);
 }
 
 /// The equations, and the first of the stars and boxes: there are 96 of them, each in two forms.

@@ -1,4 +1,4 @@
-// A winner by what `list` calls it, as `show` and `export` take it.
+// A winner by what `list` calls it, as `show`, `report` and `export` take it.
 #pragma once
 
 #include "db/winner_store.hpp"

@@ -5,6 +5,7 @@
 #include "runtime/library/lookup.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "tuner/session/text_table.hpp"
+#include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
@@ -170,8 +171,8 @@ std::string describe(const Problem& problem) {
     text += fmt::format(", stage {} of 0 to {}", problem.stage, stages - 1);
   }
   text +=
-      fmt::format(": {} points, order {}, {}, {}, boundary {}", problem.facts.taps.size(), order, name(problem.type),
-                  to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank));
+      fmt::format(": {}, order {}, {}, {}, boundary {}", counted(problem.facts.taps.size(), "point"), order,
+                  name(problem.type), to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank));
   if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
   if (problem.steps > 1) text += fmt::format(", {} steps", problem.steps);
   return text;

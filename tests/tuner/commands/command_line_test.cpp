@@ -242,6 +242,7 @@ TEST_F(CommandLineTest, ARecordOfBenchBecomesAPage) {
   std::ofstream(empty) << "not JSON";
   expect_error("report --bench " + empty, 2, "no JSON");
   expect_error("report --bench " + empty + " --dims 64", 2, "exclude");
+  expect_error("report 17 --bench " + empty, 2, "exclude");
   expect_error("report --bench " + empty + ".none", 1, "cannot read");
 }
 
@@ -410,6 +411,10 @@ TEST_F(CommandLineTest, WinnersAreExportedByTheIdThatListGivesThem) {
   expect_error("export " + builtin + " --dims 512", 2, "not both");
   expect_error("export " + builtin + " --code direct.bx32", 2, "which has its own");
   expect_error("export s100000", 1, "no winner 's100000'");
+  EXPECT_NE(run("report " + builtin).out.find("<html"), std::string::npos);
+  EXPECT_EQ(run("report " + defined + " --stencil corpus/acoustic3d_o2.toml").status, 0);
+  expect_error("report " + builtin + " --dims 512", 2, "not both");
+  expect_error("report s100000", 1, "no winner 's100000'");
 }
 
 TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {

@@ -123,7 +123,7 @@ TEST_F(ReportTest, StencilsOfSeveralStagesSayWhich) {
   builder.begin_stage();
   builder.update(w, builder.read(v, {1, 0, 0}));
   problem = make_problem(std::move(builder).build(), ElementType::f32, {}, {1, {512, 1, 1}}, 0, 1, 1);
-  EXPECT_EQ(describe(problem).rfind("two_stages, stage 1 of 0 to 1: ", 0), 0u) << describe(problem);
+  EXPECT_EQ(describe(problem).rfind("two_stages, stage 1 of 0 to 1: 1 point, ", 0), 0u) << describe(problem);
 }
 
 TEST_F(ReportTest, ACompilersLogDoesNotBreakTheTable) {
