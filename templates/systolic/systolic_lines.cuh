@@ -1,7 +1,7 @@
 // The rows of a systolic block come in and go out by bulk copies, each of a whole row, which one lane asks for. One
 // warp brings rows, the first one waits for them, and the last one stores what it has completed:
 //
-//     warp W / 2   barrier | ask for the rows of the batch that is kPrefetch batches ahead
+//     warp 2       barrier | ask for the rows of the batch that is kPrefetch batches ahead
 //     warp 0       wait for the row's mbarrier, take it ... fence what it has read | barrier
 //     warp W - 1   give the row to the last ring, fence, store it
 //
@@ -21,8 +21,8 @@ struct SystolicLines {
   using Value = typename S::Value;
 
   static constexpr int kAhead = T::kPrefetch * T::kBatch;
-  static constexpr int kAsks = Shape::kWarps / 2;            ///< the warp that asks for rows ...
-  static constexpr int kStores = Shape::kWarps - 1;          ///< ... and the one that stores them
+  static constexpr int kAsks = Shape::kWarps > 2 ? 2 : 0;    ///< the warp that asks for rows ...
+  static constexpr int kStores = Shape::kWarps - 1;          ///< ... and the one that stores them: of other schedulers
   static constexpr int kStoreDelay = T::kDelay - T::kBatch;  ///< rows from the first warp's to the one that is stored
 
   const Arguments<S>& arguments;

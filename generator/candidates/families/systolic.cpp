@@ -303,19 +303,28 @@ std::string constants(const Candidate& candidate) {
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------
 
+/// As many levels as registers hold, from the widest tile of many steps to the narrowest of few.
 std::vector<Tuning> defaults(const Problem& problem) {
+  struct Form {
+    int cells, steps;
+  };
+  const bool doubles = problem.type == ElementType::f64;
+  const std::vector<Form> forms = doubles ? std::vector<Form>{{13, 32}, {15, 24}, {13, 16}, {17, 8}, {7, 8}}
+                                          : std::vector<Form>{{27, 32}, {27, 24}, {27, 16}, {27, 8}, {7, 8}};
   std::vector<Tuning> choices;
-  const int wide = problem.type == ElementType::f64 ? 13 : 27;
-  for (const auto& [cells, steps] : {std::pair{wide, 32}, {wide, 16}, {wide, 8}, {7, 8}}) {
+  for (const Form& form : forms) {
     for (const int shares : {132, 16, 1}) {
-      Tuning tuning(systolic_family());
-      tuning.register_x = cells;
-      tuning.steps = steps;
-      tuning.groups = 8;
-      tuning.unroll = 2;
-      tuning.prefetch = 2;
-      tuning.chunks = shares;
-      choices.push_back(tuning);
+      for (const Copies copies : {Copies::tma, Copies::threads}) {
+        Tuning tuning(systolic_family());
+        tuning.register_x = form.cells;
+        tuning.steps = form.steps;
+        tuning.groups = 8;
+        tuning.unroll = 3;
+        tuning.prefetch = 1;
+        tuning.copies = copies;
+        tuning.chunks = shares;
+        choices.push_back(tuning);
+      }
     }
   }
   return choices;
