@@ -111,7 +111,8 @@ Lengths blocks_of(Lengths tiles, const Tuning& tuning) {
 
 std::size_t required_alignment(const Candidate& candidate) {
   const std::size_t vector = size_of(candidate.problem().type) * static_cast<std::size_t>(candidate.tuning().vector);
-  return candidate.shape().uses_tensor_maps ? std::max(vector, kTensorCopyAlignment) : vector;
+  const bool copies = candidate.shape().uses_tensor_maps || candidate.shape().copies_lines;
+  return copies ? std::max(vector, kTensorCopyAlignment) : vector;
 }
 
 std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept { return a > kLargest - b ? kLargest : a + b; }

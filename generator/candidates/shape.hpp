@@ -89,6 +89,7 @@ struct KernelShape {
   SharedTile shared;
   bool rows_of_whole_lines = false;  ///< rows in shared memory are whole 128-byte lines of the grid's
   bool uses_tensor_maps = false;     ///< planes are copied by TMA
+  bool copies_lines = false;         ///< bulk copies move whole words of 16 bytes
   CopiedBox copied_box;
   int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
   FusedLevels fused;           ///< of a launch that makes several sweeps

@@ -51,6 +51,10 @@ std::string architecture_guard(const std::string& oldest, const ExportOptions& o
       number, options.name, oldest, comment_text(options.architecture));
 }
 
+/// NVRTC, which tunes, gives pointers into shared memory 64 bits, nvcc 32: other registers, sometimes spills. With this
+/// both make the same of all winners that ship (nvcc 13.0, scripts/check-compilers).
+constexpr std::string_view kAddressesAsTuned = " -Xcicc --sharedmem32=0";
+
 std::string provenance(const Candidate& candidate, const ExportOptions& options) {
   const Problem& problem = candidate.problem();
   const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
@@ -60,11 +64,13 @@ std::string provenance(const Candidate& candidate, const ExportOptions& options)
       options.name, comment_text(problem.stencil.name), name(problem.type),
       to_string(problem.boundaries, problem.extents.rank), code(candidate.tuning()), to_string(problem.extents), run);
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
+  const bool shares = candidate.shape().shared.bytes > 0;
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
-      "// Build: nvcc -O3 -std=c++17 -arch={} {}.cu (runs on {} and newer)\n",
-      template_signature(candidate.tuning()), comment_text(options.architecture), options.name,
-      oldest_architecture(candidate, options.architecture));
+      "// Build: nvcc -O3 -std=c++17 -arch={}{} {}.cu (runs on {} and newer)\n",
+      template_signature(candidate.tuning()), comment_text(options.architecture), shares ? kAddressesAsTuned : "",
+      options.name, oldest_architecture(candidate, options.architecture));
+  if (shares) text += "// sharedmem32=0 gives shared memory the addresses that it was tuned with (nvcc 13.0).\n";
   return text;
 }
 

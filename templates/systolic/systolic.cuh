@@ -2,7 +2,7 @@
 // columns, and each has as many levels as its registers hold. Rows pass from warp to warp through shared memory.
 //
 //   row z of the grid --> ring 0 | warp 0: levels 0 .. L-1 | ring 1 | warp 1: levels L .. 2L-1 | ring 2 | ... --> grid
-//        cp.async, whole rows                                                          whole rows, a word a thread
+//        whole rows, by bulk copies or by all threads                                           whole rows, likewise
 //
 //   a warp, one row:   take the row from the ring before
 //                      complete one row of each level: of a star one multiply-add a cell, for the rest is in the sum
@@ -12,52 +12,80 @@
 //   lane               kRegisterX cells of a row. An odd number keeps a warp's accesses free of bank conflicts.
 //   level              sums of the rows in reach (see plane_sums.cuh), and no more
 //
-// One barrier for kBatch rows: behind it lies all that warps and copies have put into the rings' slots before it. A
-// slot that is read between two barriers is written again behind the second one. The loop's body has as many rows as a
-// ring has slots, so that slots are constants. All warps run the same code: no thread branches, so that the compiler
-// keeps the coefficients in uniform registers.
+// One barrier for kBatch rows (systolic_barrier.cuh): behind it lies all that warps have put into the rings' slots
+// before it. A slot that is read between two barriers is written again behind the second one. The loop's body has as
+// many rows as a ring has slots, so that slots are constants. All warps run the same code: no thread branches, so that
+// the compiler keeps the coefficients in uniform registers.
 //
 // The blocks share the rows of all tiles out evenly (systolic_share.cuh): one block an SM is one wave on every grid.
 #pragma once
 
+#include "stencil_tune/systolic/systolic_barrier.cuh"
 #include "stencil_tune/systolic/systolic_levels.cuh"
-#include "stencil_tune/systolic/systolic_rings.cuh"
-#include "stencil_tune/systolic/systolic_share.cuh"
+#include "stencil_tune/systolic/systolic_lines.cuh"
+#include "stencil_tune/systolic/systolic_words.cuh"
 
 namespace stencil_tune {
+
+/// Who brings rows from the grid and stores them there.
+template <class S, class T, bool kBulk>
+struct SystolicFeed {
+  using Type = SystolicWords<S, T>;
+};
+template <class S, class T>
+struct SystolicFeed<S, T, true> {
+  using Type = SystolicLines<S, T>;
+};
 
 template <class S, class T>
 struct SystolicWalk {
   using Shape = SystolicShape<S, T>;
   using Index = typename S::Index;
   using Row = SystolicRow<S, T>;
+  using Rings = SystolicRings<S, T>;
+  using Feed = typename SystolicFeed<S, T, T::kBulkCopies>::Type;
 
-  const Arguments<S>& arguments;
   const SystolicPart<S, T>& part;
-  SystolicRings<S, T> rings;
+  const int warp;
+  Rings rings;
+  Feed feed;
+  SystolicBarrier<S, T>& batches;
   SystolicLevels<S, T> levels;
 
-  STENCIL_DEVICE SystolicWalk(const Arguments<S>& a, const SystolicPart<S, T>& p)
-      : arguments(a), part(p), rings(a, p), levels(a, p) {}
+  STENCIL_DEVICE SystolicWalk(const Arguments<S>& a, const SystolicPart<S, T>& p, int w, int& parity,
+                              SystolicBarrier<S, T>& b)
+      : part(p), warp(w), rings(w), feed(a, p, w, parity), batches(b), levels(a, p) {}
 
   /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows
-  /// between are plain.
+  /// between are plain. The loop of single rows stands there once for both ends: with a copy of it before and one
+  /// behind the loops of plain rows, these spill.
   STENCIL_DEVICE void run() {
-    rings.start();
-    Index row = walk(0, part.first_plain);
-    row = part.holds_cells || !part.whole_rows ? walk_unrolled<Rows::at_sides>(row, part.last_plain)
-                                               : walk_unrolled<Rows::plain>(row, part.last_plain);
-    walk(row, part.rows);
-    rings.leave();
+    feed.start();
+    if constexpr (T::kSplitsBarrier) meet();
+    Index row = 0;
+#pragma unroll 1
+    for (int end = 0; end < 2; ++end) {
+      row = walk(row, end == 0 ? part.first_plain : part.rows);
+      if (end == 0) {
+        row = part.holds_cells || !part.whole_rows ? walk_unrolled<Rows::at_sides>(row, part.last_plain)
+                                                   : walk_unrolled<Rows::plain>(row, part.last_plain);
+      }
+    }
+    feed.finish();
+    meet();
   }
 
  private:
+  STENCIL_DEVICE void meet() const {
+    feed.close_batch();
+    barrier();
+  }
+
   /// Both end with whole turns of the rings.
   STENCIL_DEVICE Index walk(Index row, Index end) {
     int slot = 0;
 #pragma unroll 1
     for (; row < end; ++row) {
-      if (slot % T::kBatch == 0) rings.template begin_batch<Rows::any>(slot);
       step<Rows::any>(row, slot);
       slot = slot == Shape::kSlots - 1 ? 0 : slot + 1;
     }
@@ -68,10 +96,7 @@ struct SystolicWalk {
 #pragma unroll 1
     for (; row < end; row += Shape::kSlots) {
       STENCIL_UNROLL
-      for (int slot = 0; slot < Shape::kSlots; ++slot) {
-        if (slot % T::kBatch == 0) rings.template begin_batch<kRows>(slot);
-        step<kRows>(row + slot, slot);
-      }
+      for (int slot = 0; slot < Shape::kSlots; ++slot) step<kRows>(row + slot, slot);
     }
     return row;
   }
@@ -79,23 +104,41 @@ struct SystolicWalk {
   /// row: counted from the part's first one, at the first warp.
   template <Rows kRows>
   STENCIL_DEVICE void step(Index row, int slot) {
-    const Index z = part.first_row + row - rings.warp * Shape::kHandOver;
+    if (slot % T::kBatch == 0) {
+      if constexpr (!T::kSplitsBarrier) feed.close_batch();
+      batches.await();
+      feed.template move_batch<kRows>(row, slot);
+    }
+    const Index z = part.first_row + row - warp * Shape::kHandOver;
     Row rows[Shape::kLevels + 1];
+    feed.await_row(slot);
     rings.take(slot, rows[0]);
     levels.template complete<kRows>(z, rows);
     rings.give(slot, rows[Shape::kLevels]);
     if constexpr (!T::kReadsBesideLast) rings.take_sides(slot, rows[0]);
+    feed.template store_row<kRows>(row, Rings::slot_of_given(slot));
+    if (T::kSplitsBarrier && slot % T::kBatch == T::kBatch - 1) {
+      feed.close_batch();
+      batches.arrive();
+    }
     levels.template add<kRows>(z, rows);
   }
 };
 
 template <class S, class T>
 STENCIL_DEVICE void systolic(const Arguments<S>& arguments) {
+  using Walk = SystolicWalk<S, T>;
+  const int warp = shuffle_from(thread_z(), 0);  // the compiler knows it to be the same in all lanes
+  int parity = 0;
+  SystolicBarrier<S, T> batches;
+  Walk::Feed::prepare();
+  batches.prepare();
+  barrier();
   SystolicShare<S, T> share(arguments);
 #pragma unroll 1
   while (share.next()) {
     const SystolicPart<S, T> part(arguments, share);
-    SystolicWalk<S, T>(arguments, part).run();
+    Walk(arguments, part, warp, parity, batches).run();
   }
 }
 

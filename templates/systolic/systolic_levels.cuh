@@ -57,17 +57,28 @@ struct SystolicLevels {
   template <Rows kRows, int kLevel>
   STENCIL_DEVICE void complete_level(Index z, Row& entering, Row& completed) {
     if constexpr (T::kReadsBesideLast) fill_sides<kRows, kLevel>(entering);
-    const bool held = kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
-    complete_cells<kRows, kLevel>(held, entering, completed, OfCells{});
+    if (holds_row<kRows>(z)) {
+      keep_cells<kLevel>(entering, completed, OfCells{});
+    } else {
+      complete_cells<kRows, kLevel>(entering, completed, OfCells{});
+    }
     if constexpr (kRows == Rows::any && S::kBoundaryZ == Boundary::zero) clear_if(part.holds_row(z), completed);
   }
-  template <Rows kRows, int kLevel, int... kI>
-  STENCIL_DEVICE void complete_cells(bool held, const Row& entering, Row& completed, Indices<kI...>) {
-    ((completed.own(kI) = complete_cell<kRows, kLevel, kI>(held, entering)), ...);
+  template <int kLevel, int... kI>
+  STENCIL_DEVICE void keep_cells(const Row& entering, Row& completed, Indices<kI...>) const {
+    ((completed.own(kI) = kept_cell<kLevel, kI>(entering)), ...);
   }
-  template <Rows kRows, int kLevel, int kI>
-  STENCIL_DEVICE Value complete_cell(bool held, const Row& entering) {
-    if (held || holds<kRows, kI>()) return S::kHighZ == 0 ? entering.own(kI) : sums[kLevel][0][kI];
+  template <Rows kRows, int kLevel, int... kI>
+  STENCIL_DEVICE void complete_cells(const Row& entering, Row& completed, Indices<kI...>) const {
+    ((completed.own(kI) = holds<kRows, kI>() ? kept_cell<kLevel, kI>(entering) : complete_cell<kLevel, kI>(entering)),
+     ...);
+  }
+  template <int kLevel, int kI>
+  STENCIL_DEVICE Value kept_cell(const Row& entering) const {
+    return S::kHighZ == 0 ? entering.own(kI) : sums[kLevel][0][kI];
+  }
+  template <int kLevel, int kI>
+  STENCIL_DEVICE Value complete_cell(const Row& entering) const {
     Value sum[1] = {sums[kLevel][0][kI]};
     Value output[1];
     S::template add_plane<S::kHighZ>(Cells<S, Row, kI, 0, 0>{entering}, arguments.coefficients, sum);
@@ -85,23 +96,38 @@ struct SystolicLevels {
   STENCIL_DEVICE void add_to_rows(Index z, const Row& entering, Indices<kRow...>) {
     (add_to_row<kRows, kLevel, kRow + 1>(z + kRow + 1, entering, OfCells{}), ...);
   }
+  /// Of the row that is kRow later than the one that was completed. Its sums move to the place before it.
   template <Rows kRows, int kLevel, int kRow, int... kI>
   STENCIL_DEVICE void add_to_row(Index z, const Row& entering, Indices<kI...>) {
-    const bool held = kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
-    ((sums[kLevel][kRow - 1][kI] = add_to_cell<kRows, kLevel, kRow, kI>(held, entering)), ...);
+    if (kRow <= kOwn && holds_row<kRows>(z)) {
+      ((sums[kLevel][kRow - 1][kI] = kept_sum<kLevel, kRow, kI>(entering)), ...);
+    } else {
+      ((sums[kLevel][kRow - 1][kI] = kRow <= kOwn && holds<kRows, kI>() ? kept_sum<kLevel, kRow, kI>(entering)
+                                                                        : grown_sum<kLevel, kRow, kI>(entering)),
+       ...);
+    }
   }
-  /// Of the row that is kRow later than the one that was completed. Its sum moves to the place before it.
-  template <Rows kRows, int kLevel, int kRow, int kI>
-  STENCIL_DEVICE Value add_to_cell(bool held, const Row& entering) const {
-    constexpr int kOwn = S::kHighZ;  // the entering row itself
+  static constexpr int kOwn = S::kHighZ;  ///< the entering row itself, counted so
+
+  /// Of a cell that hold keeps: the entering row is its value, and nothing is added to it.
+  template <int kLevel, int kRow, int kI>
+  STENCIL_DEVICE Value kept_sum(const Row& entering) const {
+    if constexpr (kRow < kOwn) return sums[kLevel][kRow][kI];
+    return entering.own(kI);
+  }
+  template <int kLevel, int kRow, int kI>
+  STENCIL_DEVICE Value grown_sum(const Row& entering) const {
     Value sum[1];
     if constexpr (kRow < Shape::kReach) sum[0] = sums[kLevel][kRow][kI];
-    const Value before = kRow < Shape::kReach ? sum[0] : Value(0);
     S::template add_plane<S::kHighZ - kRow>(Cells<S, Row, kI, 0, 0>{entering}, arguments.coefficients, sum);
-    if constexpr (kRow > kOwn) return sum[0];
-    return held || holds<kRows, kI>() ? (kRow == kOwn ? entering.own(kI) : before) : sum[0];
+    return sum[0];
   }
 
+  /// Row z is one that hold keeps: all lanes of a warp agree.
+  template <Rows kRows>
+  STENCIL_DEVICE bool holds_row(Index z) const {
+    return kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
+  }
   /// Cell kI of the lane is one that hold keeps.
   template <Rows kRows, int kI>
   STENCIL_DEVICE bool holds() const {

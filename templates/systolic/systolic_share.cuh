@@ -116,6 +116,8 @@ struct SystolicPart {
   bool left_edge, right_edge;       ///< the lane's first cell begins, its last one ends a row of the grid
   bool holds_cells;                 ///< cells beyond an edge of the grid, or held ones, concern the tile
   bool whole_words;                 ///< the tile's rows start on whole words and lie inside the grid
+  int low, high;                    ///< the same in a row of the tile
+  int line_low, line_high;          ///< the whole words among them
   bool whole_rows;                  ///< ... and no word is stored in part
   Index first_row;                  ///< that the first warp takes
   Index rows;                       ///< that it takes: whole turns of the rings
@@ -133,7 +135,12 @@ struct SystolicPart {
     holds_cells = (columns.at_low || columns.at_high) && S::kBoundaryX != Boundary::periodic;
     whole_words = origin >= 0 && origin + Shape::kWidth <= nx && origin % Shape::kWord == 0 &&
                   a.stride_z % Shape::kWord == 0 && starts_on_words(a.in[T::kAdvanced]) && starts_on_words(a.out[0]);
-    whole_rows = whole_words && (low_x - origin) % Shape::kWord == 0 && (high_x - origin) % Shape::kWord == 0;
+    low = static_cast<int>(low_x - origin);
+    high = static_cast<int>(high_x - origin);
+    line_low = (low + Shape::kWord - 1) / Shape::kWord * Shape::kWord;
+    line_high = high / Shape::kWord * Shape::kWord;
+    if (line_low >= line_high) line_low = line_high = high;
+    whole_rows = whole_words && line_low == low && line_high == high;
 
     constexpr bool kHolds = S::kBoundaryZ == Boundary::hold;
     first_updated = kHolds ? S::kLowZ : 0;
@@ -153,6 +160,22 @@ struct SystolicPart {
       last_plain = smaller(last_plain, rows);
       if (last_plain < first_plain) last_plain = first_plain;
     }
+  }
+
+  /// The tile's first cell in the row that the first warp takes as row `row`. For one beyond the grid's last row it is
+  /// the last row's: it is taken, but enters no result.
+  STENCIL_DEVICE const typename S::Value* input(const Arguments<S>& a, Index row) const {
+    Index z = first_row + row;
+    if constexpr (S::kBoundaryZ == Boundary::periodic) {
+      z = inside<Boundary::periodic>(z, nz);
+    } else {
+      z = z < nz ? z : nz - 1;
+    }
+    return a.in[T::kAdvanced] + (z * a.stride_z + origin);
+  }
+  /// The tile's first cell in row z of the output.
+  STENCIL_DEVICE typename S::Value* output(const Arguments<S>& a, Index z) const {
+    return a.out[0] + (z * a.stride_z + origin);
   }
 
   /// A row that hold keeps, or one outside the grid.

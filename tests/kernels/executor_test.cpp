@@ -119,6 +119,29 @@ STENCIL_DEVICE void copy_through_shared(const Pointers& p) {
 STENCIL_KERNEL void copy_and_wait(const Pointers p) { copy_through_shared<1>(p); }
 STENCIL_KERNEL void copy_and_wait_too_little(const Pointers p) { copy_through_shared<2>(p); }
 
+// A line of 32 cells in, each doubled, and out again. n: cells by which it starts late.
+template <bool kFences, bool kWaits>
+STENCIL_DEVICE void pass_lines(const Pointers& p) {
+  auto* arrived = reinterpret_cast<Mbarrier*>(shared_memory());
+  const SharedAddress line = shared_place(16);
+  const SharedAddress own = line + 4 * thread_x();
+  if (thread_x() == 0) init_mbarrier(arrived, 1);
+  warp_barrier();
+  warp_load_line(line, p.in + p.n, 128, arrived);
+  warp_wait_phase(arrived, 0);
+  float cell;
+  load_shared(own, cell);
+  store_shared(own, 2 * cell);
+  if (kFences) fence_async_proxy();
+  warp_barrier();
+  warp_store_line(p.out, line, 128);
+  lines_commit();
+  if (kWaits) lines_wait_read<0>();
+}
+STENCIL_KERNEL void lines(const Pointers p) { pass_lines<true, true>(p); }
+STENCIL_KERNEL void lines_without_fence(const Pointers p) { pass_lines<false, true>(p); }
+STENCIL_KERNEL void lines_without_wait(const Pointers p) { pass_lines<true, false>(p); }
+
 // Blocks of a cluster pass 64 cells on to the next one, the last one to the first; out = what came.
 template <bool kMeet, bool kWait>
 STENCIL_DEVICE void pass_on(const Pointers& p) {
@@ -183,6 +206,9 @@ constexpr std::string_view kEntries[]{"reduce_right",
                                       "write_shared",
                                       "copy_and_wait",
                                       "copy_and_wait_too_little",
+                                      "lines",
+                                      "lines_without_fence",
+                                      "lines_without_wait",
                                       "pass_on_and_wait",
                                       "pass_on_and_leave",
                                       "pass_on_too_early",
@@ -413,6 +439,27 @@ TEST_F(ExecutorTest, AsynchronousCopiesBeyondSharedMemoryAreCaught) {
   const auto fault = run("copy_and_wait", {in_.data(), out_.data(), 0}, 64, {}, 1, 508);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, HostFault::Kind::out_of_bounds);
+}
+
+TEST_F(ExecutorTest, LinesComeAndGoWhole) {
+  for (const AsyncCompletion async : {AsyncCompletion::at_issue, AsyncCompletion::at_wait}) {
+    for (const ThreadOrder order : kOrders) {
+      std::fill_n(out_.data(), 32, 0.0f);
+      ASSERT_FALSE(run("lines", {in_.data(), out_.data(), 4}, 32, {.order = order, .async = async}, 1, 144));
+      for (int i = 0; i < 32; ++i) EXPECT_EQ(out_[i], 2 * (i + 4));
+    }
+  }
+}
+
+TEST_F(ExecutorTest, LinesThatBreakARuleAreCaught) {
+  const auto fault = [&](const char* kernel, int late, unsigned shared) {
+    const auto found = run(kernel, {in_.data(), out_.data(), late}, 32, {.async = AsyncCompletion::at_wait}, 1, shared);
+    return found ? found->message : std::string();
+  };
+  EXPECT_NE(fault("lines", 1, 144).find("no multiples of 16"), std::string::npos);
+  EXPECT_NE(fault("lines", 0, 128).find("line to outside shared memory"), std::string::npos);
+  EXPECT_NE(fault("lines_without_fence", 0, 144).find("did not fence"), std::string::npos);
+  EXPECT_NE(fault("lines_without_wait", 0, 144).find("a thread ended while lines"), std::string::npos);
 }
 
 TEST_F(ExecutorTest, SixteenBitConversionsRoundToNearestEven) {

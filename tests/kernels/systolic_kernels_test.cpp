@@ -50,8 +50,36 @@ TEST(SystolicConstraints, SayWhatTheyServe) {
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx7.pf1.t128.tg16.sh132", 200), "systolic_tile_not_empty");
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132", 16), "systolic_steps");
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx17.pf2.t24.tg8.rb2.sh132"), "shared_memory");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf1.t32.tg8.rb3.split.sh132"), "");
   EXPECT_EQ(violated(load_definition("corpus/hotspot2d.toml"), f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"),
             "systolic_fields");
+}
+
+std::string violated_on(std::int64_t columns, std::int64_t pitch, Boundary x, std::string_view code,
+                        std::string_view architecture = "sm_90") {
+  const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {x, hold, hold},
+                                       {2, {columns, 4096, 1}}, pitch, 100);
+  const auto broken = first_violation({problem, parse_code(code)}, limits_of_architecture(architecture));
+  return broken ? std::string(broken->constraint) : "";
+}
+
+TEST(SystolicConstraints, RowsOfWholeWordsMoveAsLines) {
+  constexpr std::string_view kLines = "systolic.rx13.pf1.t32.tg8.rb3.sh132";
+  constexpr std::string_view kWords = "systolic.rx13.pf1.t32.tg8.rb3.words.sh132";
+  EXPECT_EQ(violated_on(4096, 0, hold, kLines), "");
+  EXPECT_EQ(violated_on(4097, 0, hold, kLines), "systolic_lines");
+  EXPECT_EQ(violated_on(4096, 4097, hold, kLines), "systolic_lines");
+  EXPECT_EQ(violated_on(4096, 0, periodic, kLines), "systolic_lines");
+  EXPECT_EQ(violated_on(4096, 0, hold, kLines, "sm_80"), "systolic_lines");
+  EXPECT_EQ(violated_on(4097, 4097, periodic, kWords), "");
+  EXPECT_EQ(violated_on(4096, 0, hold, "systolic.rx7.pf1.t8.tg4.rb3.split.words.sh132", "sm_80"), "systolic_barrier");
+}
+
+TEST(SystolicShape, LinesTakeFieldsThatStartOnWords) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {hold, hold, hold}, {2, {4096, 4096, 1}}, 0, 100);
+  EXPECT_EQ(required_alignment({problem, parse_code("systolic.rx13.pf1.t32.tg8.rb3.sh132")}), 16U);
+  EXPECT_EQ(required_alignment({problem, parse_code("systolic.rx13.pf1.t32.tg8.rb3.words.sh132")}), 8U);
 }
 
 }  // namespace

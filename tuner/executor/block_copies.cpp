@@ -39,6 +39,19 @@ void perform(void* to, const void* from, unsigned bytes, unsigned bytes_read) {
   std::memset(static_cast<char*>(to) + bytes_read, 0, bytes - bytes_read);
 }
 
+/// A fault on either end is that of the thread which asks.
+void touch(const void* first, unsigned bytes) {
+  const auto* ends = static_cast<const volatile std::byte*>(first);
+  static_cast<void>(ends[0]);
+  static_cast<void>(ends[bytes - 1]);
+}
+
+bool is_whole_words(const void* to, const void* from, unsigned bytes) {
+  constexpr std::uintptr_t kWord = 16;
+  return reinterpret_cast<std::uintptr_t>(to) % kWord == 0 && reinterpret_cast<std::uintptr_t>(from) % kWord == 0 &&
+         bytes % kWord == 0;
+}
+
 }  // namespace
 
 void BlockScheduler::issue_copy(const Copy& copy, host::Site site) {
@@ -82,11 +95,7 @@ void BlockScheduler::issue_box_copy(const BoxCopy& copy, host::Site site) {
   if (std::int64_t{copy.first[0]} * copy.map->cell_bytes % kStartBytes != 0) {
     fail(host::Rule::alignment, copy.to, "tensor copy of a box whose rows start off a multiple of 16 bytes", site);
   }
-  for (const Thread& thread : threads_) {
-    if (thread.may_read.contains(copy.barrier)) {
-      fail(host::Rule::other, copy.to, "tensor copy over what a thread may still be reading: it has not fenced", site);
-    }
-  }
+  check_nobody_reads(copy.barrier, copy.to, site);
   box_copies_.push_back(copy);
   if (options_.async == AsyncCompletion::at_issue) complete_box_copies(copy.barrier);
 }
@@ -101,6 +110,70 @@ void BlockScheduler::complete_box_copies(const host::MbarrierContent* barrier) {
     copy->barrier->end_phase_if_complete();
   }
   box_copies_.erase(waited_for, box_copies_.end());
+}
+
+void BlockScheduler::check_nobody_reads(const host::MbarrierContent* barrier, const void* to, host::Site site) {
+  for (const Thread& thread : threads_) {
+    if (thread.may_read.contains(barrier)) {
+      fail(host::Rule::other, to, "tensor copy over what a thread may still be reading: it has not fenced", site);
+    }
+  }
+}
+
+void BlockScheduler::load_line(const LineLoad& line, host::Site site) {
+  if (!current_block().holds(line.to, line.bytes)) {
+    fail(host::Rule::shared_range, line.to, "line to outside shared memory", site);
+  }
+  if (!is_whole_words(line.to, line.from, line.bytes)) {
+    fail(host::Rule::alignment, line.to, "line of which addresses or bytes are no multiples of 16", site);
+  }
+  check_nobody_reads(line.barrier, line.to, site);
+  touch(line.from, line.bytes);
+  line_loads_.push_back(line);
+  if (options_.async == AsyncCompletion::at_issue) complete_line_loads(line.barrier);
+}
+
+void BlockScheduler::complete_line_loads(const host::MbarrierContent* barrier) {
+  const auto waited_for = std::stable_partition(line_loads_.begin(), line_loads_.end(),
+                                                [&](const LineLoad& line) { return line.barrier != barrier; });
+  for (auto line = waited_for; line != line_loads_.end(); ++line) {
+    std::memcpy(line->to, line->from, line->bytes);
+    line->barrier->add_bytes(-static_cast<int>(line->bytes));
+    line->barrier->end_phase_if_complete();
+  }
+  line_loads_.erase(waited_for, line_loads_.end());
+}
+
+void BlockScheduler::store_line(const Copy& line, host::Site site) {
+  if (!current_block().holds(line.from, line.bytes)) {
+    fail(host::Rule::shared_range, line.from, "line from outside shared memory", site);
+  }
+  if (!is_whole_words(line.to, line.from, line.bytes)) {
+    fail(host::Rule::alignment, line.to, "line of which addresses or bytes are no multiples of 16", site);
+  }
+  for (const Thread& thread : threads_) {
+    if (thread.warp == current().warp && thread.wrote_shared) {
+      fail(host::Rule::other, line.from, "line from shared memory that a lane wrote and did not fence", site);
+    }
+  }
+  if (options_.async == AsyncCompletion::at_issue) {
+    perform(line.to, line.from, line.bytes, line.bytes);
+  } else {
+    current().open_lines.push_back(line);
+  }
+}
+
+void BlockScheduler::commit_lines() {
+  current().committed_lines.push_back(std::move(current().open_lines));
+  current().open_lines.clear();
+}
+
+void BlockScheduler::wait_lines(unsigned groups_left) {
+  auto& groups = current().committed_lines;
+  while (groups.size() > groups_left) {
+    for (const Copy& line : groups.front()) perform(line.to, line.from, line.bytes, line.bytes);
+    groups.erase(groups.begin());
+  }
 }
 
 void* BlockScheduler::peer_address(const void* local, unsigned rank, host::Site site) {
@@ -155,6 +228,7 @@ void BlockScheduler::release_ended_phases() {
     if (thread.state != State::at_phase) continue;
     if (thread.phase.barrier->parity() == thread.phase.parity) {
       complete_box_copies(thread.phase.barrier);
+      complete_line_loads(thread.phase.barrier);
       complete_sends(thread.phase.barrier);
     }
     if (thread.phase.barrier->parity() == thread.phase.parity) continue;

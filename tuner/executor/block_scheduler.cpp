@@ -54,7 +54,22 @@ host::Services& BlockScheduler::services() {
                                           {x, y, z}},
                                          site);
       },
-      [] { active_scheduler->current().may_read.clear(); },
+      [](void* to, const void* from, int bytes, void* barrier, host::Site site) {
+        active_scheduler->load_line({static_cast<std::byte*>(to), from, static_cast<unsigned>(bytes),
+                                     static_cast<host::MbarrierContent*>(barrier)},
+                                    site);
+      },
+      [](void* to, const void* from, int bytes, host::Site site) {
+        const auto size = static_cast<unsigned>(bytes);
+        active_scheduler->store_line({to, from, size, size}, site);
+      },
+      [] { active_scheduler->commit_lines(); },
+      [](unsigned groups_left) { active_scheduler->wait_lines(groups_left); },
+      [] { active_scheduler->current().wrote_shared = true; },
+      [] {
+        active_scheduler->current().may_read.clear();
+        active_scheduler->current().wrote_shared = false;
+      },
       [](const void* local, unsigned rank, host::Site site) {
         return active_scheduler->peer_address(local, rank, site);
       },
@@ -165,6 +180,7 @@ void BlockScheduler::begin_cluster(host::Index first_block) {
   }
   std::fill(warps_.begin(), warps_.end(), Warp{});
   box_copies_.clear();
+  line_loads_.clear();
   sends_.clear();
   next_.resize(threads_.size());
   std::iota(next_.begin(), next_.end(), 0U);
@@ -174,6 +190,9 @@ void BlockScheduler::begin_cluster(host::Index first_block) {
     thread.open_copies.clear();
     thread.committed_copies.clear();
     thread.may_read.clear();
+    thread.wrote_shared = false;
+    thread.open_lines.clear();
+    thread.committed_lines.clear();
     ++warps_[thread.warp].unfinished;
     thread.fiber->start(entry_, arguments_);
   }
@@ -229,6 +248,14 @@ void BlockScheduler::after_finish(unsigned index) {
   }
   if (block.unfinished == 0 && std::any_of(box_copies_.begin(), box_copies_.end(), comes_here)) {
     report(HostFault::Kind::rule, "the block ended while tensor copies to its shared memory were on their way");
+    return;
+  }
+  if (block.unfinished == 0 && std::any_of(line_loads_.begin(), line_loads_.end(), comes_here)) {
+    report(HostFault::Kind::rule, "the block ended while lines to its shared memory were on their way");
+    return;
+  }
+  if (!thread.open_lines.empty() || !thread.committed_lines.empty()) {
+    report(HostFault::Kind::rule, "a thread ended while lines were to be read from its shared memory");
     return;
   }
   release_barrier_if_complete(thread.block);

@@ -51,6 +51,14 @@ class BlockScheduler {
     std::array<int, 3> first;  ///< cell of the field
   };
 
+  /// A line that comes to shared memory.
+  struct LineLoad {
+    std::byte* to;
+    const void* from;
+    unsigned bytes;
+    host::MbarrierContent* barrier;
+  };
+
   /// A word that is sent to a block of the cluster.
   struct Send {
     std::byte* to;
@@ -89,6 +97,9 @@ class BlockScheduler {
       int parity;
     } phase{};
     std::set<const host::MbarrierContent*> may_read;  ///< whose copies it has waited for since its last fence
+    bool wrote_shared = false;                        ///< since its last fence
+    std::vector<Copy> open_lines;                     ///< to be stored, not read from shared memory yet
+    std::vector<std::vector<Copy>> committed_lines;   ///< likewise
     std::vector<Copy> open_copies;
     std::vector<std::vector<Copy>> committed_copies;
   };
@@ -115,6 +126,12 @@ class BlockScheduler {
   void wait_copies(unsigned groups_left);
   void issue_box_copy(const BoxCopy& copy, host::Site site);
   void complete_box_copies(const host::MbarrierContent* barrier);
+  void load_line(const LineLoad& line, host::Site site);
+  void complete_line_loads(const host::MbarrierContent* barrier);
+  void store_line(const Copy& line, host::Site site);
+  void commit_lines();
+  void wait_lines(unsigned groups_left);
+  void check_nobody_reads(const host::MbarrierContent* barrier, const void* to, host::Site site);
   void* peer_address(const void* local, unsigned rank, host::Site site);
   void send(const Send& send, host::Site site);
   void complete_sends(const host::MbarrierContent* barrier);
@@ -139,10 +156,11 @@ class BlockScheduler {
   std::vector<Block> blocks_;    ///< of the cluster
   std::vector<Thread> threads_;  ///< of all its blocks, block after block
   std::vector<Warp> warps_;
-  std::vector<unsigned> round_;      ///< threads that run in this round
-  std::vector<unsigned> next_;       ///< threads that became ready since it began
-  std::vector<BoxCopy> box_copies_;  ///< issued and not yet complete
-  std::vector<Send> sends_;          ///< likewise
+  std::vector<unsigned> round_;       ///< threads that run in this round
+  std::vector<unsigned> next_;        ///< threads that became ready since it began
+  std::vector<BoxCopy> box_copies_;   ///< issued and not yet complete
+  std::vector<LineLoad> line_loads_;  ///< likewise
+  std::vector<Send> sends_;           ///< likewise
   unsigned current_ = 0;
   unsigned unfinished_ = 0;
   unsigned at_cluster_barrier_ = 0;

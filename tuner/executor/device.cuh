@@ -179,6 +179,43 @@ STENCIL_DEVICE void warp_copy_box(const TensorMap* map, void* to, int bytes, Mba
   arrive_expect_tx(barrier, bytes);
   copy_box(map, to, barrier, x, y, z, file, line);
 }
+
+struct SharedAddress {
+  unsigned char* address;
+  STENCIL_DEVICE SharedAddress operator+(int bytes) const { return {address + bytes}; }
+};
+
+STENCIL_DEVICE SharedAddress shared_place(int byte) { return SharedAddress{shared_memory()} + byte; }
+
+template <class V>
+STENCIL_DEVICE void load_shared(SharedAddress from, V& value, STENCIL_TUNE_CALLER) {
+  host::check_alignment(from.address, sizeof value, "misaligned load", {file, line});
+  std::memcpy(&value, from.address, sizeof value);
+}
+template <class V>
+STENCIL_DEVICE void store_shared(SharedAddress to, V value, STENCIL_TUNE_CALLER) {
+  host::check_alignment(to.address, sizeof value, "misaligned store", {file, line});
+  std::memcpy(to.address, &value, sizeof value);
+  stencil_tune_host_services->wrote_shared();
+}
+
+/// Arrives some time before the wait for the barrier's phase ends.
+STENCIL_DEVICE void warp_load_line(SharedAddress to, const void* from, int bytes, Mbarrier* barrier,
+                                   STENCIL_TUNE_CALLER) {
+  if (host::self().lane != 0) return;
+  arrive_expect_tx(barrier, bytes);
+  stencil_tune_host_services->load_line(to.address, from, bytes, barrier, {file, line});
+}
+/// Reads shared memory some time before the wait that covers it ends.
+STENCIL_DEVICE void warp_store_line(void* to, SharedAddress from, int bytes, STENCIL_TUNE_CALLER) {
+  if (host::self().lane == 0) stencil_tune_host_services->store_line(to, from.address, bytes, {file, line});
+}
+STENCIL_DEVICE void lines_commit() { stencil_tune_host_services->commit_lines(); }
+template <int kGroupsLeft>
+STENCIL_DEVICE void lines_wait_read() {
+  stencil_tune_host_services->wait_lines(kGroupsLeft);
+}
+
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
   int any = value ? 1 : 0;
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -216,6 +253,10 @@ STENCIL_DEVICE void async_copy(void* shared, const void* global, STENCIL_TUNE_CA
   host::check_alignment(shared, kBytes, "asynchronous copy to a misaligned address", {file, line});
   host::check_alignment(global, kBytes, "asynchronous copy from a misaligned address", {file, line});
   stencil_tune_host_services->copy_async(shared, global, kBytes, kBytes, {file, line});
+}
+template <int kBytes>
+STENCIL_DEVICE void async_copy(SharedAddress to, const void* from, STENCIL_TUNE_CALLER) {
+  async_copy<kBytes>(static_cast<void*>(to.address), from, file, line);
 }
 /// Closes a group of the copies this thread issued since the last one.
 STENCIL_DEVICE void async_commit() { stencil_tune_host_services->commit_copies(); }

@@ -71,7 +71,18 @@ struct Services {
 
   /// One box of the field that `map` describes, whose bytes then count towards the barrier's phase.
   void (*copy_box)(const void* map, void* shared, void* barrier, int x, int y, int z, Site site);
-  /// The thread is done with what such boxes brought; whoever waited for one has to say so before the next one comes.
+  /// A line of the field, likewise.
+  void (*load_line)(void* shared, const void* global, int bytes, void* barrier, Site site);
+  /// A line to a field; the lanes of the warp have fenced what they wrote.
+  void (*store_line)(void* global, const void* shared, int bytes, Site site);
+  /// Closes a group of them.
+  void (*commit_lines)();
+  /// Until all of the thread's groups but the `groups_left` latest have been read from shared memory.
+  void (*wait_lines)(unsigned groups_left);
+  /// The thread has stored to shared memory.
+  void (*wrote_shared)();
+  /// The thread is done with what boxes and lines brought, and with what it wrote for lines to take; whoever waited for
+  /// one has to say so before the next one comes.
   void (*fence_copies)();
   /// What `local`, in the block's shared memory, is in that of the cluster's block `rank`.
   void* (*peer_address)(const void* local, unsigned rank, Site site);

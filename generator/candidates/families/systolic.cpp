@@ -44,6 +44,12 @@ Parameter fused_steps() {
       });
 }
 
+/// Rows of which each tile's cells are whole words: bulk copies bring and store such alone.
+bool rows_are_whole_words(const Problem& problem, const KernelAxes& axes) {
+  const auto word = kWordBytes / static_cast<std::int64_t>(size_of(problem.type));
+  return axes.boundaries[0] != Boundary::periodic && axes.extents[0] % word == 0 && problem.pitch % word == 0;
+}
+
 Parameter rows_of_a_batch() {
   return number("rows a barrier", "rb", &Tuning::unroll, "kBatch", {1, 2, 3}, "rows between two barriers of the block");
 }
@@ -52,6 +58,33 @@ Parameter batches_on_their_way() {
   return number("prefetch distance", "pf", &Tuning::prefetch, "kPrefetch", {1, 2, 3, 5},
                 "batches of rows on their way beyond the one in use; a ring has room for both")
       .coded_always();
+}
+
+Parameter copies_of_lines() {
+  return word<Copies>(
+             "copies", &Tuning::copies,
+             {{Copies::tma, "lines", "bulk copies, a row a request, of whole words (sm_90+)"},
+              {Copies::threads, "words", "the block's threads, by asynchronous copies of a few bytes (sm_80+)"}},
+             "who brings rows from the grid and stores them there")
+      .within([](std::vector<int> values, const Problem& problem, const Limits& limits, const KernelAxes& axes) {
+        const bool whole = rows_are_whole_words(problem, axes) && limits.compute_capability >= kFirstWithTensorCopies;
+        return whole ? values : std::vector<int>{static_cast<int>(Copies::threads)};
+      })
+      .as("bool", "kBulkCopies", {"true", "false"});
+}
+
+Parameter barrier_of_batches() {
+  return word<StepBarrier>(
+             "barrier", &Tuning::barrier,
+             {{StepBarrier::meet, "meet", "all of them between two batches"},
+              {StepBarrier::split, "split",
+               "each says that it has read and given its rows, and waits when the next batch begins (sm_90+)"}},
+             "how the warps of a block wait for each other from batch to batch")
+      .within([](std::vector<int> values, const Problem&, const Limits& limits, const KernelAxes&) {
+        const bool can_split = limits.compute_capability >= kFirstWithTensorCopies;
+        return can_split ? values : std::vector<int>{static_cast<int>(StepBarrier::meet)};
+      })
+      .as("bool", "kSplitsBarrier", {"false", "true"});
 }
 
 /// Those of a wave, or of half a wave or two, on GPUs of 80 to 148 SMs.
@@ -73,8 +106,10 @@ std::vector<Parameter> parameters() {
           fused_steps(),
           groups_of_one_warp(),
           rows_of_a_batch(),
+          barrier_of_batches(),
+          copies_of_lines(),
           shares_of_the_grid(),
-          store_hint()};
+          store_hint().where([](const Tuning& tuning) { return tuning.copies == Copies::threads; })};
 }
 
 // ---- constraints ----------------------------------------------------------------------------------------------------
@@ -121,6 +156,25 @@ Verdict no_coordinates(const Candidate& candidate, const Limits&) {
   return "coordinates or the step's number enter the update, as what lies beyond an edge may";
 }
 
+Verdict lines(const Candidate& candidate, const Limits& limits) {
+  if (candidate.tuning().copies != Copies::tma) return {};
+  if (limits.compute_capability < kFirstWithTensorCopies) {
+    return fmt::format("sm_{} has no bulk copies; they came with sm_{}", limits.compute_capability,
+                       kFirstWithTensorCopies);
+  }
+  const Problem& problem = candidate.problem();
+  if (rows_are_whole_words(problem, candidate.shape().axes)) return {};
+  return fmt::format("rows of {} cells, {} from one to the next, under boundary {}: some tile's are not whole words",
+                     candidate.shape().axes.extents[0], problem.pitch, name(candidate.shape().axes.boundaries[0]));
+}
+
+Verdict barrier(const Candidate& candidate, const Limits& limits) {
+  if (candidate.tuning().barrier == StepBarrier::meet) return {};
+  if (limits.compute_capability >= kFirstWithTensorCopies) return {};
+  return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}", limits.compute_capability,
+                     kFirstWithTensorCopies);
+}
+
 /// A lane reads of its neighbours, and mirrors cells of its own.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const Reach x = candidate.shape().axes.reach[0];
@@ -154,6 +208,8 @@ std::vector<Constraint> constraints() {
       {"systolic_types", "Cells of a systolic kernel are stored as they are computed: f32 or f64.", cell_types},
       {"systolic_walk", "A systolic kernel walks along rows of which those beyond the ends are 0 or not read.", walk},
       {"systolic_levels", "Fused steps are shared out evenly among the warps of a systolic block.", levels},
+      {"systolic_lines", "Bulk copies move rows of whole words, on sm_90 and newer.", lines},
+      {"systolic_barrier", "A barrier is split on sm_90 and newer.", barrier},
       {"systolic_reach", "What a lane of a systolic kernel reads beyond its cells, the next lanes hold.", reach},
       {"systolic_tile_in_grid", "A systolic tile is no wider than the grid.", fused_tile_in_grid},
       {"systolic_tile_not_empty", "Fused steps leave columns of a tile outside its halo.", fused_tile_not_empty},
@@ -183,12 +239,15 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
 }
 
 /// systolic_rings.cuh: a ring before each warp and one behind the last, with cells between rows that lanes at an end
-/// read.
+/// read; barriers that count what bulk copies bring, and at which the warps meet.
 std::size_t ring_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused) {
   const auto cell = static_cast<std::int64_t>(size_of(problem.type));
   const std::int64_t pad = round_up(std::max(-axes.reach[0].low, axes.reach[0].high), kWordBytes / cell);
   const std::int64_t rings = saturating_product({tuning.groups + 1, slots(tuning), fused.width + pad});
-  return static_cast<std::size_t>(saturating_product({saturating_sum(rings, pad), cell}));
+  const std::int64_t barriers =
+      (tuning.copies == Copies::tma ? slots(tuning) : 0) + (tuning.barrier == StepBarrier::split ? 1 : 0);
+  const std::int64_t cells = saturating_product({saturating_sum(rings, pad), cell});
+  return static_cast<std::size_t>(saturating_sum(cells, saturating_product({barriers, kBarrierBytes})));
 }
 
 void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
@@ -196,6 +255,7 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   FusedLevels& fused = shape.fused;
   fused = levels_of(problem, tuning, axes);
   shape.shared.bytes = ring_bytes(problem, tuning, axes, fused);
+  shape.copies_lines = tuning.copies == Copies::tma;
   shape.placement = Placement::inside;
   shape.shares = tuning.chunks;
   const bool periodic = axes.boundaries[0] == Boundary::periodic;
@@ -243,19 +303,28 @@ std::string constants(const Candidate& candidate) {
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------
 
+/// As many levels as registers hold, from the widest tile of many steps to the narrowest of few.
 std::vector<Tuning> defaults(const Problem& problem) {
+  struct Form {
+    int cells, steps;
+  };
+  const bool doubles = problem.type == ElementType::f64;
+  const std::vector<Form> forms = doubles ? std::vector<Form>{{13, 32}, {15, 24}, {13, 16}, {17, 8}, {7, 8}}
+                                          : std::vector<Form>{{27, 32}, {27, 24}, {27, 16}, {27, 8}, {7, 8}};
   std::vector<Tuning> choices;
-  const int wide = problem.type == ElementType::f64 ? 13 : 27;
-  for (const auto& [cells, steps] : {std::pair{wide, 32}, {wide, 16}, {wide, 8}, {7, 8}}) {
+  for (const Form& form : forms) {
     for (const int shares : {132, 16, 1}) {
-      Tuning tuning(systolic_family());
-      tuning.register_x = cells;
-      tuning.steps = steps;
-      tuning.groups = 8;
-      tuning.unroll = 2;
-      tuning.prefetch = 2;
-      tuning.chunks = shares;
-      choices.push_back(tuning);
+      for (const Copies copies : {Copies::tma, Copies::threads}) {
+        Tuning tuning(systolic_family());
+        tuning.register_x = form.cells;
+        tuning.steps = form.steps;
+        tuning.groups = 8;
+        tuning.unroll = 3;
+        tuning.prefetch = 1;
+        tuning.copies = copies;
+        tuning.chunks = shares;
+        choices.push_back(tuning);
+      }
     }
   }
   return choices;

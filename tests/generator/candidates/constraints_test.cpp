@@ -393,6 +393,7 @@ p = "p_prev"
   add(flat_run(1, 4096, ElementType::bf16), "systolic.rx13.pf1.t32.tg8.sh132", limits_of_architecture("sm_75"));
   add(flat_run(8, 200, ElementType::f32, Boundary::clamp), "systolic.rx7.pf1.t8.tg8.sh132");
   add(flat_run(1, 4096, ElementType::f64), "systolic.rx7.pf1.t96.tg16.sh132");
+  add(flat_run(1, 4096, ElementType::f64), "systolic.rx7.pf1.t8.tg8.split.sh132", limits_of_architecture("sm_80"));
   const char* placed =
       "rank = 2\nfields = [\"u\", \"w\", \"v\"]\n[update]\nv = \"u[y-1] - w + 0.1*x\"\n[rotate]\nv = \"u\"\n";
   add(make_problem(parse_definition(placed, "placed.toml"), ElementType::f32, {}, {2, {4096, 4096, 1}}, 0, 100),

@@ -52,6 +52,12 @@ TEST(Export, SaysWhereItComesFrom) {
   EXPECT_NE(files.source.find("nvcc"), std::string::npos);
 }
 
+TEST(Export, IsBuiltWithTheAddressesThatItWasTunedWith) {
+  const auto source = [](const char* code) { return export_kernel(cube(), parse_code(code), {.name = "heat"}).source; };
+  EXPECT_NE(source("tiled.bx16.by4").find(" -Xcicc --sharedmem32=0 heat.cu"), std::string::npos);
+  EXPECT_EQ(source("direct.bx64.by2").find("sharedmem32"), std::string::npos) << "no shared memory";
+}
+
 TEST(Export, SaysWhichArchitecturesItRunsOn) {
   const auto source = [](const char* code) {
     return export_kernel(cube(), parse_code(code), {.name = "heat", .architecture = "sm_90"}).source;
