@@ -2,6 +2,7 @@
 #pragma once
 
 #include "stencil_tune/library.hpp"
+#include "stencil_tune/stencil_tune.h"
 
 #include <atomic>
 #include <cstdint>
