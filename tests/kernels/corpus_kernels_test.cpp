@@ -83,7 +83,7 @@ class PlainStage {
 
  private:
   double cell(const std::string& field, std::array<std::int64_t, kMaxRank> place) const {
-    const auto& inputs = problem_.facts.inputs;
+    const std::vector<int> inputs = kernel_inputs(problem_);
     const auto is_field = [&](int index) { return problem_.stencil.fields[static_cast<std::size_t>(index)] == field; };
     const auto input = std::find_if(inputs.begin(), inputs.end(), is_field);
     const auto& cells = data_.inputs.at(static_cast<std::size_t>(input - inputs.begin()));

@@ -12,16 +12,18 @@ namespace {
 class CorpusExport : public testing::TestWithParam<std::string> {};
 
 TEST_P(CorpusExport, IsSelfContainedInEveryFamily) {
-  const int stages = static_cast<int>(corpus_stencil(GetParam()).stages.size());
+  const Stencil stencil = corpus_stencil(GetParam());
+  const int stages = static_cast<int>(stencil.stages.size());
+  const bool with_main = stencil.profiles.empty();  // arrays along one axis have no self-check yet
   for (int stage = 0; stage < stages; ++stage) {
     int exported = 0;
     for (const Family* family : families()) {
-      const auto source = corpus_export(GetParam(), stage, *family, true);
+      const auto source = corpus_export(GetParam(), stage, *family, with_main);
       if (!source) continue;
       ++exported;
       EXPECT_EQ(source->find("#include \""), std::string::npos);
       EXPECT_NE(source->find("extern \"C\" cudaError_t " + GetParam()), std::string::npos);
-      EXPECT_NE(source->find("int main("), std::string::npos);
+      EXPECT_EQ(source->find("int main(") != std::string::npos, with_main);
     }
     EXPECT_GE(exported, 2);
   }

@@ -49,7 +49,7 @@ TEST_P(CorpusStep, IsVerifiedAndTimed) {
 INSTANTIATE_TEST_SUITE_P(Systems, CorpusStep,
                          ::testing::Values("advection2d_rk3", "burgers2d", "cahn_hilliard2d", "fitzhugh_nagumo3d",
                                            "himeno", "lbm_d2q9", "lbm_d3q19", "tti3d", "variable_diffusion3d",
-                                           "yee3d_lossy"),
+                                           "yee3d_layer", "yee3d_lossy", "acoustic3d_sponge"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
