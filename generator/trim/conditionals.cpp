@@ -92,6 +92,14 @@ bool is_primary(Tokens tokens, Range range) {
   return angles == 0;
 }
 
+/// `+ 0` or `* 1` at the end of an expression.
+bool is_idle(Tokens tokens, Range operand, std::string_view text) {
+  const bool ends = operand.end < tokens.size() && is_any(tokens[operand.end], {")", ",", ";"});
+  if (!ends || operand.begin < 2 || is_any(tokens[operand.begin - 2], {"+", "*"})) return false;
+  const SourceToken& op = tokens[operand.begin - 1];
+  return (text == "0" && op == "+") || (text == "1" && op == "*");
+}
+
 /// The first choice that is known.
 std::optional<Replacement> known_choice(std::string_view body, Tokens tokens, const KnownValue& value) {
   for (std::size_t i = 1; i < tokens.size(); ++i) {
@@ -112,7 +120,9 @@ std::optional<Replacement> known_choice(std::string_view body, Tokens tokens, co
     const bool grouped = begin > 1 && tokens[begin - 1] == "(" && tokens[end] == ")" && !is_word(tokens[begin - 2]) &&
                          !is_any(tokens[begin - 2], {">", ")", "]"});
     if (grouped && is_primary(tokens, branch)) whole = {begin - 1, end + 1};
-    return Replacement{whole, text_of(body, tokens, branch)};
+    const std::string text = text_of(body, tokens, branch);
+    if (!is_idle(tokens, whole, text)) return Replacement{whole, text};
+    return Replacement{{whole.begin - 1, whole.end}, {}};
   }
   return {};
 }
@@ -172,7 +182,7 @@ void apply(const Replacement& replacement, Tokens tokens, std::string& body) {
   const bool gone = replacement.text.empty();
   const SourceToken& next = tokens[replacement.range.end];
   const std::size_t end = gone ? next.begin : tokens[replacement.range.end - 1].end();
-  const bool at_end = gone && (closes(next) || next == ";");
+  const bool at_end = gone && (closes(next) || is_any(next, {",", ";"}));
   const std::size_t from = at_end ? tokens[replacement.range.begin - 1].end() : begin;
   body.replace(from, end - from, replacement.text);
 }

@@ -138,6 +138,8 @@ TEST(Trim, OfAChoiceWhatTheConditionChoosesStays) {
               HasSubstr("p[k + inside<kN>(x, n)];"));
   EXPECT_THAT(body("  return 2 * (T::kVector == 4 ? x + 1 : x);\n"), HasSubstr("return 2 * (x + 1);"));
   EXPECT_THAT(body("  call(T::kVector == 1 ? x : y, z);\n"), HasSubstr("call(y, z);"));
+  EXPECT_THAT(body("  call(x + (T::kVector == 1 ? y : 0), z);\n"), HasSubstr("call(x, z);"));
+  EXPECT_THAT(body("  return x * (T::kVector == 1 ? y : 1);\n"), HasSubstr("return x;"));
   EXPECT_THAT(body("  return kN == 3 ? a() : b();\n"), HasSubstr("kN == 3 ? a() : b();")) << "whatever kN is";
   const char* unsure = "call(T::kVector == 1 ? x : g<1, 2>(y), z);";
   EXPECT_THAT(body(std::string("  ") + unsure + "\n"), HasSubstr(unsure))
