@@ -6,3 +6,9 @@ stencil_tune_add_test(replay_test
     replay/readers_test.cpp
     replay/score_test.cpp
   LIBRARIES stencil_tune_replay stencil_tune_db_testing ZLIB::ZLIB)
+stencil_tune_add_test(table_strategies_test
+  SOURCES
+    search/strategies/configuration_table_test.cpp
+    search/strategies/gaussian_process_test.cpp
+    search/strategies/strategies_test.cpp
+  LIBRARIES stencil_tune_replay)

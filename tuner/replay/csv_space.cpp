@@ -58,7 +58,8 @@ RecordedSpace read_csv_space(const std::string& name, std::string_view text) {
       const std::string& cell = cells[column];
       double value = 0;
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-      if (error != std::errc{} || end != cell.data() + cell.size() || !(value >= 0) || !std::isfinite(value)) {
+      if (error != std::errc{} || end != cell.data() + cell.size() || !(value >= 0) || !std::isfinite(value) ||
+          (column == parameters && value == 0)) {
         reject(number, fmt::format("{} is '{}', which is no time", header[column], printable(cell)));
       }
       return value;

@@ -57,7 +57,8 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
       problems.push_back({space_name(trial), trial.problem, trial.platform.gpu, {}});
       at = problems.end() - 1;
     }
-    at->by_code[trial.code] = {score(trial), kCost};
+    const double time = score(trial);
+    at->by_code[trial.code] = {time > 0 ? time : Evaluation{}.time_ms, kCost};
   }
   std::vector<RecordedSpace> spaces;
   for (const Recorded& problem : problems) {

@@ -36,4 +36,20 @@ inline RecordedSpace bowl(int best_x = 7, int best_y = 2) {
   return builder.build();
 }
 
+/// Two parameters that must fit each other, along a ridge with many local optima; a third that matters little.
+inline RecordedSpace ridge() {
+  SpaceBuilder builder("ridge");
+  for (int x = 0; x < 24; ++x) {
+    for (int y = 0; y < 24; ++y) {
+      for (int z = 0; z < 2; ++z) {
+        const double time =
+            2 + 0.4 * std::abs(x - y) + 0.05 * std::abs(x - 17) + 0.6 * std::sin(1.7 * x) * std::sin(2.3 * y) + 0.1 * z;
+        builder.add({{"x", std::to_string(x)}, {"y", std::to_string(y)}, {"z", std::to_string(z)}},
+                    {time, 200 + 20 * time});
+      }
+    }
+  }
+  return builder.build();
+}
+
 }  // namespace stencil_tune

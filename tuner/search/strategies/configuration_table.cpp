@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -47,17 +48,24 @@ std::optional<Configuration> ConfigurationTable::find(std::span<const ValueIndex
   return at == found_.end() ? std::nullopt : std::optional(at->second);
 }
 
+int ConfigurationTable::apart(std::size_t parameter, ValueIndex a, ValueIndex b) const {
+  return parameters_[parameter].ordered ? std::abs(a - b) : static_cast<int>(a != b);
+}
+
 Configuration ConfigurationTable::nearest(std::span<const ValueIndex> places) const {
   if (const auto exact = find(places)) return *exact;
-  Configuration nearest = 0;
   int least = std::numeric_limits<int>::max();
+  Configuration nearest = 0;
+  const std::uint64_t centre = number(places);
+  for_each_changed(centre, places, [&](std::size_t parameter, ValueIndex value, Configuration found) {
+    const int distance = apart(parameter, places[parameter], value);
+    if (distance < least) least = distance, nearest = found;
+  });
+  if (least < std::numeric_limits<int>::max()) return nearest;
   for (Configuration row = 0; row < size_; ++row) {
     const auto other = this->places(row);
     int distance = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const int apart = places[i] > other[i] ? places[i] - other[i] : other[i] - places[i];
-      distance += parameters_[i].ordered ? apart : static_cast<int>(apart > 0);
-    }
+    for (std::size_t i = 0; i < places.size(); ++i) distance += apart(i, places[i], other[i]);
     if (distance < least) least = distance, nearest = row;
   }
   return nearest;
@@ -66,15 +74,19 @@ Configuration ConfigurationTable::nearest(std::span<const ValueIndex> places) co
 std::vector<Configuration> ConfigurationTable::neighbours(Configuration configuration) const {
   std::vector<Configuration> found;
   const auto own = places(configuration);
-  const std::uint64_t centre = number(own);
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+  for_each_changed(number(own), own, [&](std::size_t, ValueIndex, Configuration other) { found.push_back(other); });
+  return found;
+}
+
+template <class Use>
+void ConfigurationTable::for_each_changed(std::uint64_t centre, std::span<const ValueIndex> places, Use use) const {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::size_t value = 0; value < parameters_[i].values.size(); ++value) {
-      if (value == own[i]) continue;
-      const auto at = found_.find(centre + (value - own[i]) * strides_[i]);
-      if (at != found_.end()) found.push_back(at->second);
+      if (value == places[i]) continue;
+      const auto at = found_.find(centre + (value - places[i]) * strides_[i]);
+      if (at != found_.end()) use(i, static_cast<ValueIndex>(value), at->second);
     }
   }
-  return found;
 }
 
 }  // namespace stencil_tune

@@ -39,8 +39,8 @@ class ConfigurationTable {
   /// Nothing where the combination is not legal.
   std::optional<Configuration> find(std::span<const ValueIndex> places) const;
 
-  /// The legal configuration with the least sum of distances, in places of ordered parameters and 1 for any other value
-  /// of the rest.
+  /// The combination itself where it is legal, else the nearest legal one that differs in one parameter, else in any:
+  /// by the sum of distances, in places of ordered parameters and 1 for any other value of the rest.
   Configuration nearest(std::span<const ValueIndex> places) const;
 
   /// All that differ in the value of one parameter.
@@ -48,6 +48,10 @@ class ConfigurationTable {
 
  private:
   std::uint64_t number(std::span<const ValueIndex> places) const;
+  int apart(std::size_t parameter, ValueIndex a, ValueIndex b) const;
+  /// Calls use(parameter, value, configuration) for each legal change of one parameter.
+  template <class Use>
+  void for_each_changed(std::uint64_t centre, std::span<const ValueIndex> places, Use use) const;
 
   std::vector<TableParameter> parameters_;
   std::vector<ValueIndex> places_;

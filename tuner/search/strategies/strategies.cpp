@@ -13,8 +13,16 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array kStrategies{
+    NamedStrategy{"portfolio", "bayesian, local and differential-evolution, whichever finds improvements",
+                  make_portfolio},
+    NamedStrategy{"bayesian", "expected improvement by a Gaussian process", make_bayesian},
     NamedStrategy{"local", "iterated local search: better neighbours, then a few random steps", make_local_search},
-    NamedStrategy{"random", "random search", make_random_search},
+    NamedStrategy{"annealing", "simulated annealing", make_annealing},
+    NamedStrategy{"genetic", "a genetic algorithm", make_genetic},
+    NamedStrategy{"particle-swarm", "particle swarm optimisation", make_particle_swarm},
+    NamedStrategy{"differential-evolution", "differential evolution", make_differential_evolution},
+    NamedStrategy{"basin-hopping", "annealing among the ends of downhill walks", make_basin_hopping},
+    NamedStrategy{"random", "random search: 0 by definition", make_random_search},
 };
 
 }  // namespace

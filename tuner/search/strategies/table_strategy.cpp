@@ -7,7 +7,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kPatience = 1000;  // configurations asked for again before a random one is tried
+constexpr int kPatience = 200;  // configurations asked for again before it counts as stuck
 
 }  // namespace
 
@@ -41,7 +41,11 @@ std::optional<Configuration> KnownTimes::draw(std::mt19937_64& random) {
 OneByOne::OneByOne(const ConfigurationTable& table, std::uint64_t seed) : table_(table), random_(seed), known_(table) {}
 
 std::optional<Configuration> OneByOne::propose() {
-  for (int tries = 0; tries < kPatience && !awaited_; ++tries) {
+  for (int tries = 0; !awaited_; ++tries) {
+    if (tries == kPatience) {
+      stuck();
+      break;
+    }
     const Configuration wanted = next();
     if (known_.knows(wanted)) {
       told(wanted, known_.time(wanted));

@@ -38,8 +38,8 @@ class KnownTimes {
   std::optional<Configuration> best_;
 };
 
-/// A strategy that asks for one time after the other, known ones too. What it asks again costs nothing; where it asks
-/// for nothing new for long, and where proposals run ahead of the report that it waits for, random ones are proposed.
+/// A strategy that asks for one time after the other, known ones too. What it asks again costs nothing. Where it asks
+/// for nothing new for long, and where proposals run ahead of the report that it waits for, a random one is proposed.
 class OneByOne : public TableSearch {
  public:
   OneByOne(const ConfigurationTable& table, std::uint64_t seed);
@@ -51,6 +51,8 @@ class OneByOne : public TableSearch {
   /// The configuration whose time it needs next. Each is followed by told() before the next is asked for.
   virtual Configuration next() = 0;
   virtual void told(Configuration configuration, double time_ms) = 0;
+  /// It has asked for nothing new for long. A population that has converged begins anew.
+  virtual void stuck() {}
 
   const ConfigurationTable& table() const { return table_; }
   std::mt19937_64& random() { return random_; }
