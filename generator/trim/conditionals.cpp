@@ -100,6 +100,18 @@ bool is_idle(Tokens tokens, Range operand, std::string_view text) {
   return (text == "0" && op == "+") || (text == "1" && op == "*");
 }
 
+/// Whether an angle bracket closes in the range that has not opened there: the range ends among a template's arguments.
+bool closes_an_angle(Tokens tokens, Range range) {
+  int angles = 0;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (opens(tokens[i])) i = after_bracket(tokens, i) - 1;
+    if (is_beside(tokens, i, {"-", "=", "<", ">"})) continue;  // no bracket
+    if (tokens[i] == "<") ++angles;
+    if (tokens[i] == ">" && --angles < 0) return true;
+  }
+  return false;
+}
+
 /// The first choice that is known.
 std::optional<Replacement> known_choice(std::string_view body, Tokens tokens, const KnownValue& value) {
   for (std::size_t i = 1; i < tokens.size(); ++i) {
@@ -115,7 +127,7 @@ std::optional<Replacement> known_choice(std::string_view body, Tokens tokens, co
     const auto is_angle = [](const SourceToken& token) { return token == "<"; };
     const bool unsure = tokens[end] == "," && std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(middle),
                                                           tokens.begin() + static_cast<std::ptrdiff_t>(end), is_angle);
-    if (unsure) continue;
+    if (unsure || closes_an_angle(tokens, {middle + 1, end})) continue;
     Range whole{begin, end};
     const bool grouped = begin > 1 && tokens[begin - 1] == "(" && tokens[end] == ")" && !is_word(tokens[begin - 2]) &&
                          !is_any(tokens[begin - 2], {">", ")", "]"});

@@ -144,6 +144,9 @@ TEST(Trim, OfAChoiceWhatTheConditionChoosesStays) {
   const char* unsure = "call(T::kVector == 1 ? x : g<1, 2>(y), z);";
   EXPECT_THAT(body(std::string("  ") + unsure + "\n"), HasSubstr(unsure))
       << "a comma may stand in a template's arguments";
+  for (const char* last : {"f<kN, T::kVector == 1 ? 1 : 0>(x);", "f<kN, T::kVector == 4 ? 1 : 0>(x);"}) {
+    EXPECT_THAT(body(std::string("  ") + last + "\n"), HasSubstr(last)) << "the last argument of a template";
+  }
 }
 
 TEST(Trim, OperandsThatDecideNothingGo) {
