@@ -1,3 +1,4 @@
+find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 
 stencil_tune_add_test(replay_test
@@ -12,3 +13,8 @@ stencil_tune_add_test(table_strategies_test
     search/strategies/gaussian_process_test.cpp
     search/strategies/strategies_test.cpp
   LIBRARIES stencil_tune_replay)
+stencil_tune_add_test(replay_command_test
+  SOURCES commands/replay_command_test.cpp
+  LIBRARIES stencil_tune_db_testing nlohmann_json::nlohmann_json)
+target_compile_definitions(replay_command_test PRIVATE STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>")
+add_dependencies(replay_command_test stencil-tune)

@@ -33,7 +33,6 @@ class Portfolio : public TableSearch {
   Portfolio(const ConfigurationTable& table, std::uint64_t seed) : known_(table), random_(seed) {
     members_.push_back({make_bayesian(table, random_()), kHeadStart, kHeadStart});
     members_.push_back({make_local_search(table, random_())});
-    members_.push_back({make_differential_evolution(table, random_())});
   }
 
   std::string_view name() const override { return "portfolio"; }
