@@ -101,7 +101,11 @@ class KernelBase:
     def _coefficients(self, given: Mapping[str, float] | None):
         if not given:
             return None, 0
-        values = self.stencil.coefficient_values(given)
+        return self._values(self.stencil.coefficient_values(given))
+
+    @staticmethod
+    def _values(values: Sequence[float]):
+        """As the C interface takes them."""
         return (c.c_double * len(values))(*values), len(values)
 
     def _result(self, fields: Sequence[Any]) -> Any:

@@ -111,17 +111,20 @@ class Run:
 
     # ---- forward ----
 
+    @functools.cached_property
+    def keeps(self) -> bool:
+        """A single step from one field reads it and writes another; else arrays take turns, which must be our own."""
+        return self.steps == 1 and len(self.state) == 1 and self.state[0] not in self.stencil.outputs
+
     def forward(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None) -> list[Any]:
         """The state after the run. The inputs, in the order of `stencil.inputs`, stay as they are."""
         given = dict(zip(self.stencil.inputs, inputs))
-        # A single step from one field reads it and writes another; else arrays take turns, which must be our own.
-        keeps = self.steps == 1 and len(self.state) == 1 and self.state[0] not in self.stencil.outputs
         arrays = []
         for name in self.stencil.arguments:
             if name not in given:
                 arrays.append(self.ops.empty(inputs[0]))
             else:
-                arrays.append(given[name] if keeps or name not in self.state else self.ops.copy(given[name]))
+                arrays.append(given[name] if self.keeps or name not in self.state else self.ops.copy(given[name]))
         kernel = kernel_for(self.stencil, arrays, self.boundary, self.steps)
         after = kernel.advance(arrays, steps=self.steps, coefficients=coefficients)
         return [after] if len(self.state) == 1 else list(after)

@@ -185,10 +185,28 @@ class Kernel(KernelBase):
         """Addresses in the stencil's order, and the stream."""
         if _native._forked or not _native._gpu_used:
             _native.use_gpu()
+        matchers = self._matchers
+        fields = self._fields_type()
+        for i, place in self._places:  # the short way: all of a layout that passed before
+            array = arrays[i]
+            match = matchers.get(type(array))
+            if match is None:
+                break
+            address = match(array)
+            if address is None:
+                break
+            fields[place] = address
+        else:
+            if stream is None:
+                return fields, _streams.current(arrays[0], self.device or 0)
+            return fields, _streams.address_of(stream)
+        return self._read_fields(arrays, stream, whole)
+
+    def _read_fields(self, arrays: Sequence[Any], stream: Any, whole: bool):
+        """The same for arrays that are looked at closely."""
         device = self.device
         where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
         fields = self._fields_type()
-        matchers = self._matchers
         shape, strides, dtype = self._wanted
         announced = None
         for i, place in self._places:
@@ -196,18 +214,12 @@ class Kernel(KernelBase):
             if self._lengths[place]:
                 fields[place] = self._profile_address(i, array, where, self._lengths[place])
                 continue
-            match = matchers.get(type(array))
-            if match is not None:
-                address = match(array)
-                if address is not None:
-                    fields[place] = address
-                    continue
             layout = _arrays.read(array, where)
             if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
                     layout.device != device and layout.device is not None):
                 self._check(i, layout)
-            elif match is None:
-                matchers[type(array)] = _arrays.matcher(array, layout)
+            elif type(array) not in self._matchers and not any(self._lengths):
+                self._matchers[type(array)] = _arrays.matcher(array, layout)
             if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
                 self._refuse_read_only(i, array)
             if layout.stream is not None and stream is None:

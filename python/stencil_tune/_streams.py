@@ -40,10 +40,21 @@ def _of_torch(device: int) -> int:
     return _raw_stream_of_torch(device)
 
 
+def _of_cupy(_device: int) -> int:
+    return sys.modules["cupy"].cuda.get_current_stream().ptr
+
+
+def _of_others(_device: int) -> int:
+    return 0
+
+
+_ways: dict[type, Any] = {}
+
+
 def current(array: Any, device: int) -> int:
     """The current stream on a GPU of the array's library; the legacy default stream (0) where it has none."""
-    if _arrays.is_torch(array):
-        return _of_torch(device)
-    if _arrays.is_cupy(array):
-        return sys.modules["cupy"].cuda.get_current_stream().ptr
-    return 0
+    way = _ways.get(type(array))
+    if way is None:
+        way = _of_torch if _arrays.is_torch(array) else _of_cupy if _arrays.is_cupy(array) else _of_others
+        _ways[type(array)] = way
+    return way(device)

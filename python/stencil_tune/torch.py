@@ -19,13 +19,15 @@ from typing import Mapping, Sequence
 import torch
 
 from ._errors import ArgumentError
-from ._gradient import ArrayOperations, Run
+from ._gradient import ArrayOperations, Run, kernel_for
+from ._quick import QuickRun
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil
 
 __all__ = ["advance", "step"]
 
 _MOST_STENCILS = 1024
+_MOST_QUICK = 1024
 
 
 class _Torch(ArrayOperations):
@@ -71,15 +73,42 @@ def _values(run: Run, coefficients: torch.Tensor | None) -> dict[str, float] | N
 # ---- the operators -------------------------------------------------------------------------------------------------
 
 _library = torch.library.Library("stencil_tune", "DEF")
+# Without gradients, whose bookkeeping in Python costs more than the call.
+_library.define("run(Tensor[] fields, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor[]")
+_library.define("run_one(Tensor field, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor")
 _library.define("advance(Tensor[] fields, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor[]")
 _library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? coefficients, str stencil, "
                 "str boundary, int steps, bool for_coefficients) -> Tensor[]")
 
 
+_quick_runs: dict[tuple, QuickRun] = {}
+
+
 def _advance(fields, coefficients, stencil, boundary, steps):
+    first = fields[0]
+    kind = stencil, boundary, steps, first.shape, first.dtype, first.get_device()
+    quick = _quick_runs.get(kind)
+    if quick is not None:
+        after = quick(fields, None if coefficients is None else coefficients.tolist())
+        if after is not None:
+            return after
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
-        return run.forward([field.contiguous() for field in fields], _values(run, coefficients))
+        fields = [field.contiguous() for field in fields]
+        after = run.forward(fields, _values(run, coefficients))
+        if quick is None and first.is_cuda and len(_quick_runs) < _MOST_QUICK:
+            _remember_quick(kind, run, fields, after)
+        return after
+
+
+def _advance_one(field, coefficients, stencil, boundary, steps):
+    return _advance((field,), coefficients, stencil, boundary, steps)[0]
+
+
+def _remember_quick(kind, run: Run, fields, after) -> None:
+    kernel = kernel_for(run.stencil, [*fields, *after], run.boundary, run.steps)
+    if QuickRun.fits(kernel, [*fields, *after]):
+        _quick_runs[kind] = QuickRun(run, kernel, fields[0])
 
 
 def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_coefficients):
@@ -98,15 +127,23 @@ def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps,
 
 
 for _device in ("CPU", "CUDA"):
+    _library.impl("run", _advance, _device)
+    _library.impl("run_one", _advance_one, _device)
     _library.impl("advance", _advance, _device)
     _library.impl("advance_backward", _advance_backward, _device)
 
 
+@torch.library.register_fake("stencil_tune::run", lib=_library)
 @torch.library.register_fake("stencil_tune::advance", lib=_library)
 def _(fields, coefficients, stencil, boundary, steps):
     of = dict(zip(_stencil_of(stencil).inputs, fields))
     return [torch.empty_like(of[name], memory_format=torch.contiguous_format)
             for name in _run_of(stencil, boundary, steps).state]
+
+
+@torch.library.register_fake("stencil_tune::run_one", lib=_library)
+def _(field, coefficients, stencil, boundary, steps):
+    return torch.empty_like(field, memory_format=torch.contiguous_format)
 
 
 @torch.library.register_fake("stencil_tune::advance_backward", lib=_library)
@@ -139,9 +176,7 @@ torch.library.register_autograd("stencil_tune::advance", _backward, setup_contex
 
 # ---- what is called ------------------------------------------------------------------------------------------------
 
-def _coefficient_tensor(stencil: Stencil, given: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | None:
-    if given is None:
-        return None
+def _coefficient_tensor(stencil: Stencil, given: torch.Tensor | Mapping[str, float]) -> torch.Tensor:
     if not isinstance(given, torch.Tensor):
         return torch.tensor(stencil.coefficient_values(given), dtype=torch.float64)
     if given.shape != (len(stencil.coefficients),):
@@ -170,9 +205,27 @@ def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str |
     if len(fields) != len(stencil.inputs):
         raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
                             f"{', '.join(stencil.inputs)}; {len(fields)} were given")
-    after = torch.ops.stencil_tune.advance(list(fields), _coefficient_tensor(stencil, coefficients), _name_of(stencil),
-                                           boundary_text(boundary), steps)
+    values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
+    name, boundary = stencil._written or _name_of(stencil), boundary_text(boundary)
+    if torch.is_grad_enabled() and _requires_grad(fields, values):
+        after = _with_gradients(fields, values, name, boundary, steps)
+    elif len(fields) == 1 and len(stencil._state) == 1:
+        return _run_one(fields[0], values, name, boundary, steps)
+    else:
+        after = _run(fields, values, name, boundary, steps)
     return after[0] if len(after) == 1 else tuple(after)
+
+
+_run_one = torch.ops.stencil_tune.run_one.default
+_run = torch.ops.stencil_tune.run.default
+_with_gradients = torch.ops.stencil_tune.advance.default
+
+
+def _requires_grad(fields: Sequence[torch.Tensor], values: torch.Tensor | None) -> bool:
+    for field in fields:
+        if field.requires_grad:
+            return True
+    return values is not None and values.requires_grad
 
 
 def step(stencil: Stencil, *fields: torch.Tensor, boundary: str | Mapping[str, str] = "hold",
