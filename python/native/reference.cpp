@@ -2,6 +2,7 @@
 #include "tuner/verify/reference.hpp"
 #include "generator/stencil/adjoint.hpp"
 #include "generator/stencil/problem.hpp"
+#include "generator/stencil/tangent.hpp"
 #include "runtime/library/rotation.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
@@ -37,10 +38,34 @@ Stencil read_text(Source source, const char* text, int rank) {
   throw Error(ErrorCode::invalid_argument, "no such source of a stencil");
 }
 
-/// `derivatives`: what was taken of it, in order: 'a' its adjoint, 'c' that of its coefficients.
+/// What is made of a stencil: "a" its adjoint, "c" that of its coefficients, "t0" with the tangents of its first
+/// coefficient, "s0" its first stage alone.
+Stencil derive(const Stencil& stencil, char kind, int number) {
+  switch (kind) {
+    case 'a':
+      return adjoint_of(stencil);
+    case 'c':
+      return coefficient_adjoint_of(stencil);
+    case 't':
+      return tangent_of(stencil, number);
+    case 's':
+      return stage_of(stencil, number);
+    default:
+      throw Error(ErrorCode::invalid_argument, std::string("no derivative ") + kind);
+  }
+}
+
+/// `derivatives`: what was made of it, in order.
 Stencil read_stencil(Source source, const char* text, int rank, std::string_view derivatives) {
   Stencil stencil = read_text(source, text, rank);
-  for (const char kind : derivatives) stencil = kind == 'a' ? adjoint_of(stencil) : coefficient_adjoint_of(stencil);
+  for (std::size_t i = 0; i < derivatives.size();) {
+    const char kind = derivatives[i++];
+    int number = 0;
+    for (; i < derivatives.size() && derivatives[i] >= '0' && derivatives[i] <= '9'; ++i) {
+      number = 10 * number + (derivatives[i] - '0');
+    }
+    stencil = derive(stencil, kind, number);
+  }
   return stencil;
 }
 

@@ -3,22 +3,25 @@
 Written against the few operations that arrays of NumPy, CuPy and PyTorch share. A step is u' = E(S(B(u))): B extends u
 beyond the edges by the boundary, S is the stencil, E puts back the layers that boundary hold keeps. Its adjoint runs
 the other way round: held layers go their own way, the adjoint stencil runs with zeros beyond the edges, on a grid with
-room for what falls outside, and what fell outside is folded back to where B had read it.
+room for what falls outside, and what fell outside is folded back to where B had read it. Of a step with several stages
+each is taken back for itself, the last one first.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from typing import Any, Mapping, Sequence
 
-from . import _arrays, _lookup
+from . import _arrays, _fused_back, _lookup
+from ._edges import Edge, edges_of, is_hold_alone, is_periodic, layer, shell, zeros_outside
 from ._errors import ArgumentError
 from ._request import boundary_text
 from ._stencil import Stencil
 
 _MOST_KERNELS = 256
+_FEW_COEFFICIENTS = 2  # that get a run of tangents each, in place of checkpoints
+_FEW_STEPS = 4  # which checkpoints cost less than a kernel more to compile
 
 
 class ArrayOperations:
@@ -38,46 +41,6 @@ class ArrayOperations:
         raise NotImplementedError
 
 
-@dataclasses.dataclass(frozen=True)
-class Edge:
-    """Of one axis of an array."""
-
-    kind: str  # "hold", "zero", "clamp", "periodic", "reflect"
-    low: int  # layers beyond the low end that reads reach
-    high: int
-    extent: int
-
-    @property
-    def is_padded(self) -> bool:
-        """Whether its adjoint needs room for what falls outside."""
-        return self.kind in ("clamp", "reflect") and self.low + self.high > 0
-
-    @property
-    def held(self) -> tuple[int, int]:
-        return (self.low, self.high) if self.kind == "hold" else (0, 0)
-
-    def source(self, index: int) -> int:
-        """The layer that a read at `index`, outside, gets."""
-        if self.kind == "clamp" or self.extent == 1:
-            return min(max(index, 0), self.extent - 1)
-        index %= 2 * (self.extent - 1)
-        return index if index < self.extent else 2 * (self.extent - 1) - index
-
-    def outside(self) -> list[tuple[int, int]]:
-        """(index, source) of each layer outside."""
-        indices = [*range(-self.low, 0), *range(self.extent, self.extent + self.high)]
-        return [(index, self.source(index)) for index in indices]
-
-
-def edges_of(stencil: Stencil, boundary: str, shape: Sequence[int]) -> list[Edge]:
-    """Of each axis of the arrays, z first."""
-    kinds = dict.fromkeys("xyz"[:stencil.rank], "hold" if "=" in boundary else boundary)
-    if "=" in boundary:
-        kinds.update(part.split("=", 1) for part in boundary.split(","))
-    return [Edge(kinds[axis], -stencil._reach[i][0], stencil._reach[i][1], extent)
-            for i, (axis, extent) in reversed(list(enumerate(zip("xyz", reversed(shape)))))]
-
-
 @functools.lru_cache(maxsize=_MOST_KERNELS)
 def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
                 boundary: str, steps: int, alignment: int) -> Any:
@@ -93,8 +56,33 @@ def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: in
     return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
 
 
+class Stage:
+    """One stage of a step, and its derivatives."""
+
+    def __init__(self, stencil: Stencil):
+        self.stencil = stencil
+
+    @functools.cached_property
+    def adjoint(self) -> Stencil:
+        return self.stencil.adjoint()
+
+    @functools.cached_property
+    def coefficient_adjoint(self) -> Stencil | None:
+        """None where no coefficient counts."""
+        try:
+            return self.stencil.coefficient_adjoint()
+        except ArgumentError:
+            return None
+
+    @property
+    def needs_states(self) -> bool:
+        return any(name in self.stencil.fields for name in self.adjoint.inputs)
+
+
 class Run:
     """`steps` steps of a stencil as a function from its inputs to the state."""
+
+    fuses_back = True  #: whether its library launches kernels on parts of arrays
 
     def __init__(self, stencil: Stencil, boundary: str | Mapping[str, str], steps: int, operations: ArrayOperations):
         self.stencil = stencil
@@ -122,69 +110,108 @@ class Run:
         arrays = []
         for name in self.stencil.arguments:
             if name not in given:
-                arrays.append(self.ops.empty(inputs[0]))
+                arrays.append(self._room_for_output(inputs[0]))
             else:
                 arrays.append(given[name] if self.keeps or name not in self.state else self.ops.copy(given[name]))
         kernel = kernel_for(self.stencil, arrays, self.boundary, self.steps)
         after = kernel.advance(arrays, steps=self.steps, coefficients=coefficients)
         return [after] if len(self.state) == 1 else list(after)
 
+    def _room_for_output(self, like: Any) -> Any:
+        # What a stage writes and a later one reads has held layers that nothing writes: they are zeros.
+        return self.ops.empty(like) if self.stencil.stages == 1 else self.ops.zeros(like, like.shape)
+
     # ---- backward ----
 
     @functools.cached_property
-    def adjoint(self) -> Stencil:
-        return self.stencil.adjoint()
+    def stages(self) -> list[Stage]:
+        if self.stencil.stages == 1:
+            return [Stage(self.stencil)]
+        return [Stage(self.stencil.stage(number)) for number in range(self.stencil.stages)]
 
-    @functools.cached_property
-    def coefficient_adjoint(self) -> Stencil:
-        return self.stencil.coefficient_adjoint()
+    @property
+    def adjoint(self) -> Stencil:
+        return self.stages[0].adjoint
 
     @property
     def needs_states(self) -> bool:
         """Whether the fields' gradients depend on the fields."""
-        return any(name in self.fields for name in self.adjoint.inputs)
+        return any(stage.needs_states for stage in self.stages)
 
     def backward(self, inputs: Sequence[Any], gradients: Sequence[Any], coefficients: Mapping[str, float] | None,
-                 for_coefficients: bool = False) -> tuple[list[Any], dict[str, Any]]:
-        """Gradients of the inputs (None: zero), and of the coefficients where they are asked for.
+                 for_coefficients: bool = False, for_fields: bool = True) -> tuple[list[Any], dict[str, Any]]:
+        """Gradients of the inputs (None: zero, or not asked for), and of the coefficients where they are asked for.
 
         gradients: of the state after the run. They and the inputs stay as they are.
         """
         edges = edges_of(self.stencil, self.boundary, tuple(gradients[0].shape))
-        if not for_coefficients and self._runs_as_one(edges):
-            return [self._run_back(gradients[0], coefficients)], {}
-        back = {name: self.ops.copy(gradient) for name, gradient in zip(self.state, gradients)}
         total: dict[str, Any] = {}
+        if for_coefficients and self._is_convolution() and is_periodic(edges):
+            total = self._coefficients_of_convolution(inputs, gradients[0], coefficients)
+            for_coefficients = False
+        elif for_coefficients and self._takes_tangents(for_fields, edges):
+            total = _fused_back.by_tangents(self, inputs, gradients, coefficients)
+            for_coefficients = False
+        if not for_fields and not for_coefficients:
+            return [None] * len(inputs), total
+        if not for_coefficients and self._runs_as_one(edges):
+            return [self._run_back(gradients[0], coefficients, edges)], total
+        return self._step_by_step(inputs, gradients, coefficients, for_coefficients, total)
+
+    # ---- whole runs ----
+
+    def _is_convolution(self) -> bool:
+        """One field, each cell's next value a sum of its neighbours' with the same weights."""
+        return (self.stencil.stages == 1 and len(self.stencil.inputs) == 1 and len(self.state) == 1 and
+                self.stencil.is_linear and not self.needs_states)
+
+    def _coefficients_of_convolution(self, inputs: Sequence[Any], gradient: Any,
+                                     coefficients: Mapping[str, float] | None) -> dict[str, Any]:
+        """Convolutions on a periodic grid commute: each of n steps S^n = S^(n-1-k) S S^k adds the same to the derivative,
+        that of the last one."""
+        before = self._advanced(inputs, self.steps - 1, coefficients) if self.steps > 1 else inputs
+        stage = self.stages[0]
+        found = self._coefficient_part(stage, dict(zip(self.stencil.inputs, before)),
+                                       {stage.stencil.outputs[0]: gradient}, coefficients)
+        return {name: value * self.steps for name, value in found.items()}
+
+    def _takes_tangents(self, for_fields: bool, edges: Sequence[Edge]) -> bool:
+        """Forward differentiation has no checkpoints and fuses steps, but takes a run for each coefficient."""
+        if not self.fuses_back or self.steps < _FEW_STEPS or self.stencil.stages > 1:
+            return False
+        if for_fields and not self._runs_as_one(edges):
+            return False  # its steps are taken back one by one anyway
+        return len(self.stencil.coefficients) <= _FEW_COEFFICIENTS
+
+    def _runs_as_one(self, edges: Sequence[Edge]) -> bool:
+        """Whether the adjoint is a run itself, whose steps can be fused."""
+        if not (self.stencil.stages == 1 and len(self.stencil.inputs) == 1 and len(self.adjoint._state) == 1 and
+                not self.needs_states):
+            return False
+        if all(edge.kind in ("periodic", "zero") or edge.low + edge.high == 0 for edge in edges):
+            return True
+        return self.fuses_back and self.steps > 1 and is_hold_alone(edges)
+
+    def _run_back(self, gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> Any:
+        if any(sum(edge.held) for edge in edges):
+            return _fused_back.through_held_layers(self, gradient, coefficients, edges)
+        run = type(self)(self.adjoint, zeros_outside(edges), self.steps, self.ops)
+        return run.forward([gradient], self._known(self.adjoint, coefficients))[0]
+
+    # ---- step by step ----
+
+    def _step_by_step(self, inputs: Sequence[Any], gradients: Sequence[Any], coefficients: Mapping[str, float] | None,
+                      for_coefficients: bool, total: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        back = {name: self.ops.copy(gradient) for name, gradient in zip(self.state, gradients)}
         constants: dict[str, Any] = {}
-        for before in self._states_from_the_last(inputs, coefficients, self.needs_states or for_coefficients):
-            of_outputs, passed = self._split(back)
-            if for_coefficients:
-                for name, value in self._coefficient_step(before, of_outputs, coefficients).items():
-                    total[name] = total[name] + value if name in total else value
-            back = self._step_back(before, of_outputs, passed, coefficients, edges)
+        needed = self.needs_states or for_coefficients
+        for before in self._states_from_the_last(inputs, coefficients, needed):
+            back = self._step_back(before, back, coefficients, total if for_coefficients else None)
             for name in [name for name in back if name not in self.state]:
                 gradient = back.pop(name)
                 constants[name] = constants[name].__iadd__(gradient) if name in constants else gradient
         everything = {**constants, **back}
         return [everything.get(name) for name in self.stencil.inputs], total
-
-    def _runs_as_one(self, edges: Sequence[Edge]) -> bool:
-        """Whether the adjoint is a run itself, whose steps can be fused."""
-        return (len(self.stencil.inputs) == 1 and len(self.adjoint._state) == 1 and not self.needs_states and
-                all(edge.kind in ("periodic", "zero") or edge.low + edge.high == 0 for edge in edges))
-
-    def _run_back(self, gradient: Any, coefficients: Mapping[str, float] | None) -> Any:
-        outside = self._zeros_outside(edges_of(self.stencil, self.boundary, tuple(gradient.shape)))
-        return type(self)(self.adjoint, outside, self.steps, self.ops).forward([gradient], self._known(self.adjoint,
-                                                                                                  coefficients))[0]
-
-    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str,
-                  coefficients: Mapping[str, float] | None) -> dict[str, Any]:
-        """What one step writes, by name; cells that it does not write hold anything."""
-        outputs = [name for name in stencil.arguments if name not in stencil.inputs]
-        arrays = [*inputs, *(self.ops.empty(inputs[0]) for _ in outputs)]
-        kernel_for(stencil, arrays, boundary)(*arrays, coefficients=self._known(stencil, coefficients))
-        return dict(zip(outputs, arrays[len(inputs):]))
 
     def _states_from_the_last(self, inputs: Sequence[Any], coefficients: Mapping[str, float] | None, needed: bool):
         """The inputs of each step, the last one's first; None for each where nobody needs them.
@@ -212,60 +239,93 @@ class Run:
         after = dict(zip(self.state, run.forward(inputs, coefficients)))
         return [after.get(name, value) for name, value in zip(self.stencil.inputs, inputs)]
 
-    def _split(self, back: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Gradients of the state by where its fields came from: outputs of the step, and inputs that were passed on."""
-        of_outputs, passed = {}, {}
-        for name, gradient in back.items():
-            source = self.stencil.fields[self.stencil._next[self.fields[name]]]
-            (of_outputs if source in self.stencil.outputs else passed)[source] = gradient
-        for name in self.stencil.outputs:
-            if name not in of_outputs:
-                like = next(iter(back.values()))
-                of_outputs[name] = self.ops.zeros(like, like.shape)
-        return of_outputs, passed
+    def _step_back(self, before: Mapping[str, Any] | None, back: Mapping[str, Any],
+                   coefficients: Mapping[str, float] | None, total: dict[str, Any] | None) -> dict[str, Any]:
+        """One step, from gradients of the state after it to those of its inputs. Overwrites the gradients that it is
+        given; what each coefficient gets is added to `total`."""
+        like = next(iter(back.values()))
+        now = self._before_rotation(back)
+        held: list[tuple[str, tuple, Any]] = []
+        values = self._values_by_stage(before, coefficients) if before is not None else [None] * len(self.stages)
+        for stage, read in zip(reversed(self.stages), reversed(values)):
+            edges = edges_of(stage.stencil, self.boundary, tuple(like.shape))
+            slabs = list(shell(edges, 0))
+            of_outputs = {name: now.pop(name) if name in now else self.ops.zeros(like, like.shape)
+                          for name in stage.stencil.outputs}
+            for name, gradient in of_outputs.items():
+                for slab in slabs:
+                    held.append((self._layers_of(name), slab, self.ops.copy(gradient[slab])))
+                    gradient[slab] = 0
+            if total is not None:
+                for name, value in self._coefficient_part(stage, read, of_outputs, coefficients).items():
+                    total[name] = total[name] + value if name in total else value
+            for name, gradient in self._field_part(stage, read, of_outputs, coefficients, edges).items():
+                now[name] = now[name].__iadd__(gradient) if name in now else gradient
+        result = {name: now[name] for name in self.stencil.inputs if name in now}
+        for name in self.state:
+            if name not in result:
+                result[name] = self.ops.zeros(like, like.shape)
+        for name, slab, gradient in held:
+            if name in result:  # else an output that is no part of the state
+                result[name][slab] += gradient
+        return result
 
-    def _becomes(self, output: str) -> str:
-        """The field of the state that an output is after the step."""
+    def _before_rotation(self, back: Mapping[str, Any]) -> dict[str, Any]:
+        """Gradients of the state by the fields that it came from."""
+        return {self.stencil.fields[self.stencil._next[self.fields[name]]]: gradient for name, gradient in back.items()}
+
+    def _layers_of(self, output: str) -> str:
+        """The field whose held layers an output has: the one of the state that it becomes, else its own."""
         for name in self.state:
             if self.stencil.fields[self.stencil._next[self.fields[name]]] == output:
                 return name
         return output
 
-    def _step_back(self, before: Mapping[str, Any] | None, of_outputs: dict[str, Any], passed: dict[str, Any],
-                   coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> dict[str, Any]:
-        """One step. Overwrites the gradients that it is given."""
-        like = next(iter(of_outputs.values()))
-        slabs = list(_held_slabs(edges))
-        held = {self._becomes(name): [(slab, self.ops.copy(gradient[slab])) for slab in slabs]
-                for name, gradient in of_outputs.items()}
-        for gradient in of_outputs.values():
-            for slab in slabs:
-                gradient[slab] = 0
-        given = {f"grad_{name}": self._padded_with_zeros(gradient, edges) for name, gradient in of_outputs.items()}
-        arrays = []
-        for name in self.adjoint.inputs:
-            arrays.append(given[name] if name in given else self._extended(before[name], edges))
-        after = self._launched(self.adjoint, arrays, self._zeros_outside(edges), coefficients)
-        back = {name.removeprefix("grad_"): self._folded(array, edges) for name, array in after.items()}
-        for name in self.state:
-            if name not in back:
-                back[name] = self.ops.zeros(like, like.shape)
-        for name, gradient in passed.items():
-            back[name] += gradient
-        for name, layers in held.items():
-            for slab, gradient in layers:
-                if name in back:  # else an output that is no part of the state
-                    back[name][slab] += gradient
-        return back
+    def _values_by_stage(self, before: Mapping[str, Any], coefficients: Mapping[str, float] | None) -> list[dict]:
+        """What each stage of a step reads."""
+        values, read = dict(before), []
+        for stage in self.stages[:-1]:
+            read.append(values)
+            values = {**values, **self._launched(stage.stencil, [values[name] for name in stage.stencil.inputs],
+                                                 self.boundary, coefficients, self._layers(stage, before))}
+        return [*read, values]
 
-    def _coefficient_step(self, before: Mapping[str, Any], of_outputs: Mapping[str, Any],
+    def _layers(self, stage: Stage, before: Mapping[str, Any]) -> dict[str, Any]:
+        """For each output of a stage the field whose held layers it has; None: zeros."""
+        return {name: before.get(self._layers_of(name)) for name in stage.stencil.outputs}
+
+    def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str, coefficients: Mapping[str, float] | None,
+                  layers: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What one step writes, by name; cells that it does not write hold what `layers` hold there, else anything."""
+        outputs = [name for name in stencil.arguments if name not in stencil.inputs]
+        like = inputs[0]
+        if layers is None:
+            arrays = [self.ops.empty(like) for _ in outputs]
+        else:
+            arrays = [self.ops.zeros(like, like.shape) if layers[name] is None else self.ops.copy(layers[name])
+                      for name in outputs]
+        arrays = [*inputs, *arrays]
+        kernel_for(stencil, arrays, boundary)(*arrays, coefficients=self._known(stencil, coefficients))
+        return dict(zip(outputs, arrays[len(inputs):]))
+
+    def _field_part(self, stage: Stage, read: Mapping[str, Any] | None, of_outputs: Mapping[str, Any],
+                    coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> dict[str, Any]:
+        """What a stage's inputs get from the gradients of its outputs."""
+        given = {f"grad_{name}": self._padded_with_zeros(gradient, edges) for name, gradient in of_outputs.items()}
+        arrays = [given[name] if name in given else self._extended(read[name], edges) for name in stage.adjoint.inputs]
+        after = self._launched(stage.adjoint, arrays, zeros_outside(edges), coefficients)
+        return {name.removeprefix("grad_"): self._folded(array, edges) for name, array in after.items()}
+
+    def _coefficient_part(self, stage: Stage, read: Mapping[str, Any], of_outputs: Mapping[str, Any],
                           coefficients: Mapping[str, float] | None) -> dict[str, Any]:
-        """What a step adds to the gradients of the coefficients."""
-        adjoint = self.coefficient_adjoint
-        given = {**before, **{f"grad_{name}": gradient for name, gradient in of_outputs.items()}}
+        """What a stage adds to the gradients of the coefficients."""
+        adjoint = stage.coefficient_adjoint
+        if adjoint is None:
+            return {}
+        given = {**read, **{f"grad_{name}": gradient for name, gradient in of_outputs.items()}}
         arrays = [given[name] for name in adjoint.inputs]
-        # The stencil's own boundary, and the layers that it holds: the adjoint alone may read less far.
-        edges = edges_of(self.stencil, self.boundary, tuple(arrays[0].shape))
+        # The stage's own boundary, and the layers that it holds: the adjoint alone may read less far.
+        edges = edges_of(stage.stencil, self.boundary, tuple(arrays[0].shape))
         inside = tuple(slice(edge.held[0], edge.extent - edge.held[1]) for edge in edges)
         after = self._launched(adjoint, arrays, self.boundary, coefficients)
         return {name.removeprefix("grad_"): self.ops.total(array[inside]) for name, array in after.items()}
@@ -273,11 +333,6 @@ class Run:
     @staticmethod
     def _known(stencil: Stencil, coefficients: Mapping[str, float] | None) -> dict[str, float] | None:
         return {name: value for name, value in coefficients.items() if name in stencil.coefficients} if coefficients else None
-
-    @staticmethod
-    def _zeros_outside(edges: Sequence[Edge]) -> str:
-        return ",".join(f"{axis}={'periodic' if edge.kind == 'periodic' else 'zero'}"
-                        for axis, edge in zip("xyz", reversed(edges)))
 
     # ---- what lies outside ----
 
@@ -299,7 +354,7 @@ class Run:
         room, _ = self._room(array, edges)
         for axis, edge in enumerate(edges):
             for index, source in edge.outside() if edge.is_padded else ():
-                room[_layer(axis, index + edge.low)] = room[_layer(axis, source + edge.low)]
+                room[layer(axis, index + edge.low)] = room[layer(axis, source + edge.low)]
         return room
 
     def _folded(self, array: Any, edges: Sequence[Edge]) -> Any:
@@ -308,21 +363,6 @@ class Run:
             return array
         for axis, edge in reversed(list(enumerate(edges))):
             for index, source in edge.outside() if edge.is_padded else ():
-                array[_layer(axis, source + edge.low)] += array[_layer(axis, index + edge.low)]
+                array[layer(axis, source + edge.low)] += array[layer(axis, index + edge.low)]
         inside = tuple(slice(edge.low, edge.low + edge.extent) if edge.is_padded else slice(None) for edge in edges)
         return self.ops.copy(array[inside])
-
-
-def _layer(axis: int, index: int) -> tuple:
-    return (slice(None),) * axis + (slice(index, index + 1),)
-
-
-def _held_slabs(edges: Sequence[Edge]):
-    """Indices of the layers that boundary hold keeps, no cell in two of them."""
-    inside = [slice(edge.held[0], max(edge.held[0], edge.extent - edge.held[1])) for edge in edges]
-    for axis, edge in enumerate(edges):
-        before = tuple(inside[:axis])
-        if edge.held[0] > 0:
-            yield (*before, slice(0, inside[axis].start))
-        if edge.held[1] > 0:
-            yield (*before, slice(inside[axis].stop, edge.extent))

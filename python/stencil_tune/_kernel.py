@@ -5,13 +5,20 @@ from __future__ import annotations
 import ctypes as c
 import os
 import weakref
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _arrays, _native, _streams
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError
 from ._request import Grid
 from ._stencil import Stencil
+
+
+class _Box(NamedTuple):
+    """Cells, as the C interface takes them."""
+
+    low: Any
+    high: Any
 
 
 class Kernel(KernelBase):
@@ -148,7 +155,7 @@ class Kernel(KernelBase):
             arrays = self._in_order(arrays, named)
         fields, where = self._launch_fields(arrays, stream)
         values, count = self._coefficients(coefficients)
-        low, high = (None, None) if region is None else self._box(region)
+        low, high = (None, None) if region is None else self.prepared_region(region)
         status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
         if status:
             self._native.check(status)
@@ -254,8 +261,10 @@ class Kernel(KernelBase):
             raise ArgumentError("the arrays announce different streams: order them, and say stream=")
         return announced
 
-    def _box(self, region: Sequence[slice]):
-        """Cells of the slices that a step updates, as the C interface takes them."""
+    def prepared_region(self, region: Sequence[slice] | _Box) -> _Box:
+        """For calls that come again: takes the place of `region` there. Cells of the slices that a step updates."""
+        if isinstance(region, _Box):
+            return region
         if len(region) != self.stencil.rank:
             raise ArgumentError(f"region has {len(region)} slices, the arrays have {self.stencil.rank} axes")
         low, high = (c.c_int64 * 3)(0, 0, 0), (c.c_int64 * 3)(1, 1, 1)
@@ -264,4 +273,4 @@ class Kernel(KernelBase):
             if step != 1:
                 raise ArgumentError("region has a slice with a step")
             low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
-        return low, high
+        return _Box(low, high)

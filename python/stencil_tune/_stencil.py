@@ -70,6 +70,11 @@ class Stencil:
         native.check(native.stencil_reach(handle, low, high))
         self._reach: list[tuple[int, int]] = list(zip(low, high))  # from x on
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether each stage writes weighted sums of cells alone, with weights that no field enters."""
+        return bool(_native.library().stencil_is_linear(self._handle))
+
     def adjoint(self) -> "Stencil":
         """The adjoint of a stencil of one stage, a stencil like any other: tune it, look it up, launch it.
 
@@ -83,12 +88,26 @@ class Stencil:
         """What each cell adds to the derivatives with respect to coefficients: "grad_alpha"; sums give them."""
         return self._derivative("c")
 
+    def tangent(self, coefficient: str) -> "Stencil":
+        """The stencil with a tangent beside each field that its steps change: "tangent_u", its derivative with respect
+        to the coefficient. A run of it, from tangents of zero, gives both."""
+        if coefficient not in self.coefficients:
+            self.coefficient_values({coefficient: 0})  # says what there is
+        return self._derivative(f"t{list(self.coefficients).index(coefficient)}")
+
+    def stage(self, number: int) -> "Stencil":
+        """One of its stages as a stencil of its own, of the fields that it uses; without a next step."""
+        return self._derivative(f"s{number}")
+
     def _derivative(self, which: str) -> "Stencil":
+        """"a": the adjoint; "c": of the coefficients; "t0": the tangent of the first one; "s0": the first stage."""
         if which not in self._derivatives:
             native = _native.library()
-            make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint}[which]
+            make = {"a": native.stencil_adjoint, "c": native.stencil_coefficient_adjoint, "t": native.stencil_tangent,
+                    "s": native.stencil_stage}[which[0]]
+            number = [int(which[1:])] if len(which) > 1 else []
             kind, text, before = self._source
-            self._derivatives[which] = Stencil(native.handle(make, self._handle), (kind, text, before + which))
+            self._derivatives[which] = Stencil(native.handle(make, self._handle, *number), (kind, text, before + which))
         return self._derivatives[which]
 
     def show(self) -> str:
@@ -154,7 +173,7 @@ def written_stencil(written: str) -> Stencil:
         _DEFINE: lambda: native.handle(native.stencil_define, text.encode(), b"definition"),
     }[int(kind)]()
     result = Stencil(made, (int(kind), text, ""))
-    for which in "".join(derivatives):
+    for which in re.findall(r"[a-z]\d*", "".join(derivatives)):
         result = result._derivative(which)
     return result
 

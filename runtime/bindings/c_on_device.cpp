@@ -72,29 +72,84 @@ stencil_tune_status stencil_tune_prepare_on_device(stencil_tune_kernel* kernel, 
   });
 }
 
-stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields,
-                                                  int32_t field_count, const double* coefficients,
-                                                  int32_t coefficient_count, const int64_t* low, const int64_t* high) {
+stencil_tune_status stencil_tune_launch_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                     CUstream_st* stream, void* const* fields, int32_t field_count,
+                                                     const double* coefficients, int32_t coefficient_count,
+                                                     const int64_t* low, const int64_t* high) {
   return guarded([&] {
     require(kernel, "kernel");
     require(fields, "fields");
     const OnDevice here(*kernel);
     prepare_here(*kernel);
-    kernel->kernel.launch(stream, span_of(fields, field_count, "fields"),
-                          span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+    kernel->kernel.launch_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"),
+                             span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+  });
+}
+
+stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields,
+                                                  int32_t field_count, const double* coefficients,
+                                                  int32_t coefficient_count, const int64_t* low, const int64_t* high) {
+  return stencil_tune_launch_at_on_device(kernel, nullptr, 0, stream, fields, field_count, coefficients,
+                                          coefficient_count, low, high);
+}
+
+stencil_tune_status stencil_tune_advance_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                      CUstream_st* stream, void** fields, int32_t field_count,
+                                                      int64_t steps, const double* coefficients,
+                                                      int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    prepare_here(*kernel, stream);
+    kernel->kernel.advance_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"), steps,
+                              span_of(coefficients, coefficient_count, "coefficients"));
   });
 }
 
 stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void** fields,
                                                    int32_t field_count, int64_t steps, const double* coefficients,
                                                    int32_t coefficient_count) {
+  return stencil_tune_advance_at_on_device(kernel, nullptr, 0, stream, fields, field_count, steps, coefficients,
+                                           coefficient_count);
+}
+
+stencil_tune_status stencil_tune_place_points_on_device(stencil_tune_kernel* kernel,
+                                                        const stencil_tune_point_list* list,
+                                                        stencil_tune_points** points) {
+  return guarded([&] {
+    require(points, "points");
+    *points = nullptr;
+    require(kernel, "kernel");
+    require(list, "list");
+    const OnDevice here(*kernel);
+    *points = place_c_points(*kernel, *list);
+  });
+}
+
+stencil_tune_status stencil_tune_release_points_on_device(stencil_tune_kernel* kernel, stencil_tune_points* points) {
   return guarded([&] {
     require(kernel, "kernel");
+    const OnDevice here(*kernel);
+    delete points;
+  });
+}
+
+stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kernel* kernel,
+                                                               const stencil_tune_points* points, const void* series,
+                                                               void* records, const int64_t* origin, int64_t step,
+                                                               CUstream_st* stream, void** fields, int32_t field_count,
+                                                               int64_t steps, const double* coefficients,
+                                                               int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(points, "points");
     require(fields, "fields");
     const OnDevice here(*kernel);
     prepare_here(*kernel, stream);
-    kernel->kernel.advance(stream, span_of(fields, field_count, "fields"), steps,
-                           span_of(coefficients, coefficient_count, "coefficients"));
+    kernel->kernel.advance_with_points(
+        points->points, {series, records}, stream, span_of(fields, field_count, "fields"), steps,
+        span_of(coefficients, coefficient_count, "coefficients"), to_place(origin, step));
   });
 }
 

@@ -39,6 +39,12 @@ std::string lines_of(const std::vector<std::string>& notes) {
 
 }  // namespace
 
+stencil_tune_points* place_c_points(stencil_tune_kernel& kernel, const stencil_tune_point_list& list) {
+  Points placed = kernel.kernel.place_points(to_list(list));
+  std::string notes = lines_of(placed.notes());
+  return new stencil_tune_points{std::move(placed), std::move(notes)};
+}
+
 }  // namespace stencil_tune
 
 using namespace stencil_tune;
@@ -64,9 +70,7 @@ stencil_tune_status stencil_tune_place_points(stencil_tune_kernel* kernel, const
     *points = nullptr;
     require(kernel, "kernel");
     require(list, "list");
-    Points placed = kernel->kernel.place_points(to_list(*list));
-    std::string notes = lines_of(placed.notes());
-    *points = new stencil_tune_points{std::move(placed), std::move(notes)};
+    *points = place_c_points(*kernel, *list);
   });
 }
 

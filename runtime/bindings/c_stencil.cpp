@@ -2,6 +2,7 @@
 #include "generator/stencil/adjoint.hpp"
 #include "generator/stencil/describe.hpp"
 #include "generator/stencil/step.hpp"
+#include "generator/stencil/tangent.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/definition_writer.hpp"
@@ -90,6 +91,26 @@ stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_
   });
 }
 
+stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,
+                                                 stencil_tune_stencil** tangent) {
+  return guarded([&] {
+    require(tangent, "tangent");
+    *tangent = nullptr;
+    require(stencil, "stencil");
+    *tangent = make_c_stencil(tangent_of(stencil->stencil, coefficient));
+  });
+}
+
+stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stencil, int32_t stage,
+                                               stencil_tune_stencil** alone) {
+  return guarded([&] {
+    require(alone, "alone");
+    *alone = nullptr;
+    require(stencil, "stencil");
+    *alone = make_c_stencil(stage_of(stencil->stencil, stage));
+  });
+}
+
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil) { delete stencil; }
 
 const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil) { return stencil->stencil.name.c_str(); }
@@ -148,6 +169,13 @@ int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
   const FieldRole* found = at(stencil->roles, field);
   return found != nullptr ? found->next : -1;
+}
+
+int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil) {
+  for (int stage = 0; stage < static_cast<int>(stencil->stencil.stages.size()); ++stage) {
+    if (!analyse(stencil->stencil, stage).linear) return 0;
+  }
+  return 1;
 }
 
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high) {

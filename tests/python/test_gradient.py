@@ -6,7 +6,9 @@ import numpy
 import pytest
 
 import stencil_tune as st
+from stencil_tune._edges import edges_of, shell
 from stencil_tune._gradient import ArrayOperations, Run
+from stencil_tune._reference import ReferenceKernel
 
 SHAPE = (7, 9)
 HEAT = "u_next = u + alpha * (3*u[x-1] - u[x+2] + 2*u[y-1] + u[y+1] - 5*u); alpha = 0.25"
@@ -21,6 +23,22 @@ p_next = "2*p - p_prev + c2 * v * laplacian(p)"
 p_next = "p"
 p = "p_prev"
 """
+TWO_STAGES = """
+rank = 2
+fields = ["p", "q", "v", "flux", "p_next", "q_next"]
+[coefficients]
+a = 0.25
+b = 0.5
+[[stage]]
+flux = "v * (p[x+1] - p) * p"
+q_next = "q + b * (p[y+1] - p[y-1])"
+[[stage]]
+p_next = "p + a * (flux - flux[x-1]) + b * q_next[y+1] * q"
+[rotate]
+p_next = "p"
+q_next = "q"
+"""
+SYMMETRIC = "u_next = u + alpha * laplacian(u); alpha = 0.25"
 REACTION = "a_next = a + 0.1*laplacian(a) - k*a*b^2; b_next = b + 0.05*laplacian(b) + k*a*b^2; k = 0.5"
 
 
@@ -62,7 +80,53 @@ def test_a_linear_runs_adjoint_is_its_transpose_to_the_bit(boundary, steps):
     numpy.testing.assert_array_equal((u, gradient), before)
 
 
-@pytest.mark.parametrize("definition", [WAVE, REACTION])
+@pytest.mark.parametrize("steps", [2, 3])
+@pytest.mark.parametrize("boundary", ["hold", "x=hold,y=periodic", "x=zero,y=hold"])
+def test_fused_steps_go_back_through_held_layers(boundary, steps, monkeypatch):
+    """Beside them the steps between are computed again, in a shell that gets thinner."""
+    monkeypatch.setattr(ReferenceKernel, "fused_steps", 3)
+    regions = []
+    call = ReferenceKernel.__call__
+
+    def spy(kernel, *arrays, region=None, **more):
+        regions.append(region)
+        call(kernel, *arrays, region=region, **more)
+
+    monkeypatch.setattr(ReferenceKernel, "__call__", spy)
+    u, gradient = (numpy.random.default_rng(seed).integers(-4, 5, (60, 70)).astype(float) for seed in (1, 2))
+    for run_steps in (steps, 2 * steps + 1):
+        run = Run(st.stencil(SYMMETRIC, rank=2), boundary, run_steps, Numpy())
+        back, _ = run.backward([u], [gradient], {"alpha": 2})
+        assert dot(run.forward([u], {"alpha": 2}), [gradient]) == dot([u], back)
+        shells = list(shell(edges_of(run.stencil, boundary, u.shape), 1))
+        assert all(region in regions for region in shells)
+
+
+def test_a_shell_is_the_layers_beside_those_held():
+    edges = edges_of(st.stencil(SYMMETRIC, rank=2), "x=hold,y=hold", (8, 9))
+    cells = numpy.zeros((8, 9), int)
+    for times in (0, 1, 2):
+        for region in shell(edges, times):
+            cells[region] += 10**times
+    assert cells[0].tolist() == [1] * 9 and cells[:, -1].tolist() == [1] * 8
+    assert cells[1].tolist() == [1, *[110] * 7, 1] and cells[2].tolist() == [1, 110, *[100] * 5, 110, 1]
+    assert cells[3].tolist() == [1, 110, 100, 0, 0, 0, 100, 110, 1]
+
+
+@pytest.mark.parametrize("definition", [SYMMETRIC, REACTION, "u_next = u + c*sin(u[x-1]*d) + d; c = 0.25; d = 0.5"])
+@pytest.mark.parametrize("boundary", ["periodic", "hold", "x=clamp,y=zero", "reflect"])
+def test_coefficients_alone_take_no_checkpoints(definition, boundary, monkeypatch):
+    run = Run(st.stencil(definition, rank=2), boundary, 5, Numpy())
+    inputs = [random(i) for i in range(len(run.state))]
+    gradients = [integers(10 + i) for i in range(len(run.state))]
+    _, by_checkpoints = run._step_by_step(inputs, gradients, None, True, {})
+    monkeypatch.setattr(Run, "_states_from_the_last", None)
+    back, total = run.backward(inputs, gradients, None, for_coefficients=True, for_fields=False)
+    assert back == [None] * len(inputs)
+    assert total == {name: pytest.approx(value, rel=1e-12) for name, value in by_checkpoints.items()}
+
+
+@pytest.mark.parametrize("definition", [WAVE, REACTION, TWO_STAGES])
 @pytest.mark.parametrize("boundary", ["periodic", "hold", "x=clamp,y=zero", "reflect"])
 def test_gradients_are_differences(definition, boundary):
     stencil = st.stencil(definition, rank=2)
@@ -102,6 +166,5 @@ def test_runs_of_all_lengths_meet_their_checkpoints():
 def test_what_has_no_gradient_says_so():
     with pytest.raises(st.ArgumentError, match="no rotation"):
         Run(st.stencil("w = u[x-1] + v", rank=2), "hold", 1, Numpy())
-    two = st.stencil('rank = 1\nfields = ["a", "b"]\n[[stage]]\nb = "a[x-1]"\n[[stage]]\na = "b[x+1]"\n')
-    with pytest.raises(st.ArgumentError, match="2 stages"):
-        Run(two, "hold", 1, Numpy()).backward([random(1)[0]], [random(2)[0]], None)
+    with pytest.raises(st.Error, match="derivatives are known"):
+        Run(st.stencil("u_next = u + x", rank=2), "hold", 1, Numpy()).backward([random(1)], [random(2)], None)

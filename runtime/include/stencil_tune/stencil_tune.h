@@ -215,6 +215,13 @@ stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* ste
 /** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2. */
 stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
                                                              stencil_tune_stencil** adjoint);
+/** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
+ * respect to the coefficient. It runs as any other, from tangents of zero. Since 0.4. */
+stencil_tune_status stencil_tune_stencil_tangent(const stencil_tune_stencil* stencil, int32_t coefficient,
+                                                 stencil_tune_stencil** tangent);
+/** One of its stages as a stencil of its own, of the fields that it uses, with all coefficients. Since 0.4. */
+stencil_tune_status stencil_tune_stencil_stage(const stencil_tune_stencil* stencil, int32_t stage,
+                                               stencil_tune_stencil** alone);
 void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is fine */
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
@@ -243,6 +250,8 @@ int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);
+/** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. Since 0.4. */
+int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
 /** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
 /** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text(). */
@@ -391,6 +400,31 @@ stencil_tune_status stencil_tune_advance_with_points(const stencil_tune_kernel* 
                                                      struct CUstream_st* stream, void** fields, int32_t field_count,
                                                      int64_t steps, const double* coefficients,
                                                      int32_t coefficient_count);
+
+/* On any thread, as stencil_tune_launch_on_device(), at a place and with points. Since 0.4. */
+
+/** stencil_tune_launch_at(). */
+stencil_tune_status stencil_tune_launch_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                     struct CUstream_st* stream, void* const* fields,
+                                                     int32_t field_count, const double* coefficients,
+                                                     int32_t coefficient_count, const int64_t* low,
+                                                     const int64_t* high);
+/** stencil_tune_advance_at(). */
+stencil_tune_status stencil_tune_advance_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
+                                                      struct CUstream_st* stream, void** fields, int32_t field_count,
+                                                      int64_t steps, const double* coefficients,
+                                                      int32_t coefficient_count);
+/** stencil_tune_place_points(). */
+stencil_tune_status stencil_tune_place_points_on_device(stencil_tune_kernel* kernel,
+                                                        const stencil_tune_point_list* list,
+                                                        stencil_tune_points** points);
+/** stencil_tune_release_points(); the kernel is the one that they were placed for. */
+stencil_tune_status stencil_tune_release_points_on_device(stencil_tune_kernel* kernel, stencil_tune_points* points);
+/** stencil_tune_advance_with_points(). */
+stencil_tune_status stencil_tune_advance_with_points_on_device(
+    stencil_tune_kernel* kernel, const stencil_tune_points* points, const void* series, void* records,
+    const int64_t* origin, int64_t step, struct CUstream_st* stream, void** fields, int32_t field_count, int64_t steps,
+    const double* coefficients, int32_t coefficient_count);
 
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);

@@ -1,0 +1,91 @@
+// Derivatives of a stencil's updates, node by node: what adjoints and tangents are made of.
+#pragma once
+
+#include "stencil_tune/stencil.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+
+constexpr NodeId kNoNode = -1;  // a derivative of zero, a sum without terms
+
+/// The partial derivatives of one update with respect to all nodes of its stencil, in reverse order (Griewank and
+/// Walther, Evaluating Derivatives, chapter 3). Adds nodes to a builder that went on from the stencil.
+class Derivatives {
+ public:
+  Derivatives(StencilBuilder& builder, std::size_t nodes, NodeId expression);
+
+  /// kNoNode where the update does not depend on it.
+  NodeId at(NodeId id) const { return of_[static_cast<std::size_t>(id)]; }
+
+ private:
+  void add(NodeId to, NodeId derivative);
+  NodeId times(NodeId a, NodeId b) { return builder_.apply(Operation::multiply, a, b); }
+  NodeId over(NodeId a, NodeId b) { return builder_.apply(Operation::divide, a, b); }
+  NodeId minus(NodeId a) { return builder_.apply(Operation::negate, a); }
+  NodeId where(NodeId condition, NodeId a, NodeId b) { return builder_.apply(Operation::select, condition, a, b); }
+  void pass_on(NodeId id);
+  void pass_on_power(NodeId base, NodeId exponent, NodeId power, NodeId bar);
+
+  StencilBuilder& builder_;
+  std::vector<NodeId> of_;
+};
+
+/// Writes expressions of one stencil into another one's, with other reads.
+class Rewritten {
+ public:
+  /// What stands there for a read.
+  using Read = std::function<NodeId(const Node& read)>;
+
+  Rewritten(const Stencil& from, StencilBuilder& to, Read read) : from_(from), to_(to), read_(std::move(read)) {}
+
+  NodeId copy(NodeId id);
+
+ private:
+  NodeId make(const Node& node);
+
+  const Stencil& from_;
+  StencilBuilder& to_;
+  Read read_;
+  std::map<NodeId, NodeId> copies_;
+};
+
+/// Terms of a sum that may turn out to have none.
+struct Sum {
+  NodeId id = kNoNode;
+
+  void add(StencilBuilder& builder, NodeId term) {
+    if (term == kNoNode) return;
+    id = id == kNoNode ? term : builder.apply(Operation::add, id, term);
+  }
+};
+
+/// Throws Error(invalid_argument) for a stencil that is not the same everywhere and in each step.
+void refuse_places(const Stencil& stencil);
+
+/// A stencil of one stage with the derivatives of its updates added to it.
+class Differentiated {
+ public:
+  /// Throws Error(invalid_argument) for several stages, and for what is not the same everywhere and in each step.
+  explicit Differentiated(const Stencil& stencil);
+
+  /// An empty stencil with the same coefficients, in the same order.
+  StencilBuilder start(std::string_view what) const;
+
+  const Stencil& stencil() const { return stencil_; }
+  /// With the nodes of the derivatives.
+  const Stencil& extended() const { return builder_.stencil(); }
+  const std::vector<std::pair<int, Derivatives>>& updates() const { return updates_; }  ///< by output
+
+ private:
+  const Stencil& stencil_;
+  StencilBuilder builder_;
+  std::vector<std::pair<int, Derivatives>> updates_;
+};
+
+}  // namespace stencil_tune

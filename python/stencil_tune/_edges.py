@@ -1,0 +1,88 @@
+"""What gradients need at the edges of a grid: layers that boundary hold keeps, and what reads beyond an edge get."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterator, Sequence
+
+from ._stencil import Stencil
+
+
+@dataclasses.dataclass(frozen=True)
+class Edge:
+    """Of one axis of an array."""
+
+    kind: str  # "hold", "zero", "clamp", "periodic", "reflect"
+    low: int  # layers beyond the low end that reads reach
+    high: int
+    extent: int
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether its adjoint needs room for what falls outside."""
+        return self.kind in ("clamp", "reflect") and self.low + self.high > 0
+
+    @property
+    def held(self) -> tuple[int, int]:
+        return (self.low, self.high) if self.kind == "hold" else (0, 0)
+
+    def source(self, index: int) -> int:
+        """The layer that a read at `index`, outside, gets."""
+        if self.kind == "clamp" or self.extent == 1:
+            return min(max(index, 0), self.extent - 1)
+        index %= 2 * (self.extent - 1)
+        return index if index < self.extent else 2 * (self.extent - 1) - index
+
+    def outside(self) -> list[tuple[int, int]]:
+        """(index, source) of each layer outside."""
+        indices = [*range(-self.low, 0), *range(self.extent, self.extent + self.high)]
+        return [(index, self.source(index)) for index in indices]
+
+
+def edges_of(stencil: Stencil, boundary: str, shape: Sequence[int]) -> list[Edge]:
+    """Of each axis of the arrays, z first."""
+    kinds = dict.fromkeys("xyz"[:stencil.rank], "hold" if "=" in boundary else boundary)
+    if "=" in boundary:
+        kinds.update(part.split("=", 1) for part in boundary.split(","))
+    return [Edge(kinds[axis], -stencil._reach[i][0], stencil._reach[i][1], extent)
+            for i, (axis, extent) in reversed(list(enumerate(zip("xyz", reversed(shape)))))]
+
+
+def zeros_outside(edges: Sequence[Edge]) -> str:
+    """The boundary of an adjoint stencil: it reads zeros beyond all edges that are not periodic."""
+    return ",".join(f"{axis}={'periodic' if edge.kind == 'periodic' else 'zero'}"
+                    for axis, edge in zip("xyz", reversed(edges)))
+
+
+def layer(axis: int, index: int) -> tuple:
+    """The index of one layer of an array."""
+    return (slice(None),) * axis + (slice(index, index + 1),)
+
+
+def shell(edges: Sequence[Edge], times: int) -> Iterator[tuple[slice, ...]]:
+    """Indices of the layers that boundary hold keeps (`times` 0), or of those beside them, `times` as many. No cell is in
+    two of them."""
+    outer, inner = [], []
+    for edge in edges:
+        low, high = edge.held
+        first, last = (low, max(low, edge.extent - high)) if times else (0, edge.extent)
+        start = min((1 + times) * low, last)
+        outer.append((first, last))
+        inner.append((start, max(start, min(edge.extent - (1 + times) * high, last))))
+    for axis in range(len(edges)):
+        before = tuple(slice(*cells) for cells in inner[:axis])
+        after = tuple(slice(*cells) for cells in outer[axis + 1:])
+        for cells in ((outer[axis][0], inner[axis][0]), (inner[axis][1], outer[axis][1])):
+            if cells[1] > cells[0]:
+                yield (*before, slice(*cells), *after)
+
+
+def is_hold_alone(edges: Sequence[Edge]) -> bool:
+    """Whether the adjoint holds the same layers, and nothing else needs more than zeros outside."""
+    return all(edge.kind in ("periodic", "zero") or edge.low + edge.high == 0 or
+               edge.kind == "hold" and edge.low == edge.high for edge in edges)
+
+
+def is_periodic(edges: Sequence[Edge]) -> bool:
+    """Whether a step is the same everywhere."""
+    return all(edge.kind == "periodic" or edge.low + edge.high == 0 for edge in edges)

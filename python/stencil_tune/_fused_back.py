@@ -1,0 +1,117 @@
+"""Gradients of whole runs by runs, whose steps can be fused: through layers that boundary hold keeps, and by tangents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+from ._edges import Edge, shell, zeros_outside
+
+if TYPE_CHECKING:
+    from ._gradient import Run
+
+
+def by_tangents(run: "Run", inputs: Sequence[Any], gradients: Sequence[Any],
+                coefficients: Mapping[str, float] | None) -> dict[str, Any]:
+    """The gradient of each coefficient: a run of the state with its tangents, times the gradient of the state."""
+    given, found = dict(zip(run.stencil.inputs, inputs)), {}
+    for name in run.stencil.coefficients:
+        with_tangents = type(run)(run.stencil.tangent(name), run.boundary, run.steps, run.ops)
+        arrays = [given[field] if field in given else run.ops.zeros(inputs[0], inputs[0].shape)
+                  for field in with_tangents.stencil.inputs]
+        after = dict(zip(with_tangents.state, with_tangents.forward(arrays, coefficients)))
+        for state, gradient in zip(run.state, gradients):
+            tangent = after[f"tangent_{state}"]
+            tangent *= gradient
+            value = run.ops.total(tangent)
+            found[name] = found[name] + value if name in found else value
+    return found
+
+
+class _HeldLayers:
+    """A run back through a linear step u' = A u inside, where u' = A u + B h beside layers h that stay as they are.
+
+    With g the gradient inside, from the last step on: g_k-1 = A^T g_k, which fuses, and h gets the sum of B^T g_k over
+    all steps. B^T reads the cells beside the layers alone. Their values between the steps of a fused launch are computed
+    a second time, in a shell that gets thinner with each step.
+    """
+
+    def __init__(self, run: "Run", gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]):
+        from ._gradient import kernel_for
+
+        self.run, self.edges = run, edges
+        self.coefficients = run._known(run.adjoint, coefficients)
+        self.layers = list(shell(edges, 0))
+        self.beside = list(shell(edges, 1))
+        self.now = run.ops.copy(gradient)
+        for slab in self.layers:
+            self.now[slab] = 0
+        self.other = run.ops.empty(gradient)
+        self.sum = run.ops.zeros(gradient, gradient.shape)  # of g_k, in the cells beside
+        self.kernel = kernel_for(run.adjoint, [self.now, self.other], run.boundary, run.steps)
+        self.fused = self._fused_steps()
+        self.room: list[Any] = []
+        self.regions: dict[int, list[Any]] = {}
+
+    def _fused_steps(self) -> int:
+        """1 where the shell would be most of the grid."""
+        fused = min(self.kernel.fused_steps, self.run.steps)
+        cells = inside = 1
+        for edge in self.edges:
+            cells *= edge.extent
+            inside *= max(0, edge.extent - 2 * (1 + fused // 2) * edge.held[0])
+        return fused if 4 * inside > 3 * cells else 1
+
+    def gradient(self, given: Any) -> Any:
+        left = self.run.steps
+        self._add(self.now)
+        while left:
+            count = min(self.fused, left)
+            self._shell(count)
+            self._advance(count)
+            left -= count
+            if left:
+                self._add(self.now)
+        self._through_layers(given)
+        return self.now
+
+    def _add(self, array: Any) -> None:
+        for slab in self.beside:
+            self.sum[slab] += array[slab]
+
+    def _advance(self, steps: int) -> None:
+        arrays = [self.now, self.other]
+        after = self.kernel.advance(arrays, steps=steps, coefficients=self.coefficients)
+        if after is self.other:
+            self.now, self.other = self.other, self.now
+
+    def _shell(self, steps: int) -> None:
+        """All but the last of so many steps, beside the layers."""
+        if steps > 1 and not self.room:
+            self.room = [self.run.ops.zeros(self.now, self.now.shape) for _ in range(2)]
+        before = self.now
+        for step in range(1, steps):
+            after = self.room[step % 2]
+            for region in self._regions(steps - step):
+                self.kernel(before, after, region=region, coefficients=self.coefficients)
+            self._add(after)
+            before = after
+
+    def _regions(self, times: int) -> list[Any]:
+        if times not in self.regions:
+            self.regions[times] = [self.kernel.prepared_region(region) for region in shell(self.edges, times)]
+        return self.regions[times]
+
+    def _through_layers(self, given: Any) -> None:
+        from ._gradient import kernel_for
+
+        kernel = kernel_for(self.run.adjoint, [self.sum, self.other], zeros_outside(self.edges))
+        for slab in self.layers:
+            kernel(self.sum, self.other, region=kernel.prepared_region(slab), coefficients=self.coefficients)
+            self.now[slab] = given[slab]
+            self.now[slab] += self.other[slab]
+
+
+def through_held_layers(run: "Run", gradient: Any, coefficients: Mapping[str, float] | None,
+                        edges: Sequence[Edge]) -> Any:
+    """The gradient of the first state of a linear run, where boundary hold keeps layers."""
+    return _HeldLayers(run, gradient, coefficients, edges).gradient(gradient)
