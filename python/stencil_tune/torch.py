@@ -78,7 +78,7 @@ _library.define("run(Tensor[] fields, Tensor? coefficients, str stencil, str bou
 _library.define("run_one(Tensor field, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor")
 _library.define("advance(Tensor[] fields, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor[]")
 _library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? coefficients, str stencil, "
-                "str boundary, int steps, bool for_coefficients) -> Tensor[]")
+                "str boundary, int steps, bool for_fields, bool for_coefficients) -> Tensor[]")
 
 
 _quick_runs: dict[tuple, QuickRun] = {}
@@ -111,14 +111,14 @@ def _remember_quick(kind, run: Run, fields, after) -> None:
         _quick_runs[kind] = QuickRun(run, kernel, fields[0])
 
 
-def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_coefficients):
+def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for_coefficients):
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
                                              [gradient.contiguous() for gradient in gradients],
-                                             _values(run, coefficients), for_coefficients)
-        back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
-                for field, gradient in zip(fields, back)]
+                                             _values(run, coefficients), for_coefficients, for_fields)
+        back = [] if not for_fields else [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
+                                          for field, gradient in zip(fields, back)]
         if for_coefficients:
             zero = fields[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])
@@ -147,8 +147,10 @@ def _(field, coefficients, stencil, boundary, steps):
 
 
 @torch.library.register_fake("stencil_tune::advance_backward", lib=_library)
-def _(fields, gradients, coefficients, stencil, boundary, steps, for_coefficients):
-    back = [torch.empty_like(field, memory_format=torch.contiguous_format) for field in fields]
+def _(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for_coefficients):
+    back = []
+    if for_fields:
+        back = [torch.empty_like(field, memory_format=torch.contiguous_format) for field in fields]
     if for_coefficients:
         back.append(torch.empty_like(coefficients))
     return back
@@ -165,13 +167,38 @@ def _remember(ctx, inputs, output):
 def _backward(ctx, gradients):
     saved = ctx.saved_tensors
     fields, coefficients = list(saved[:ctx.count]), saved[ctx.count] if ctx.has_coefficients else None
+    for_fields = any(field.requires_grad for field in fields)
     for_coefficients = ctx.has_coefficients and ctx.needs_input_grad[1]
-    back = torch.ops.stencil_tune.advance_backward(fields, list(gradients), coefficients, *ctx.call, for_coefficients)
-    of_coefficients = back[ctx.count] if for_coefficients else None
-    return list(back[:ctx.count]), of_coefficients, None, None, None
+    back = torch.ops.stencil_tune.advance_backward(fields, list(gradients), coefficients, *ctx.call, for_fields,
+                                                   for_coefficients)
+    of_coefficients = back[-1] if for_coefficients else None
+    return list(back[:ctx.count]) if for_fields else [None] * ctx.count, of_coefficients, None, None, None
 
 
 torch.library.register_autograd("stencil_tune::advance", _backward, setup_context=_remember, lib=_library)
+
+
+def _remember_backward(ctx, inputs, output):
+    fields, _, coefficients, stencil, boundary, steps, _, for_coefficients = inputs
+    ctx.call = stencil, boundary, steps
+    ctx.count, ctx.for_coefficients = len(fields), for_coefficients
+    ctx.save_for_backward(*([coefficients] if coefficients is not None else []))
+
+
+def _backward_of_backward(ctx, gradients):
+    """A linear run's gradient is linear in the one that it is given, and its own gradient is the run."""
+    coefficients = ctx.saved_tensors[0] if ctx.saved_tensors else None
+    stencil, boundary, steps = ctx.call
+    if ctx.for_coefficients or not _stencil_of(stencil).is_linear or (
+            coefficients is not None and coefficients.requires_grad):
+        raise ArgumentError("a gradient of a gradient: it is known for the fields of stencils whose steps are weighted "
+                            "sums of them, without gradients of coefficients")
+    after = torch.ops.stencil_tune.advance(list(gradients), coefficients, stencil, boundary, steps)
+    return [None] * ctx.count, list(after), None, None, None, None, None, None
+
+
+torch.library.register_autograd("stencil_tune::advance_backward", _backward_of_backward,
+                                setup_context=_remember_backward, lib=_library)
 
 
 # ---- what is called ------------------------------------------------------------------------------------------------

@@ -134,7 +134,53 @@ def test_opcheck(heat):
     torch.library.opcheck(torch.ops.stencil_tune.advance, ([rand(6, 8, requires_grad=True)], alpha, name, "hold", 2))
     torch.library.opcheck(torch.ops.stencil_tune.advance, ([rand(6, 8)], None, name, "periodic", 1))
     torch.library.opcheck(torch.ops.stencil_tune.advance_backward,
-                          ([rand(6, 8)], [rand(6, 8)], alpha.detach(), name, "hold", 2, True))
+                          ([rand(6, 8)], [rand(6, 8)], alpha.detach(), name, "hold", 2, True, True))
+    torch.library.opcheck(torch.ops.stencil_tune.run, ([rand(6, 8)], alpha.detach(), name, "hold", 2))
+    torch.library.opcheck(torch.ops.stencil_tune.run_one, (rand(6, 8), None, name, "hold", 2))
+
+
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("steps", [1, 5])
+def test_gradients_of_coefficients_alone(heat, boundary, steps):
+    u, alpha = rand(6, 7), torch.tensor([0.0625], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda alpha: stt.advance(heat, u, steps=steps, boundary=boundary, coefficients=alpha), (alpha,))
+
+
+def test_gradients_through_several_stages():
+    stages = st.stencil("""
+rank = 2
+fields = ["p", "v", "flux", "p_next"]
+[coefficients]
+a = 0.25
+[[stage]]
+flux = "v * (p[x+1] - p) * p"
+[[stage]]
+p_next = "p + a * (flux - flux[x-1]) + a^2 * flux[y+1]"
+[rotate]
+p_next = "p"
+""")
+    p, v = rand(6, 7, requires_grad=True), rand(6, 7, seed=2, requires_grad=True)
+    a = torch.tensor([0.25], dtype=torch.float64, requires_grad=True)
+    for boundary in ("hold", "periodic"):
+        assert torch.autograd.gradcheck(
+            lambda p, v, a, boundary=boundary: stt.advance(stages, p, v, steps=3, boundary=boundary, coefficients=a),
+            (p, v, a))
+
+
+def test_gradients_of_gradients(heat):
+    wave = st.stencil("p_next = 2*p - q + 0.1*laplacian(p); q_next = p", rank=2)
+    for boundary in ("hold", "periodic", "reflect"):
+        assert torch.autograd.gradgradcheck(
+            lambda u, boundary=boundary: stt.advance(heat, u, steps=3, boundary=boundary), rand(6, 7, requires_grad=True))
+        assert torch.autograd.gradgradcheck(
+            lambda p, q, boundary=boundary: stt.advance(wave, p, q, steps=2, boundary=boundary),
+            (rand(5, 6, requires_grad=True), rand(5, 6, seed=2, requires_grad=True)))
+    burgers = st.stencil("u_next = u - 0.1*u*(u[x+1] - u[x-1])", rank=2)
+    u = rand(6, 7, requires_grad=True)
+    (slope,) = torch.autograd.grad(stt.step(burgers, u).sum(), u, create_graph=True)
+    with pytest.raises(st.ArgumentError, match="gradient of a gradient"):
+        slope.sum().backward()
 
 
 def test_compile_keeps_one_graph(heat):
