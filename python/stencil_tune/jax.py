@@ -5,7 +5,7 @@
 >>> later = jax.jit(lambda u: stj.advance(heat, u, steps=100))(u)                     # doctest: +SKIP
 
 An XLA custom call (jax.ffi) whose handler is Python: each execution takes the interpreter's lock for some microseconds.
-Coefficients are constants of the traced function; gradients are those of fields, of stencils of one stage.
+Coefficients are constants of the traced function; gradients are those of fields.
 On the CPU the reference runs, which is slow.
 """
 
@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from . import _arrays, _lookup, _xla
+from ._edges import edges_of, shell
 from ._errors import ArgumentError
 from ._gradient import ArrayOperations, Run
 from ._request import boundary_text
@@ -45,8 +46,10 @@ class _Call:
         self.coefficients: dict[str, float] | None = said["coefficients"]
         self.state = self.stencil._state if self.steps else []
         # Where results stand: a run's are its state, and room for the other fields that it writes.
-        given = set(self.stencil._order[:len(self.stencil.inputs)])
-        self.others = [place for place in self.stencil._order if place not in given]
+        count = len(self.stencil.inputs)
+        self.others = self.stencil._order[count:]
+        # What a stage writes and a later one reads has held layers that nothing writes: they are zeros, more arguments.
+        self.zeros = self.others if self.steps and self.stencil.stages > 1 else []
         self.results = [*self.state, *self.others]
 
 
@@ -72,8 +75,11 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
         native.check(native.copy_field_on_device(handle, stream, to, source))
 
     at = dict(zip(call.stencil._order, (layout.address for layout in arguments)))
+    zeros = {place: at[place] for place in call.zeros}
     room = dict(zip(call.results, (layout.address for layout in results)))
     at.update({place: room[place] for place in call.others})
+    for place, address in zeros.items():
+        copy(room[place], address)
     if call.steps == 1 and len(call.state) == 1 and call.state[0] not in call.stencil._writes:
         at[call.stencil._next[call.state[0]]] = room[call.state[0]]  # one launch reads the argument, writes the result
     else:
@@ -119,7 +125,9 @@ def _on_cpu(text: str, frame: CallFrame) -> None:
     if not call.steps:
         kernel(*arguments, *(results[place] for place in call.others), coefficients=call.coefficients)
         return
-    arrays = [argument.copy() for argument in arguments] + [results[place].copy() for place in call.others]
+    arrays = [argument.copy() for argument in arguments]
+    if not call.zeros:
+        arrays += [results[place].copy() for place in call.others]
     after = kernel.advance(arrays, steps=call.steps, coefficients=call.coefficients)
     for place, values in zip(call.state, [after] if len(call.state) == 1 else after):
         results[place][...] = values
@@ -136,7 +144,9 @@ def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping
     text = json.dumps({"stencil": stencil._written, "boundary": boundary, "steps": steps,
                        "coefficients": dict(coefficients) if coefficients else None})
     like = jax.ShapeDtypeStruct(inputs[0].shape, inputs[0].dtype)
-    return jax.ffi.ffi_call(_TARGET, [like] * len(_call(text).results), vmap_method="sequential")(*inputs, call=text)
+    call = _call(text)
+    zeros = [jnp.zeros(like.shape, like.dtype) for _ in call.zeros]
+    return jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
 
 
 # ---- gradients ---------------------------------------------------------------------------------------------------------
@@ -177,14 +187,21 @@ class _Jax(ArrayOperations):
 class _Run(Run):
     """Every launch is a call of XLA's that makes new arrays."""
 
+    fuses_back = False
+
     def forward(self, inputs, coefficients):
         after = _run_call(self.stencil, self.boundary, self.steps, coefficients, [_value(array) for array in inputs])
         return after[:len(self.state)]
 
-    def _launched(self, stencil, inputs, boundary, coefficients):
+    def _launched(self, stencil, inputs, boundary, coefficients, layers=None):
         outputs = [name for name in stencil.arguments if name not in stencil.inputs]
         after = _run_call(stencil, boundary, 0, self._known(stencil, coefficients), [_value(array) for array in inputs])
-        return dict(zip(outputs, map(_Box, after)))
+        made = dict(zip(outputs, map(_Box, after)))
+        if layers is not None:
+            for slab in shell(edges_of(stencil, boundary, _value(inputs[0]).shape), 0):
+                for name, array in made.items():
+                    array[slab] = 0 if layers[name] is None else _value(layers[name])[slab]
+        return made
 
 
 @functools.lru_cache(maxsize=_MOST)

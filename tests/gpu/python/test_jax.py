@@ -79,6 +79,26 @@ def test_two_levels_and_a_constant():
         check_grads(run, fields, order=1, modes=["rev"])
 
 
+@pytest.mark.parametrize("boundary", ["hold", "periodic", "x=clamp,y=hold"])
+def test_several_stages(boundary):
+    from jax.test_util import check_grads
+
+    stages = st.stencil("""
+rank = 2
+fields = ["p", "v", "flux", "p_next"]
+[[stage]]
+flux = "v * (p[x+1] - p) * p"
+[[stage]]
+p_next = "p + 0.25 * (flux - flux[x-1]) + 0.125 * flux[y+1]"
+[rotate]
+p_next = "p"
+""")
+    fields = rand(8, 9), rand(8, 9, seed=2)
+    for steps in (1, 3):
+        check_grads(lambda p, v, steps=steps: stj.advance(stages, p, v, steps=steps, boundary=boundary), fields, order=1,
+                    modes=["rev"])
+
+
 def test_errors_come_back(heat, tmp_path):
     with pytest.raises(st.ArgumentError, match="reads 1 fields"):
         stj.step(heat, rand(4, 4), rand(4, 4))
