@@ -1,0 +1,66 @@
+"""python_peers.py --calls: what a call from Python takes on the host."""
+
+import statistics
+import time
+
+import torch
+
+from peer_clock import DEVICE, ON_GPU, fastest_lookup
+
+import stencil_tune as st
+import stencil_tune.torch as stt
+
+CALLS, SAMPLES = 200, 50
+
+
+def microseconds(call):
+    """Of one call on the host, while the GPU follows: the median of samples."""
+    found = []
+    for _ in range(SAMPLES if ON_GPU else 1):
+        if ON_GPU:
+            torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(CALLS if ON_GPU else 1):
+            call()
+        found.append((time.perf_counter() - start) / CALLS * 1e6)
+    return statistics.median(found)
+
+
+def calls(_options, write):
+    stencil = st.stencil("u_next = u + a*laplacian(u); a = 0.1", rank=2)
+    u = torch.rand(64, 64, device=DEVICE)
+    v = u.clone()
+    kernel, wrapped = fastest_lookup(stencil, u, 1), fastest_lookup(stencil, u, 1, boundary="periodic")
+    alpha = torch.tensor([0.1], dtype=torch.float64)
+    named = {"a": 0.2}
+    cases = {
+        "kernel(u, u_next), PyTorch": lambda: kernel(u, v),
+        "kernel(u, u_next, coefficients=...)": lambda: kernel(u, v, coefficients=named),
+        "kernel.advance, 2 steps, periodic": lambda: wrapped.advance([u, v], steps=2),
+        "custom operator, stt.step, periodic": lambda: stt.step(stencil, u, boundary="periodic"),
+        "custom operator, stt.step, hold": lambda: stt.step(stencil, u),
+        "custom operator with coefficients": lambda: stt.step(stencil, u, boundary="periodic", coefficients=alpha),
+    }
+    if ON_GPU:
+        cases["torch.add(u, v, out=v)"] = lambda: torch.add(u, v, out=v)
+        cases["torch.roll(u, 1)"] = lambda: torch.roll(u, 1)
+        try:
+            import cupy
+
+            a, b = cupy.from_dlpack(u), cupy.from_dlpack(v)
+            empty = cupy.RawKernel('extern "C" __global__ void empty() {}', "empty")
+            two = cupy.RawKernel('extern "C" __global__ void two(const float* a, float* b) {}', "two")
+            cases["kernel(u, u_next), CuPy"] = lambda: kernel(a, b)
+            cases["an empty kernel of CuPy"] = lambda: empty((1,), (32,), ())
+            cases["the same with two arrays"] = lambda: two((1,), (32,), (a, b))
+        except ImportError as error:
+            print(f"  CuPy: {error}")
+    found = {}
+    for name, call in cases.items():
+        try:
+            call()
+            found[name] = microseconds(call)
+            print(f"{name:<38} {found[name]:6.2f} us", flush=True)
+        except Exception as error:  # of one case: the others go on
+            print(f"{name:<38} failed: {error}", flush=True)
+    write({"section": "calls", "microseconds": found})

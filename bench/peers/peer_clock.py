@@ -1,0 +1,40 @@
+"""What python_peers.py times with."""
+
+import statistics
+import time
+
+import torch
+
+import stencil_tune as st
+
+ON_GPU = torch.cuda.is_available()
+DEVICE = "cuda" if ON_GPU else "cpu"
+SAMPLES = 9
+
+
+def seconds(work, samples=SAMPLES, rest=False):
+    """Of work() on the GPU's clock: the median of samples. `rest`: as long as a sample takes, as the tuner does before
+    samples of runs, so that the card's power cap does not lower its clocks."""
+    if not ON_GPU:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+    for _ in range(2):
+        work()
+    torch.cuda.synchronize()
+    found = []
+    for _ in range(samples):
+        if rest and found:
+            time.sleep(found[-1])
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        found.append(start.elapsed_time(end) / 1000)
+    return statistics.median(found)
+
+
+def fastest_lookup(stencil, like, steps, **more):
+    """What lookup() gives; the reference without a GPU."""
+    return st.lookup(stencil, like=like, steps=steps, **more, **({} if ON_GPU else {"device": "cpu"}))
