@@ -16,12 +16,13 @@ from ._arguments import Evidence
 from ._errors import ArgumentError, DefinitionError, Error
 from ._kernel import Kernel
 from ._lookup import lookup
+from ._points import Points
 from ._stencil import Stencil, stencil
 from ._tune import TuningReport, tune
 from ._version import version
 
 __version__ = version()
 __all__ = [
-    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "Stencil", "TuningReport", "lookup", "stencil",
-    "tune",
+    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "Points", "Stencil", "TuningReport", "lookup",
+    "stencil", "tune",
 ]

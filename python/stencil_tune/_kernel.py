@@ -10,6 +10,7 @@ from typing import Any, Mapping, NamedTuple, Sequence
 from . import _arrays, _native, _streams
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError
+from ._points import Points, Positions
 from ._request import Grid
 from ._stencil import Stencil
 
@@ -135,7 +136,8 @@ class Kernel(KernelBase):
         return self
 
     def __call__(self, *arrays: Any, stream: Any = None, coefficients: Mapping[str, float] | None = None,
-                 region: Sequence[slice] | None = None, **named: Any) -> None:
+                 region: Sequence[slice] | None = None, origin: Sequence[int] | None = None, step: int = 0,
+                 **named: Any) -> None:
         """One step, asynchronous on the stream.
 
         Args:
@@ -146,6 +148,8 @@ class Kernel(KernelBase):
                 library that the first array is from; what the array announces; else the legacy default stream.
             coefficients: values by name, instead of the stencil's.
             region: slices of the arrays that limit the step to some cells, for stencils of one stage.
+            origin: coordinates of the arrays' first cell, (z, y, x), for definitions that use coordinates; None: zeros.
+            step: number of the step, for definitions that use it.
 
         Raises:
             ArgumentError: an array of another type, shape, pitch or device, that overlaps, is freed or read-only.
@@ -156,12 +160,17 @@ class Kernel(KernelBase):
         fields, where = self._launch_fields(arrays, stream)
         values, count = self._coefficients(coefficients)
         low, high = (None, None) if region is None else self.prepared_region(region)
-        status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
+        if origin is None and not step:
+            status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
+        else:
+            status = self._native.launch_at_on_device(self._handle, self._origin(origin), step, where, fields,
+                                                      self._count, values, count, low, high)
         if status:
             self._native.check(status)
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
-                coefficients: Mapping[str, float] | None = None) -> Any:
+                coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
+                points: Points | None = None, series: Any = None, records: Any = None) -> Any:
         """`steps` steps, asynchronous on the stream, with as many fused as the kernel was looked up for.
 
         Args:
@@ -169,7 +178,11 @@ class Kernel(KernelBase):
                 that will hold it. Under boundary hold the layers that are never written are first copied from the
                 current arrays to those that they take turns with.
             steps: 0 or more.
-            stream, coefficients: as for a call.
+            stream, coefficients, origin: as for a call.
+            step: number of the first step that is made.
+            points: sources and receivers, from place_points().
+            series: what the sources add, [step of this call, source], of type points.dtype.
+            records: what the receivers see goes there, [record, receiver], points.records(steps) rows of that type.
 
         Returns:
             The array that holds the state once the stream gets there, one of those given: `u`. A tuple, in the order of
@@ -180,13 +193,52 @@ class Kernel(KernelBase):
         fields, where = self._launch_fields(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
         before = list(fields)
-        self._native.check(
-            self._native.advance_on_device(self._handle, where, fields, self._count, steps, values, count))
+        native, own = self._native, (where, fields, self._count, steps, values, count)
+        if points is not None:
+            given = points._addresses(self, steps, series, records, where)
+            status = native.advance_with_points_on_device(self._handle, points._handle, *given, self._origin(origin),
+                                                          step, *own)
+        elif series is not None or records is not None:
+            raise ArgumentError("series and records go with points=")
+        elif origin is None and not step:
+            status = native.advance_on_device(self._handle, *own)
+        else:
+            status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
+        native.check(status)
         array_at = {before[place]: arrays[i] for i, place in self._places}
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
             arrays[:] = [after[place] for _, place in self._places]
         return self._result(after)
+
+    def place_points(self, sources: Positions | None = None, receivers: Positions | None = None, *,
+                     every: int = 1) -> Points:
+        """Sources, which add time series at cells during advance(), and receivers, which record cells; exact inside
+        fused steps. Copies their tables to the GPU, and waits for that.
+
+        Args:
+            sources: positions by field. The field is one that a step writes, under that name: {"p_next": [(z, y, x)]}.
+                At each step, right after the field is written, series[step, source] is added there.
+            receivers: positions by field of the state, under the name that it has after a step: {"p": [...]}. They
+                record what the field holds there after a step.
+            every: steps from one record to the next.
+
+        Positions are in cells, (z, y, x) as arrays are indexed, whole numbers at the middle of a cell. One between cells
+        has those around it, weighted linearly along each axis.
+
+        Raises:
+            ArgumentError: a point outside, or in a layer that boundary hold keeps; the message names the first.
+        """
+        _native.use_gpu()
+        return Points(self, sources or {}, receivers or {}, every)
+
+    def _origin(self, origin: Sequence[int] | None):
+        """Coordinates of the first cell from x on."""
+        if origin is None:
+            return None
+        if len(origin) != self.stencil.rank:
+            raise ArgumentError(f"origin has {len(origin)} coordinates, the arrays have {self.stencil.rank} axes")
+        return (c.c_int64 * 3)(*[*(int(value) for value in reversed(origin)), 0, 0][:3])
 
     def _launch_fields(self, arrays: Sequence[Any], stream: Any, whole: bool = False):
         """Addresses in the stencil's order, and the stream."""

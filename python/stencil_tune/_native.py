@@ -36,9 +36,21 @@ class Options(c.Structure):
                 ("compile_in_background", c.c_int32), ("reserved", c.c_int32)]
 
 
+class PointCell(c.Structure):
+    _fields_ = [("point", c.c_int32), ("field", c.c_int32), ("cell", c.c_int64 * MAX_RANK), ("weight", c.c_double)]
+
+
+class PointList(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("source_cells", c.POINTER(PointCell)),
+                ("receiver_cells", c.POINTER(PointCell)), ("source_cell_count", c.c_int64),
+                ("receiver_cell_count", c.c_int64), ("sources", c.c_int32), ("receivers", c.c_int32),
+                ("every", c.c_int32), ("reserved", c.c_int32)]
+
+
 _HANDLE = c.c_void_p
 _OUT = c.POINTER(c.c_void_p)
 _LAUNCH = [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]
+_PLACE = [c.c_void_p, c.c_int64]  # origin, step
 
 # name (without stencil_tune_) -> what it returns, what it takes.
 _FUNCTIONS = {
@@ -95,6 +107,16 @@ _FUNCTIONS = {
     "prepare_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
     "launch_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_void_p]),
     "advance_on_device": (c.c_int, _LAUNCH + [c.c_int64, c.c_void_p, c.c_int32]),
+    "launch_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_void_p, c.c_int32, c.c_void_p,
+                                                                           c.c_void_p]),
+    "advance_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
+    "advance_with_points_on_device": (c.c_int, _LAUNCH[:1] + [c.c_void_p] * 3 + _PLACE + _LAUNCH[1:] +
+                                      [c.c_int64, c.c_void_p, c.c_int32]),
+    "place_points_on_device": (c.c_int, [_HANDLE, c.POINTER(PointList), _OUT]),
+    "release_points_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
+    "points_fused_steps": (c.c_int32, [c.c_void_p]),
+    "points_notes": (c.c_char_p, [c.c_void_p]),
+    "spread": (c.c_int32, [c.c_int32, c.c_int32, c.c_void_p, c.POINTER(PointCell)]),
     "copy_field_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_void_p]),
     "padded_pitch": (c.c_int64, [c.c_int64, c.c_char_p]),
 }

@@ -33,6 +33,12 @@ def _numpy():
     return numpy
 
 
+def _refuse_places(*given: Any) -> None:
+    if any(value is not None and value != 0 for value in given):
+        raise ArgumentError("the reference on the CPU has no coordinates, no number of the step and no points: run it on a "
+                            "GPU")
+
+
 class ReferenceKernel(KernelBase):
     """Runs a stencil cell by cell on the CPU, in f64 with the type's rounding. The interface is Kernel's."""
 
@@ -58,8 +64,10 @@ class ReferenceKernel(KernelBase):
         return self
 
     def __call__(self, *arrays: Any, stream: Any = None, coefficients: Mapping[str, float] | None = None,
-                 region: Sequence[slice] | None = None, **named: Any) -> None:
-        """One step, as Kernel's."""
+                 region: Sequence[slice] | None = None, origin: Sequence[int] | None = None, step: int = 0,
+                 **named: Any) -> None:
+        """One step, as Kernel's; it has no places."""
+        _refuse_places(origin, step)
         given = self._in_order(arrays, named)
         after = self._run(given, _ONE_LAUNCH, coefficients)
         cells = (...,) if region is None else tuple(region)
@@ -72,8 +80,10 @@ class ReferenceKernel(KernelBase):
         return region
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
-                coefficients: Mapping[str, float] | None = None) -> Any:
-        """Steps as Kernel's: arrays take turns, and a list is reordered in place."""
+                coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
+                points: Any = None, series: Any = None, records: Any = None) -> Any:
+        """Steps as Kernel's: arrays take turns, and a list is reordered in place. It has no places and no points."""
+        _refuse_places(origin, step, points, series, records)
         if steps < 0:
             raise ArgumentError(f"cannot advance by {steps} steps")
         given = self._in_order(arrays, {})

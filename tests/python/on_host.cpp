@@ -86,6 +86,10 @@ class OnHost final : public FakeDriver {
     return pointer;
   }
   void free(DevicePointer pointer) noexcept override { std::free(reinterpret_cast<void*>(pointer)); }
+  void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st* stream) override {
+    FakeDriver::copy_to_device(to, from, bytes, stream);
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
   void copy_on_device(DevicePointer to, DevicePointer from, std::size_t bytes, CUstream_st* stream) override {
     FakeDriver::copy_on_device(to, from, bytes, stream);
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);

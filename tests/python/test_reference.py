@@ -68,5 +68,10 @@ def test_refusals():
         kernel.advance([u, u.copy()], steps=-1)
     with pytest.raises(st.ArgumentError, match="no coordinates"):
         st.lookup("v = u + x", dims=(8, 6), device="cpu")(u, u.copy())
+    for more in ({"origin": (1, 1)}, {"step": 2}):
+        with pytest.raises(st.ArgumentError, match="no coordinates"):
+            kernel(u, u.copy(), **more)
+    with pytest.raises(st.ArgumentError, match="no points"):
+        kernel.advance([u, u.copy()], steps=1, points=object())
     with pytest.raises(st.ArgumentError, match="bf16"):
         st.lookup("heat2d", dims=8, dtype="bf16", device="cpu")

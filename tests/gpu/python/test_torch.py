@@ -91,6 +91,23 @@ def test_views_and_refusals(heat):
         kernel(room[:, :100], room[:, :100])
 
 
+@gpu
+def test_points_record_the_same_in_fused_and_single_steps():
+    wave = st.stencil(pathlib.Path(__file__).resolve().parents[3] / "corpus" / "acoustic3d_o2.toml")
+    found = []
+    for steps in (1, 40):
+        kernel = st.lookup(wave, shape=(64, 80, 96), dtype="f32", steps=steps, device=0)
+        points = kernel.place_points({"p_next": [(20.3, 40, 50.5)]}, {"p": [(22, 41.5, 48.25), (30, 30, 30)]}, every=2)
+        p, q, v, out = (torch.zeros(64, 80, 96, device="cuda") for _ in range(4))
+        v += 1
+        series = torch.sin(torch.arange(40, device="cuda").float() / 4)[:, None].contiguous()
+        records = torch.full((20, 2), -1.0, device="cuda")
+        kernel.advance([p, q, v, out], steps=40, points=points, series=series, records=records)
+        found.append(records)
+    assert found[0][-1, 0] != 0
+    torch.testing.assert_close(found[0], found[1])
+
+
 def test_the_operator_is_the_run(heat):
     u = rand(16, 24)
     before = u.clone()
