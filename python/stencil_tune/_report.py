@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Sequence
+import re
+from typing import Any, Callable, Sequence
 
+_FRAME_HEIGHT = 420  # of the charts of the program's page, in pixels
 _WIDTH, _HEIGHT, _MARGIN = 480, 200, 36  # of the chart, in pixels
 
 
@@ -17,8 +19,11 @@ class TuningReport:
         history: what was told on the way: `elapsed_s`, `trials`, `best` and so on, in order.
     """
 
-    def __init__(self, data: dict, history: Sequence[dict], interrupted: bool = False):
+    def __init__(self, data: dict, history: Sequence[dict], interrupted: bool = False,
+                 make_page: Callable[[], str] = str):
         self.data = data
+        self._make_page = make_page
+        self._page: str | None = None
         self.history = list(history)
         self.interrupted = interrupted
 
@@ -73,13 +78,31 @@ class TuningReport:
         found = f"{self.code}, {self.gstencils:.1f} GStencil/s" if self.winner else "nothing found"
         return f"<TuningReport: {found}{', predicted' if self.predicted else ''}>"
 
+    def page(self) -> str:
+        """The page of `stencil-tune report` about the winner, as HTML: how it was found, what limits it, its source. Empty
+        where nothing won."""
+        if self._page is None:
+            self._page = self._make_page()
+        return self._page
+
     def _repr_html_(self) -> str:
-        """The table, and the best so far over time."""
+        """The table; the trials with the best so far, and the roofline."""
         cells = "".join(_html_row(row) for row in self.rows)
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<div><b>{html.escape(self.problem)}</b><table><tr><th>kernel</th>"
-                f"<th>GStencil/s</th><th>% of copy</th><th>code</th></tr>{cells}</table>{self._chart()}"
+                f"<th>GStencil/s</th><th>% of copy</th><th>code</th></tr>{cells}</table>{self._charts() or self._chart()}"
                 f"<ul>{notes}</ul></div>")
+
+    def _charts(self) -> str:
+        """Those of the page, in a frame of their own, so that its style is not the notebook's."""
+        page = self.page()
+        style = re.search(r"<style>.*?</style>", page, re.DOTALL)
+        charts = re.search(r'<div class="charts">.*?</div>', page, re.DOTALL)
+        if style is None or charts is None:
+            return ""
+        inside = html.escape(f"<!DOCTYPE html><meta charset='utf-8'>{style[0]}{charts[0]}")
+        return (f'<iframe srcdoc="{inside}" style="width: 100%; height: {_FRAME_HEIGHT}px; border: 0" '
+                'sandbox title="trials and roofline"></iframe>')
 
     def _chart(self) -> str:
         """Best so far over seconds, with the copy ceiling, as SVG; nothing before there is a result."""

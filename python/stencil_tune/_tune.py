@@ -58,14 +58,22 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
     if device is None and layout is not None and layout.device not in (None, _arrays.HOST):
         device = layout.device
     options = ["--objective", objective] if objective != "time" else []
-    options += _grid_options(grid) + _search_options(budget, effort, max_trials, candidates, device, predict_for)
-    if database is not None:
-        options += ["--db", os.fspath(database)]
+    options += _search_options(budget, effort, max_trials, candidates, device, predict_for)
+    where = _grid_options(grid) + (["--db", os.fspath(database)] if database is not None else [])
     with tempfile.TemporaryDirectory(prefix="stencil_tune-") as folder:
-        command = [_program.path(), "tune", *_stencil_options(chosen, folder), *options, "--progress", "json", "--json"]
+        command = [_program.path(), "tune", *_stencil_options(chosen, folder), *where, *options, "--progress", "json",
+                   "--json"]
         report = _run(command, _watcher(progress))
+    report._make_page = lambda: _page_of(chosen, [*where, "--gpu", report.data["device"]["name"]])
     _library.reload()
     return report
+
+
+def _page_of(stencil: Stencil, options: list[str]) -> str:
+    with tempfile.TemporaryDirectory(prefix="stencil_tune-") as folder:
+        done = subprocess.run([_program.path(), "report", *_stencil_options(stencil, folder), *options], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8")
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _stencil_options(stencil: Stencil, folder: str) -> list[str]:

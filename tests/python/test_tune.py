@@ -56,6 +56,9 @@ def test_what_is_found_is_looked_up(tmp_path):
     assert report.code == "direct.bx32.by8" and report.gstencils > 0
     assert events[0]["event"] == "started" and events[0]["gpu"] == "NVIDIA H200"
     assert report.history and report.history[-1]["best"]["code"] == report.code
+    page, shown = report.page(), report._repr_html_()
+    assert "direct.bx32.by8" in page and "Roofline" in page
+    assert "<iframe" in shown and "Roofline" in shown and "best so far" in shown and "direct.bx32.by8" in shown
     kernel = st.lookup(odd, dims=(80, 48), gpu="h200", database=database)
     assert kernel.match == "predicted" and kernel.evidence.code == report.code
 
