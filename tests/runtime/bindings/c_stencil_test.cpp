@@ -94,6 +94,24 @@ TEST_F(CStencilTest, HasDerivatives) {
   stencil_tune_stencil_release(derivative);
 }
 
+TEST_F(CStencilTest, HasTangentsAndStages) {
+  ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_is_linear(stencil_), 1);
+  stencil_tune_stencil* other = nullptr;
+  ASSERT_EQ(stencil_tune_stencil_tangent(stencil_, 0, &other), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_field_count(other), 4);
+  stencil_tune_stencil_release(other);
+  EXPECT_EQ(stencil_tune_stencil_tangent(stencil_, 7, &other), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(other, nullptr);
+  ASSERT_EQ(stencil_tune_stencil_stage(stencil_, 0, &other), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_field_next(other, 0), 0) << "a stage has no next step";
+  stencil_tune_stencil_release(other);
+  EXPECT_EQ(stencil_tune_stencil_stage(stencil_, 1, &other), STENCIL_TUNE_INVALID_ARGUMENT);
+  ASSERT_EQ(stencil_tune_stencil_parse("v = u*u[x-1]", 1, &other), STENCIL_TUNE_OK) << message();
+  EXPECT_EQ(stencil_tune_stencil_is_linear(other), 0);
+  stencil_tune_stencil_release(other);
+}
+
 TEST_F(CStencilTest, IsDescribedAndWrittenOut) {
   ASSERT_EQ(stencil_tune_stencil_load("heat2d", &stencil_), STENCIL_TUNE_OK) << message();
   char* text = nullptr;

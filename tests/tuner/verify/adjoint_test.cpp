@@ -1,6 +1,7 @@
 // Derivatives of stencils against the reference: the dot-product test <F' du, g> = <du, adjoint g>.
 #include "generator/stencil/adjoint.hpp"
 
+#include "generator/stencil/tangent.hpp"
 #include "stencil_tune/definition.hpp"
 #include "tests/runtime/expect_error.hpp"
 #include "tuner/verify/reference.hpp"
@@ -179,6 +180,75 @@ TEST_F(AdjointTest, CoefficientsHaveGradientsCellByCell) {
       EXPECT_NEAR((moved(kStep) - moved(-kStep)) / (2 * kStep), std::accumulate(cells.begin(), cells.end(), 0.0), 1e-6);
     }
   }
+}
+
+TEST_F(AdjointTest, OfASymmetricSumIsTheSameToTheKey) {
+  for (const char* text :
+       {"v = u + a*laplacian(u); a = 0.25", "v = a*u[x-1] + a*u[x+1] - b*(u[y-1] + u[y+1]); a = 1; b = 2"}) {
+    const Stencil stencil = parse_stencil(text, 2);
+    EXPECT_EQ(stencil_key(adjoint_of(stencil)), stencil_key(stencil)) << text;
+  }
+  for (const char* text : {"v = u[x-1] - u[x+1]", "v = a*u[x-1] + b*u[x+2]; a = 1; b = 2", "v = u[x-1] + u"}) {
+    const Stencil stencil = parse_stencil(text, 2);
+    EXPECT_NE(canonical_text(adjoint_of(stencil)), canonical_text(stencil)) << text;
+    expect_adjoint_exactly(text, Boundary::zero);
+  }
+}
+
+TEST_F(AdjointTest, TangentsAreDerivativesOfASteps) {
+  for (const char* text : {"v = u + a*laplacian(u); a = 0.5", "v = a*u[x-1]*u + sin(a*u[y+1]) + a^2; a = 0.5",
+                           "p_next = 2*p - q + a*w*laplacian(p); q_next = p + a; a = 0.5"}) {
+    const Stencil stencil = parse_stencil(text, 2);
+    const Stencil tangent = tangent_of(stencil, 0);
+    Named fields = inputs_of(stencil, true);
+    for (const Rotation& rotation : stencil.rotations) {
+      fields[tangent_name(stencil.fields[static_cast<std::size_t>(rotation.to)])] = reals();
+    }
+    for (const Boundary boundary : {Boundary::periodic, Boundary::clamp}) {
+      const Named made = apply(tangent, fields, everywhere(boundary), defaults(tangent));
+      constexpr double kStep = 1e-5;
+      const auto moved = [&](double by) {
+        Named there = fields;
+        for (auto& [name, values] : there) {
+          const auto direction = fields.find(tangent_name(name));
+          for (std::size_t i = 0; direction != fields.end() && i < kCells; ++i) values[i] += by * direction->second[i];
+        }
+        Values coefficients = defaults(stencil);
+        coefficients[0] += by;
+        return apply(stencil, there, everywhere(boundary), coefficients);
+      };
+      const Named plain = apply(stencil, fields, everywhere(boundary), defaults(stencil));
+      const Named up = moved(kStep), down = moved(-kStep);
+      for (const auto& [name, values] : plain) {
+        for (std::size_t i = 0; i < kCells; ++i) {
+          EXPECT_NEAR(made.at(name)[i], values[i], 1e-12) << text;  // its sums may be in another order
+          EXPECT_NEAR(made.at(tangent_name(name))[i], (up.at(name)[i] - down.at(name)[i]) / (2 * kStep), 1e-7) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(AdjointTest, TangentsTakeTurnsWithTheirFields) {
+  const Stencil tangent = tangent_of(find_builtin("heat2d"), 0);
+  ASSERT_EQ(tangent.rotations.size(), 2U);
+  EXPECT_EQ(tangent.fields[static_cast<std::size_t>(tangent.rotations[1].from)], "tangent_u_next");
+  EXPECT_EQ(tangent.fields[static_cast<std::size_t>(tangent.rotations[1].to)], "tangent_u");
+  EXPECT_ERROR(tangent_of(find_builtin("heat2d"), 1), ErrorCode::invalid_argument, "1 coefficients");
+  EXPECT_ERROR(tangent_of(parse_stencil("w = a*u + v[x-1]; a = 1", 2), 0), ErrorCode::invalid_argument, "no rotation");
+}
+
+TEST_F(AdjointTest, AStageStandsAlone) {
+  const Stencil two = parse_definition(
+      "rank = 2\nfields = [\"a\", \"b\", \"c\", \"d\"]\n[coefficients]\nk = 1\nm = 2\n[[stage]]\nb = \"m*a[x-1] + d\"\n"
+      "[[stage]]\nc = \"b[x+1] - k*a\"\n",
+      "two.toml");
+  EXPECT_EQ(stencil_key(stage_of(two, 0)), stencil_key(parse_stencil("b = m*a[x-1] + d; m = 2", 2)));
+  const Stencil second = stage_of(two, 1);
+  EXPECT_EQ(stencil_key(second), stencil_key(parse_stencil("c = b[x+1] - k*a; k = 1", 2)));
+  EXPECT_EQ(second.coefficients.size(), 2U);
+  EXPECT_TRUE(second.rotations.empty());
+  EXPECT_ERROR(stage_of(two, 2), ErrorCode::invalid_argument, "stage 2");
 }
 
 TEST_F(AdjointTest, SaysWhatHasNone) {
