@@ -217,11 +217,11 @@ def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str |
     """The state after `steps` steps, as new tensors, with gradients.
 
     Args:
-        stencil: of a name, a line or a definition's text, not of a file. Gradients are known for those of one stage.
+        stencil: of a name, a line or a definition's text, not of a file.
         fields: one for each of `stencil.inputs`, indexed [z, y, x]; they stay as they are. Those that are not
             contiguous are copied.
-        steps: 1 or more. The backward pass keeps 2 sqrt(steps) states where gradients depend on them, as for
-            coefficients and updates that are not linear.
+        steps: 1 or more. The backward pass keeps 2 sqrt(steps) states where gradients depend on them, as for updates
+            that are not linear.
         boundary: as for lookup().
         coefficients: by name, or a tensor of all in the order of `stencil.coefficients`, with gradients if it requires
             them. On the CPU: reading one on the GPU waits for it.

@@ -1,5 +1,8 @@
 """Stencils from names, files and text."""
 
+import subprocess
+import sys
+
 import pytest
 
 import stencil_tune as st
@@ -14,6 +17,15 @@ p_next = "2*p - p_prev + v * laplacian(p)"
 p_next = "p"
 p = "p_prev"
 """
+
+
+def test_nothing_else_is_needed():
+    """Neither NumPy nor any other library of arrays, to import, look up and export."""
+    code = ("import sys; sys.modules['numpy'] = sys.modules['torch'] = sys.modules['cupy'] = None; import stencil_tune as st; "
+            "k = st.lookup('star3d1r', dims=512, steps=100, gpu='h200'); print(k.match, len(k.export()))")
+    done = subprocess.run([sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    assert done.returncode == 0 and done.stdout.split()[0] in ("exact", "stale"), done.stdout
 
 
 def test_a_line_is_understood():
