@@ -43,7 +43,9 @@ def edges_of(stencil: Stencil, boundary: str, shape: Sequence[int]) -> list[Edge
     """Of each axis of the arrays, z first."""
     kinds = dict.fromkeys("xyz"[:stencil.rank], "hold" if "=" in boundary else boundary)
     if "=" in boundary:
-        kinds.update(part.split("=", 1) for part in boundary.split(","))
+        for part in boundary.split(","):
+            axis, _, kind = part.partition("=")
+            kinds[axis] = kind
     return [Edge(kinds[axis], -stencil._reach[i][0], stencil._reach[i][1], extent)
             for i, (axis, extent) in reversed(list(enumerate(zip("xyz", reversed(shape)))))]
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def by_tangents(run: "Run", inputs: Sequence[Any], gradients: Sequence[Any],
                 coefficients: Mapping[str, float] | None) -> dict[str, Any]:
     """The gradient of each coefficient: a run of the state with its tangents, times the gradient of the state."""
-    given, found = dict(zip(run.stencil.inputs, inputs)), {}
+    given = dict(zip(run.stencil.inputs, inputs))
+    found: dict[str, Any] = {}
     for name in run.stencil.coefficients:
         with_tangents = type(run)(run.stencil.tangent(name), run.boundary, run.steps, run.ops)
         arrays = [given[field] if field in given else run.ops.zeros(inputs[0], inputs[0].shape)

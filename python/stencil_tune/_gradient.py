@@ -312,7 +312,8 @@ class Run:
                     coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> dict[str, Any]:
         """What a stage's inputs get from the gradients of its outputs."""
         given = {f"grad_{name}": self._padded_with_zeros(gradient, edges) for name, gradient in of_outputs.items()}
-        arrays = [given[name] if name in given else self._extended(read[name], edges) for name in stage.adjoint.inputs]
+        values = read or {}
+        arrays = [given[name] if name in given else self._extended(values[name], edges) for name in stage.adjoint.inputs]
         after = self._launched(stage.adjoint, arrays, zeros_outside(edges), coefficients)
         return {name.removeprefix("grad_"): self._folded(array, edges) for name, array in after.items()}
 

@@ -155,9 +155,10 @@ class Kernel(KernelBase):
             ArgumentError: an array of another type, shape, pitch or device, that overlaps, is freed or read-only.
             Error: the kernel cannot be compiled or launched.
         """
+        given: Sequence[Any] = arrays
         if named or len(arrays) != self._count:
-            arrays = self._in_order(arrays, named)
-        fields, where = self._launch_fields(arrays, stream)
+            given = self._in_order(arrays, named)
+        fields, where = self._launch_fields(given, stream)
         values, count = self._coefficients(coefficients)
         low, high = (None, None) if region is None else self.prepared_region(region)
         if origin is None and not step:

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from typing import Any, Mapping, Sequence
+from typing import Any, Literal, Mapping, Sequence, overload
 
 from . import _arrays, _library, _native
 from ._errors import ArgumentError
 from ._kernel import Kernel
 from ._reference import ReferenceKernel
-from ._request import Grid, grid_and_layout
+from ._request import Grid, grid_and_layout, said_rank
 from ._stencil import Stencil, as_stencil
 
 _MOST_ALIGNED = 256  # bytes; more helps no kernel
 
 
+@overload
+def lookup(stencil: Stencil | str | os.PathLike, like: Any = ..., *, device: Literal["cpu"],
+           dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
+           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
+           database: str | os.PathLike | None = ...) -> ReferenceKernel: ...
+
+
+@overload
+def lookup(stencil: Stencil | str | os.PathLike, like: Any = ..., *, device: int | None = ...,
+           dims: int | Sequence[int] | None = ..., shape: Sequence[int] | None = ..., dtype: Any = ...,
+           boundary: str | Mapping[str, str] = ..., steps: int = ..., pitch: int = ..., gpu: str | None = ...,
+           database: str | os.PathLike | None = ...) -> Kernel: ...
+
+
 def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int | Sequence[int] | None = None,
            shape: Sequence[int] | None = None, dtype: Any = None, boundary: str | Mapping[str, str] = "hold",
            steps: int = 1, pitch: int = 0, device: int | str | None = None, gpu: str | None = None,
-           database: str | os.PathLike | None = None) -> Any:
+           database: str | os.PathLike | None = None) -> Kernel | ReferenceKernel:
     """The best kernel known for a stencil on a grid. Compiles nothing yet.
 
     Args:
@@ -41,7 +55,7 @@ def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int 
         ArgumentError: what is asked for does not fit together, or the array is in host memory without device="cpu".
         Error: there is no such GPU, driver or database.
     """
-    chosen = as_stencil(stencil, len(dims if dims is not None else shape) if _says_rank(dims, shape) else 3)
+    chosen = as_stencil(stencil, said_rank(dims, shape))
     grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
                                    steps=steps, pitch=pitch)
     if device == "cpu":
@@ -52,7 +66,7 @@ def lookup(stencil: Stencil | str | os.PathLike, like: Any = None, *, dims: int 
     return _look_up(chosen, grid, -1 if gpu is not None else ordinal, alignment_of(layout), gpu, database)
 
 
-def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Any:
+def lookup_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int) -> Kernel | ReferenceKernel:
     """The same for an array that was read before; the reference where it is in host memory."""
     extents, pitch = _arrays.grid_of(layout, stencil.rank, "the array")
     grid = Grid(extents, pitch, layout.dtype, boundary, steps)
@@ -73,10 +87,6 @@ def _look_up(stencil: Stencil, grid: Grid, device: int, alignment: int, gpu: str
     request.extents[:] = [*grid.extents, 1, 1][:_native.MAX_RANK]
     handle = native.handle(native.lookup, _library.handle_of(database), c.byref(request))
     return Kernel(stencil, grid, handle)
-
-
-def _says_rank(dims: Any, shape: Any) -> bool:
-    return not isinstance(dims, int) and (dims is not None or shape is not None)
 
 
 def _device_of(layout: _arrays.Layout | None, device: int | None) -> int:

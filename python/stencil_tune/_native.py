@@ -6,6 +6,7 @@ import ctypes as c
 import os
 import pathlib
 import threading
+from typing import TYPE_CHECKING, Any
 
 from ._errors import Error, error_of
 
@@ -20,9 +21,9 @@ class Request(c.Structure):
 
 
 class Evidence(c.Structure):
-    _fields_ = [("struct_size", c.c_size_t)] + [
+    _fields_ = [("struct_size", c.c_size_t), *(
         (text, c.c_char_p) for text in ("sentence", "code", "tuned_code", "gpu", "driver", "nvrtc", "tuned_at", "notes")
-    ] + [("tuned_extents", c.c_int64 * MAX_RANK), ("tuned_pitch", c.c_int64), ("gstencils", c.c_double),
+    ), ("tuned_extents", c.c_int64 * MAX_RANK), ("tuned_pitch", c.c_int64), ("gstencils", c.c_double),
          ("share", c.c_double), ("match", c.c_int), ("fused_steps", c.c_int32)]
 
 
@@ -142,6 +143,10 @@ class Library:
             function.argtypes = arguments
             setattr(self, name, function)
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def check(self, status: int) -> None:
         """Raises the error of this thread's last call, unless there is none."""
         if status != 0:
@@ -151,7 +156,7 @@ class Library:
         """What a function that makes something puts at its last argument."""
         made = c.c_void_p()
         self.check(function(*arguments, c.byref(made)))
-        return made.value
+        return made.value or 0
 
     def text(self, function, *arguments) -> str:
         """The same for text, which is copied and freed."""

@@ -54,10 +54,17 @@ def boundary_text(boundary: str | Mapping[str, str]) -> str:
     return ",".join(f"{axis}={kind}" for axis, kind in boundary.items())
 
 
+def said_rank(dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> int:
+    """Axes of the grid that lookup() and tune() are given; 3 where it does not say."""
+    if dims is not None:
+        return 3 if isinstance(dims, int) else len(dims)
+    return 3 if shape is None else len(shape)
+
+
 def _extents(stencil: Stencil, dims: int | Sequence[int] | None, shape: Sequence[int] | None) -> tuple[int, ...]:
     if isinstance(dims, int):
         dims = (dims,) * stencil.rank
-    given = tuple(dims) if dims is not None else tuple(shape)[::-1]
+    given = tuple(dims) if dims is not None else tuple(shape or ())[::-1]
     if len(given) != stencil.rank:
         raise ArgumentError(f"{len(given)} extents: stencil '{stencil.name}' has {stencil.rank} axes")
     return tuple(int(extent) for extent in given)

@@ -13,7 +13,7 @@ from typing import Any, Callable, IO, Mapping, Sequence
 from . import _arrays, _library, _program
 from ._errors import Error
 from ._report import TuningReport
-from ._request import Grid, grid_and_layout
+from ._request import Grid, grid_and_layout, said_rank
 from ._stencil import _DEFINE, _LOAD, Stencil, as_stencil
 
 __all__ = ["TuningReport", "tune"]
@@ -51,8 +51,7 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
         Error: nothing could be tuned; the message has the program's last words.
         KeyboardInterrupt: interrupted before anything was found.
     """
-    rank = len(dims if dims is not None else shape) if not isinstance(dims, int) and (dims or shape) else 3
-    chosen = as_stencil(stencil, rank)
+    chosen = as_stencil(stencil, said_rank(dims, shape))
     grid, layout = grid_and_layout(chosen, like=like, dims=dims, shape=shape, dtype=dtype, boundary=boundary,
                                    steps=steps, pitch=pitch)
     if device is None and layout is not None and layout.device not in (None, _arrays.HOST):
@@ -136,7 +135,8 @@ def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watc
     interrupted = False
     while True:
         try:
-            _read_events(child.stderr, history, words, watch)
+            if child.stderr is not None:
+                _read_events(child.stderr, history, words, watch)
             child.wait()
             return interrupted
         except KeyboardInterrupt:
@@ -148,7 +148,8 @@ def _follow(child: subprocess.Popen, history: list[dict], words: list[str], watc
             child.send_signal(signal.SIGINT)
         except BaseException:  # of the caller's function
             child.send_signal(signal.SIGINT)
-            child.stderr.close()
+            if child.stderr is not None:
+                child.stderr.close()
             child.wait()
             raise
 

@@ -100,7 +100,7 @@ def _each(value: Any, count: int, name: str) -> list:
 
 
 def _indices(shape: Sequence[int]):
-    index = [()]
+    index: list[tuple[int, ...]] = [()]
     for size in shape:
         index = [(*before, i) for before in index for i in range(size)]
     return index
