@@ -37,6 +37,11 @@ template <class T>
 STENCIL_DEVICE T shuffle_down(T value, int delta, int width) {
   return __shfl_down_sync(0xffffffffu, value, delta, width);
 }
+/// The value of that lane, which each lane chooses for itself.
+template <class T>
+STENCIL_DEVICE T shuffle_from(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane, 32);
+}
 
 /// The block's dynamic shared memory.
 STENCIL_DEVICE unsigned char* shared_memory() {

@@ -92,6 +92,10 @@ STENCIL_DEVICE T shuffle_down(T value, int delta, int width, STENCIL_TUNE_CALLER
   const int lane = static_cast<int>(host::self().lane);
   return host::exchange(value, lane % width + delta >= width ? lane : lane + delta, {file, line});
 }
+template <class T>
+STENCIL_DEVICE T shuffle_from(T value, int lane, STENCIL_TUNE_CALLER) {
+  return host::exchange(value, lane, {file, line});
+}
 
 STENCIL_DEVICE unsigned char* shared_memory() { return host::self().shared; }
 
