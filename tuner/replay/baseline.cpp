@@ -18,7 +18,7 @@ double median_of(std::vector<double> values) {
 double mean_cost(const RecordedSpace& space) {
   double working = 0, failing = 0;
   double works = 0, fails = 0;
-  for (const Evaluation& evaluation : space.evaluations) {
+  for (const ConfigurationRecord& evaluation : space.evaluations) {
     (evaluation.failed() ? failing : working) += evaluation.cost_ms;
     (evaluation.failed() ? fails : works) += 1;
   }
@@ -28,7 +28,7 @@ double mean_cost(const RecordedSpace& space) {
 
 double median_cost(const RecordedSpace& space) {
   std::vector<double> costs;
-  for (const Evaluation& evaluation : space.evaluations) costs.push_back(evaluation.cost_ms);
+  for (const ConfigurationRecord& evaluation : space.evaluations) costs.push_back(evaluation.cost_ms);
   return median_of(std::move(costs));
 }
 
@@ -54,7 +54,7 @@ double expected_best(const std::vector<double>& ascending, std::size_t draws) {
 }  // namespace
 
 RandomBaseline::RandomBaseline(const RecordedSpace& space, const ScoreSetup& setup) {
-  for (const Evaluation& evaluation : space.evaluations) {
+  for (const ConfigurationRecord& evaluation : space.evaluations) {
     if (!evaluation.failed()) ascending_.push_back(evaluation.time_ms);
   }
   std::sort(ascending_.begin(), ascending_.end());

@@ -66,7 +66,7 @@ RecordedSpace read_csv_space(const std::string& name, std::string_view text) {
     };
     std::map<std::string, std::string> values;
     for (std::size_t i = 0; i < parameters; ++i) values.emplace(header[i], cells[i]);
-    Evaluation evaluation;
+    ConfigurationRecord evaluation;
     if (!cells[parameters].empty()) evaluation.time_ms = milliseconds(parameters);
     for (const std::size_t column : {parameters + 1, parameters + 2}) {
       if (!cells[column].empty()) evaluation.cost_ms += milliseconds(column);

@@ -46,7 +46,7 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
     std::string name;
     ProblemKey problem;
     std::string gpu;
-    std::map<std::string, Evaluation> by_code;  // the last trial of each
+    std::map<std::string, ConfigurationRecord> by_code;  // the last trial of each
   };
   std::vector<Recorded> problems;
   for (const TrialRecord& trial : TrialStore(database).find({.predicted = false})) {
@@ -58,11 +58,11 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
       at = problems.end() - 1;
     }
     const double time = score(trial);
-    at->by_code[trial.code] = {time > 0 ? time : Evaluation{}.time_ms, kCost};
+    at->by_code[trial.code] = {time > 0 ? time : ConfigurationRecord{}.time_ms, kCost};
   }
   std::vector<RecordedSpace> spaces;
   for (const Recorded& problem : problems) {
-    std::map<std::map<std::string, std::string>, Evaluation> rows;  // codes may differ in what is not used
+    std::map<std::map<std::string, std::string>, ConfigurationRecord> rows;  // codes may differ in what is not used
     for (const auto& [code, evaluation] : problem.by_code) {
       try {
         rows[values_of(with_used_values_alone(parse_code(code)))] = evaluation;

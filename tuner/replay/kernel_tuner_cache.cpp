@@ -34,7 +34,7 @@ RecordedSpace read_kernel_tuner_cache(const std::string& name, const nlohmann::j
       values.emplace(key.get<std::string>(), value_text(entry[key.get<std::string>()]));
     }
     if (!entry.contains("time")) reject(fmt::format("configuration {} has no time", printable(code)));
-    Evaluation evaluation;
+    ConfigurationRecord evaluation;
     if (is_time(entry["time"])) evaluation.time_ms = entry["time"].get<double>();
     evaluation.cost_ms = time_or_zero(entry, "compile_time") + time_or_zero(entry, "benchmark_time");
     builder.add(values, evaluation);

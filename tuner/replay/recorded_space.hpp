@@ -12,7 +12,7 @@
 
 namespace stencil_tune {
 
-struct Evaluation {
+struct ConfigurationRecord {
   double time_ms = std::numeric_limits<double>::infinity();  ///< of the kernel; infinite: it failed
   double cost_ms = 0;                                        ///< what it took to know: compiling and running
 
@@ -22,7 +22,7 @@ struct Evaluation {
 struct RecordedSpace {
   std::string name;
   ConfigurationTable table;
-  std::vector<Evaluation> evaluations;  ///< one a configuration
+  std::vector<ConfigurationRecord> evaluations;  ///< one a configuration
 };
 
 /// A parameter's value in configurations that do not have the parameter; it stands before all others.
@@ -35,7 +35,7 @@ class SpaceBuilder {
 
   /// A configuration's values by their parameters' names. Throws Error(invalid_argument) for other parameters than the
   /// first row's.
-  void add(const std::map<std::string, std::string>& values, Evaluation evaluation);
+  void add(const std::map<std::string, std::string>& values, ConfigurationRecord evaluation);
 
   /// Parameters of one value are left out. Throws Error(invalid_argument) naming the space where nothing is left to
   /// search, where fewer than two configurations work, and where no work cost anything.
@@ -44,7 +44,7 @@ class SpaceBuilder {
  private:
   std::string name_;
   std::vector<std::map<std::string, std::string>> rows_;
-  std::vector<Evaluation> evaluations_;
+  std::vector<ConfigurationRecord> evaluations_;
 };
 
 /// What one file holds: one space, or those of a database. CSV of this project's shared spaces, Kernel Tuner's cache,

@@ -13,7 +13,7 @@ SearchRun replay_run(const RecordedSpace& space, SearchStrategy<Configuration>& 
   while (elapsed < budget_ms) {
     const auto configuration = strategy.propose();
     if (!configuration) break;
-    const Evaluation& evaluation = space.evaluations[*configuration];
+    const ConfigurationRecord& evaluation = space.evaluations[*configuration];
     elapsed += evaluation.cost_ms;
     run.push_back({elapsed, evaluation.time_ms});
     strategy.report(*configuration, evaluation.time_ms);

@@ -33,7 +33,7 @@ TableParameter make_parameter(const std::string& name, const std::set<std::strin
 
 }  // namespace
 
-void SpaceBuilder::add(const std::map<std::string, std::string>& values, Evaluation evaluation) {
+void SpaceBuilder::add(const std::map<std::string, std::string>& values, ConfigurationRecord evaluation) {
   const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
   if (!rows_.empty() &&
       !std::equal(values.begin(), values.end(), rows_.front().begin(), rows_.front().end(), same_name)) {
@@ -48,7 +48,7 @@ RecordedSpace SpaceBuilder::build() const {
   const auto reject = [&](const char* why) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}", name_, why));
   };
-  const auto works = [](const Evaluation& evaluation) { return !evaluation.failed(); };
+  const auto works = [](const ConfigurationRecord& evaluation) { return !evaluation.failed(); };
   if (std::count_if(evaluations_.begin(), evaluations_.end(), works) < 2) {
     reject("a search needs two configurations that work");
   }

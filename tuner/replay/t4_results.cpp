@@ -13,7 +13,7 @@ namespace {
 /// The measured value of the objective; infinite where it is none.
 double objective_of(const nlohmann::json& result) {
   const auto measurements = result.find("measurements");
-  if (measurements == result.end() || !measurements->is_array()) return Evaluation{}.time_ms;
+  if (measurements == result.end() || !measurements->is_array()) return ConfigurationRecord{}.time_ms;
   const auto objectives = result.find("objectives");
   const bool is_named = objectives != result.end() && objectives->is_array() && !objectives->empty();
   const nlohmann::json objective = is_named ? objectives->front() : nlohmann::json("time");
@@ -21,7 +21,7 @@ double objective_of(const nlohmann::json& result) {
     if (!measurement.is_object() || measurement.value("name", nlohmann::json()) != objective) continue;
     if (measurement.contains("value") && is_time(measurement["value"])) return measurement["value"].get<double>();
   }
-  return Evaluation{}.time_ms;
+  return ConfigurationRecord{}.time_ms;
 }
 
 /// The schema says compilation_time and benchmark_time, files say compilation and benchmark, or have the single runs
@@ -56,7 +56,7 @@ RecordedSpace read_t4_results(const std::string& name, const nlohmann::json& res
       if (!is_plain(value)) reject(fmt::format("result {} has no plain value of parameter {}", number, printable(key)));
       values.emplace(key, value_text(value));
     }
-    Evaluation evaluation;
+    ConfigurationRecord evaluation;
     if (result.value("invalidity", nlohmann::json()) == "correct") evaluation.time_ms = objective_of(result);
     const auto times = result.find("times");
     if (times != result.end() && times->is_object()) evaluation.cost_ms = cost_of(*times);

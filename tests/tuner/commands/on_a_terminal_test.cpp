@@ -41,7 +41,7 @@ TEST_F(OnATerminal, NoLineIsWiderThanTheTerminal) {
                                                  {"explain", "direct.bx32.by8", "--dims", "512", "--arch", "sm_90"},
                                                  {"--dims", "512", "--stencil", "no such stencil anywhere"}};
   for (const char* verb :
-       {"tune", "list", "show", "report", "export", "bench", "explain", "stencils", "devices", "db"}) {
+       {"tune", "list", "show", "report", "export", "bench", "explain", "stencils", "devices", "replay", "db"}) {
     commands.push_back({"help", verb});
   }
   for (const int columns : {60, 80, 120}) {

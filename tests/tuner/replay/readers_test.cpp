@@ -170,7 +170,7 @@ TEST_F(ReadSpacesTest, ADatabaseHasASpaceForEachProblemWithEnoughTrials) {
   EXPECT_EQ(spaces[0].table.size(), 24U);
   EXPECT_EQ(spaces[0].table.parameters().size(), 2U);
   EXPECT_EQ(std::count_if(spaces[0].evaluations.begin(), spaces[0].evaluations.end(),
-                          [](const Evaluation& each) { return each.failed(); }),
+                          [](const ConfigurationRecord& each) { return each.failed(); }),
             1);
 }
 

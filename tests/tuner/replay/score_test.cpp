@@ -38,8 +38,8 @@ TEST(ScoreTest, TheBaselineIsTheExpectedBestOfRandomSearch) {
 TEST(ScoreTest, FailuresAddTheirShareToWhatAnEvaluationCosts) {
   SpaceBuilder builder("half fails");
   for (int i = 0; i < 38; ++i) {
-    const Evaluation works{1.0 + i / 2, 100};
-    builder.add({{"x", std::to_string(i)}}, i % 2 == 0 ? works : Evaluation{.cost_ms = 100});
+    const ConfigurationRecord works{1.0 + i / 2, 100};
+    builder.add({{"x", std::to_string(i)}}, i % 2 == 0 ? works : ConfigurationRecord{.cost_ms = 100});
   }
   const RandomBaseline baseline(builder.build(), kSetup);
   EXPECT_EQ(baseline.times().back(), 600);
@@ -66,13 +66,13 @@ TEST(ScoreTest, TheSpreadIsThatOfSingleRuns) {
 
 TEST(ScoreTest, OneRunIsCountedFromWhatItKnowsAtEachTime) {
   const RandomBaseline baseline(nineteen(), kSetup);
-  const SearchRun run{{100, 9}, {250, Evaluation{}.time_ms}, {450, 1}, {700, 5}};
+  const SearchRun run{{100, 9}, {250, ConfigurationRecord{}.time_ms}, {450, 1}, {700, 5}};
   EXPECT_NEAR(score_of(baseline, {run}).of_runs.front(), ((4.0 - 9) / 3 + (3.0 - 9) / 2 + 1 + 1) / 4, 1e-12);
 }
 
 TEST(ScoreTest, RunsThatFoundNothingCountAtTheMedian) {
   const RandomBaseline baseline(nineteen(), kSetup);
-  const Score score = score_of(baseline, {{{500, Evaluation{}.time_ms}}});
+  const Score score = score_of(baseline, {{{500, ConfigurationRecord{}.time_ms}}});
   EXPECT_NEAR(score.of_runs.front(), (-2 - 3.5 - 8 - 8) / 4, 1e-12);
 }
 

@@ -27,9 +27,9 @@ inline RecordedSpace bowl(int best_x = 7, int best_y = 2) {
         const double slower = path[0] == 's' ? 0 : path[0] == 'c' ? 1 : 2;
         const double time = 1 + 0.3 * std::pow(x - best_x, 2) + 0.5 * std::pow(y - best_y, 2) + slower +
                             0.1 * static_cast<double>((x * 7 + y * 3) % 5);
-        const Evaluation works{time, 100 + 10 * time};
+        const ConfigurationRecord works{time, 100 + 10 * time};
         builder.add({{"x", std::to_string(x)}, {"y", std::to_string(y)}, {"path", path}},
-                    x == 3 && y == 3 ? Evaluation{.cost_ms = 50} : works);
+                    x == 3 && y == 3 ? ConfigurationRecord{.cost_ms = 50} : works);
       }
     }
   }

@@ -28,7 +28,7 @@ std::vector<Configuration> all_proposals(const RecordedSpace& space, std::string
 }
 
 std::size_t evaluations_until_the_optimum(const RecordedSpace& space, const std::vector<Configuration>& proposals) {
-  const auto slower = [&](const Evaluation& a, const Evaluation& b) { return a.time_ms < b.time_ms; };
+  const auto slower = [&](const ConfigurationRecord& a, const ConfigurationRecord& b) { return a.time_ms < b.time_ms; };
   const auto optimum = std::min_element(space.evaluations.begin(), space.evaluations.end(), slower);
   const auto found = std::find_if(proposals.begin(), proposals.end(), [&](Configuration each) {
     return space.evaluations[each].time_ms == optimum->time_ms;
