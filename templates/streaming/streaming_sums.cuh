@@ -32,8 +32,10 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
 
   WalkOutput<S, T> output(arguments, box, x, y, first_z);
   Sums sums;
-  typename LateCellsOf<S, T, S::kHasLate>::Type late;
-  if constexpr (S::kHasLate) late.load(in, x, y, first_z);
+  // Where no input is late too: without this loop over none of them compilers make another order of the instructions, and
+  // kernels were tuned with this one.
+  LateCells<S, T> late;
+  late.load(in, x, y, first_z);
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {

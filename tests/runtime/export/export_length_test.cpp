@@ -54,7 +54,7 @@ Length limit_of(const Tuning& tuning) {
   if (tuning.family->name == "system") return {1920, 1425};
   if (tuning.family->name == "direct") return {550, 385};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{1010, 740} : Length{815, 560};
-  return tuning.keeps == Keeps::sums ? Length{815, 610} : Length{620, 440};
+  return tuning.keeps == Keeps::sums ? Length{840, 630} : Length{620, 440};
 }
 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
