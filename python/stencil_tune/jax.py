@@ -222,7 +222,18 @@ def _function_of(written: str, boundary: str, steps: int, coefficients: tuple | 
         return tuple(jnp.zeros_like(field) if gradient is None else _value(gradient)
                      for field, gradient in zip(fields, back))
 
-    function.defvjp(forward, backward)
+    if not run.stencil.is_linear:
+        function.defvjp(forward, backward)
+        return function
+
+    # A linear run's gradient is linear in the one that it is given, and its own gradient is the run.
+    @jax.custom_vjp
+    def back(fields, gradients):
+        return backward(fields, gradients)
+
+    back.defvjp(lambda fields, gradients: (backward(fields, gradients), fields),
+                lambda fields, directions: (tuple(map(jnp.zeros_like, fields)), function(*directions)))
+    function.defvjp(forward, back)
     return function
 
 

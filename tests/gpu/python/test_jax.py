@@ -99,6 +99,14 @@ p_next = "p"
                     modes=["rev"])
 
 
+def test_gradients_of_gradients(heat):
+    from jax.test_util import check_grads
+
+    for boundary in ("hold", "periodic"):
+        check_grads(lambda u, boundary=boundary: stj.advance(heat, u, steps=3, boundary=boundary), (rand(6, 7),), order=2,
+                    modes=["rev"])
+
+
 def test_errors_come_back(heat, tmp_path):
     with pytest.raises(st.ArgumentError, match="reads 1 fields"):
         stj.step(heat, rand(4, 4), rand(4, 4))
