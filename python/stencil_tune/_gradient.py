@@ -14,31 +14,15 @@ import math
 from typing import Any, Mapping, Sequence
 
 from . import _arrays, _fused_back, _lookup
-from ._edges import Edge, edges_of, is_hold_alone, is_periodic, layer, shell, zeros_outside
+from ._edges import Edge, edges_of, is_hold_alone, is_periodic, shell, zeros_outside
 from ._errors import ArgumentError
+from ._padding import ArrayOperations, extended, folded, padded_with_zeros
 from ._request import boundary_text
 from ._stencil import Stencil
 
 _MOST_KERNELS = 256
 _FEW_COEFFICIENTS = 2  # that get a run of tangents each, in place of checkpoints
 _FEW_STEPS = 4  # which checkpoints cost less than a kernel more to compile
-
-
-class ArrayOperations:
-    """Of one library. In place: `a[index] += b[index]`."""
-
-    def empty(self, like: Any) -> Any:
-        raise NotImplementedError
-
-    def zeros(self, like: Any, shape: Sequence[int]) -> Any:
-        raise NotImplementedError
-
-    def copy(self, array: Any) -> Any:
-        raise NotImplementedError
-
-    def total(self, array: Any) -> Any:
-        """The sum over all cells, in f64."""
-        raise NotImplementedError
 
 
 @functools.lru_cache(maxsize=_MOST_KERNELS)
@@ -311,11 +295,11 @@ class Run:
     def _field_part(self, stage: Stage, read: Mapping[str, Any] | None, of_outputs: Mapping[str, Any],
                     coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> dict[str, Any]:
         """What a stage's inputs get from the gradients of its outputs."""
-        given = {f"grad_{name}": self._padded_with_zeros(gradient, edges) for name, gradient in of_outputs.items()}
+        given = {f"grad_{name}": padded_with_zeros(self.ops, gradient, edges) for name, gradient in of_outputs.items()}
         values = read or {}
-        arrays = [given[name] if name in given else self._extended(values[name], edges) for name in stage.adjoint.inputs]
+        arrays = [given[name] if name in given else extended(self.ops, values[name], edges) for name in stage.adjoint.inputs]
         after = self._launched(stage.adjoint, arrays, zeros_outside(edges), coefficients)
-        return {name.removeprefix("grad_"): self._folded(array, edges) for name, array in after.items()}
+        return {name.removeprefix("grad_"): folded(self.ops, array, edges) for name, array in after.items()}
 
     def _coefficient_part(self, stage: Stage, read: Mapping[str, Any], of_outputs: Mapping[str, Any],
                           coefficients: Mapping[str, float] | None) -> dict[str, Any]:
@@ -334,36 +318,3 @@ class Run:
     @staticmethod
     def _known(stencil: Stencil, coefficients: Mapping[str, float] | None) -> dict[str, float] | None:
         return {name: value for name, value in coefficients.items() if name in stencil.coefficients} if coefficients else None
-
-    # ---- what lies outside ----
-
-    def _room(self, array: Any, edges: Sequence[Edge]) -> tuple[Any, tuple[slice, ...]]:
-        """Zeros with room for the layers outside, and where the array is among them."""
-        shape = [edge.extent + (edge.low + edge.high if edge.is_padded else 0) for edge in edges]
-        inside = tuple(slice(edge.low, edge.low + edge.extent) if edge.is_padded else slice(None) for edge in edges)
-        room = self.ops.zeros(array, shape)
-        room[inside] = array
-        return room, inside
-
-    def _padded_with_zeros(self, array: Any, edges: Sequence[Edge]) -> Any:
-        return self._room(array, edges)[0] if any(edge.is_padded for edge in edges) else array
-
-    def _extended(self, array: Any, edges: Sequence[Edge]) -> Any:
-        """The array with what reads beyond its edges get."""
-        if not any(edge.is_padded for edge in edges):
-            return array
-        room, _ = self._room(array, edges)
-        for axis, edge in enumerate(edges):
-            for index, source in edge.outside() if edge.is_padded else ():
-                room[layer(axis, index + edge.low)] = room[layer(axis, source + edge.low)]
-        return room
-
-    def _folded(self, array: Any, edges: Sequence[Edge]) -> Any:
-        """What fell outside is added to the cells that reads there get."""
-        if not any(edge.is_padded for edge in edges):
-            return array
-        for axis, edge in reversed(list(enumerate(edges))):
-            for index, source in edge.outside() if edge.is_padded else ():
-                array[layer(axis, source + edge.low)] += array[layer(axis, index + edge.low)]
-        inside = tuple(slice(edge.low, edge.low + edge.extent) if edge.is_padded else slice(None) for edge in edges)
-        return self.ops.copy(array[inside])
