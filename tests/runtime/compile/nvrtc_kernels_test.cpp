@@ -1,6 +1,7 @@
 // Generated kernels through NVRTC, whose C++ is neither the host compiler's nor nvcc's: what those take it may refuse.
 #include "bench/kernel_code/code_hash.hpp"
 #include "generator/candidates/constraints.hpp"
+#include "generator/definition/definition.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,22 +55,43 @@ TEST(NvrtcKernels, WhatIsLeftOutOfTheTextIsNotCompiled) {
   }
 }
 
+/// Each of the problem's candidates compiles for sm_90.
+void expect_compiled(Compiler& compiler, const Problem& problem, std::initializer_list<const char*> codes) {
+  for (const char* code : codes) {
+    const Tuning tuning = parse_code(code);
+    ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
+    EXPECT_NO_THROW(compiler.compile(generate({problem, tuning}), "sm_90")) << code;
+  }
+}
+
 TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
   const auto compiler = compiler_if_there();
   if (!compiler) GTEST_SKIP() << "no NVRTC here";
-  const Problem problem =
-      make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 8);
-  for (const char* code :
-       {"direct.bx32.by4.rx4.v4.cl4", "tiled.bx32.by8", "streaming.bx32.by4.cz8.regs", "streaming.bx32.by4.cz8.shared",
-        "streaming.bx32.by4.cz8.mixed", "streaming.bx32.by4.cz8.ring.pf1", "streaming.bx32.by4.cz8.regs.sums",
-        "streaming.bx32.by4.cz8.ring.sums.step.tb4", "streaming.bx32.by4.cz8.ring.sums.cpasync",
-        "temporal.bx32.by4.rx2.ry2.v2.pf2.t2", "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2",
-        "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2", "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.sp1",
-        "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"}) {
-    const Tuning tuning = parse_code(code);
-    ASSERT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
-    EXPECT_NO_THROW(compiler->compile(generate({problem, tuning}), "sm_90")) << code;
-  }
+  expect_compiled(*compiler,
+                  make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 8),
+                  {"direct.bx32.by4.rx4.v4.cl4", "tiled.bx32.by8", "streaming.bx32.by4.cz8.regs",
+                   "streaming.bx32.by4.cz8.shared", "streaming.bx32.by4.cz8.mixed", "streaming.bx32.by4.cz8.ring.pf1",
+                   "streaming.bx32.by4.cz8.regs.sums", "streaming.bx32.by4.cz8.ring.sums.step.tb4",
+                   "streaming.bx32.by4.cz8.ring.sums.cpasync", "temporal.bx32.by4.rx2.ry2.v2.pf2.t2",
+                   "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2", "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2",
+                   "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.sp1", "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"});
+}
+
+TEST(NvrtcKernels, PipelinesOfWarpsCompile) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  expect_compiled(*compiler,
+                  make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {}, {2, {4096, 4096, 1}}, 0, 32),
+                  {"systolic.rx7.pf2.t8.tg4.rb2.sh132", "systolic.rx7.pf1.t8.tg4.rb2.split.sh132",
+                   "systolic.rx7.pf2.t8.tg4.rb2.words.sh132"});
+}
+
+TEST(NvrtcKernels, WholeStepsOfSystemsCompile) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const Stencil yee = load_definition("corpus/yee3d.toml");
+  expect_compiled(*compiler, make_problem(yee, ElementType::f32, {}, {3, {256, 256, 256}}, 0, 8, kWholeStep),
+                  {"system.bx32.by4.rx2.ry2.v2.pf2.t1.ch2", "system.bx32.by4.rx2.ry2.v2.sectors.tmarows.pf2.t1.ch2"});
 }
 
 TEST(NvrtcKernels, KernelsWithPointsCompile) {
