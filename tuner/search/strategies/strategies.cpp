@@ -13,8 +13,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::array kStrategies{
-    NamedStrategy{"portfolio", "bayesian and local, whichever finds improvements",
-                  make_portfolio},
+    NamedStrategy{"portfolio", "bayesian and local, whichever finds improvements", make_portfolio},
     NamedStrategy{"bayesian", "expected improvement by a Gaussian process", make_bayesian},
     NamedStrategy{"local", "iterated local search: better neighbours, then a few random steps", make_local_search},
     NamedStrategy{"annealing", "simulated annealing", make_annealing},
