@@ -82,7 +82,8 @@ class Library {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A stencil by the name of a built-in ("heat3d", "star3d2r") or from a definition file (a path that ends in .toml).
+/// A stencil by name ("heat3d", "star3d2r", "yee3d"; find_stencil()) or from a definition file (a path that ends in
+/// .toml).
 /// Throws Error(unknown_name) with the nearest name, Error(file_io), Error(malformed_definition).
 Stencil load_stencil(const std::string& name_or_file);
 

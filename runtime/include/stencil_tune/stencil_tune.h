@@ -202,7 +202,7 @@ stencil_tune_status stencil_tune_reload(stencil_tune_library* library);
 
 /* Stencils from text. Those of `stencil_tune_request::stencil` need none of these. */
 
-/** By the name of a built-in, or from a definition file (*.toml). */
+/** By name, of a built-in or of an equation of the corpus, or from a definition file (*.toml). */
 stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_tune_stencil** stencil);
 /** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields stand in the order of the text:
  * u_next, u. rank: axes, 1 to 3. */
