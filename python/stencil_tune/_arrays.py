@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes as c
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 from ._errors import ArgumentError
 
@@ -195,50 +195,57 @@ def read(array: Any, stream: int | None = None) -> Layout:
 
 # ---- the short way: for arrays of a layout that was seen before ------------------------------------------------------
 
-def _match_torch(layout: Layout) -> Callable[[Any], int | None]:
-    import torch
+Matcher = Callable[[Sequence[Any]], "list[int] | None"]
 
+
+def _match_torch(kind: Any, layout: Layout) -> Matcher:
     shape, strides, device = layout.shape, layout.strides, layout.device
     dtype = next(dtype for dtype, name in _torch_dtypes.items() if name == layout.dtype)
 
-    def match(tensor) -> int | None:
-        if (tensor.shape == shape and tensor.stride() == strides and tensor.dtype is dtype and
-                tensor.get_device() == device and not tensor.requires_grad):
-            return tensor.data_ptr()
-        return None
+    def match(tensors: Sequence[Any]) -> list[int] | None:
+        found = []
+        for tensor in tensors:
+            if (type(tensor) is not kind or tensor.shape != shape or tensor.stride() != strides or
+                    tensor.dtype is not dtype or tensor.get_device() != device or tensor.requires_grad):
+                return None
+            found.append(tensor.data_ptr())
+        return found
 
-    assert isinstance(dtype, torch.dtype)
     return match
 
 
-def _match_cupy(layout: Layout) -> Callable[[Any], int | None]:
+def _match_cupy(kind: Any, layout: Layout) -> Matcher:
     size = BYTES[layout.dtype]
     shape, strides, device = layout.shape, tuple(stride * size for stride in layout.strides), layout.device
     name = layout.dtype
     dtypes: dict[Any, bool] = {}
 
-    def match(array) -> int | None:
-        dtype = array.dtype
-        fits = dtypes.get(dtype)
-        if fits is None:
-            fits = dtypes[dtype] = dtype_name(dtype) == name
-        if fits and array.shape == shape and array.strides == strides:
+    def match(arrays: Sequence[Any]) -> list[int] | None:
+        found = []
+        for array in arrays:
+            if type(array) is not kind:
+                return None
+            dtype = array.dtype
+            fits = dtypes.get(dtype)
+            if fits is None:
+                fits = dtypes[dtype] = dtype_name(dtype) == name
             memory = array.data
-            if memory.device_id == device:
-                return memory.ptr
-        return None
+            if not fits or array.shape != shape or array.strides != strides or memory.device_id != device:
+                return None
+            found.append(memory.ptr)
+        return found
 
     return match
 
 
-def matcher(array: Any, layout: Layout) -> Callable[[Any], int | None] | None:
-    """For arrays of this one's type: a function that gives the address of one with just this layout, else None.
+def matcher(array: Any, layout: Layout) -> Matcher | None:
+    """For arrays of this one's type: a function that gives the addresses of some with just this layout, else None.
 
     None for types of arrays that say more than that, such as a stream.
     """
     if is_torch(array):
-        return _match_torch(layout)
-    return _match_cupy(layout) if is_cupy(array) else None
+        return _match_torch(type(array), layout)
+    return _match_cupy(type(array), layout) if is_cupy(array) else None
 
 
 def is_torch(array: Any) -> bool:

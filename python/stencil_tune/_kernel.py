@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import struct
 import weakref
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from . import _arrays, _native, _streams
 from ._arguments import Evidence, KernelBase
 from ._errors import ArgumentError
 from ._points import Points, Positions
+from ._regions import Regions, as_numbers, box_of
 from ._request import Grid
 from ._stencil import Stencil
-
-
-class _Box(NamedTuple):
-    """Cells, as the C interface takes them."""
-
-    low: Any
-    high: Any
 
 
 class Kernel(KernelBase):
@@ -42,7 +37,11 @@ class Kernel(KernelBase):
         self._fields_type = c.c_void_p * self._count
         self._wanted = (grid.shape, grid.strides, grid.dtype)
         self._places = list(enumerate(stencil._order))
-        self._matchers: dict[type, Any] = {}  # of arrays that passed before
+        self._argument_at = [stencil._order.index(place) for place in range(self._count)]
+        self._is_ordered = self._argument_at == list(range(self._count))
+        self._pack = struct.Struct(f"{self._count}P").pack
+        self._step = native.step_on_device
+        self._matchers: dict[type, _arrays.Matcher | None] = {}  # by the type of arrays that passed before
         self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
         self._must_write = [place in stencil._writes for place in stencil._order]
 
@@ -158,12 +157,13 @@ class Kernel(KernelBase):
         given: Sequence[Any] = arrays
         if named or len(arrays) != self._count:
             given = self._in_order(arrays, named)
-        fields, where = self._launch_fields(given, stream)
-        values, count = self._coefficients(coefficients)
-        low, high = (None, None) if region is None else self.prepared_region(region)
-        if origin is None and not step:
-            status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
+        addresses, where = self._addresses(given, stream)
+        fields = self._pack(*addresses)
+        if coefficients is None and region is None and origin is None and not step:
+            status = self._step(self._handle, where, fields)
         else:
+            values, count = self._coefficients(coefficients)
+            low, high = (None, None) if region is None else map(as_numbers, self._box(region))
             status = self._native.launch_at_on_device(self._handle, self._origin(origin), step, where, fields,
                                                       self._count, values, count, low, high)
         if status:
@@ -191,9 +191,9 @@ class Kernel(KernelBase):
         """
         if len(arrays) != self._count:
             self._in_order(arrays, {})
-        fields, where = self._launch_fields(arrays, stream, whole=True)
+        before, where = self._addresses(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
-        before = list(fields)
+        fields = self._fields_type(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
         if points is not None:
             given = points._addresses(self, steps, series, records, where)
@@ -206,11 +206,29 @@ class Kernel(KernelBase):
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
-        array_at = {before[place]: arrays[i] for i, place in self._places}
+        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._places}
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
             arrays[:] = [after[place] for _, place in self._places]
         return self._result(after)
+
+    def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
+                       coefficients: Mapping[str, float] | None = None) -> None:
+        """One step in several regions, in one call: as a call for each of them. They must not overlap."""
+        if len(arrays) != self._count:
+            self._in_order(arrays, {})
+        addresses, where = self._addresses(arrays, stream)
+        values, count = self._coefficients(coefficients)
+        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._pack(*addresses), self._count,
+                                                               values, count, regions.boxes, regions.number))
+
+    def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> Regions:
+        """For update_regions(), of slices of the arrays: the cells in them that a step updates."""
+        boxes = [self._box(region) for region in regions]
+        return Regions(as_numbers([value for low, high in boxes for value in (*low, *high)]), len(boxes))
+
+    def _box(self, region: Sequence[slice]) -> tuple[list[int], list[int]]:
+        return box_of(region, self.dims, self.updated())
 
     def place_points(self, sources: Positions | None = None, receivers: Positions | None = None, *,
                      every: int = 1) -> Points:
@@ -241,32 +259,25 @@ class Kernel(KernelBase):
             raise ArgumentError(f"origin has {len(origin)} coordinates, the arrays have {self.stencil.rank} axes")
         return (c.c_int64 * 3)(*[*(int(value) for value in reversed(origin)), 0, 0][:3])
 
-    def _launch_fields(self, arrays: Sequence[Any], stream: Any, whole: bool = False):
+    def _addresses(self, arrays: Sequence[Any], stream: Any, whole: bool = False) -> tuple[list[int], int]:
         """Addresses in the stencil's order, and the stream."""
-        if _native._forked or not _native._gpu_used:
+        if _native._forked:
             _native.use_gpu()
-        matchers = self._matchers
-        fields = self._fields_type()
-        for i, place in self._places:  # the short way: all of a layout that passed before
-            array = arrays[i]
-            match = matchers.get(type(array))
-            if match is None:
-                break
-            address = match(array)
-            if address is None:
-                break
-            fields[place] = address
-        else:
-            if stream is None:
-                return fields, _streams.current(arrays[0], self.device or 0)
-            return fields, _streams.address_of(stream)
-        return self._read_fields(arrays, stream, whole)
+        match = self._matchers.get(type(arrays[0]))
+        found = None if match is None else match(arrays)  # the short way: all of a layout that passed before
+        if found is None:
+            return self._read_addresses(arrays, stream, whole)
+        if not self._is_ordered:
+            found = [found[i] for i in self._argument_at]
+        if stream is None:
+            return found, _streams.current(arrays[0], self.device or 0)
+        return found, _streams.address_of(stream)
 
-    def _read_fields(self, arrays: Sequence[Any], stream: Any, whole: bool):
+    def _read_addresses(self, arrays: Sequence[Any], stream: Any, whole: bool) -> tuple[list[int], int]:
         """The same for arrays that are looked at closely."""
         device = self.device
         where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
-        fields = self._fields_type()
+        fields = [0] * self._count
         shape, strides, dtype = self._wanted
         announced = None
         for i, place in self._places:
@@ -313,17 +324,3 @@ class Kernel(KernelBase):
         if before is not None and before != announced:
             raise ArgumentError("the arrays announce different streams: order them, and say stream=")
         return announced
-
-    def prepared_region(self, region: Sequence[slice] | _Box) -> _Box:
-        """For calls that come again: takes the place of `region` there. Cells of the slices that a step updates."""
-        if isinstance(region, _Box):
-            return region
-        if len(region) != self.stencil.rank:
-            raise ArgumentError(f"region has {len(region)} slices, the arrays have {self.stencil.rank} axes")
-        low, high = (c.c_int64 * 3)(0, 0, 0), (c.c_int64 * 3)(1, 1, 1)
-        for axis, (cells, extent, updated) in enumerate(zip(reversed(region), self.dims, reversed(self.updated()))):
-            start, stop, step = cells.indices(extent)
-            if step != 1:
-                raise ArgumentError("region has a slice with a step")
-            low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
-        return _Box(low, high)

@@ -19,6 +19,11 @@ class ArrayOperations:
     def copy(self, array: Any) -> Any:
         raise NotImplementedError
 
+    def add_each(self, sums: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Adds each array to the sum in its place."""
+        for total, array in zip(sums, arrays):
+            total += array
+
     def total(self, array: Any) -> Any:
         """The sum over all cells, in f64."""
         raise NotImplementedError

@@ -146,7 +146,8 @@ def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping
     like = jax.ShapeDtypeStruct(inputs[0].shape, inputs[0].dtype)
     call = _call(text)
     zeros = [jnp.zeros(like.shape, like.dtype) for _ in call.zeros]
-    return jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
+    made = jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
+    return list(made)
 
 
 # ---- gradients ---------------------------------------------------------------------------------------------------------

@@ -426,6 +426,18 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(
     const int64_t* origin, int64_t step, struct CUstream_st* stream, void** fields, int32_t field_count, int64_t steps,
     const double* coefficients, int32_t coefficient_count);
 
+/* Fewer arguments and fewer calls for languages in which both cost more than the launch. Since 0.5. */
+
+/** stencil_tune_launch_on_device() of the whole grid with the stencil's own coefficients; all fields are given. */
+stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                void* const* fields);
+/** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z, then
+ * high x, y, z of each. Where one is refused, those before it were launched. */
+stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                        void* const* fields, int32_t field_count,
+                                                        const double* coefficients, int32_t coefficient_count,
+                                                        const int64_t* boxes, int32_t box_count);
+
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);
 
