@@ -46,7 +46,9 @@ void reject_more_than_id(const po::variables_map& values, std::string_view verb,
     others.erase("expr");
   }
   auto option = given_problem_option(others);
-  if (!option && values.count("gpu") > 0) option = "gpu";
+  for (const char* choice : {"gpu", "objective"}) {
+    if (!option && values.count(choice) > 0) option = choice;
+  }
   if (!option) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{} {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both",

@@ -81,11 +81,12 @@ typedef struct stencil_tune_request {
   const stencil_tune_stencil* parsed; /**< in place of `stencil`; needed until stencil_tune_lookup() returns */
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
+  const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
 #define STENCIL_TUNE_REQUEST_INIT \
-  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL }
+  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL }
 
 /** Where winners are from, and what happens when something is missing. */
 typedef struct stencil_tune_options {

@@ -186,6 +186,10 @@ TEST_F(CApiTest, ErrorsAreStatusesWithMessages) {
   EXPECT_NE(message().find("request"), std::string::npos);
   EXPECT_EQ(stencil_tune_lookup(library_, &request_, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
   EXPECT_EQ(stencil_tune_prepare(nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  request_.objective = "speed";
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_UNKNOWN_NAME);
+  EXPECT_NE(message().find("unknown objective 'speed' (known: time, burst, energy)"), std::string::npos) << message();
+  request_.objective = "energy";
   request_.stencil = "heat5d";
   EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_UNKNOWN_NAME);
   EXPECT_NE(message().find("heat5d"), std::string::npos);

@@ -455,7 +455,7 @@ class OwnWinnersTest : public CommandLineTest {
     change(trial);
     Database opened = Database::open(database);
     TrialStore(opened).insert(trial);
-    WinnerStore(opened).settle(trial.problem, trial.platform.gpu);
+    WinnerStore(opened).settle(trial.problem, trial.platform.gpu, Objective::burst);
   }
 };
 
