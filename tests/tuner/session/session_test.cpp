@@ -188,7 +188,8 @@ TEST_F(SessionTest, KnownCandidatesThatCannotRunArePassedOverAndNamed) {
   EXPECT_TRUE(result.passed_over[1].starts_with("direct.bx32.by1024: ")) << result.passed_over[1];
   ASSERT_TRUE(result.winner);
   EXPECT_LT(result.winner->gstencils, 1e6);
-  EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.code, result.winner->code);
+  EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.code,
+            result.winner->code);
 }
 
 class RunSessionTest : public SessionTest {
