@@ -1,0 +1,54 @@
+// What a DistributedKernel and its DistributedFields stand for.
+#pragma once
+
+#include "distributed/halo_exchange.hpp"
+#include "runtime/library/kernel_state.hpp"
+#include "stencil_tune/distributed.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace stencil_tune {
+
+class PointRun;
+
+/// Does not change after it was made.
+struct DistributedKernel::Impl {
+  std::shared_ptr<Communicator> ranks;
+  std::optional<Decomposition> grid;
+  std::optional<Kernel> kernel;
+  std::optional<Problem> whole;      ///< one step of the whole grid
+  int per_exchange = 1;              ///< steps
+  std::vector<int> with_halos;       ///< fields
+  std::vector<ExchangePlan> before;  ///< [k - 1]: of the fields that k steps change, before these
+  std::unique_ptr<HaloExchange> exchange;
+
+  const Kernel::State& state() const { return kernel->state(); }
+  const Problem& problem() const { return state().step; }  ///< of this rank's arrays
+  int rank() const { return ranks->rank(); }
+  Box inner() const;                                               ///< own cells, counted from the array's first
+  ExchangePlan plan_of_all(const std::vector<int>& fields) const;  ///< as many layers as arrays have
+
+  /// Throws Error(invalid_argument) for what no run can have, and what the communicator throws where a rank is lost.
+  void check(const DistributedFields::Impl& fields, std::int64_t steps, Span<const double> coefficients) const;
+  /// What it is given was checked. points: null for none.
+  void advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
+               Span<const double> coefficients, const Place& place, PointRun* points) const;
+};
+
+struct DistributedFields::Impl {
+  std::shared_ptr<DistributedKernel::Impl> kernel;
+  std::vector<DeviceBuffer> memory;
+  std::vector<void*> buffers;  ///< of each field, now
+  std::vector<bool> changed;   ///< so that halos must be exchanged whatever comes next
+
+  /// Where fields were changed by their owner, all their halos. Returns whether those of all fields that steps change
+  /// are right now.
+  bool refresh(CUstream_st* stream);
+
+  /// For the cells of a field that a checkpoint has.
+  std::vector<std::byte> checkpoint_room(int field) const;
+};
+
+}  // namespace stencil_tune

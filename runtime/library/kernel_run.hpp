@@ -1,0 +1,48 @@
+// A run of steps in pieces: Kernel::advance, or what does other work between its launches.
+#pragma once
+
+#include "runtime/library/kernel_state.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stencil_tune {
+
+class PointRun;
+
+/// Throws Error(invalid_argument) for fields, steps or coefficients that no run of the kernel can have.
+void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
+                   std::span<const double> coefficients);
+
+/// Everything that it is given was checked, and outlives it. Asynchronous on the stream.
+class KernelRun {
+ public:
+  /// Copies the layers that no step writes from the current fields to the buffers that these will take turns with.
+  /// points: null for none.
+  KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
+            std::span<void* const> fields, std::span<const double> coefficients);
+
+  /// The steps that come next, by the kernels of the plan, those that fuse most first.
+  void advance(std::int64_t steps);
+
+  /// The buffer that holds each field once the stream gets there, then the spare ones.
+  std::span<void* const> buffers() const { return buffers_; }
+
+  /// After the last step: copies what stands in spare buffers to the caller's, and says which field stands where.
+  void leave(std::span<void*> fields);
+
+ private:
+  bool takes_part(const Sweep& sweep, std::size_t number) const;
+  void launch(const Sweep& sweep, std::size_t number);
+
+  const Kernel::State& state_;
+  PointRun* points_;
+  Place here_;
+  CUstream_st* stream_;
+  std::span<const double> coefficients_;
+  std::vector<void*> spares_;
+  std::vector<void*> buffers_;
+};
+
+}  // namespace stencil_tune
