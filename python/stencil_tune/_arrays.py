@@ -103,9 +103,9 @@ _DL_CPU, _DL_CUDA, _DL_CUDA_HOST, _DL_CUDA_MANAGED = 1, 2, 3, 13
 _DL_DTYPES = {(2, 64): "f64", (2, 32): "f32", (2, 16): "f16", (4, 16): "bf16"}
 _DL_READ_ONLY = 1
 
-_capsule_pointer = c.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = c.c_void_p
-_capsule_pointer.argtypes = [c.py_object, c.c_char_p]
+capsule_pointer = c.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype = c.c_void_p
+capsule_pointer.argtypes = [c.py_object, c.c_char_p]
 _capsule_is = c.pythonapi.PyCapsule_IsValid
 _capsule_is.restype = c.c_int
 _capsule_is.argtypes = [c.py_object, c.c_char_p]
@@ -114,9 +114,9 @@ _capsule_is.argtypes = [c.py_object, c.c_char_p]
 def _dl_tensor(capsule) -> tuple[_DLTensor, bool]:
     """What a capsule that nobody has consumed holds, and whether it may be written to."""
     if _capsule_is(capsule, b"dltensor"):
-        return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), True
+        return _DLTensor.from_address(capsule_pointer(capsule, b"dltensor")), True
     if _capsule_is(capsule, b"dltensor_versioned"):
-        held = _DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, b"dltensor_versioned"))
+        held = _DLManagedTensorVersioned.from_address(capsule_pointer(capsule, b"dltensor_versioned"))
         if held.major > 1:
             raise ArgumentError(f"DLPack {held.major}.{held.minor}: this package knows 1")
         return held.tensor, not held.flags & _DL_READ_ONLY

@@ -144,6 +144,9 @@ class Library:
             function.restype = result
             function.argtypes = arguments
             setattr(self, name, function)
+        # With the interpreter's lock held, and exceptions raised.
+        self.step_of_arrays = c.PYFUNCTYPE(c.c_int, _HANDLE, c.c_void_p, c.py_object)(
+            ("stencil_tune_step_of_arrays", library))
 
     if TYPE_CHECKING:
 

@@ -132,7 +132,8 @@ class ReferenceKernel(KernelBase):
         views: list[Any] = [None] * count
         for place, array in zip(self.stencil._order, given):
             views[place] = self._view(array, self.stencil.fields[place])
-            values[place] = numpy.ascontiguousarray(views[place], dtype=numpy.float64).copy()
+            with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
+                values[place] = numpy.array(views[place], dtype=numpy.float64, order="C")
         self._refuse_overlap(views)
         extents = (c.c_int64 * 3)(*[*self.dims, 1, 1][:3])
         numbers = self.stencil.coefficient_values(coefficients)

@@ -1,11 +1,12 @@
 """Arrays as PyTorch, CuPy and JAX have them, and the short way that calls take once a layout has passed."""
 
+import ctypes
 import sys
 import types
 
 import numpy
 import pytest
-from device_arrays import DlpackArray, aligned
+from device_arrays import CUDA, DlpackArray, DLTensor, aligned, new_capsule
 
 import stencil_tune as st
 from stencil_tune import _arrays
@@ -44,10 +45,37 @@ class Array:
         self.data = types.SimpleNamespace(ptr=host.ctypes.data, device_id=device)
 
 
+class ExchangedTensor(Tensor):
+    """Tells a library in C what it is (DLPackExchangeAPI of dlpack.h 1.3), as tensors of newer PyTorch do."""
+
+    described = 0
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+    def describe(array, to):
+        if not isinstance(array, ExchangedTensor):
+            return -1
+        ExchangedTensor.described += 1
+        host, axes = array.host, ctypes.c_int64 * array.host.ndim
+        array.kept = axes(*host.shape), axes(*(stride // host.itemsize for stride in host.strides))
+        to[0] = DLTensor(host.ctypes.data, CUDA, array.ordinal, host.ndim, 2, 8 * host.itemsize, 1, *array.kept, 0)
+        return 0
+
+    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+    def current_stream(kind, device, to):
+        to[0] = STREAM + device
+        return 0
+
+    table = (ctypes.c_void_p * 7)(1, None, None, None, None, ctypes.cast(describe, ctypes.c_void_p),
+                                  ctypes.cast(current_stream, ctypes.c_void_p))
+    name = b"dlpack_exchange_api"  # a capsule keeps no copy
+    __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(table), name, None)
+
+
 class JaxArray(DlpackArray):
     pass
 
 
+KINDS = [Tensor, ExchangedTensor, Array]
 Tensor.__module__, Array.__module__, JaxArray.__module__ = "torch", "cupy", "jaxlib.xla_extension"
 
 
@@ -71,7 +99,7 @@ def made(gpus):
     return make
 
 
-@pytest.mark.parametrize("kind", [Tensor, Array])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("definition", [SUM, TURNED])
 def test_every_call_computes_on_the_current_stream(kind, definition, libraries, made, gpus, monkeypatch):
     kernel = st.lookup(st.stencil(definition, rank=2), like=kind(made()))
@@ -87,7 +115,19 @@ def test_every_call_computes_on_the_current_stream(kind, definition, libraries, 
     assert gpus.stream == 0x99
 
 
-@pytest.mark.parametrize("kind", [Tensor, Array])
+def test_tensors_that_tell_in_c_what_they_are_are_not_asked_in_python(libraries, made, gpus, monkeypatch):
+    kernel = st.lookup(st.stencil(SUM, rank=2), like=ExchangedTensor(made()))
+    u, v = made(), made()
+    kernel(ExchangedTensor(u), ExchangedTensor(v))
+    monkeypatch.setattr(Tensor, "data_ptr", None)
+    v[...] = 0
+    before = ExchangedTensor.described
+    kernel(ExchangedTensor(u), ExchangedTensor(v))
+    assert ExchangedTensor.described == before + 2 and gpus.stream == STREAM
+    numpy.testing.assert_array_equal(v[:-1, 1:], u[:-1, :-1] + 10 * u[1:, 1:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_runs_and_regions_go_the_short_way_too(kind, libraries, made):
     kernel = st.lookup("u_next = u[x-1] + 0.5*u; ", like=kind(made(shape=(2, 4, 32))))
     for _ in range(2):
@@ -105,7 +145,7 @@ def test_runs_and_regions_go_the_short_way_too(kind, libraries, made):
         assert v[:, 1:3, 1:].any() and not v[:, 0].any() and not v[:, 3].any()
 
 
-@pytest.mark.parametrize("kind", [Tensor, Array])
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_does_not_fit_is_refused_after_calls_that_did(kind, libraries, made, gpus):
     kernel = st.lookup(st.stencil(SUM, rank=2), like=kind(made()))
     u, v = kind(made()), kind(made())
@@ -115,8 +155,8 @@ def test_what_does_not_fit_is_refused_after_calls_that_did(kind, libraries, made
     cases = [(kind(made(numpy.float64)), "cells of f64"), (kind(made(shape=(6, 33))), r"shape \(6, 33\)"),
              (kind(made(shape=(6, 64))[:, :32]), "64 cells from one row"), (kind(made(shape=(6, 64))[:, ::2]), "neighbours"),
              (kind(made(device=1), device=1), "is in GPU 1"), (kind(gpus.own(made(), -1)), "no device memory")]
-    if kind is Tensor:
-        cases.append((Tensor(made(), requires_grad=True), "requires a gradient"))
+    if kind is not Array:
+        cases.append((kind(made(), requires_grad=True), "requires a gradient"))
     for wrong, match in cases:
         for given in ((wrong, v), (u, wrong)):
             with pytest.raises(st.ArgumentError, match=match):
@@ -127,11 +167,14 @@ def test_what_does_not_fit_is_refused_after_calls_that_did(kind, libraries, made
     kernel(u, v)
 
 
-def test_arrays_of_two_libraries_in_one_call(libraries, made):
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_of_two_libraries_in_one_call(kind, libraries, made):
     u, v = made(), made()
-    kernel = st.lookup(st.stencil(SUM, rank=2), like=Tensor(u))
+    kernel = st.lookup(st.stencil(SUM, rank=2), like=kind(u))
     for _ in range(2):
-        kernel(Tensor(u), Array(v))
+        kernel(kind(u), kind(v))
+        v[...] = 0
+        kernel(kind(u), Array(v))
         numpy.testing.assert_array_equal(v[:-1, 1:], u[:-1, :-1] + 10 * u[1:, 1:])
 
 

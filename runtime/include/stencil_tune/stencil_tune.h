@@ -439,6 +439,24 @@ stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* ker
                                                         const double* coefficients, int32_t coefficient_count,
                                                         const int64_t* boxes, int32_t box_count);
 
+/** How arrays of a Python library are read where the library has DLPack 1.3's exchange interface in C: PyTorch. */
+typedef struct stencil_tune_exchange {
+  size_t struct_size;                       /**< sizeof(stencil_tune_exchange) */
+  const void* table;                        /**< the DLPackExchangeAPI of the arrays' type, of dlpack.h 1 */
+  void* (*item)(void* arrays, ptrdiff_t i); /**< array i, borrowed: PyTuple_GetItem() */
+  void* (*release_lock)(void);              /**< of the interpreter, for the launch: PyEval_SaveThread() */
+  void (*take_lock)(void* thread);          /**< PyEval_RestoreThread() */
+  const int32_t* fields;                    /**< the field that each array is */
+  int32_t count;                            /**< of arrays: as many as the stencil has fields */
+  int32_t reserved;                         /**< 0 */
+} stencil_tune_exchange;
+
+/** stencil_tune_step_on_device() on arrays, on the current stream of their library; the caller holds the interpreter's
+ * lock. STENCIL_TUNE_INVALID_ARGUMENT for an array on another GPU, or of another type, extents or pitch; where it is none
+ * of the library's, a Python exception is set too. */
+stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
+                                                void* arrays);
+
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);
 
