@@ -61,6 +61,22 @@ Box DistributedKernel::Impl::inner() const {
   return inner;
 }
 
+/// Own cells that the first launch of each sweep computes from own cells alone.
+std::vector<Box> DistributedKernel::Impl::early_boxes() const {
+  std::vector<Box> boxes;
+  for (const Sweep& sweep : state().plan) {
+    const HaloLayers need = halo_need(sweep.stages.front().problem, sweep.steps).arrays;
+    const Extents& extents = problem().extents;
+    Box box = inner();
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (box.low[axis] > 0) box.low[axis] += need[axis].low;
+      if (box.high[axis] < extents.n[axis]) box.high[axis] -= need[axis].high;
+    }
+    boxes.push_back(box);
+  }
+  return boxes;
+}
+
 ExchangePlan DistributedKernel::Impl::plan_of_all(const std::vector<int>& fields) const {
   std::vector<FieldHalo> halos;
   for (const int field : fields) halos.push_back({field, grid->halo()});
@@ -91,6 +107,9 @@ DistributedKernel::DistributedKernel(Library& library, std::shared_ptr<Communica
     made.exchange = std::make_unique<HaloExchange>(driver, group, made.problem(), *made.state().stages().front().loaded,
                                                    made.plan_of_all(made.with_halos));
     made.exchange->prepare();
+    if (!options.overlap) return;
+    made.overlap = std::make_unique<Overlap>(driver);
+    made.overlap->early = made.early_boxes();
   });
 }
 
@@ -126,6 +145,20 @@ void DistributedKernel::Impl::check(const DistributedFields::Impl& fields, std::
   ranks->check();
 }
 
+void DistributedKernel::Impl::advance_once(KernelRun& run, std::int64_t steps, CUstream_st* stream) const {
+  const ExchangePlan& plan = before[static_cast<std::size_t>(steps - 1)];
+  if (!overlap) {
+    exchange->run(plan, run.buffers(), stream);
+    return run.advance(steps);
+  }
+  overlap->ready.record(stream);
+  overlap->ready.hold_back(overlap->stream.get());
+  exchange->run(plan, run.buffers(), overlap->stream.get());
+  overlap->arrived.record(overlap->stream.get());
+  const SplitLaunch split{.early = overlap->early, .arrive = [&] { overlap->arrived.hold_back(stream); }};
+  run.advance(steps, &split);
+}
+
 void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
                                       Span<const double> coefficients, const Place& place, PointRun* points) const {
   if (steps == 0) return;
@@ -136,9 +169,12 @@ void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Im
   KernelRun run(state(), points, start, stream, fields.buffers, coefficients);
   for (std::int64_t left = steps; left > 0;) {
     const std::int64_t now = std::min<std::int64_t>(left, per_exchange);
-    if (!right) exchange->run(before[static_cast<std::size_t>(now - 1)], run.buffers(), stream);
+    if (right) {
+      run.advance(now);
+    } else {
+      advance_once(run, now, stream);
+    }
     right = false;
-    run.advance(now);
     left -= now;
   }
   run.leave(fields.buffers);

@@ -1,5 +1,7 @@
 // Kernel::advance: plans of fused launches and single steps, with points or without.
 #include "runtime/library/kernel_run.hpp"
+
+#include "runtime/library/box_parts.hpp"
 #include "runtime/library/point_run.hpp"
 #include "runtime/library/stage_launch.hpp"
 #include "stencil_tune/kernel.hpp"
@@ -64,11 +66,11 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
   copy_held_layers(state_, stream_, buffers_);
 }
 
-void KernelRun::advance(std::int64_t steps) {
+void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
   for (std::size_t number = 0; number < state_.plan.size(); ++number) {
     const Sweep& sweep = state_.plan[number];
     if (!takes_part(sweep, number)) continue;
-    for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number);
+    for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number, std::exchange(split, nullptr));
   }
 }
 
@@ -83,14 +85,32 @@ bool KernelRun::takes_part(const Sweep& sweep, std::size_t number) const {
   return !sweep.in_background || is_loaded(sweep, state_.driver->current_context_id());
 }
 
-void KernelRun::launch(const Sweep& sweep, std::size_t number) {
+void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
+  StageLaunch{*state_.driver, stage, stream_, buffers_, coefficients_, box, here_}.run();
+}
+
+void KernelRun::launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const {
+  const Box first = intersection(early, stage.updated);
+  if (first.cells() == 0) {
+    split.arrive();
+    return launch_stage(stage, std::nullopt);
+  }
+  launch_stage(stage, first);
+  split.arrive();
+  for (const Box& rest : around(stage.updated, first)) launch_stage(stage, rest);
+}
+
+void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split) {
+  if (split != nullptr && points_ != nullptr) split->arrive();
   for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
-    const StageLaunch launch{*state_.driver, sweep.stages[stage], stream_, buffers_,
-                             coefficients_,  std::nullopt,        here_};
-    if (points_ == nullptr) {
-      launch.run();
-    } else {
+    const StageKernel& kernel = sweep.stages[stage];
+    if (points_ != nullptr) {
+      const StageLaunch launch{*state_.driver, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
       points_->launch(number, static_cast<int>(stage), launch);
+    } else if (split != nullptr && stage == 0) {
+      launch_split(kernel, split->early[number], *split);
+    } else {
+      launch_stage(kernel, std::nullopt);
     }
   }
   here_.step += sweep.steps;

@@ -4,6 +4,8 @@
 #include "runtime/library/kernel_state.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,13 @@ class PointRun;
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
                    std::span<const double> coefficients);
 
+/// A launch in two parts, so that cells may still arrive while the first runs.
+struct SplitLaunch {
+  /// For each sweep of the plan: cells of its first launch that need nothing of what arrives; may be empty.
+  std::span<const Box> early;
+  std::function<void()> arrive;  ///< after them: what is launched later comes after the arrival
+};
+
 /// Everything that it is given was checked, and outlives it. Asynchronous on the stream.
 class KernelRun {
  public:
@@ -23,8 +32,9 @@ class KernelRun {
   KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
             std::span<void* const> fields, std::span<const double> coefficients);
 
-  /// The steps that come next, by the kernels of the plan, those that fuse most first.
-  void advance(std::int64_t steps);
+  /// The steps that come next, by the kernels of the plan, those that fuse most first. split: of the first launch; with
+  /// points it waits for the arrival as a whole.
+  void advance(std::int64_t steps, const SplitLaunch* split = nullptr);
 
   /// The buffer that holds each field once the stream gets there, then the spare ones.
   std::span<void* const> buffers() const { return buffers_; }
@@ -34,7 +44,9 @@ class KernelRun {
 
  private:
   bool takes_part(const Sweep& sweep, std::size_t number) const;
-  void launch(const Sweep& sweep, std::size_t number);
+  void launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split);
+  void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
+  void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;
   PointRun* points_;

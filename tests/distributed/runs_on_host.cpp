@@ -73,9 +73,9 @@ bool is_profile(const Stencil& stencil, std::size_t field) {
 }  // namespace
 
 std::string DistributedRun::describe() const {
-  return fmt::format("{} {} {} cut {} T={} per exchange {}", request.stencil.name, to_string(request.extents),
+  return fmt::format("{} {} {} cut {} T={} per exchange {}{}", request.stencil.name, to_string(request.extents),
                      to_string(request.boundaries, request.extents.rank), to_string(cut, request.extents.rank), fused,
-                     per_exchange);
+                     per_exchange, overlap ? ", overlapped" : "");
 }
 
 SharedHostDriver& RunsOnHost::driver() {
@@ -114,12 +114,14 @@ std::vector<Cells> RunsOnHost::on_one_domain(const DistributedRun& run, const st
 
 std::vector<Cells> RunsOnHost::on_ranks(const DistributedRun& run, const std::vector<Cells>& start) {
   ThreadRanks ranks(run.cut[0] * run.cut[1] * run.cut[2]);
+  const auto slowest = static_cast<std::size_t>(run.request.extents.rank) - 1;
+  if (run.overlap && run.cut[slowest] == ranks.size()) ranks.arrive_late();
   Library library = this->library(run.fused);
   std::vector<Cells> gathered(start.size());
   const Stencil& stencil = run.request.stencil;
   const auto errors = ranks.run([&](const std::shared_ptr<Communicator>& communicator) {
     DistributedKernel kernel(library, communicator, run.request,
-                             {.cut = run.cut, .steps_per_exchange = run.per_exchange});
+                             {.cut = run.cut, .overlap = run.overlap, .steps_per_exchange = run.per_exchange});
     CUstream_st* stream = driver().create_stream();
     kernel.prepare(stream);
     DistributedFields fields(kernel);

@@ -31,6 +31,12 @@ class SharedHostDriver : public HostDriver {
     const std::scoped_lock lock(mutex_);
     HostDriver::launch(function, grid, block, shared_bytes, argument, stream);
   }
+  /// What travels on a stream of its own arrives when another one waits for it, and not before.
+  void wait_for_event(CUstream_st* stream, CUevent_st*) override { LateArrival::of_thread().wait(stream); }
+  CUevent_st* create_event() override {
+    const std::scoped_lock lock(mutex_);
+    return HostDriver::create_event();
+  }
   CUstream_st* create_stream() override {
     const std::scoped_lock lock(mutex_);
     return HostDriver::create_stream();
@@ -47,6 +53,7 @@ struct DistributedRun {
   int per_exchange = 0;       ///< 0: as the library chooses
   std::vector<int> steps{5};  ///< of the calls of advance, one after another
   Place place{};
+  bool overlap = false;
 
   std::string describe() const;
 };

@@ -15,16 +15,16 @@ class ThreadCommunicator final : public Communicator {
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return ranks_.size_; }
 
-  void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st*) override {
+  void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) override {
     for (const Transfer& send : sends) {
       const auto* bytes = static_cast<const std::byte*>(send.data);
       ranks_.send(rank_, send.peer, {bytes, bytes + send.bytes});
     }
-    for (const Transfer& receive : receives) {
-      const std::vector<std::byte> message = ranks_.receive(receive.peer, rank_);
-      if (message.size() != receive.bytes)
-        throw Error(ErrorCode::internal, "a message has another length than expected");
-      std::memcpy(receive.data, message.data(), message.size());
+    const std::vector<Transfer> all(receives.begin(), receives.end());
+    if (ranks_.late_ && LateArrival::of_thread().takes(stream)) {
+      LateArrival::of_thread().postpone([this, all] { receive(all); });
+    } else {
+      receive(all);
     }
   }
 
@@ -39,6 +39,16 @@ class ThreadCommunicator final : public Communicator {
   void abort() noexcept override { ranks_.abort(rank_); }
 
  private:
+  void receive(const std::vector<Transfer>& receives) {
+    for (const Transfer& receive : receives) {
+      const std::vector<std::byte> message = ranks_.receive(receive.peer, rank_);
+      if (message.size() != receive.bytes) {
+        throw Error(ErrorCode::internal, "a message has another length than expected");
+      }
+      std::memcpy(receive.data, message.data(), message.size());
+    }
+  }
+
   ThreadRanks& ranks_;
   int rank_;
 };
@@ -64,7 +74,6 @@ std::vector<std::string> ThreadRanks::run(const std::function<void(const std::sh
 void ThreadRanks::send(int from, int to, Bytes message) {
   const std::scoped_lock lock(mutex_);
   require_whole();
-  bytes_sent_ += message.size();
   messages_[{from, to}].push_back(std::move(message));
   changed_.notify_all();
 }

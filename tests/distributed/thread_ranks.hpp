@@ -17,16 +17,42 @@
 
 namespace stencil_tune {
 
+/// Receives of this thread's rank on the stream that it made wait for another: they come when the other waits in turn.
+class LateArrival {
+ public:
+  static LateArrival& of_thread() {
+    thread_local LateArrival late;
+    return late;
+  }
+
+  bool takes(CUstream_st* stream) const { return stream == side_ && stream != nullptr; }
+  void postpone(std::function<void()> deliver) { deliver_ = std::move(deliver); }
+  void wait(CUstream_st* stream) {
+    if (deliver_) {
+      std::exchange(deliver_, nullptr)();
+    } else {
+      side_ = stream;
+    }
+  }
+
+ private:
+  CUstream_st* side_ = nullptr;
+  std::function<void()> deliver_;
+};
+
 class ThreadRanks {
  public:
   explicit ThreadRanks(int size, std::chrono::milliseconds timeout = std::chrono::seconds(120))
       : size_(size), timeout_(timeout) {}
 
+  int size() const { return size_; }
+
   /// Runs the body on one thread a rank. Returns what each threw; empty where it threw nothing. A rank that throws
   /// gives the group up.
   std::vector<std::string> run(const std::function<void(const std::shared_ptr<Communicator>&)>& body);
 
-  std::size_t bytes_sent() const { return bytes_sent_; }
+  /// From now on what travels beside a launch arrives late: of exchanges that nothing is unpacked from.
+  void arrive_late() { late_ = true; }
 
  private:
   friend class ThreadCommunicator;
@@ -49,7 +75,7 @@ class ThreadRanks {
   std::vector<std::deque<Bytes>> said_ = std::vector<std::deque<Bytes>>(static_cast<std::size_t>(size_));
   std::vector<std::size_t> heard_ = std::vector<std::size_t>(static_cast<std::size_t>(size_), 0);
   int lost_ = -1;
-  std::size_t bytes_sent_ = 0;
+  bool late_ = false;
 };
 
 }  // namespace stencil_tune

@@ -27,7 +27,11 @@ namespace stencil_tune {
 class DistributedFields;
 
 struct DistributedOptions {
-  Cut cut{0, 0, 0};            ///< parts along each axis; all 0: those for which least is sent
+  Cut cut{0, 0, 0};  ///< parts along each axis; all 0: those for which least is sent
+  /// Cells that need nothing of the halo are updated while it travels on a stream of its own, and those around them
+  /// after it. A launch becomes up to seven then, and fused steps are made more than once near the cuts: worth it where
+  /// links are slow. Runs with points wait for their halos.
+  bool overlap = false;
   int steps_per_exchange = 0;  ///< halos are as deep as these need; 0: as many as the kernel fuses, if parts allow it
 };
 
