@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import torch
 
 from . import _native, _streams
-from ._gradient import Run
+from ._gradients.run import Run
 from ._kernel import Kernel
 
 _ALIGNED = 256  # bytes, as PyTorch allocates

@@ -20,9 +20,10 @@ import jax
 import jax.numpy as jnp
 
 from . import _arrays, _lookup, _xla
-from ._edges import edges_of, shell
 from ._errors import ArgumentError
-from ._gradient import ArrayOperations, Run
+from ._gradients.edges import edges_of, shell
+from ._gradients.padding import ArrayOperations
+from ._gradients.run import Run
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil
 from ._xla import CallFrame

@@ -19,7 +19,9 @@ from typing import Mapping, Sequence
 import torch
 
 from ._errors import ArgumentError
-from ._gradient import ArrayOperations, Run, kernel_for
+from ._gradients.padding import ArrayOperations
+from ._gradients.run import Run
+from ._lookup import kernel_for
 from ._quick import QuickRun
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil

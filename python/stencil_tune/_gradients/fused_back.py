@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from ._edges import Edge, shell, zeros_outside
+from .._lookup import kernel_for
+from .edges import Edge, shell, zeros_outside
 
 if TYPE_CHECKING:
-    from ._gradient import Run
+    from .run import Run
 
 
 def by_tangents(run: "Run", inputs: Sequence[Any], gradients: Sequence[Any],
@@ -37,8 +38,6 @@ class _HeldLayers:
     """
 
     def __init__(self, run: "Run", gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]):
-        from ._gradient import kernel_for
-
         self.run, self.edges = run, edges
         self.coefficients = run._known(run.adjoint, coefficients)
         self.layers = list(shell(edges, 0))
@@ -109,8 +108,6 @@ class _HeldLayers:
         return self.regions[times]
 
     def _through_layers(self, given: Any) -> None:
-        from ._gradient import kernel_for
-
         kernel = kernel_for(self.run.adjoint, [self.sum, self.other], zeros_outside(self.edges))
         kernel.update_regions(self.sum, self.other, regions=kernel.prepared_regions(self.layers),
                               coefficients=self.coefficients)

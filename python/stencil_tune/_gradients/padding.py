@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ._edges import Edge, layer
+from .edges import Edge, layer
 
 
 class ArrayOperations:
