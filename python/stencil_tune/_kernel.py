@@ -84,7 +84,7 @@ class Kernel(KernelOnArrays):
         Args:
             path: of the file, which is written; None: its text is returned.
             name: of the launcher; None: after the file, else after the stencil.
-            stage: of the stencil.
+            stage: of the stencil; -1: whole steps, where one launch makes them.
             with_main: adds a self-check and a benchmark.
             split_header: declares the launcher in a header beside the file.
             architecture: "sm_90"; None: what the kernel was looked up for.

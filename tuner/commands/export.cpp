@@ -3,7 +3,6 @@
 
 #include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/space.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
@@ -120,24 +119,6 @@ WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id
                 fmt::format("winner {} cannot run any more, tune again: {}", id, *objection));
   }
   return winner;
-}
-
-/// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
-/// stages; else a plain kernel.
-std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
-  const Limits limits = limits_of_architecture(architecture);
-  Problem step = problem;
-  step.steps = 1;
-  if (problem.stage == kWholeStep) {
-    Tuning single = tuning;
-    single.steps = 1;
-    return is_legal({step, single}, limits) ? std::optional(single) : std::nullopt;
-  }
-  for (const Family* family : families()) {
-    if (family->fuses_steps) continue;
-    if (const auto single = default_candidate(*family, step, limits)) return single;
-  }
-  return std::nullopt;
 }
 
 }  // namespace

@@ -69,6 +69,8 @@ void print_evidence(const WinnerRecord& winner) {
   print_fitted("evidence:\n  {1}{4}, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
                fmt::format("{}{:.1f} GStencil/s", mark, trial.gstencils), 100 * trial.share, trial.ceiling_gbs,
                trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
+  print_fitted("  effective bandwidth {}{:.0f} GB/s: fields that a step changes count twice, known ones once\n", mark,
+               effective_gbs(trial));
   if (const std::string load = load_text(trial); !load.empty()) print_fitted("  {}\n", load);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
