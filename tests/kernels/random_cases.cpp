@@ -114,13 +114,21 @@ Problem random_grid(Draw& draw, const Problem& planned, const Tuning& tuning) {
   return grid;
 }
 
+/// What a definition says of edges may be mirrored once alone.
+bool has_room_for_mirrors(const Problem& grid) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.extents.rank); ++axis) {
+    if (grid.extents.n[axis] < least_extent(grid.stencil, axis)) return false;
+  }
+  return true;
+}
+
 std::vector<Problem> random_grids(Draw& draw, const Problem& planned, const Limits& limits, const Tuning& tuning) {
   std::vector<Problem> grids;
   const auto add = [&](const Problem& grid) {
     if (updated_box(grid).cells() == 0 || grid.allocated_cells() > kMostCells || reads(grid, tuning) > kMostReads) {
       return;
     }
-    if (is_legal({grid, tuning}, limits)) grids.push_back(grid);
+    if (has_room_for_mirrors(grid) && is_legal({grid, tuning}, limits)) grids.push_back(grid);
   };
   add(planned);
   for (int tries = 0; tries < kGridTries && grids.size() < kMostGrids; ++tries) {
@@ -147,10 +155,12 @@ Tuning textbook_form(Draw& draw, const Space& space, const Tuning& drawn) {
   return space.legal(used) ? used : drawn;
 }
 
-/// Many steps of some stencils cannot: neighbours drive each other apart until rounding has changed everything.
+/// Many steps of some stencils cannot: neighbours drive each other apart until rounding has changed everything. Nor can
+/// some whole steps: all that one stage decides may be lost in the next.
 bool can_be_verified(const Problem& problem, const Tuning& tuning) {
   const int sweeps = sweeps_per_launch(tuning);
-  return sweeps == 1 || sharp_numbers(problem, sweeps).sharpness.share >= kSharp;
+  if (sweeps == 1 && problem.stage != kWholeStep) return true;
+  return sharp_numbers(problem, sweeps).sharpness.share >= kSharp;
 }
 
 /// A problem, and what chooses the family of its candidates.
@@ -170,7 +180,8 @@ std::optional<RandomCase> try_case(Draw& draw, Plan plan, Choice choose) {
     if (!tuning) return std::nullopt;
     if (draw.one_in(2)) tuning = textbook_form(draw, space, *tuning);
     std::vector<Problem> grids = random_grids(draw, result.planned, limits, *tuning);
-    if (grids.empty() || !can_be_verified(result.planned, *tuning)) continue;
+    std::erase_if(grids, [&](const Problem& grid) { return !can_be_verified(grid, *tuning); });
+    if (grids.empty()) continue;
     result.host_case = {*tuning, std::move(grids), result.planned};
     return result;
   }

@@ -1,9 +1,11 @@
 // Whole steps of systems that nobody wrote. Thousands of them: scripts/check-long random.
 #include "tests/kernels/random_systems.hpp"
 
+#include "generator/candidates/family.hpp"
 #include "generator/stencil/problem.hpp"
 #include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/random_cases.hpp"
+#include "tuner/verify/sharpness.hpp"
 
 #include <gtest/gtest.h>
 
@@ -50,6 +52,15 @@ TEST(RandomSystems, AreOfAllKinds) {
   EXPECT_GT(in_place, 10);
   EXPECT_GT(passes_on, 10) << "outputs that end within the step";
   EXPECT_GT(beside, 10) << "constants read beside the cell";
+}
+
+TEST(RandomSystems, AreDrawnSoThatACheckWouldNoticeAWrongOne) {
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{7009}}) {  // 7009: one step, as drawn at first
+    const HostCase drawn = random_system_case(seed).host_case;
+    for (const Problem& grid : drawn.problems) {
+      EXPECT_GE(sharp_numbers(grid, sweeps_per_launch(drawn.tuning)).sharpness.share, kSharp) << describe(drawn);
+    }
+  }
 }
 
 TEST(RandomSystems, AreRightInEveryCell) {
