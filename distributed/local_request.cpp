@@ -1,9 +1,12 @@
 #include "distributed/local_request.hpp"
 
+#include "generator/cut/part_problem.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -56,14 +59,10 @@ int feasible_steps(const Problem& whole, int ranks, const Cut& cut, int wanted) 
 
 Request request_of_part(const Request& whole, const Decomposition& grid, const Box& cells, int steps) {
   Request request = whole;
-  const Problem problem = whole_problem(whole);
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    request.extents.n[axis] = cells.high[axis] - cells.low[axis];
-    request.boundaries[axis] = problem.boundaries[axis];
-    if (grid.cut()[axis] == 1 || problem.boundaries[axis] != Boundary::periodic) continue;
-    request.boundaries[axis] = Boundary::hold;
-    request.stencil.boundary[axis].reset();
-  }
+  PartForm form = form_of_part(whole_problem(whole), grid.cut());
+  request.stencil = std::move(form.stencil);
+  request.boundaries = form.boundaries;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) request.extents.n[axis] = cells.high[axis] - cells.low[axis];
   request.pitch = padded_pitch(request.extents.n[0], request.type);
   request.steps = steps;
   return request;

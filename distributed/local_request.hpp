@@ -17,8 +17,7 @@ Decomposition decompose(const Problem& whole, int ranks, const Cut& cut, int ste
 /// The most steps, `wanted` at most, for which parts are as thick as their halos; at least 1.
 int feasible_steps(const Problem& whole, int ranks, const Cut& cut, int wanted);
 
-/// What one rank looks up, for its array or for its own cells alone: the whole grid's boundaries, but hold where a
-/// periodic axis is cut, since halos answer for what lies beyond it.
+/// What one rank looks up, for its array or for its own cells alone (form_of_part).
 Request request_of_part(const Request& whole, const Decomposition& grid, const Box& cells, int steps);
 
 }  // namespace stencil_tune

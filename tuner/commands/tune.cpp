@@ -11,6 +11,7 @@
 #include "tuner/commands/database_option.hpp"
 #include "tuner/commands/dry_run.hpp"
 #include "tuner/commands/interrupt.hpp"
+#include "tuner/commands/many_gpus.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/step_tuning.hpp"
 #include "tuner/commands/tuning_run.hpp"
@@ -59,6 +60,7 @@ CommandLine tune_command_line() {
   add_tuning_options(line);
   add_device_option(line);
   add_prediction_options(line);
+  add_many_gpus_options(line);
   add_database_option(line);
   auto& output = line.group("output");
   output.add_options()("json", "the final table as JSON on standard output")(
@@ -239,6 +241,7 @@ int run_tune(const Arguments& arguments) {
   const bool quiet = is_quiet(*values);
   if (!quiet) say_what_was_understood(*values, problems.front().stencil);
   const Target target = choose_target(*values);
+  if (values->count("gpus") > 0) return predict_many_gpus(*values, problems, target);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
   for (const Problem& problem : problems) {
     if (problem.stage == kWholeStep) {

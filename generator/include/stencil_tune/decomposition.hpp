@@ -12,8 +12,8 @@ namespace stencil_tune {
 
 /// Layers of cells at the two ends of an axis.
 struct HaloWidth {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
+  std::int64_t low = 0;   ///< before the first cell
+  std::int64_t high = 0;  ///< behind the last
 
   friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.low == b.low && a.high == b.high; }
   friend bool operator!=(const HaloWidth& a, const HaloWidth& b) { return !(a == b); }
@@ -39,10 +39,10 @@ class Decomposition {
   /// grid does not have, or thinner than the halo that their neighbours take from them.
   Decomposition(const Extents& grid, const Boundaries& boundaries, const Cut& cut, const HaloLayers& halo);
 
-  const Extents& grid() const noexcept { return grid_; }     ///< the whole
-  const Cut& cut() const noexcept { return cut_; }           ///< parts along each axis
-  const HaloLayers& halo() const noexcept { return halo_; }  ///< where there is a neighbour
-  int ranks() const noexcept { return cut_[0] * cut_[1] * cut_[2]; }
+  const Extents& grid() const noexcept { return grid_; }              ///< the whole
+  const Cut& cut() const noexcept { return cut_; }                    ///< parts along each axis
+  const HaloLayers& halo() const noexcept { return halo_; }           ///< where there is a neighbour
+  int ranks() const noexcept { return cut_[0] * cut_[1] * cut_[2]; }  ///< parts in all
 
   std::array<int, kMaxRank> part(int rank) const;  ///< which one along each axis, from 0
   Box owned(int rank) const;                       ///< cells of the grid
