@@ -101,7 +101,7 @@ __device__ inline float cell_or_ghost(const float* in, int x, int y, int width, 
 }
 
 __global__ void __launch_bounds__(kThreads) convolution2d(const float* __restrict__ in, const float* __restrict__ mask,
-                                                          float* __restrict__ out, int width, int height) {
+                                                          float* __restrict__ out, int width, int height, int) {
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const int left = static_cast<int>(blockIdx.x) * kTileX, top = static_cast<int>(blockIdx.y) * kTileY;
 
