@@ -1,13 +1,21 @@
-// The kernels of kernels/: their definitions parse, leave candidates, and have the textbook's kernel among them.
+// The kernels of kernels/: their definitions parse, leave candidates, have the textbook's kernel among them, and
+// compile. STENCIL_TUNE_CASES: how many combinations of each are drawn to be compiled; scripts/check-long kernels takes
+// many.
 #include "generator/own_kernel/own_kernel.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
 #include <ostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -60,6 +68,38 @@ std::int64_t product_of(const std::vector<WholeExpression>& expressions, const W
   return product;
 }
 
+std::string type_of(const KernelArgument& argument) {
+  static const std::map<CellType, std::string> kNames{{CellType::f32, "float"},
+                                                      {CellType::i32, "int"},
+                                                      {CellType::u32, "unsigned"},
+                                                      {CellType::i64, "long long"},
+                                                      {CellType::u64, "unsigned long long"},
+                                                      {CellType::u8, "unsigned char"}};
+  const std::string& type = kNames.at(argument.type);
+  if (!argument.is_array) return type;
+  return argument.role == Role::input ? "const " + type + "*" : type + "*";
+}
+
+/// With a #define for each parameter. The declaration gives the kernel the name that its definition has for it, and
+/// holds the definition's arguments against the kernel's.
+KernelSource source_of(const OwnKernel& kernel, const WholeValues& values) {
+  std::string text;
+  for (const OwnParameter& parameter : kernel.parameters) {
+    text += "#define " + parameter.name + ' ' + std::to_string(values.at(parameter.name)) + '\n';
+  }
+  std::string arguments;
+  for (const KernelArgument& argument : kernel.arguments) {
+    arguments += (arguments.empty() ? "" : ", ") + type_of(argument);
+  }
+  text += "extern \"C\" __global__ void " + kernel.name + '(' + arguments + ");\n" + kernel.source;
+  return {.text = std::move(text), .entry = kernel.name};
+}
+
+std::size_t cases() {
+  const char* text = std::getenv("STENCIL_TUNE_CASES");
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : 2;
+}
+
 class ShippedKernel : public ::testing::TestWithParam<Shipped> {
  protected:
   /// Sizes and parameters of the textbook's candidate.
@@ -107,6 +147,25 @@ TEST_P(ShippedKernel, LaunchesWholeWarpsOfAtMost1024Threads) {
     EXPECT_LE(threads, 1024);
     EXPECT_EQ(threads % 32, 0) << "shuffles of a whole warp";
     EXPECT_GE(product_of(kernel.launch.grid, values), 1);
+  }
+}
+
+TEST_P(ShippedKernel, CompilesForBothArchitectures) {
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = open_nvrtc();
+  } catch (const Error&) {
+    GTEST_SKIP() << "no NVRTC here";
+  }
+  auto candidates = drawn(kernel);
+  candidates.resize(std::min(candidates.size(), cases()));
+  candidates.push_back(textbook());
+  for (const WholeValues& values : candidates) {
+    for (const char* architecture : {"sm_80", "sm_90"}) {
+      const KernelResources resources = compiler->compile(source_of(kernel, values), architecture).resources;
+      EXPECT_GT(resources.registers, 0);
+      EXPECT_LE(resources.static_shared, 48 << 10);
+    }
   }
 }
 
