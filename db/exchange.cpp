@@ -1,6 +1,7 @@
 #include "db/exchange.hpp"
 
 #include "db/fields.hpp"
+#include "db/object_reader.hpp"
 #include "db/stored_code.hpp"
 #include "db/validate.hpp"
 #include "generator/printable.hpp"
@@ -14,8 +15,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
-#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -26,77 +25,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "stencil-tune winners";
 constexpr int kVersion = 2;
 constexpr int kDeepest = 3;  // file, list, winner, trial
-
-[[noreturn]] void reject(const std::string& why) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("import: {}; nothing was imported", printable(why)));
-}
-
-void check_object(const Json& value, std::string_view what) {
-  if (!value.is_object()) reject(fmt::format("{} must be an object", what));
-}
-
-/// Takes members out of an object one by one; what is left over was not expected.
-class ObjectReader {
- public:
-  ObjectReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-    check_object(object_, where_);
-  }
-
-  template <typename Value>
-  void operator()(std::string_view field, Value& value) {
-    const Json& member = take(field);
-    if constexpr (kIsNamed<Value>) {
-      parse_name(text(member, field), value);
-    } else if constexpr (std::is_same_v<Value, std::string>) {
-      value = text(member, field);
-    } else if constexpr (std::is_same_v<Value, bool>) {
-      if (!member.is_boolean()) fail(field, "must be true or false");
-      value = member.get<bool>();
-    } else if constexpr (std::is_same_v<Value, double>) {
-      if (!member.is_number()) fail(field, "must be a number");
-      value = member.get<double>();
-    } else {
-      value = integer<Value>(member, field);
-    }
-  }
-
-  const Json& take(std::string_view field) {
-    const auto member = object_.find(std::string(field));
-    if (member == object_.end()) fail(field, "is missing");
-    taken_.emplace(field);
-    return *member;
-  }
-
-  void expect_no_more() const {
-    if (taken_.size() == object_.size()) return;
-    for (const auto& [field, value] : object_.items()) {
-      if (!taken_.contains(field)) fail(field, "is not a known field");
-    }
-  }
-
- private:
-  [[noreturn]] void fail(std::string_view field, std::string_view why) const {
-    reject(fmt::format("{}: '{}' {}", where_, field, why));
-  }
-
-  const std::string& text(const Json& member, std::string_view field) const {
-    if (!member.is_string()) fail(field, "must be a text");
-    return member.get_ref<const std::string&>();
-  }
-
-  template <typename Value>
-  Value integer(const Json& member, std::string_view field) const {
-    if (!member.is_number_integer()) fail(field, "must be a whole number");
-    const bool in_range = member.is_number_unsigned() ? std::in_range<Value>(member.get<std::uint64_t>())
-                                                      : std::in_range<Value>(member.get<std::int64_t>());
-    if (!in_range) fail(field, "is out of range");
-    return static_cast<Value>(member.get<std::int64_t>());
-  }
-
-  const Json& object_;
-  std::string where_;
-  std::set<std::string, std::less<>> taken_;
-};
 
 Json to_json(const WinnerRecord& winner) {
   Json trial = Json::object();
@@ -118,10 +46,10 @@ WinnerRecord winner_from_json(const Json& json, int version, const std::string& 
   }
   trial.expect_no_more();
   if (!std::isfinite(winner.naive_gstencils) || winner.naive_gstencils < 0) {
-    reject(where + ": 'naive_gstencils' must be finite and not negative");
+    reject_import(where + ": 'naive_gstencils' must be finite and not negative");
   }
-  if (winner.trials_seen < 0) reject(where + ": 'trials_seen' must not be negative");
-  if (winner.trial.outcome != Outcome::ok) reject(where + ": a winner's outcome must be ok");
+  if (winner.trials_seen < 0) reject_import(where + ": 'trials_seen' must not be negative");
+  if (winner.trial.outcome != Outcome::ok) reject_import(where + ": a winner's outcome must be ok");
   validate_foreign(winner.trial);
   return winner;
 }
@@ -129,7 +57,7 @@ WinnerRecord winner_from_json(const Json& json, int version, const std::string& 
 /// Called for every value as it is read, so that what goes deeper than a trial's fields never takes memory.
 bool require_shallow(int depth, Json::parse_event_t event, Json&) {
   const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-  if (opens && depth > kDeepest) reject("it is nested more deeply than winners are");
+  if (opens && depth > kDeepest) reject_import("it is nested more deeply than winners are");
   return true;
 }
 
@@ -147,7 +75,7 @@ WinnerRecord winner_from_json(const Json& json, int version, std::size_t index) 
     return winner_from_json(json, version, where);
   } catch (const Error& error) {
     if (std::string_view(error.what()).starts_with("import: ")) throw;
-    reject(fmt::format("{}: {}", where, error.what()));
+    reject_import(fmt::format("{}: {}", where, error.what()));
   }
 }
 
@@ -171,7 +99,7 @@ std::string read_winners_file(const std::filesystem::path& path) {
     text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
   if (text.size() > kLongestWinners) {
-    reject(
+    reject_import(
         fmt::format("'{}' holds more than {} MiB: more than any winners take", path.string(), kLongestWinners >> 20));
   }
   if (!file.eof()) {
@@ -185,20 +113,21 @@ std::vector<WinnerRecord> parse_winners(std::string_view text) {
   try {
     file = Json::parse(text, require_shallow);
   } catch (const Json::exception& error) {
-    reject(fmt::format("the text is not valid JSON: {}", reason(error)));
+    reject_import(fmt::format("the text is not valid JSON: {}", reason(error)));
   }
   std::string format;
   int version = 0;
   ObjectReader reader(file, "the text");
   reader("format", format);
-  if (format != kFormat) reject(fmt::format("its format is '{}', not '{}'", format, kFormat));
+  if (format != kFormat) reject_import(fmt::format("its format is '{}', not '{}'", format, kFormat));
   reader("version", version);
   if (version < 1 || version > kVersion) {
-    reject(fmt::format("its version is {}, this program reads up to {}; use a newer stencil-tune", version, kVersion));
+    reject_import(
+        fmt::format("its version is {}, this program reads up to {}; use a newer stencil-tune", version, kVersion));
   }
   const Json& list = reader.take("winners");
   reader.expect_no_more();
-  if (!list.is_array()) reject("'winners' must be a list");
+  if (!list.is_array()) reject_import("'winners' must be a list");
   std::vector<WinnerRecord> winners;
   for (std::size_t i = 0; i < list.size(); ++i) winners.push_back(winner_from_json(list[i], version, i));
   return winners;

@@ -144,4 +144,14 @@ MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winn
   return result;
 }
 
+MergeResult merge_trials(Database& database, std::span<const TrialRecord> trials) {
+  for (const TrialRecord& trial : trials) validate(trial);
+  Transaction transaction(database.handle(), kMerging);
+  Merger merger(database);
+  for (const TrialRecord& trial : trials) merger.add(trial);
+  const MergeResult result = merger.finish();
+  transaction.commit();
+  return result;
+}
+
 }  // namespace stencil_tune

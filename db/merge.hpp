@@ -29,4 +29,7 @@ MergeResult merge_database(Database& database, const std::filesystem::path& othe
 /// The same for winners that carry their trials; their ids are ignored. All must be valid (validate.hpp).
 MergeResult merge_winners(Database& database, std::span<const WinnerRecord> winners);
 
+/// The same for trials.
+MergeResult merge_trials(Database& database, std::span<const TrialRecord> trials);
+
 }  // namespace stencil_tune

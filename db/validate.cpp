@@ -56,7 +56,8 @@ bool is_key(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
-/// "2026-01-31T12:00:00Z", with up to nine digits of a second after a dot.
+}  // namespace
+
 bool is_utc_time(std::string_view text) {
   constexpr std::string_view kShape = "0000-00-00T00:00:00";
   if (text.size() <= kShape.size() || text.back() != 'Z') return false;
@@ -66,8 +67,6 @@ bool is_utc_time(std::string_view text) {
   return fraction.empty() || (fraction[0] == '.' && fraction.size() >= 2 && fraction.size() <= 10 &&
                               std::all_of(fraction.begin() + 1, fraction.end(), is_digit));
 }
-
-}  // namespace
 
 void validate(const TrialRecord& trial) {
   require(!trial.problem.stencil_key.empty(), "stencil_key", "must not be empty");

@@ -16,7 +16,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-constexpr std::array<std::string_view, 22> kSymbols{"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/",
+constexpr std::array<std::string_view, 23> kSymbols{"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%",
                                                     "^",  "(",  ")",  "[",  "]",  ",",  "=",  "<", ">", "!", ";"};
 
 struct Lookalike {

@@ -1,6 +1,7 @@
 #include "generator/definition/parser.hpp"
 
 #include "generator/definition/functions.hpp"
+#include "generator/definition/grammar.hpp"
 #include "generator/suggest.hpp"
 
 #include <fmt/format.h>
@@ -19,80 +20,18 @@ struct Argument {
   std::size_t offset;
 };
 
-class Parser {
+class Parser final : public ExpressionGrammar<NodeId> {
  public:
-  Parser(const ExpressionText& expression, Scope& scope)
-      : text_(*expression.text), tokens_(tokenize(expression)), scope_(scope) {}
-
-  NodeId run() {
-    if (peek().kind == Token::Kind::end) reject(peek(), "an expression is missing");
-    const NodeId root = alternatives();
-    if (peek().kind != Token::Kind::end) reject_leftover();
-    return root;
-  }
+  Parser(const ExpressionText& expression, Scope& scope) : ExpressionGrammar(expression), scope_(scope) {}
 
  private:
-  /// Counts one level of nesting while it lives.
-  class Level {
-   public:
-    explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kDefinitionLimits.nesting) {
-        parser_.reject(parser_.peek(), fmt::format("nested more than {} deep", kDefinitionLimits.nesting));
-      }
-    }
-    ~Level() { --parser_.depth_; }
-    Level(const Level&) = delete;
-    Level& operator=(const Level&) = delete;
-
-   private:
-    Parser& parser_;
-  };
-
-  // ---- tokens
-
-  const Token& peek() const { return tokens_[next_]; }
-  bool is(std::string_view symbol) const { return peek().kind == Token::Kind::symbol && peek().text == symbol; }
-
-  Token take() {
-    const Token token = peek();
-    if (token.kind != Token::Kind::end) ++next_;
-    return token;
-  }
-
-  bool accept(std::string_view symbol) {
-    if (!is(symbol)) return false;
-    ++next_;
-    return true;
-  }
-
-  void expect(std::string_view symbol, std::string_view why) {
-    if (!accept(symbol)) reject(peek(), fmt::format("'{}' expected {}, found {}", symbol, why, shown(peek())));
-  }
-
-  static std::string shown(const Token& token) {
-    return token.kind == Token::Kind::end ? "the end of the expression" : fmt::format("'{}'", quotable(token.text));
-  }
-
-  [[noreturn]] void reject(const Token& token, std::string_view message) const { text_.reject(token.offset, message); }
-
-  [[noreturn]] void reject_leftover() const {
-    const Token& token = peek();
-    if (is(")") || is("]")) reject(token, fmt::format("'{}' closes nothing", token.text));
-    if (is("=")) reject(token, "'=' within an expression; write == to compare");
-    if (is("**")) reject(token, "'**' is written ^ here");
-    if (is("<") || is("<=") || is(">") || is(">=") || is("==") || is("!=")) {
-      reject(token, "comparisons do not chain; write a < b && b < c");
-    }
-    reject(token, fmt::format("an operator is missing before {}", shown(token)));
-  }
-
   /// Builds a node; what the builder cannot make is said at the token.
   template <typename Make>
   NodeId build(std::size_t offset, Make make) {
     try {
       return make(scope_.expressions());
     } catch (const ExpressionError& error) {
-      text_.reject(offset, error.what());
+      text().reject(offset, error.what());
     }
   }
 
@@ -100,7 +39,7 @@ class Parser {
     return build(token.offset, [&](ExpressionBuilder& e) { return e.apply(op, a, b, c); });
   }
 
-  NodeId number(const Token& token, double value) {
+  NodeId constant(const Token& token, double value) {
     return build(token.offset, [&](ExpressionBuilder& e) { return e.number(value); });
   }
 
@@ -113,101 +52,55 @@ class Parser {
     return static_cast<int>(*value);
   }
 
-  // ---- precedence, loosest first
+  // ---- operators
 
-  NodeId alternatives() {
-    NodeId left = conditions();
-    while (is("||")) {
-      const Token token = take();
-      left = apply(token, Operation::select, left, number(token, 1), truth(token, conditions()));
-    }
-    return left;
+  NodeId number(const Token& token) override { return constant(token, token.value); }
+
+  NodeId unary(const Token& sign, NodeId operand) override {
+    return sign.text == "-" ? apply(sign, Operation::negate, operand) : negated(sign, operand);
   }
 
-  NodeId conditions() {
-    NodeId left = comparison();
-    while (is("&&")) {
-      const Token token = take();
-      left = apply(token, Operation::select, left, truth(token, comparison()), number(token, 0));
-    }
-    return left;
+  NodeId binary(const Token& symbol, NodeId left, NodeId right) override {
+    const std::string_view text = symbol.text;
+    if (text == "||") return apply(symbol, Operation::select, left, constant(symbol, 1), truth(symbol, right));
+    if (text == "&&") return apply(symbol, Operation::select, left, truth(symbol, right), constant(symbol, 0));
+    if (text == "<") return apply(symbol, Operation::less, left, right);
+    if (text == "<=") return apply(symbol, Operation::less_equal, left, right);
+    if (text == ">") return apply(symbol, Operation::less, right, left);
+    if (text == ">=") return apply(symbol, Operation::less_equal, right, left);
+    if (text == "==") return apply(symbol, Operation::equal, left, right);
+    if (text == "!=") return negated(symbol, apply(symbol, Operation::equal, left, right));
+    if (text == "+") return apply(symbol, Operation::add, left, right);
+    if (text == "-") return apply(symbol, Operation::subtract, left, right);
+    if (text == "*") return apply(symbol, Operation::multiply, left, right);
+    if (text == "/") return apply(symbol, Operation::divide, left, right);
+    reject(symbol, fmt::format("'{}' has no meaning in the expression of a stencil", text));
   }
 
   /// 1 where the value is not 0, else 0.
   NodeId truth(const Token& token, NodeId value) {
     const Operation op = node(value).op;
     if (op == Operation::less || op == Operation::less_equal || op == Operation::equal) return value;
-    return apply(token, Operation::select, value, number(token, 1), number(token, 0));
-  }
-
-  NodeId comparison() {
-    const NodeId left = sum();
-    const Token token = peek();
-    if (accept("<")) return apply(token, Operation::less, left, sum());
-    if (accept("<=")) return apply(token, Operation::less_equal, left, sum());
-    if (accept(">")) return apply(token, Operation::less, sum(), left);
-    if (accept(">=")) return apply(token, Operation::less_equal, sum(), left);
-    if (accept("==")) return apply(token, Operation::equal, left, sum());
-    if (accept("!=")) return negated(token, apply(token, Operation::equal, left, sum()));
-    return left;
+    return apply(token, Operation::select, value, constant(token, 1), constant(token, 0));
   }
 
   NodeId negated(const Token& token, NodeId condition) {
-    return apply(token, Operation::select, condition, number(token, 0), number(token, 1));
+    return apply(token, Operation::select, condition, constant(token, 0), constant(token, 1));
   }
 
-  NodeId sum() {
-    NodeId left = product();
-    while (is("+") || is("-")) {
-      const Token token = take();
-      left = apply(token, token.text == "+" ? Operation::add : Operation::subtract, left, product());
-    }
-    return left;
-  }
-
-  NodeId product() {
-    NodeId left = signed_power();
-    while (is("*") || is("/")) {
-      const Token token = take();
-      left = apply(token, token.text == "*" ? Operation::multiply : Operation::divide, left, signed_power());
-    }
-    return left;
-  }
-
-  /// Signs bind looser than ^, as in mathematics: -u^2 is -(u^2).
-  NodeId signed_power() {
-    const Level level(*this);
-    const Token token = peek();
-    if (accept("-")) return apply(token, Operation::negate, signed_power());
-    if (accept("+")) return signed_power();
-    if (accept("!")) return negated(token, signed_power());
-    const NodeId base = primary();
-    if (!is("^")) return base;
-    const Token caret = take();
-    const std::optional<int> exponent = whole_number(signed_power());
-    if (!exponent || std::abs(*exponent) > kDefinitionLimits.exponent) {
+  NodeId power(const Token& caret, NodeId base, NodeId exponent) override {
+    const std::optional<int> whole = whole_number(exponent);
+    if (!whole || std::abs(*whole) > kDefinitionLimits.exponent) {
       reject(caret, fmt::format("an exponent is a whole number from -{0} to {0}; for a root write sqrt(...), for other "
                                 "powers pow(..., ...)",
                                 kDefinitionLimits.exponent));
     }
-    return build(caret.offset, [&](ExpressionBuilder& e) { return e.power(base, *exponent); });
-  }
-
-  NodeId primary() {
-    const Token token = take();
-    if (token.kind == Token::Kind::number) return number(token, token.value);
-    if (token.kind == Token::Kind::name) return is("(") ? call(token) : named(token);
-    if (token.kind == Token::Kind::symbol && token.text == "(") {
-      const NodeId inner = alternatives();
-      expect(")", "to close the parenthesis");
-      return inner;
-    }
-    reject(token, fmt::format("a number, a name or a parenthesis expected, found {}", shown(token)));
+    return build(caret.offset, [&](ExpressionBuilder& e) { return e.power(base, *whole); });
   }
 
   // ---- names
 
-  NodeId named(const Token& token) {
+  NodeId named(const Token& token) override {
     if (is_axis_name(token.text)) return coordinate(token);
     Symbol* symbol = scope_.find(token.text);
     if (symbol == nullptr && token.text == "t") return step(token);
@@ -321,7 +214,7 @@ class Parser {
 
   // ---- calls
 
-  NodeId call(const Token& name) {
+  NodeId call(const Token& name) override {
     const Function* function = find_function(name.text);
     if (function == nullptr || scope_.symbols().contains(name.text)) reject_call(name);
     const Level level(*this);
@@ -396,7 +289,7 @@ class Parser {
         break;
     }
     if (!scope_.builder().reads_field(first)) {
-      text_.reject(arguments[0].offset, fmt::format("{}() of a value that reads no field is 0", function.name));
+      text().reject(arguments[0].offset, fmt::format("{}() of a value that reads no field is 0", function.name));
     }
     if (function.call == Call::laplacian) {
       return build(name.offset, [&](ExpressionBuilder& e) { return laplacian(e, first, accuracy); });
@@ -416,11 +309,7 @@ class Parser {
     return result;
   }
 
-  const DefinitionText& text_;
-  std::vector<Token> tokens_;
   Scope& scope_;
-  std::size_t next_ = 0;
-  int depth_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // stencil-tune db path | check | prune | remove ID... | merge FILE | export [FILE] | import FILE
+// Winners as text go both ways here; trials in other tuners' formats in db_trials.cpp.
 #include "db/check.hpp"
 #include "db/exchange.hpp"
 #include "db/location.hpp"
@@ -11,6 +12,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
+#include "tuner/commands/db_trials.hpp"
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/counted.hpp"
@@ -24,7 +26,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr const char* kUsage =
-    "stencil-tune db path | check | prune | remove ID... | merge FILE | export [FILE] | import FILE";
+    "stencil-tune db path | check | prune | remove ID... | merge FILE | export [FILE] | import FILE [--format NAME]";
 
 int path(const po::variables_map& values) {
   const DatabaseLocation location = locate_database(values["db"].as<std::string>());
@@ -132,12 +134,18 @@ int run_db(const Arguments& arguments) {
       "prune: take out rows that check calls damaged or unable to run, and keep a copy of the file;\n"
       "remove: take out winners, by their ids of `stencil-tune list`, with all trials of their problems: the "
       "next tune begins anew;\n"
-      "merge: take in another database; export, import: winners as text.\n",
+      "merge: take in another database; export, import: winners as text, or with --format the trials of one "
+      "problem as another tuner keeps them.\n"
+      "formats:\n" +
+          known_formats(),
       "  stencil-tune db path\n  stencil-tune db check\n  stencil-tune db prune\n"
       "  stencil-tune db remove 17\n"
       "  stencil-tune db merge other.db\n"
-      "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n");
+      "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n"
+      "  stencil-tune db export cache.json --format kernel-tuner --winner 17\n"
+      "  stencil-tune db import cache.json --format kernel-tuner\n");
   line.positional("words", -1);
+  add_trials_options(line);
   add_database_option(line);
   const auto values = line.parse(arguments);
   if (!values) return 0;
@@ -151,7 +159,7 @@ int run_db(const Arguments& arguments) {
   if (verb == "path" && file.empty()) return path(*values);
   if (verb == "check" && file.empty()) return check(*values);
   if (verb == "prune" && file.empty()) return prune(*values);
-  if (verb == "export") return export_to(*values, file);
+  if (verb == "export") return exchanges_trials(*values) ? export_trials(*values, file) : export_to(*values, file);
   if (verb != "merge" && verb != "import") {
     throw Error(
         ErrorCode::unknown_name,
@@ -159,7 +167,8 @@ int run_db(const Arguments& arguments) {
                     did_you_mean(verb, {"path", "check", "prune", "remove", "merge", "export", "import"}), kUsage));
   }
   if (file.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db {}: which file? usage: {}", verb, kUsage));
-  return verb == "merge" ? merge(*values, file) : import_from(*values, file);
+  if (verb == "merge") return merge(*values, file);
+  return exchanges_trials(*values) ? import_trials(*values, file) : import_from(*values, file);
 }
 
 }  // namespace stencil_tune

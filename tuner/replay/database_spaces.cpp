@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/exchange/stencil_tables.hpp"
 #include "tuner/replay/formats.hpp"
 #include "tuner/session/trial_record.hpp"
 
@@ -22,20 +23,6 @@ std::string space_name(const TrialRecord& trial) {
   return printable(fmt::format("{} {} {} {} steps {} {}", problem.stencil_name, name(problem.type),
                                to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
                                problem.steps, trial.platform.gpu));
-}
-
-std::map<std::string, std::string> values_of(const Tuning& tuning) {
-  std::map<std::string, std::string> values{{"family", std::string(tuning.family->name)}};
-  for (const Family* family : families()) {
-    for (const Parameter& parameter : family->parameters) values.emplace(parameter.name, kNoValue);
-  }
-  for (const Parameter& parameter : tuning.family->parameters) {
-    if (!parameter.used_by(tuning)) continue;
-    const int value = parameter.get(tuning);
-    values[std::string(parameter.name)] =
-        parameter.is_word() ? std::string(parameter.words.at(static_cast<std::size_t>(value))) : std::to_string(value);
-  }
-  return values;
 }
 
 }  // namespace
@@ -65,7 +52,7 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
     std::map<std::map<std::string, std::string>, ConfigurationRecord> rows;  // codes may differ in what is not used
     for (const auto& [code, evaluation] : problem.by_code) {
       try {
-        rows[values_of(with_used_values_alone(parse_code(code)))] = evaluation;
+        rows[parameter_values(with_used_values_alone(parse_code(code)))] = evaluation;
       } catch (const Error&) {
         continue;  // a code of another version
       }

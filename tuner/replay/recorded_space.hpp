@@ -1,6 +1,7 @@
 // A search space that was measured once, as a table from configurations to what they took.
 #pragma once
 
+#include "tuner/exchange/trial_table.hpp"
 #include "tuner/search/strategies/configuration_table.hpp"
 
 #include <limits>
@@ -25,9 +26,6 @@ struct RecordedSpace {
   std::vector<ConfigurationRecord> evaluations;  ///< one a configuration
 };
 
-/// A parameter's value in configurations that do not have the parameter; it stands before all others.
-inline constexpr std::string_view kNoValue = "-";
-
 /// Collects rows in any order of their parameters. What readers of all formats end in.
 class SpaceBuilder {
  public:
@@ -48,8 +46,9 @@ class SpaceBuilder {
 };
 
 /// What one file holds: one space, or those of a database. CSV of this project's shared spaces, Kernel Tuner's cache,
-/// T4 results (all three also compressed by gzip), or a database of stencil-tune; the content says which. Throws
-/// Error(file_io) for what cannot be read, and Error(invalid_argument) for what is no recorded space, saying where.
+/// T4 results (all three also compressed by gzip), or a database of stencil-tune; the content says
+/// which. Throws Error(file_io) for what cannot be read, and Error(invalid_argument) for what is no recorded space,
+/// saying where.
 std::vector<RecordedSpace> read_spaces(const std::string& path);
 
 }  // namespace stencil_tune

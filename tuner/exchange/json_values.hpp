@@ -1,10 +1,12 @@
-// What the JSON formats of recorded spaces have in common.
+// What the JSON formats of trials have in common.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -14,6 +16,31 @@ inline bool is_plain(const nlohmann::json& value) { return value.is_primitive() 
 /// A parameter's value as text: 16, true, "float4".
 inline std::string value_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// The value that `text` is of: 16, true, "float4".
+inline nlohmann::json value_of(const std::string& text) {
+  const auto value = nlohmann::json::parse(text, nullptr, false);
+  const bool is_one = (value.is_number() || value.is_boolean()) && value.dump() == text;
+  return is_one ? value : nlohmann::json(text);
+}
+
+/// A text of an object; empty where it is missing or none.
+inline std::string text_or_empty(const nlohmann::json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+/// The whole numbers of an array, or one that stands alone; empty where it is neither.
+inline std::vector<std::int64_t> whole_numbers(const nlohmann::json& numbers) {
+  if (numbers.is_number_integer()) return {numbers.get<std::int64_t>()};
+  if (!numbers.is_array()) return {};
+  std::vector<std::int64_t> read;
+  for (const auto& number : numbers) {
+    if (!number.is_number_integer()) return {};
+    read.push_back(number.get<std::int64_t>());
+  }
+  return read;
 }
 
 /// A time of an object; 0 where it is missing, null, or none.

@@ -1,0 +1,152 @@
+// The files of a kernel of the user's own.
+#include "generator/own_kernel/own_kernel.hpp"
+
+#include "generator/definition/definition.hpp"
+#include "generator/definition/text.hpp"
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+namespace stencil_tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path, std::size_t most) {
+  const auto unreadable = [&] {
+    return Error(ErrorCode::file_io, fmt::format("cannot read '{}': {}", quotable(path.string(), 200),
+                                                 std::generic_category().message(errno)));
+  };
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw unreadable();
+  std::string text(most + 1, '\0');  // one more than is legal: larger files are never read whole
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof())) throw unreadable();
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most) {
+    throw Error(ErrorCode::malformed_definition,
+                fmt::format("{}: more than {} bytes", quotable(path.string(), 200), most));
+  }
+  return text;
+}
+
+/// The file that an #include "..." names; empty for other lines.
+std::string_view included_file(std::string_view line) {
+  const auto skip = [&line](std::string_view expected) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos || !line.substr(begin).starts_with(expected)) return false;
+    line.remove_prefix(begin + expected.size());
+    return true;
+  };
+  if (!skip("#") || !skip("include") || !skip("\"")) return {};
+  return line.substr(0, line.find('"'));
+}
+
+/// Writes out the files that stand beside a source and that it includes, each once: what is left needs no folder.
+class Includes {
+ public:
+  std::string expand(const fs::path& path) {
+    std::error_code ignored;
+    seen_.insert(fs::weakly_canonical(path, ignored));
+    const std::string text = read_file(path, kOwnKernelLimits.source_bytes);
+    std::string result;
+    std::size_t line_number = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      const std::string_view line(text.data() + at, end - at);
+      at = end;
+      ++line_number;
+      const std::string_view included = included_file(line);
+      const fs::path beside = path.parent_path() / included;
+      if (included.empty() || !fs::is_regular_file(beside, ignored)) {
+        result += line;
+      } else if (!seen_.contains(fs::weakly_canonical(beside, ignored))) {
+        result += fmt::format("#line 1 \"{}\"\n{}\n", shown(beside), expand(beside));
+        result += fmt::format("#line {} \"{}\"\n", line_number + 1, shown(path));
+      } else {
+        result += '\n';
+      }
+      if (result.size() > kOwnKernelLimits.source_bytes) {
+        throw Error(ErrorCode::malformed_definition, fmt::format("{}: more than {} bytes with what it includes",
+                                                                 shown(path), kOwnKernelLimits.source_bytes));
+      }
+    }
+    return result;
+  }
+
+  static std::string shown(const fs::path& path) {
+    std::string name = quotable(path.filename().string(), 100);
+    std::erase_if(name, [](char c) { return c == '"' || c == '\\'; });
+    return name;
+  }
+
+ private:
+  std::set<fs::path> seen_;
+};
+
+}  // namespace
+
+OwnKernel load_own_kernel(const std::string& path) {
+  const bool is_document = path.ends_with(".toml");
+  const std::string text = read_file(path, is_document ? kDefinitionLimits.bytes : kOwnKernelLimits.source_bytes);
+  auto [kernel, source_file] = parse_own_kernel(text, path);
+  const fs::path folder = fs::path(path).parent_path();
+  const fs::path source = is_document ? folder / source_file : fs::path(path);
+  kernel.file = Includes::shown(source);
+  kernel.source = Includes().expand(source);
+  OwnReference& reference = kernel.reference;
+  if (!reference.file.empty()) kernel.reference_source = Includes().expand(folder / reference.file);
+  if (!reference.library.empty()) {
+    const fs::path library = folder / reference.library;
+    if (!fs::is_regular_file(library)) {
+      throw Error(ErrorCode::file_io, fmt::format("there is no library '{}'; it is looked for beside the definition",
+                                                  quotable(library.string(), 200)));
+    }
+    reference.library = fs::absolute(library).string();
+  }
+  return std::move(kernel);
+}
+
+WholeValues OwnKernel::size_values() const {
+  WholeValues values;
+  for (const OwnSize& size : sizes) values[size.name] = size.value;
+  return values;
+}
+
+void set_sizes(OwnKernel& kernel, std::span<const std::string> settings) {
+  std::vector<std::string> names;
+  for (const OwnSize& size : kernel.sizes) names.push_back(size.name);
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos && names.size() != 1) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("'{}' says no size's name; write NAME=VALUE, the sizes are {}", quotable(setting),
+                              fmt::join(names, ", ")));
+    }
+    const std::string name = equals == std::string::npos ? names.front() : setting.substr(0, equals);
+    const std::string_view number = std::string_view(setting).substr(equals == std::string::npos ? 0 : equals + 1);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no size of {}; its sizes are {}{}", quotable(name),
+                                                       kernel.name, fmt::join(names, ", "), did_you_mean(name, names)));
+    }
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc() || end != number.data() + number.size() || value < 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("'{}' is no size; a size is a whole number that is not negative", quotable(number)));
+    }
+    kernel.sizes[static_cast<std::size_t>(found - names.begin())].value = value;
+  }
+}
+
+}  // namespace stencil_tune

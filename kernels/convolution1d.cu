@@ -1,0 +1,135 @@
+/* stencil-tune
+kernel = "convolution1d"
+about = "1D convolution with ghost cells of 0, f32; the mask has 2 * radius + 1 weights"
+
+[sizes]
+n = 67108864
+radius = 8
+
+[parameters]
+RADIUS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16]
+BLOCK = [64, 128, 256, 512]
+CELLS = [1, 2, 4, 8]
+SHARED = [0, 1]
+MASK_IN_SHARED = [0, 1]
+
+[rules]
+"RADIUS is the mask's" = "RADIUS == radius"
+
+[launch]
+block = ["BLOCK"]
+grid = ["ceil_div(n, BLOCK * CELLS)"]
+
+[[arguments]]
+name = "in"
+type = "f32*"
+length = "n"
+fill = "random"
+
+[[arguments]]
+name = "mask"
+type = "f32*"
+length = "2 * radius + 1"
+fill = "random"
+
+[[arguments]]
+name = "out"
+type = "f32*"
+length = "n"
+output = true
+
+[[arguments]]
+name = "n"
+type = "i32"
+value = "n"
+
+[[arguments]]
+name = "radius"
+type = "i32"
+value = "radius"
+
+[reference]
+kernel = "convolution1d_naive"
+block = ["256"]
+grid = ["ceil_div(n, 256)"]
+tolerance = 1e-5
+
+[counts]
+flops = "2 * n * (2 * radius + 1)"
+bytes = "8 * n"
+*/
+
+// 1D convolution: out[i] = sum of in[i - RADIUS + j] * mask[j]; cells outside of the array are 0.
+//
+//   global    . . . . [ halo |  cells of a block, BLOCK * CELLS  | halo ] . . . .
+//                        \                 |                     /            each cell is loaded once a block
+//   shared            tile[BLOCK * CELLS + 2 * RADIUS], ghost cells 0
+//                                          |
+//   registers    a thread's CELLS sums, BLOCK apart: a warp reads and writes contiguous cells
+//
+// A weight is read once for CELLS multiply-adds: from global memory, where all threads of a warp read the same cell and
+// the cache serves them at once, or from shared memory. One barrier, between loading and computing.
+//
+//   BLOCK   threads                           SHARED          0: cells come from the cache, each thread checks its own
+//   CELLS   outputs of a thread               MASK_IN_SHARED  1: weights are staged in shared memory
+//   RADIUS  weights on each side of the middle: a constant, so that the loop over them is unrolled
+//
+// The textbook's basic kernel: SHARED = 0, CELLS = 1, MASK_IN_SHARED = 0.
+
+constexpr int kWeights = 2 * RADIUS + 1;
+constexpr int kOutputs = BLOCK * CELLS;
+
+__device__ inline float cell_or_ghost(const float* in, long long i, int n) { return i >= 0 && i < n ? in[i] : 0.0f; }
+
+__global__ void __launch_bounds__(BLOCK)
+    convolution1d(const float* __restrict__ in, const float* __restrict__ mask, float* __restrict__ out, int n, int) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const long long first = static_cast<long long>(blockIdx.x) * kOutputs;
+
+#if MASK_IN_SHARED
+  __shared__ float weights[kWeights];
+  for (int i = thread; i < kWeights; i += BLOCK) weights[i] = mask[i];
+#else
+  const float* weights = mask;
+#endif
+#if SHARED
+  constexpr int kInputs = kOutputs + 2 * RADIUS;
+  __shared__ float tile[kInputs];
+  for (int i = thread; i < kInputs; i += BLOCK) tile[i] = cell_or_ghost(in, first - RADIUS + i, n);
+#endif
+#if SHARED || MASK_IN_SHARED
+  __syncthreads();  // cells and weights are there
+#endif
+
+  float sum[CELLS] = {};
+#pragma unroll
+  for (int j = 0; j < kWeights; ++j) {
+    const float weight = weights[j];
+#pragma unroll
+    for (int i = 0; i < CELLS; ++i) {
+      const int at = thread + i * BLOCK + j;
+#if SHARED
+      sum[i] += tile[at] * weight;
+#else
+      sum[i] += cell_or_ghost(in, first - RADIUS + at, n) * weight;
+#endif
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < CELLS; ++i) {
+    const long long at = first + thread + i * BLOCK;
+    if (at < n) out[at] = sum[i];
+  }
+}
+
+// The textbook's basic kernel, with sums in f64 to be compared with.
+__global__ void convolution1d_naive(const float* in, const float* mask, float* out, int n, int radius) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  double sum = 0;
+  for (int j = 0; j <= 2 * radius; ++j) {
+    const long long at = i - radius + j;
+    if (at >= 0 && at < n) sum += static_cast<double>(in[at]) * mask[j];
+  }
+  out[i] = static_cast<float>(sum);
+}

@@ -1,0 +1,244 @@
+#include "tuner/exchange/stencil_tables.hpp"
+
+#include "db/fields.hpp"
+#include "db/object_reader.hpp"
+#include "db/stored_code.hpp"
+#include "db/validate.hpp"
+#include "db/winner_choice.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/kernel/signature.hpp"
+#include "generator/printable.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFamily = "family";
+constexpr const char* kUnknownTime = "1970-01-01T00:00:00Z";  // of trials whose file does not say when
+
+/// "coarsening_depth"
+std::string column_of(const Parameter& parameter) {
+  std::string name(parameter.name);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+/// Of these families.
+template <typename Families>
+std::vector<std::string> columns_of(const Families& of) {
+  std::vector<std::string> columns{kFamily};
+  for (const Family* family : of) {
+    for (const Parameter& parameter : family->parameters) {
+      const std::string column = column_of(parameter);
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+    }
+  }
+  return columns;
+}
+
+std::string value_text(const Parameter& parameter, int value) {
+  return parameter.is_word() ? std::string(parameter.words.at(static_cast<std::size_t>(value))) : std::to_string(value);
+}
+
+/// Nothing where the text is no value of the parameter.
+std::optional<int> parse_value(const Parameter& parameter, const std::string& text) {
+  if (parameter.is_word()) {
+    const auto word = std::find(parameter.words.begin(), parameter.words.end(), text);
+    if (word == parameter.words.end()) return std::nullopt;
+    return static_cast<int>(word - parameter.words.begin());
+  }
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Throws Error(malformed_code) where a row is no candidate.
+Tuning tuning_of(const TrialTable& table, const TableTrial& trial) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i < table.parameters.size(); ++i) values.emplace(table.parameters[i], trial.values[i]);
+  const auto named = [&](const Family* family) { return family->name == values[kFamily]; };
+  const auto all = families();
+  const auto family = std::find_if(all.begin(), all.end(), named);
+  if (family == all.end()) throw Error(ErrorCode::malformed_code, "it names no kernel family");
+  Tuning tuning(**family);
+  for (const Parameter& parameter : (*family)->parameters) {
+    const auto text = values.find(column_of(parameter));
+    if (text == values.end() || text->second == kNoValue) continue;
+    const auto value = parse_value(parameter, text->second);
+    if (!value) throw Error(ErrorCode::malformed_code, fmt::format("'{}' is no {}", text->second, parameter.name));
+    parameter.set(tuning, *value);
+  }
+  return parse_code(code(tuning));  // as what is read from the database
+}
+
+/// In the order in which they come first.
+std::vector<const Family*> families_of(std::span<const TrialRecord> trials) {
+  std::vector<const Family*> found;
+  for (const TrialRecord& trial : trials) {
+    const Family* family = parse_code(trial.code).family;
+    if (std::find(found.begin(), found.end(), family) == found.end()) found.push_back(family);
+  }
+  return found;
+}
+
+Json object_of_problem(const ProblemKey& problem) {
+  Json object;
+  const auto put = [&](std::string_view field, auto value) { object[std::string(field)] = value; };
+  const auto add = as_columns(put);
+  visit_problem_identity(problem, add);
+  add("stencil_name", problem.stencil_name);
+  return object;
+}
+
+Json origin_of(const TrialRecord& trial, std::span<const TrialRecord> trials) {
+  const PlatformKey& platform = trial.platform;
+  Json origin{{"problem", object_of_problem(trial.problem)}};
+  origin["platform"] = {{"gpu", platform.gpu},
+                        {"architecture", platform.architecture},
+                        {"driver", platform.driver},
+                        {"nvrtc", platform.nvrtc}};
+  for (const TrialRecord& each : trials) {
+    origin["templates"][std::string(parse_code(each.code).family->name)] = each.platform.template_signature;
+  }
+  return origin;
+}
+
+struct Origin {
+  ProblemKey problem;
+  PlatformKey platform;
+  std::map<std::string, std::string> templates;
+  double rate_ms = 0;  // GStencil/s times ms of a sweep; 0: not known
+};
+
+Origin read_origin(const Json& json) {
+  Origin origin;
+  const nlohmann::ordered_json ordered = json;
+  ObjectReader reader(ordered, "stencil_tune");
+  ObjectReader problem(reader.take("problem"), "stencil_tune.problem");
+  visit_problem_identity(origin.problem, problem);
+  problem("stencil_name", origin.problem.stencil_name);
+  ObjectReader platform(reader.take("platform"), "stencil_tune.platform");
+  platform("gpu", origin.platform.gpu);
+  platform("architecture", origin.platform.architecture);
+  platform("driver", origin.platform.driver);
+  platform("nvrtc", origin.platform.nvrtc);
+  const auto& templates = reader.take("templates");
+  ObjectReader signatures(templates, "stencil_tune.templates");
+  for (const auto& [family, signature] : templates.items()) signatures(family, origin.templates[family]);
+  return origin;
+}
+
+Origin origin_of(const TrialTable& table, const std::optional<TrialRecord>& like) {
+  if (!table.origin.is_null()) return read_origin(table.origin);
+  if (!like) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the file does not say which problem of stencil-tune its {} are trials of; name a winner of "
+                    "it: --winner ID, an id of `stencil-tune list`",
+                    table.kernel.empty() ? "rows" : printable(table.kernel)));
+  }
+  if (!table.gpu.empty() && table.gpu != like->platform.gpu) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("the file's trials are of {}, the winner is of {}",
+                                                         printable(table.gpu), like->platform.gpu));
+  }
+  return {like->problem, like->platform, {}, like->gstencils * like->timing.median_ms};
+}
+
+/// Kernel Tuner writes "2026-01-31 12:00:00.5+00:00".
+std::string utc_time(std::string text) {
+  std::replace(text.begin(), text.end(), ' ', 'T');
+  if (text.ends_with("+00:00")) text.replace(text.size() - 6, 6, "Z");
+  return is_utc_time(text) ? text : kUnknownTime;
+}
+
+TrialRecord record_of(const Origin& origin, const TableTrial& row, const Tuning& tuning) {
+  TrialRecord record;
+  record.problem = origin.problem;
+  record.platform = origin.platform;
+  const auto signature = origin.templates.find(std::string(tuning.family->name));
+  record.platform.template_signature = signature == origin.templates.end() ? "unknown" : signature->second;
+  record.code = code(tuning);
+  record.outcome = row.outcome;
+  record.timing = row.timing;
+  if (row.outcome == Outcome::ok) {
+    record.gstencils = row.gstencils > 0 ? row.gstencils : origin.rate_ms / row.timing.median_ms;
+  } else {
+    record.message = "imported: the file does not say more";
+  }
+  record.session = "imported";
+  record.created_at = utc_time(row.when);
+  return record;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> parameter_values(const Tuning& tuning) {
+  std::map<std::string, std::string> values;
+  for (const std::string& column : columns_of(families())) values.emplace(column, kNoValue);
+  values[kFamily] = tuning.family->name;
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (parameter.used_by(tuning)) values[column_of(parameter)] = value_text(parameter, parameter.get(tuning));
+  }
+  return values;
+}
+
+TrialTable stencil_table(std::span<const TrialRecord> all) {
+  std::vector<TrialRecord> trials(all.begin(), all.end());
+  std::erase_if(trials, [](const TrialRecord& trial) {
+    return !is_readable(trial) || (trial.outcome == Outcome::ok && !is_sharp(trial));
+  });
+  if (trials.empty()) {
+    throw Error(ErrorCode::invalid_argument, "there are no measured trials of today's kernels to export");
+  }
+  const TrialRecord& first = trials.front();
+  TrialTable table{.kernel = first.problem.stencil_name,
+                   .gpu = first.platform.gpu,
+                   .architecture = first.platform.architecture,
+                   .parameters = columns_of(families_of(trials))};
+  for (int axis = 0; axis < first.problem.extents.rank; ++axis) {
+    table.size.push_back(first.problem.extents.n[static_cast<std::size_t>(axis)]);
+  }
+  table.origin = origin_of(first, trials);
+  std::map<std::vector<std::string>, std::size_t> places;  // codes may differ in what is not used
+  for (const TrialRecord& trial : trials) {
+    const auto values = parameter_values(with_used_values_alone(parse_code(trial.code)));
+    TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .gstencils = trial.gstencils};
+    for (const std::string& column : table.parameters) row.values.push_back(values.at(column));
+    row.benchmark_ms = trial.timing.median_ms * trial.timing.samples;
+    row.when = trial.created_at;
+    const auto [place, is_new] = places.try_emplace(row.values, table.trials.size());
+    if (is_new) {
+      table.trials.push_back(std::move(row));
+    } else {
+      table.trials[place->second] = std::move(row);
+    }
+  }
+  return table;
+}
+
+StencilTrials stencil_trials(const TrialTable& table, const std::optional<TrialRecord>& like) {
+  const Origin origin = origin_of(table, like);
+  StencilTrials result;
+  for (const TableTrial& row : table.trials) {
+    try {
+      TrialRecord record = record_of(origin, row, tuning_of(table, row));
+      validate_foreign(record);
+      if (const auto objection = objection_to(record)) throw Error(ErrorCode::illegal_candidate, *objection);
+      result.trials.push_back(std::move(record));
+    } catch (const Error& error) {
+      ++result.refused[error.what()];
+    }
+  }
+  return result;
+}
+
+}  // namespace stencil_tune

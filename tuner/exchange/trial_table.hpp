@@ -1,0 +1,39 @@
+// The trials of one kernel on one GPU and problem size, as other tuners' files hold them: a row a configuration.
+#pragma once
+
+#include "db/records.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A parameter's value in configurations that do not have the parameter; it stands before all others.
+inline constexpr std::string_view kNoValue = "-";
+
+struct TableTrial {
+  std::vector<std::string> values{};  ///< one a parameter, as text: "16", "true", "float4"
+  Outcome outcome = Outcome::ok;
+  Timing timing{};          ///< of a trial that is ok. Where the file has a mean alone, median and interval are that
+  double compile_ms = 0;    ///< 0: not known
+  double benchmark_ms = 0;  ///< of all launches together; 0: not known
+  double gstencils = 0;     ///< GStencil/s; 0: not known
+  std::string when{};       ///< ISO 8601; may be empty
+};
+
+struct TrialTable {
+  std::string kernel{};
+  std::string gpu{};                 ///< model name; empty: the file does not say
+  std::string architecture{};        ///< "sm_90"; empty: the file does not say
+  std::vector<std::int64_t> size{};  ///< extents, x first; empty: the file does not say
+  std::vector<std::string> parameters{};
+  std::vector<TableTrial> trials{};
+  nlohmann::json origin{};  ///< what stencil-tune takes its own trials back by; null in files of other tuners
+};
+
+}  // namespace stencil_tune
