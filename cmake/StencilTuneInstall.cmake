@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(libraries "") # each before those that it uses
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/stencil_tune)
 
-foreach(library IN ITEMS generator db process files runtime)
+foreach(library IN ITEMS generator db process files runtime distributed)
   if(TARGET stencil_tune_${library})
     list(PREPEND libraries -lstencil_tune_${library})
     set_target_properties(stencil_tune_${library} PROPERTIES EXPORT_NAME ${library})

@@ -39,3 +39,13 @@ if(STENCIL_TUNE_COMPILED_FMT)
 else()
   set(STENCIL_TUNE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)
 endif()
+
+# stencil_tune_precompile(TARGET header...): the headers that most files include, and further ones, are parsed once a
+# target: half of the time that a file takes. ccache saves more, and shares nothing between folders with them. Tools that
+# read GCC's commands with Clang's parser cannot take them.
+function(stencil_tune_precompile target)
+  if(STENCIL_TUNE_PRECOMPILE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <filesystem> <functional> <map> <optional> <string> <vector> <fmt/format.h> ${ARGN})
+  endif()
+endfunction()

@@ -70,12 +70,15 @@ class Merger {
   }
 
   void choose(const ProblemKey& problem, const std::string& gpu) {
-    const auto before = find_winner_row(database_, problem, gpu, TrialsSeen::as_stored);
-    const auto best = choose_winner_row(database_, problem, gpu, {});
-    if (!best || (before && before->trial.id == best->id)) return;
-    ++result_.winners_changed;
-    const auto notes = notes_.find(content_of(*best));
-    if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, notes->second);
+    for (const Objective each : kObjectives) {
+      const std::string_view objective = name(each);
+      const auto before = find_winner_row(database_, problem, gpu, objective, TrialsSeen::as_stored);
+      const auto best = choose_winner_row(database_, problem, gpu, objective, {});
+      if (!best || (before && before->trial.id == best->id)) continue;
+      ++result_.winners_changed;
+      const auto notes = notes_.find(content_of(*best));
+      if (notes != notes_.end()) choose_winner_row(database_, problem, gpu, objective, notes->second);
+    }
   }
 
   Database& database_;

@@ -54,15 +54,18 @@ void remove(Database& database, std::string_view table, const std::set<std::int6
   }
 }
 
-/// Of every problem that has trials and no winner.
+/// Of every problem that has trials and, by their objective, no winner.
 void choose_missing_winners(Database& database) {
   const auto trials = select_trials(
-      database, fmt::format("outcome = 'ok' AND NOT EXISTS (SELECT 1 FROM winners WHERE {})", of_the_winner("trials")),
+      database,
+      fmt::format("outcome = 'ok' AND NOT EXISTS (SELECT 1 FROM winners WHERE objective = trials.objective AND {})",
+                  of_the_winner("trials")),
       [](Statement&) {});
   for (const TrialRecord& trial : trials) {
     if (!may_win(trial)) continue;
-    const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu, TrialsSeen::as_stored);
-    if (!winner) choose_winner_row(database, trial.problem, trial.platform.gpu, {});
+    const auto winner =
+        find_winner_row(database, trial.problem, trial.platform.gpu, trial.objective, TrialsSeen::as_stored);
+    if (!winner) choose_winner_row(database, trial.problem, trial.platform.gpu, trial.objective, {});
   }
 }
 

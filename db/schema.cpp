@@ -95,6 +95,38 @@ ALTER TABLE trials ADD COLUMN sm_clock_mhz INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE trials ADD COLUMN memory_clock_mhz INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE trials ADD COLUMN throttle TEXT NOT NULL DEFAULT '';
 )sql",
+    R"sql(
+ALTER TABLE winners RENAME TO winners_of_problems;
+CREATE TABLE winners (
+  stencil_key TEXT NOT NULL,
+  stage INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  boundary_x TEXT NOT NULL,
+  boundary_y TEXT NOT NULL,
+  boundary_z TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  nx INTEGER NOT NULL,
+  ny INTEGER NOT NULL,
+  nz INTEGER NOT NULL,
+  pitch INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
+  gpu TEXT NOT NULL,
+  objective TEXT NOT NULL,
+  trial_id INTEGER NOT NULL REFERENCES trials (id),
+  naive_gstencils REAL NOT NULL,
+  trials_seen INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY (stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps, gpu,
+               objective)
+) STRICT;
+INSERT INTO winners (rowid, stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps,
+                     gpu, objective, trial_id, naive_gstencils, trials_seen, checksum)
+  SELECT old.rowid, old.stencil_key, old.stage, old.type, old.boundary_x, old.boundary_y, old.boundary_z, old.rank,
+         old.nx, old.ny, old.nz, old.pitch, old.steps, old.gpu, coalesce(trials.objective, 'burst'), old.trial_id,
+         old.naive_gstencils, old.trials_seen, old.checksum
+  FROM winners_of_problems AS old LEFT JOIN trials ON trials.id = old.trial_id;
+DROP TABLE winners_of_problems;
+)sql",
 };
 
 constexpr std::string_view kMigrating = "bring its schema up to date";

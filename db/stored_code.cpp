@@ -1,13 +1,12 @@
 #include "db/stored_code.hpp"
 
 #include "generator/candidates/constraints.hpp"
+#include "generator/definition/corpus.hpp"
 #include "generator/kernel/signature.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace stencil_tune {
 namespace {
@@ -21,12 +20,11 @@ std::optional<Tuning> read_code(const std::string& code) {
   }
 }
 
-std::optional<Problem> builtin_problem(const ProblemKey& key) {
-  const auto names = builtin_names();
-  if (std::find(names.begin(), names.end(), key.stencil_name) == names.end()) return std::nullopt;
-  Stencil stencil = find_builtin(key.stencil_name);
-  if (stencil_key(stencil) != key.stencil_key) return std::nullopt;
-  return make_problem(std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+/// Of a stencil that is known by name.
+std::optional<Problem> known_problem(const ProblemKey& key) {
+  std::optional<Stencil> stencil = known_stencil(key.stencil_name, key.stencil_key);
+  if (!stencil) return std::nullopt;
+  return make_problem(*std::move(stencil), key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
 }
 
 /// The first thing that `judge` finds wrong with the candidate, parsing included.
@@ -51,7 +49,7 @@ std::optional<std::string> objection_to(const TrialRecord& trial, const Problem&
 
 std::optional<std::string> objection_to(const TrialRecord& trial) {
   return objection(trial, [&](const Tuning& tuning) -> std::optional<Violation> {
-    const auto problem = builtin_problem(trial.problem);
+    const auto problem = known_problem(trial.problem);
     if (!problem) return std::nullopt;
     return first_violation({*problem, tuning}, limits_of_architecture(trial.platform.architecture));
   });

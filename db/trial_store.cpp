@@ -21,7 +21,7 @@ StoredTrial TrialStore::insert(TrialRecord trial, double naive_gstencils) {
   if (trial.created_at.empty()) trial.created_at = utc_now();
   Transaction transaction(database_.handle(), "store a trial");
   trial.id = insert_trial_row(database_, trial);
-  const bool is_winner = update_winner_row(database_, trial, naive_gstencils);
+  const bool is_winner = update_winner_rows(database_, trial, naive_gstencils);
   transaction.commit();
   return {trial.id, is_winner};
 }

@@ -74,10 +74,22 @@ bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sh
 
 bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
 
+bool outdoes_predictions(const TrialRecord& trial) {
+  return trial.outcome == Outcome::ok && !trial.predicted && may_win(trial) && is_readable(trial);
+}
+
 double merit(const TrialRecord& trial, std::string_view objective) {
   if (objective == "time") return trial.sustained_gstencils;
   if (objective == "energy") return trial.nanojoules > 0 ? 1 / trial.nanojoules : 0;
   return trial.gstencils;
+}
+
+int objective_distance(const TrialRecord& trial, Objective asked) {
+  if (trial.objective == name(asked)) return 0;
+  if (asked == Objective::time && (trial.problem.steps == 1 || trial.predicted) && trial.objective == kBurst) return 0;
+  const auto* const place = std::find_if(kObjectives.begin(), kObjectives.end(),
+                                         [&](Objective each) { return trial.objective == name(each); });
+  return 1 + static_cast<int>(place - kObjectives.begin());
 }
 
 bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view objective) {
@@ -92,13 +104,12 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
   return rank(best_evidence(trials, is_sharp), kBurst);
 }
 
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials) {
-  auto evidence = best_evidence(trials, may_win);
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view objective) {
+  const bool measured = std::any_of(trials.begin(), trials.end(), outdoes_predictions);
+  const auto evidence = best_evidence(trials, [&](const TrialRecord& trial) {
+    return trial.objective == objective && may_win(trial) && !(measured && trial.predicted);
+  });
   if (evidence.empty()) return std::nullopt;
-  const auto latest = std::max_element(evidence.begin(), evidence.end(),
-                                       [](const TrialRecord* a, const TrialRecord* b) { return is_later(*b, *a); });
-  const std::string objective = (*latest)->objective;
-  std::erase_if(evidence, [&](const TrialRecord* trial) { return trial->objective != objective; });
   return std::move(rank(evidence, objective).front());
 }
 

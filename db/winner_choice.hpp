@@ -18,24 +18,33 @@ bool is_sharp(const TrialRecord& trial);
 /// trial outside a race was timed alone, under other conditions than its rivals.
 bool may_win(const TrialRecord& trial);
 
+/// Whether nothing that is only predicted may win beside it, by any objective.
+bool outdoes_predictions(const TrialRecord& trial);
+
 /// What the objective makes of a trial, the more the better: of "burst" its rate in bursts, of "time" its rate under
 /// continuous load, of "energy" updates a nanojoule. 0: not known.
 double merit(const TrialRecord& trial, std::string_view objective);
+
+/// How far the objective that the trial raced by is from the one asked for: 0 the same; of the others, time stands
+/// before burst and burst before energy. Sweeps and predictions race in bursts, which are what time asks of them.
+int objective_distance(const TrialRecord& trial, Objective asked);
 
 /// Whether `a` is better than `b` by the objective; where neither has its figure, by the rate under load, then in
 /// bursts.
 bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view objective);
 
-/// The trial that speaks for each code, then the best of those. All trials are of one problem on one GPU model.
+/// The best by the objective: the trial that speaks for each code, then the best of those. All trials are of one
+/// problem on one GPU model.
 ///   * a trial that may not win is out, and a code that does not parse (stored_code.hpp);
-///   * measured before predicted, then fresh before stale ones: a lower class wins only when it is alone;
-///   * the objective is that of the latest of them; trials of races by another one are out, because what ran only in
-///     bursts cannot be compared with what ran under load;
+///   * measured, by any objective, before predicted, then fresh before stale ones: a lower class wins only when it is
+///   alone;
+///   * trials of races by another objective are out: what ran only in bursts cannot be compared with what ran under
+///   load;
 ///   * a code whose result was ever wrong (same templates) is out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
 ///   * among codes the better one by the objective wins, and of equals the trial stored first.
 /// Nothing when none is left.
-std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials);
+std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view objective);
 
 /// Every code that has an ok and sharp trial of the best class, the fastest in bursts first, those that were never
 /// raced by their best trial: what a next session starts from.

@@ -22,12 +22,17 @@ std::int64_t checksum_of(const TrialRecord& trial, const WinnerNotes& notes) {
   return checksum.value();
 }
 
-std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ?"; }
+std::string key_condition() { return problem_condition("winners") + " AND winners.gpu = ? AND winners.objective = ?"; }
 
-void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu) {
+void bind_key(Statement& rows, const ProblemKey& problem, std::string_view gpu, std::string_view objective) {
+  bind_problem(rows, problem);
+  rows.bind(gpu).bind(objective);
+}
+
+void delete_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
+                       std::string_view objective) {
   Statement remove(database.handle(), "DELETE FROM winners WHERE " + key_condition(), "replace a winner");
-  bind_problem(remove, problem);
-  remove.bind(gpu);
+  bind_key(remove, problem, gpu, objective);
   remove.step();
 }
 
@@ -39,12 +44,16 @@ void insert_winner_row(Database& database, const TrialRecord& trial, const Winne
     parameters += "?, ";
   });
   Statement insert(database.handle(),
-                   fmt::format("INSERT INTO winners ({}gpu, trial_id, naive_gstencils, trials_seen, checksum) "
-                               "VALUES ({}?, ?, ?, ?, ?)",
+                   fmt::format("INSERT INTO winners ({}gpu, objective, trial_id, naive_gstencils, trials_seen, "
+                               "checksum) VALUES ({}?, ?, ?, ?, ?, ?)",
                                columns, parameters),
                    "store a winner");
   bind_problem(insert, trial.problem);
-  insert.bind(trial.platform.gpu).bind(trial.id).bind(notes.naive_gstencils).bind(notes.trials_seen);
+  insert.bind(trial.platform.gpu)
+      .bind(trial.objective)
+      .bind(trial.id)
+      .bind(notes.naive_gstencils)
+      .bind(notes.trials_seen);
   insert.bind(checksum_of(trial, notes));
   insert.step();
 }
@@ -59,15 +68,20 @@ WinnerNotes merged(WinnerNotes notes, const std::optional<WinnerRecord>& previou
   return notes;
 }
 
-/// Whether choosing anew could give another winner now that `trial` is there.
-bool can_change_winner(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
-  if (trial.outcome == Outcome::wrong_result) return winner && winner->trial.code == trial.code;
+/// Whether choosing anew could give another winner now that `trial` is there, of a race by the same objective.
+bool can_win(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
   if (trial.outcome != Outcome::ok || !may_win(trial)) return false;
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;
-  return trial.code == best.code || !is_readable(best) || is_stale(best) || trial.objective != best.objective ||
-         is_better(trial, best, best.objective);
+  return trial.code == best.code || !is_readable(best) || is_stale(best) || is_better(trial, best, best.objective);
+}
+
+/// Whether the winner, by whatever objective, is none any more.
+bool takes_out(const TrialRecord& trial, const std::optional<WinnerRecord>& winner) {
+  if (!winner) return false;
+  if (trial.outcome == Outcome::wrong_result) return winner->trial.code == trial.code;
+  return winner->trial.predicted && outdoes_predictions(trial);
 }
 
 }  // namespace
@@ -85,7 +99,8 @@ std::string winner_selection(TrialsSeen seen) {
   return fmt::format(
       "SELECT winners.rowid, winners.naive_gstencils, winners.trials_seen, winners.checksum, {}, trials.id IS NOT "
       "NULL, "
-      "{} FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND {}",
+      "{} FROM winners LEFT JOIN trials ON trials.id = winners.trial_id AND trials.objective = winners.objective AND "
+      "{}",
       seen == TrialsSeen::counted
           ? "(SELECT count(*) FROM trials AS seen WHERE seen.predicted = trials.predicted AND " +
                 of_the_winner("seen") + ")"
@@ -110,19 +125,17 @@ std::optional<WinnerRecord> read_winner(Database& database, Statement& row) {
 }
 
 std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                            TrialsSeen seen) {
-  const auto bind_key = [&](Statement& rows) {
-    bind_problem(rows, problem);
-    rows.bind(gpu);
-  };
-  auto winners = select_winners(database, key_condition(), bind_key, seen);
+                                            std::string_view objective, TrialsSeen seen) {
+  auto winners = select_winners(
+      database, key_condition(), [&](Statement& rows) { bind_key(rows, problem, gpu, objective); }, seen);
   if (winners.empty()) return std::nullopt;
   return std::move(winners.front());
 }
 
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             const WinnerNotes& notes, const std::set<std::string>& excluded) {
-  const auto previous = find_winner_row(database, problem, gpu, TrialsSeen::as_stored);
+                                             std::string_view objective, const WinnerNotes& notes,
+                                             const std::set<std::string>& excluded) {
+  const auto previous = find_winner_row(database, problem, gpu, objective, TrialsSeen::as_stored);
   auto trials = select_trials(
       database, problem_condition("trials") + " AND trials.gpu = ? AND trials.outcome IN ('ok', 'wrong_result')",
       [&](Statement& rows) {
@@ -130,17 +143,23 @@ std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKe
         rows.bind(gpu);
       });
   std::erase_if(trials, [&](const TrialRecord& trial) { return excluded.contains(trial.code); });
-  auto best = choose_winner(trials);
-  delete_winner_row(database, problem, gpu);
+  auto best = choose_winner(trials, objective);
+  delete_winner_row(database, problem, gpu, objective);
   if (best) insert_winner_row(database, *best, merged(notes, previous, *best));
   return best;
 }
 
-bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils) {
-  const auto winner = find_winner_row(database, trial.problem, trial.platform.gpu, TrialsSeen::as_stored);
-  if (!can_change_winner(trial, winner)) return false;
-  const auto best = choose_winner_row(database, trial.problem, trial.platform.gpu, {naive_gstencils, 0});
-  return best && best->id == trial.id;
+bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils) {
+  const std::string& gpu = trial.platform.gpu;
+  bool won = false;
+  for (const Objective each : kObjectives) {
+    const std::string_view objective = name(each);
+    const auto winner = find_winner_row(database, trial.problem, gpu, objective, TrialsSeen::as_stored);
+    if (!takes_out(trial, winner) && !(trial.objective == objective && can_win(trial, winner))) continue;
+    const auto best = choose_winner_row(database, trial.problem, gpu, objective, {naive_gstencils, 0});
+    won = won || (best && best->id == trial.id);
+  }
+  return won;
 }
 
 }  // namespace stencil_tune

@@ -17,7 +17,7 @@ namespace stencil_tune {
 enum class TrialsSeen { counted, as_stored };
 
 std::optional<WinnerRecord> find_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                            TrialsSeen seen);
+                                            std::string_view objective, TrialsSeen seen);
 
 /// What is known of a winner beyond its trials.
 struct WinnerNotes {
@@ -25,14 +25,15 @@ struct WinnerNotes {
   int trials_seen = 0;         ///< where it was imported from; 0: count the trials here
 };
 
-/// Chooses the winner of the problem anew among its trials and writes it into the open transaction.
+/// Chooses the winner of the problem by that objective anew among its trials and writes it into the open transaction.
 /// Notes of 0 keep what is stored already, as long as the winner stays in the same session. Candidates whose codes are
 /// among `excluded` cannot win.
 std::optional<TrialRecord> choose_winner_row(Database& database, const ProblemKey& problem, std::string_view gpu,
-                                             const WinnerNotes& notes, const std::set<std::string>& excluded = {});
+                                             std::string_view objective, const WinnerNotes& notes,
+                                             const std::set<std::string>& excluded = {});
 
-/// Chooses anew where the trial, just inserted, can make a difference. True when it became the winner.
-bool update_winner_row(Database& database, const TrialRecord& trial, double naive_gstencils);
+/// Chooses anew where the trial, just inserted, can make a difference. True when it became a winner.
+bool update_winner_rows(Database& database, const TrialRecord& trial, double naive_gstencils);
 
 /// "trials.gpu = winners.gpu AND trials.nx = winners.nx ...": rows of the table of the winner's problem and GPU model.
 std::string of_the_winner(std::string_view table);

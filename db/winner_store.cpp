@@ -8,8 +8,9 @@
 
 namespace stencil_tune {
 
-std::optional<WinnerRecord> WinnerStore::find(const ProblemKey& problem, std::string_view gpu) const {
-  return find_winner_row(database_, problem, gpu, TrialsSeen::counted);
+std::optional<WinnerRecord> WinnerStore::find(const ProblemKey& problem, std::string_view gpu,
+                                              Objective objective) const {
+  return find_winner_row(database_, problem, gpu, name(objective), TrialsSeen::counted);
 }
 
 std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
@@ -42,11 +43,14 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   return select_winners(database_, condition, bind, query.count_trials ? TrialsSeen::counted : TrialsSeen::as_stored);
 }
 
-std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu, double naive_gstencils,
-                                                const std::set<std::string>& excluded) {
-  Transaction transaction(database_.handle(), "settle the winner");
-  choose_winner_row(database_, problem, gpu, {naive_gstencils, 0}, excluded);
-  auto winner = find_winner_row(database_, problem, gpu, TrialsSeen::counted);
+std::optional<WinnerRecord> WinnerStore::settle(const ProblemKey& problem, std::string_view gpu, Objective objective,
+                                                double naive_gstencils, const std::set<std::string>& excluded) {
+  Transaction transaction(database_.handle(), "settle the winners");
+  for (const Objective each : kObjectives) {
+    const WinnerNotes notes{each == objective ? naive_gstencils : 0, 0};
+    choose_winner_row(database_, problem, gpu, name(each), notes, excluded);
+  }
+  auto winner = find_winner_row(database_, problem, gpu, name(objective), TrialsSeen::counted);
   transaction.commit();
   return winner;
 }

@@ -1,4 +1,4 @@
-// The best ok trial of each problem on each GPU model. winner_choice.hpp says what "best" is.
+// The best ok trial of each problem on each GPU model by each objective. winner_choice.hpp says what "best" is.
 #pragma once
 
 #include "db/database.hpp"
@@ -38,19 +38,21 @@ class WinnerStore {
  public:
   explicit WinnerStore(Database& database) : database_(database) {}
 
-  std::optional<WinnerRecord> find(const ProblemKey& problem, std::string_view gpu) const;
+  /// Of sweeps and of predictions none is by Objective::time: their races are in bursts.
+  std::optional<WinnerRecord> find(const ProblemKey& problem, std::string_view gpu, Objective objective) const;
 
   /// Ordered by stencil name, type, extents, GPU.
   std::vector<WinnerRecord> list(const WinnerQuery& query = {}) const;
 
-  /// Chooses the winner anew from all trials of the problem, in one transaction: to be called after a race.
-  /// naive_gstencils: of this session; 0 keeps what is known. `excluded`: codes that cannot win. Nothing when no other
-  /// trial is ok.
-  std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu, double naive_gstencils = 0,
-                                     const std::set<std::string>& excluded = {});
+  /// Chooses the winners anew from all trials of the problem, in one transaction: to be called after a race. Gives the
+  /// one by the race's objective. naive_gstencils: of this session; 0 keeps what is known. `excluded`: codes that
+  /// cannot win. Nothing when no other trial is ok.
+  std::optional<WinnerRecord> settle(const ProblemKey& problem, std::string_view gpu, Objective objective,
+                                     double naive_gstencils = 0, const std::set<std::string>& excluded = {});
 
-  /// Takes out the winner whose trial has this id, and every trial of its problem on its GPU model: what is tuned next
-  /// begins anew, where a winner without its trials would only be chosen again. Nothing where there is no such winner.
+  /// Takes out the winner whose trial has this id, with every winner and trial of its problem on its GPU model: what is
+  /// tuned next begins anew, where a winner without its trials would only be chosen again. Nothing where there is no
+  /// such winner.
   std::optional<RemovedWinner> remove(std::int64_t trial_id);
 
  private:

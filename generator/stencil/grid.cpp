@@ -183,6 +183,18 @@ std::string_view name(Boundary boundary) noexcept {
   return "?";
 }
 
+std::string_view name(Objective objective) noexcept {
+  switch (objective) {
+    case Objective::time:
+      return "time";
+    case Objective::burst:
+      return "burst";
+    case Objective::energy:
+      return "energy";
+  }
+  return "?";
+}
+
 std::string to_string(const Extents& extents) {
   return fmt::format("{}", fmt::join(extents.n.begin(), extents.n.begin() + extents.rank, "x"));
 }
@@ -204,6 +216,8 @@ ElementType parse_element_type(std::string_view text) {
 Boundary parse_boundary(std::string_view text) {
   return parse_enumerator(text, kBoundaries, "boundary", kBoundariesElsewhere);
 }
+
+Objective parse_objective(std::string_view text) { return parse_enumerator(text, kObjectives, "objective", {}); }
 
 Boundaries parse_boundaries(std::string_view text, int rank) {
   Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};

@@ -90,7 +90,7 @@ std::optional<std::size_t> advanced_input(const Problem& problem);
 /// the cell itself alone.
 bool advances_one_field(const Problem& problem);
 
-/// One read of each input cell and one write of each updated cell, in bytes: the numerator of "share".
+/// One read of each input cell, one write of each updated cell, in bytes: what share and effective bandwidth count.
 double minimal_traffic_bytes(const Problem& problem);
 
 }  // namespace stencil_tune

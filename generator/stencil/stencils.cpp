@@ -182,11 +182,8 @@ Stencil find_builtin(std::string_view name) {
     if (name == fmt::format("jacobi{}d", rank)) return define_stencil(std::string(name), rank, define_jacobi);
   }
   if (std::optional<Stencil> stencil = find_shape(name)) return *std::move(stencil);
-  throw Error(
-      ErrorCode::unknown_name,
-      fmt::format("unknown stencil '{0}'{1} (`stencil-tune stencils` lists all; a definition file is named by its "
-                  "path: corpus/{0}.toml, if it is one of the equations there)",
-                  name.substr(0, 60), did_you_mean(name, builtin_names())));
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("unknown built-in stencil '{}'{}", name.substr(0, 60), did_you_mean(name, builtin_names())));
 }
 
 std::vector<std::string> builtin_names() {

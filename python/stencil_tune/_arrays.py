@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes as c
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Sequence
 
 from ._errors import ArgumentError
 
@@ -103,9 +103,9 @@ _DL_CPU, _DL_CUDA, _DL_CUDA_HOST, _DL_CUDA_MANAGED = 1, 2, 3, 13
 _DL_DTYPES = {(2, 64): "f64", (2, 32): "f32", (2, 16): "f16", (4, 16): "bf16"}
 _DL_READ_ONLY = 1
 
-_capsule_pointer = c.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = c.c_void_p
-_capsule_pointer.argtypes = [c.py_object, c.c_char_p]
+capsule_pointer = c.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype = c.c_void_p
+capsule_pointer.argtypes = [c.py_object, c.c_char_p]
 _capsule_is = c.pythonapi.PyCapsule_IsValid
 _capsule_is.restype = c.c_int
 _capsule_is.argtypes = [c.py_object, c.c_char_p]
@@ -114,9 +114,9 @@ _capsule_is.argtypes = [c.py_object, c.c_char_p]
 def _dl_tensor(capsule) -> tuple[_DLTensor, bool]:
     """What a capsule that nobody has consumed holds, and whether it may be written to."""
     if _capsule_is(capsule, b"dltensor"):
-        return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor")), True
+        return _DLTensor.from_address(capsule_pointer(capsule, b"dltensor")), True
     if _capsule_is(capsule, b"dltensor_versioned"):
-        held = _DLManagedTensorVersioned.from_address(_capsule_pointer(capsule, b"dltensor_versioned"))
+        held = _DLManagedTensorVersioned.from_address(capsule_pointer(capsule, b"dltensor_versioned"))
         if held.major > 1:
             raise ArgumentError(f"DLPack {held.major}.{held.minor}: this package knows 1")
         return held.tensor, not held.flags & _DL_READ_ONLY
@@ -195,50 +195,57 @@ def read(array: Any, stream: int | None = None) -> Layout:
 
 # ---- the short way: for arrays of a layout that was seen before ------------------------------------------------------
 
-def _match_torch(layout: Layout) -> Callable[[Any], int | None]:
-    import torch
+Matcher = Callable[[Sequence[Any]], "list[int] | None"]
 
+
+def _match_torch(kind: Any, layout: Layout) -> Matcher:
     shape, strides, device = layout.shape, layout.strides, layout.device
     dtype = next(dtype for dtype, name in _torch_dtypes.items() if name == layout.dtype)
 
-    def match(tensor) -> int | None:
-        if (tensor.shape == shape and tensor.stride() == strides and tensor.dtype is dtype and
-                tensor.get_device() == device and not tensor.requires_grad):
-            return tensor.data_ptr()
-        return None
+    def match(tensors: Sequence[Any]) -> list[int] | None:
+        found = []
+        for tensor in tensors:
+            if (type(tensor) is not kind or tensor.shape != shape or tensor.stride() != strides or
+                    tensor.dtype is not dtype or tensor.get_device() != device or tensor.requires_grad):
+                return None
+            found.append(tensor.data_ptr())
+        return found
 
-    assert isinstance(dtype, torch.dtype)
     return match
 
 
-def _match_cupy(layout: Layout) -> Callable[[Any], int | None]:
+def _match_cupy(kind: Any, layout: Layout) -> Matcher:
     size = BYTES[layout.dtype]
     shape, strides, device = layout.shape, tuple(stride * size for stride in layout.strides), layout.device
     name = layout.dtype
     dtypes: dict[Any, bool] = {}
 
-    def match(array) -> int | None:
-        dtype = array.dtype
-        fits = dtypes.get(dtype)
-        if fits is None:
-            fits = dtypes[dtype] = dtype_name(dtype) == name
-        if fits and array.shape == shape and array.strides == strides:
+    def match(arrays: Sequence[Any]) -> list[int] | None:
+        found = []
+        for array in arrays:
+            if type(array) is not kind:
+                return None
+            dtype = array.dtype
+            fits = dtypes.get(dtype)
+            if fits is None:
+                fits = dtypes[dtype] = dtype_name(dtype) == name
             memory = array.data
-            if memory.device_id == device:
-                return memory.ptr
-        return None
+            if not fits or array.shape != shape or array.strides != strides or memory.device_id != device:
+                return None
+            found.append(memory.ptr)
+        return found
 
     return match
 
 
-def matcher(array: Any, layout: Layout) -> Callable[[Any], int | None] | None:
-    """For arrays of this one's type: a function that gives the address of one with just this layout, else None.
+def matcher(array: Any, layout: Layout) -> Matcher | None:
+    """For arrays of this one's type: a function that gives the addresses of some with just this layout, else None.
 
     None for types of arrays that say more than that, such as a stream.
     """
     if is_torch(array):
-        return _match_torch(layout)
-    return _match_cupy(layout) if is_cupy(array) else None
+        return _match_torch(type(array), layout)
+    return _match_cupy(type(array), layout) if is_cupy(array) else None
 
 
 def is_torch(array: Any) -> bool:

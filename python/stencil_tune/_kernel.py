@@ -4,47 +4,23 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-import weakref
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
-from . import _arrays, _native, _streams
-from ._arguments import Evidence, KernelBase
+from . import _native, _streams
+from ._array_arguments import KernelOnArrays
+from ._arguments import Evidence
 from ._errors import ArgumentError
 from ._points import Points, Positions
-from ._request import Grid
-from ._stencil import Stencil
+from ._regions import Regions, as_numbers, box_of
 
 
-class _Box(NamedTuple):
-    """Cells, as the C interface takes them."""
-
-    low: Any
-    high: Any
-
-
-class Kernel(KernelBase):
+class Kernel(KernelOnArrays):
     """The best kernel known for a stencil on a grid; `lookup()` makes one. May be used from several threads at once.
 
     Attributes:
         stencil: what it computes.
         device: ordinal of the GPU; None for one by its name, which can be read and exported, not launched.
     """
-
-    def __init__(self, stencil: Stencil, grid: Grid, handle: int):
-        super().__init__(stencil, grid)
-        native = _native.library()
-        weakref.finalize(self, native.release, handle).atexit = False
-        self._handle = handle
-        self._native = native
-        device = native.kernel_device(handle)
-        self.device: int | None = device if device >= 0 else None
-        self._count = len(stencil.fields)
-        self._fields_type = c.c_void_p * self._count
-        self._wanted = (grid.shape, grid.strides, grid.dtype)
-        self._places = list(enumerate(stencil._order))
-        self._matchers: dict[type, Any] = {}  # of arrays that passed before
-        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
-        self._must_write = [place in stencil._writes for place in stencil._order]
 
     # ---- what was found ----
 
@@ -108,7 +84,7 @@ class Kernel(KernelBase):
         Args:
             path: of the file, which is written; None: its text is returned.
             name: of the launcher; None: after the file, else after the stencil.
-            stage: of the stencil.
+            stage: of the stencil; -1: whole steps, where one launch makes them.
             with_main: adds a self-check and a benchmark.
             split_header: declares the launcher in a header beside the file.
             architecture: "sm_90"; None: what the kernel was looked up for.
@@ -155,15 +131,19 @@ class Kernel(KernelBase):
             ArgumentError: an array of another type, shape, pitch or device, that overlaps, is freed or read-only.
             Error: the kernel cannot be compiled or launched.
         """
+        plain = coefficients is None and region is None and origin is None and not step
+        if plain and stream is None and not named and self._stepped(arrays):
+            return
         given: Sequence[Any] = arrays
         if named or len(arrays) != self._count:
             given = self._in_order(arrays, named)
-        fields, where = self._launch_fields(given, stream)
-        values, count = self._coefficients(coefficients)
-        low, high = (None, None) if region is None else self.prepared_region(region)
-        if origin is None and not step:
-            status = self._native.launch_on_device(self._handle, where, fields, self._count, values, count, low, high)
+        addresses, where = self._addresses(given, stream)
+        fields = self._pack(*addresses)
+        if plain:
+            status = self._step(self._handle, where, fields)
         else:
+            values, count = self._coefficients(coefficients)
+            low, high = (None, None) if region is None else map(as_numbers, self._box(region))
             status = self._native.launch_at_on_device(self._handle, self._origin(origin), step, where, fields,
                                                       self._count, values, count, low, high)
         if status:
@@ -191,9 +171,9 @@ class Kernel(KernelBase):
         """
         if len(arrays) != self._count:
             self._in_order(arrays, {})
-        fields, where = self._launch_fields(arrays, stream, whole=True)
+        before, where = self._addresses(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
-        before = list(fields)
+        fields = self._fields_type(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
         if points is not None:
             given = points._addresses(self, steps, series, records, where)
@@ -206,11 +186,29 @@ class Kernel(KernelBase):
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
-        array_at = {before[place]: arrays[i] for i, place in self._places}
+        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._places}
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
             arrays[:] = [after[place] for _, place in self._places]
         return self._result(after)
+
+    def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
+                       coefficients: Mapping[str, float] | None = None) -> None:
+        """One step in several regions, in one call: as a call for each of them. They must not overlap."""
+        if len(arrays) != self._count:
+            self._in_order(arrays, {})
+        addresses, where = self._addresses(arrays, stream)
+        values, count = self._coefficients(coefficients)
+        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._pack(*addresses), self._count,
+                                                               values, count, regions.boxes, regions.number))
+
+    def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> Regions:
+        """For update_regions(), of slices of the arrays: the cells in them that a step updates."""
+        boxes = [self._box(region) for region in regions]
+        return Regions(as_numbers([value for low, high in boxes for value in (*low, *high)]), len(boxes))
+
+    def _box(self, region: Sequence[slice]) -> tuple[list[int], list[int]]:
+        return box_of(region, self.dims, self.updated())
 
     def place_points(self, sources: Positions | None = None, receivers: Positions | None = None, *,
                      every: int = 1) -> Points:
@@ -240,90 +238,3 @@ class Kernel(KernelBase):
         if len(origin) != self.stencil.rank:
             raise ArgumentError(f"origin has {len(origin)} coordinates, the arrays have {self.stencil.rank} axes")
         return (c.c_int64 * 3)(*[*(int(value) for value in reversed(origin)), 0, 0][:3])
-
-    def _launch_fields(self, arrays: Sequence[Any], stream: Any, whole: bool = False):
-        """Addresses in the stencil's order, and the stream."""
-        if _native._forked or not _native._gpu_used:
-            _native.use_gpu()
-        matchers = self._matchers
-        fields = self._fields_type()
-        for i, place in self._places:  # the short way: all of a layout that passed before
-            array = arrays[i]
-            match = matchers.get(type(array))
-            if match is None:
-                break
-            address = match(array)
-            if address is None:
-                break
-            fields[place] = address
-        else:
-            if stream is None:
-                return fields, _streams.current(arrays[0], self.device or 0)
-            return fields, _streams.address_of(stream)
-        return self._read_fields(arrays, stream, whole)
-
-    def _read_fields(self, arrays: Sequence[Any], stream: Any, whole: bool):
-        """The same for arrays that are looked at closely."""
-        device = self.device
-        where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
-        fields = self._fields_type()
-        shape, strides, dtype = self._wanted
-        announced = None
-        for i, place in self._places:
-            array = arrays[i]
-            if self._lengths[place]:
-                fields[place] = self._profile_address(i, array, where, self._lengths[place])
-                continue
-            layout = _arrays.read(array, where)
-            if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
-                    layout.device != device and layout.device is not None):
-                self._check(i, layout)
-            elif type(array) not in self._matchers and not any(self._lengths):
-                self._matchers[type(array)] = _arrays.matcher(array, layout)
-            if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
-                self._refuse_read_only(i, array)
-            if layout.stream is not None and stream is None:
-                announced = self._one_stream(announced, layout.stream)
-            fields[place] = layout.address
-        return fields, where if announced is None else announced
-
-    def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
-        """Of an array along one axis. Raises ArgumentError for another layout."""
-        layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
-        if layout.shape != (length,) or (layout.strides is not None and layout.strides != (1,) and length > 1):
-            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
-                                f"neighbouring cells; this one has shape {layout.shape}")
-        if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
-                                          and self.device is not None):
-            self._refuse(name, layout, self.device or 0)
-        return layout.address
-
-    def _check(self, argument: int, layout: _arrays.Layout) -> None:
-        if self.device is not None:
-            self._refuse(self.stencil.arguments[argument], layout, self.device)
-
-    def _refuse_read_only(self, argument: int, array: Any) -> None:
-        name = self.stencil.arguments[argument]
-        if _arrays.is_jax(array):
-            raise ArgumentError(f"{name} is a JAX array, which must not be written to: use stencil_tune.jax")
-        raise ArgumentError(f"{name} is read-only, and a step writes it")
-
-    @staticmethod
-    def _one_stream(before: int | None, announced: int) -> int:
-        if before is not None and before != announced:
-            raise ArgumentError("the arrays announce different streams: order them, and say stream=")
-        return announced
-
-    def prepared_region(self, region: Sequence[slice] | _Box) -> _Box:
-        """For calls that come again: takes the place of `region` there. Cells of the slices that a step updates."""
-        if isinstance(region, _Box):
-            return region
-        if len(region) != self.stencil.rank:
-            raise ArgumentError(f"region has {len(region)} slices, the arrays have {self.stencil.rank} axes")
-        low, high = (c.c_int64 * 3)(0, 0, 0), (c.c_int64 * 3)(1, 1, 1)
-        for axis, (cells, extent, updated) in enumerate(zip(reversed(region), self.dims, reversed(self.updated()))):
-            start, stop, step = cells.indices(extent)
-            if step != 1:
-                raise ArgumentError("region has a slice with a step")
-            low[axis], high[axis] = max(start, updated.start), min(stop, updated.stop)
-        return _Box(low, high)

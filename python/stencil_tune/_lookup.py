@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as c
+import functools
 import os
 from typing import Any, Literal, Mapping, Sequence, overload
 
@@ -13,6 +14,7 @@ from ._reference import ReferenceKernel
 from ._request import Grid, grid_and_layout, said_rank
 from ._stencil import Stencil, as_stencil
 
+_MOST_KERNELS = 256
 _MOST_ALIGNED = 256  # bytes; more helps no kernel
 
 
@@ -106,3 +108,18 @@ def alignment_of(layout: _arrays.Layout | None) -> int:
     if layout is None or layout.address == 0:
         return _MOST_ALIGNED
     return min(layout.address & -layout.address, _MOST_ALIGNED)
+
+
+@functools.lru_cache(maxsize=_MOST_KERNELS)
+def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
+                boundary: str, steps: int, alignment: int) -> Any:
+    # An address stands for its alignment, so that kernels of all arrays alike are one.
+    layout = _arrays.Layout(alignment, shape, strides, dtype, device)
+    return lookup_like(stencil, layout, boundary, steps)
+
+
+def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
+    """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
+    layout, *others = [_arrays.read(array) for array in arrays]
+    alignment = min(map(alignment_of, (layout, *others)))
+    return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)

@@ -107,6 +107,8 @@ _FUNCTIONS = {
     "free_text": (None, [c.c_void_p]),
     "prepare_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
     "launch_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_void_p]),
+    "step_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p]),
+    "launch_boxes_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_int32]),
     "advance_on_device": (c.c_int, _LAUNCH + [c.c_int64, c.c_void_p, c.c_int32]),
     "launch_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_void_p, c.c_int32, c.c_void_p,
                                                                            c.c_void_p]),
@@ -142,6 +144,9 @@ class Library:
             function.restype = result
             function.argtypes = arguments
             setattr(self, name, function)
+        # With the interpreter's lock held, and exceptions raised.
+        self.step_of_arrays = c.PYFUNCTYPE(c.c_int, _HANDLE, c.c_void_p, c.py_object)(
+            ("stencil_tune_step_of_arrays", library))
 
     if TYPE_CHECKING:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from . import _arrays, _native
 from ._arguments import Evidence, KernelBase
@@ -75,9 +75,15 @@ class ReferenceKernel(KernelBase):
             if place in self.stencil._writes:
                 self._writable(array, place)[cells] = after[place][cells]
 
-    def prepared_region(self, region: Sequence[slice]) -> Sequence[slice]:
-        """For calls that come again."""
-        return region
+    def update_regions(self, *arrays: Any, regions: Sequence[Sequence[slice]], stream: Any = None,
+                       coefficients: Mapping[str, float] | None = None) -> None:
+        """One step in several regions."""
+        for region in regions:
+            self(*arrays, region=region, coefficients=coefficients)
+
+    def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> list[Sequence[slice]]:
+        """For update_regions()."""
+        return list(regions)
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
@@ -126,7 +132,8 @@ class ReferenceKernel(KernelBase):
         views: list[Any] = [None] * count
         for place, array in zip(self.stencil._order, given):
             views[place] = self._view(array, self.stencil.fields[place])
-            values[place] = numpy.ascontiguousarray(views[place], dtype=numpy.float64).copy()
+            with numpy.errstate(invalid="ignore"):  # of outputs that hold nothing yet
+                values[place] = numpy.array(views[place], dtype=numpy.float64, order="C")
         self._refuse_overlap(views)
         extents = (c.c_int64 * 3)(*[*self.dims, 1, 1][:3])
         numbers = self.stencil.coefficient_values(coefficients)

@@ -20,9 +20,10 @@ import jax
 import jax.numpy as jnp
 
 from . import _arrays, _lookup, _xla
-from ._edges import edges_of, shell
 from ._errors import ArgumentError
-from ._gradient import ArrayOperations, Run
+from ._gradients.edges import edges_of, shell
+from ._gradients.padding import ArrayOperations
+from ._gradients.run import Run
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil
 from ._xla import CallFrame
@@ -146,7 +147,8 @@ def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping
     like = jax.ShapeDtypeStruct(inputs[0].shape, inputs[0].dtype)
     call = _call(text)
     zeros = [jnp.zeros(like.shape, like.dtype) for _ in call.zeros]
-    return jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
+    made = jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
+    return list(made)
 
 
 # ---- gradients ---------------------------------------------------------------------------------------------------------

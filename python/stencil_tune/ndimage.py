@@ -15,7 +15,7 @@ from typing import Any, Sequence
 
 from . import _arrays
 from ._errors import ArgumentError
-from ._gradient import kernel_for
+from ._lookup import kernel_for
 from ._stencil import Stencil, stencil
 
 __all__ = ["convolve", "correlate", "gaussian_filter", "laplace", "uniform_filter"]

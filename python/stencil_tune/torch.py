@@ -19,7 +19,9 @@ from typing import Mapping, Sequence
 import torch
 
 from ._errors import ArgumentError
-from ._gradient import ArrayOperations, Run, kernel_for
+from ._gradients.padding import ArrayOperations
+from ._gradients.run import Run
+from ._lookup import kernel_for
 from ._quick import QuickRun
 from ._request import boundary_text
 from ._stencil import Stencil, written_stencil
@@ -39,6 +41,9 @@ class _Torch(ArrayOperations):
 
     def copy(self, array):
         return array.clone(memory_format=torch.contiguous_format)
+
+    def add_each(self, sums, arrays):
+        torch._foreach_add_(sums, arrays)
 
     def total(self, array):
         return array.sum(dtype=torch.float64)
@@ -229,23 +234,29 @@ def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str |
     Returns:
         The field that is the state; a tuple where it is several, in the order of `stencil.inputs`.
     """
-    if len(fields) != len(stencil.inputs):
-        raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
-                            f"{', '.join(stencil.inputs)}; {len(fields)} were given")
-    values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
-    name, boundary = stencil._written or _name_of(stencil), boundary_text(boundary)
-    if torch.is_grad_enabled() and _requires_grad(fields, values):
-        after = _with_gradients(fields, values, name, boundary, steps)
-    elif len(fields) == 1 and len(stencil._state) == 1:
-        return _run_one(fields[0], values, name, boundary, steps)
-    else:
-        after = _run(fields, values, name, boundary, steps)
-    return after[0] if len(after) == 1 else tuple(after)
+    return _advanced(stencil, fields, steps, boundary, coefficients)
 
 
 _run_one = torch.ops.stencil_tune.run_one.default
 _run = torch.ops.stencil_tune.run.default
 _with_gradients = torch.ops.stencil_tune.advance.default
+
+
+def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, boundary: str | Mapping[str, str],
+              coefficients: torch.Tensor | Mapping[str, float] | None) -> torch.Tensor | tuple[torch.Tensor, ...]:
+    if len(fields) != len(stencil.inputs):
+        raise ArgumentError(f"stencil '{stencil.name}' reads {len(stencil.inputs)} fields, "
+                            f"{', '.join(stencil.inputs)}; {len(fields)} were given")
+    values = None if coefficients is None else _coefficient_tensor(stencil, coefficients)
+    name = stencil._written or _name_of(stencil)
+    text = boundary if isinstance(boundary, str) else boundary_text(boundary)
+    if torch.is_grad_enabled() and _requires_grad(fields, values):
+        after = _with_gradients(fields, values, name, text, steps)
+    elif len(fields) == 1 and len(stencil._state) == 1:
+        return _run_one(fields[0], values, name, text, steps)
+    else:
+        after = _run(fields, values, name, text, steps)
+    return after[0] if len(after) == 1 else tuple(after)
 
 
 def _requires_grad(fields: Sequence[torch.Tensor], values: torch.Tensor | None) -> bool:
@@ -258,4 +269,4 @@ def _requires_grad(fields: Sequence[torch.Tensor], values: torch.Tensor | None) 
 def step(stencil: Stencil, *fields: torch.Tensor, boundary: str | Mapping[str, str] = "hold",
          coefficients: torch.Tensor | Mapping[str, float] | None = None) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """One step: advance() with steps=1."""
-    return advance(stencil, *fields, steps=1, boundary=boundary, coefficients=coefficients)
+    return _advanced(stencil, fields, 1, boundary, coefficients)

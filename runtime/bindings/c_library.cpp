@@ -38,6 +38,7 @@ Request to_request(const stencil_tune_request& given) {
   request.pitch = from.pitch;
   request.device = from.device;
   request.gpu = text_or_empty(from.gpu);
+  if (from.objective != nullptr) request.objective = parse_objective(from.objective);
   if (from.steps != 0) request.steps = from.steps;
   if (from.alignment != 0) request.alignment = from.alignment;
   return request;

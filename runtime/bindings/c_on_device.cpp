@@ -11,11 +11,14 @@ namespace {
 /// While it lives, a context on the kernel's GPU is current: the one that is, or the GPU's primary one.
 class OnDevice {
  public:
-  explicit OnDevice(stencil_tune_kernel& kernel) : state_(kernel.kernel.state()) {
+  explicit OnDevice(stencil_tune_kernel& kernel) : kernel_(kernel), state_(kernel.kernel.state()) {
     if (state_.driver == nullptr) return;  // the call says so
+    // Where the kernel was prepared a context is on its GPU, and stays there.
+    is_prepared_ = is_prepared_in(state_.driver->current_context_id());
+    if (is_prepared_) return;
     before_ = state_.driver->current_context();
     if (before_ != nullptr && state_.driver->current_device() == state_.device) return;
-    state_.driver->set_current_context(primary_context(kernel));
+    state_.driver->set_current_context(primary_context());
     changed_ = true;
   }
   OnDevice(const OnDevice&) = delete;
@@ -29,32 +32,37 @@ class OnDevice {
     }
   }
 
+  /// Says so where no GPU can run the kernel.
+  void prepare() const {
+    if (is_prepared_) return;
+    const std::uint64_t context = state_.driver != nullptr ? state_.driver->current_context_id() : 0;
+    if (is_prepared_in(context)) return;
+    kernel_.kernel.prepare();
+    kernel_.prepared_in = context;
+  }
+
+  /// With the stream's spare buffers, where runs take any.
+  void prepare(CUstream_st* stream) const {
+    prepare();
+    if (kernel_.kernel.workspace_bytes() > 0) kernel_.kernel.prepare(stream);
+  }
+
  private:
+  bool is_prepared_in(std::uint64_t context) const { return context != 0 && kernel_.prepared_in == context; }
+
   /// Kept until the process ends, as the CUDA runtime does.
-  CUctx_st* primary_context(stencil_tune_kernel& kernel) const {
-    CUctx_st* context = kernel.primary;
-    if (context == nullptr) kernel.primary = context = state_.driver->retain_primary_context(state_.device);
+  CUctx_st* primary_context() const {
+    CUctx_st* context = kernel_.primary;
+    if (context == nullptr) kernel_.primary = context = state_.driver->retain_primary_context(state_.device);
     return context;
   }
 
+  stencil_tune_kernel& kernel_;
   const Kernel::State& state_;
   CUctx_st* before_ = nullptr;
   bool changed_ = false;
+  bool is_prepared_ = false;
 };
-
-void prepare_here(stencil_tune_kernel& kernel) {
-  Driver* const driver = kernel.kernel.state().driver;
-  const std::uint64_t context = driver != nullptr ? driver->current_context_id() : 0;
-  if (context != 0 && kernel.prepared_in == context) return;
-  kernel.kernel.prepare();
-  kernel.prepared_in = context;
-}
-
-/// With the stream's spare buffers, where runs take any.
-void prepare_here(stencil_tune_kernel& kernel, CUstream_st* stream) {
-  prepare_here(kernel);
-  if (kernel.kernel.workspace_bytes() > 0) kernel.kernel.prepare(stream);
-}
 
 }  // namespace
 
@@ -68,7 +76,7 @@ stencil_tune_status stencil_tune_prepare_on_device(stencil_tune_kernel* kernel, 
   return guarded([&] {
     require(kernel, "kernel");
     const OnDevice here(*kernel);
-    prepare_here(*kernel, stream);
+    here.prepare(stream);
   });
 }
 
@@ -80,7 +88,7 @@ stencil_tune_status stencil_tune_launch_at_on_device(stencil_tune_kernel* kernel
     require(kernel, "kernel");
     require(fields, "fields");
     const OnDevice here(*kernel);
-    prepare_here(*kernel);
+    here.prepare();
     kernel->kernel.launch_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"),
                              span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
   });
@@ -93,6 +101,30 @@ stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, C
                                           coefficient_count, low, high);
 }
 
+stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, CUstream_st* stream, void* const* fields) {
+  return stencil_tune_launch_on_device(kernel, stream, fields, kernel == nullptr ? 0 : kernel->fields, nullptr, 0,
+                                       nullptr, nullptr);
+}
+
+stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, CUstream_st* stream,
+                                                        void* const* fields, int32_t field_count,
+                                                        const double* coefficients, int32_t coefficient_count,
+                                                        const int64_t* boxes, int32_t box_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    require(boxes, "boxes");
+    if (box_count < 0) throw Error(ErrorCode::invalid_argument, "a negative number of boxes");
+    const OnDevice here(*kernel);
+    here.prepare();
+    const std::int64_t* const end = boxes + std::ptrdiff_t{2} * kMaxRank * box_count;
+    for (const std::int64_t* box = boxes; box != end; box += 2 * kMaxRank) {
+      kernel->kernel.launch(stream, span_of(fields, field_count, "fields"),
+                            span_of(coefficients, coefficient_count, "coefficients"), to_box(box, box + kMaxRank));
+    }
+  });
+}
+
 stencil_tune_status stencil_tune_advance_at_on_device(stencil_tune_kernel* kernel, const int64_t* origin, int64_t step,
                                                       CUstream_st* stream, void** fields, int32_t field_count,
                                                       int64_t steps, const double* coefficients,
@@ -101,7 +133,7 @@ stencil_tune_status stencil_tune_advance_at_on_device(stencil_tune_kernel* kerne
     require(kernel, "kernel");
     require(fields, "fields");
     const OnDevice here(*kernel);
-    prepare_here(*kernel, stream);
+    here.prepare(stream);
     kernel->kernel.advance_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"), steps,
                               span_of(coefficients, coefficient_count, "coefficients"));
   });
@@ -146,7 +178,7 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kern
     require(points, "points");
     require(fields, "fields");
     const OnDevice here(*kernel);
-    prepare_here(*kernel, stream);
+    here.prepare(stream);
     kernel->kernel.advance_with_points(
         points->points, {series, records}, stream, span_of(fields, field_count, "fields"), steps,
         span_of(coefficients, coefficient_count, "coefficients"), to_place(origin, step));
@@ -160,7 +192,7 @@ stencil_tune_status stencil_tune_copy_field_on_device(stencil_tune_kernel* kerne
     require(to, "to");
     require(from, "from");
     const OnDevice here(*kernel);
-    prepare_here(*kernel);  // says so where no GPU can run the kernel
+    here.prepare();
     kernel->kernel.state().driver->copy_on_device(reinterpret_cast<std::uintptr_t>(to),
                                                   reinterpret_cast<std::uintptr_t>(from), kernel->kernel.field_bytes(),
                                                   stream);

@@ -310,6 +310,13 @@ class CudaDriver final : public Driver {
     api_.check(api_.stream_synchronize(stream), "finish the work on the stream");
   }
 
+  bool stream_done(CUstream_st* stream) override {
+    const CUresult result = api_.stream_query(stream);
+    if (result == CUDA_ERROR_NOT_READY) return false;
+    api_.check(result, "do the work on the stream");
+    return true;
+  }
+
   CUevent_st* create_event() override {
     CUevent event = nullptr;
     api_.check(api_.event_create(&event, CU_EVENT_DEFAULT), "create an event");
@@ -323,6 +330,10 @@ class CudaDriver final : public Driver {
   }
 
   void synchronize_event(CUevent_st* event) override { api_.check(api_.event_synchronize(event), "wait for the GPU"); }
+
+  void wait_for_event(CUstream_st* stream, CUevent_st* event) override {
+    api_.check(api_.stream_wait_event(stream, event, CU_EVENT_WAIT_DEFAULT), "let a stream wait for another");
+  }
 
   float elapsed_ms(CUevent_st* start, CUevent_st* stop) override {
     float milliseconds = 0;

@@ -106,10 +106,12 @@ class Driver {
   virtual CUstream_st* create_stream() = 0;
   virtual void destroy_stream(CUstream_st* stream) noexcept = 0;
   virtual void synchronize_stream(CUstream_st* stream) = 0;
+  virtual bool stream_done(CUstream_st* stream) = 0;  ///< without waiting; throws what some work on it failed with
   virtual CUevent_st* create_event() = 0;
   virtual void destroy_event(CUevent_st* event) noexcept = 0;
   virtual void record_event(CUevent_st* event, CUstream_st* stream) = 0;
   virtual void synchronize_event(CUevent_st* event) = 0;
+  virtual void wait_for_event(CUstream_st* stream, CUevent_st* event) = 0;  ///< later work on the stream does
   virtual float elapsed_ms(CUevent_st* start, CUevent_st* stop) = 0;
 };
 

@@ -87,6 +87,7 @@ class Event {
   }
 
   void record(CUstream_st* stream) const { driver_->record_event(handle_, stream); }
+  void hold_back(CUstream_st* stream) const { driver_->wait_for_event(stream, handle_); }  ///< its later work
   void synchronize() const { driver_->synchronize_event(handle_); }
   /// Milliseconds from `start` to this event; both must have been reached.
   float elapsed_since(const Event& start) const { return driver_->elapsed_ms(start.handle_, handle_); }

@@ -6,9 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
-
 namespace stencil_tune {
 namespace {
 
@@ -20,20 +17,9 @@ std::vector<ExportParameter> other_parameters(const ExportSignature& signature) 
           signature.parameters.end() - 1};
 }
 
-/// Buffers by their places: of a kernel of a system all of them, else those of inputs and outputs.
-std::vector<int> places_of(const Candidate& candidate, const ExportSignature& signature) {
-  std::vector<int> places(signature.buffers.size());
-  std::iota(places.begin(), places.end(), 0);
-  if (is_of_a_system(candidate)) return places;
-  const StageFacts& facts = candidate.problem().facts;
-  places = facts.inputs;
-  places.insert(places.end(), facts.outputs.begin(), facts.outputs.end());
-  return places;
-}
-
-std::string call_text(const Candidate& candidate, const ExportSignature& signature) {
+std::string call_text(const ExportSignature& signature) {
   std::vector<std::string> arguments;
-  for (const int place : places_of(candidate, signature)) arguments.push_back(fmt::format("{}[{}]", kBuffers, place));
+  for (const int place : signature.places) arguments.push_back(fmt::format("{}[{}]", kBuffers, place));
   for (const ExportParameter& parameter : other_parameters(signature)) arguments.push_back(parameter.name);
   return fmt::format("{}({}, stream)", signature.name, fmt::join(arguments, ", "));
 }
@@ -51,11 +37,11 @@ std::string loop_text(const Candidate& candidate, const ExportSignature& signatu
     {cell}* before[{count}];
     for (int i = 0; i < {count}; ++i) before[i] = {buffers}[i];
     for (int i = 0; i < {count}; ++i) {buffers}[i] = before[kNext[i]];
-  }}
+{later}  }}
 )",
-      fmt::arg("steps", steps), fmt::arg("call", call_text(candidate, signature)),
-      fmt::arg("next", fmt::join(next, ", ")), fmt::arg("cell", signature.cell), fmt::arg("count", buffers),
-      fmt::arg("buffers", kBuffers));
+      fmt::arg("later", candidate.problem().facts.placed ? fmt::format("    first_step += {};\n", steps) : ""),
+      fmt::arg("steps", steps), fmt::arg("call", call_text(signature)), fmt::arg("next", fmt::join(next, ", ")),
+      fmt::arg("cell", signature.cell), fmt::arg("count", buffers), fmt::arg("buffers", kBuffers));
 }
 
 }  // namespace

@@ -163,8 +163,11 @@ std::string extents_contract(const Candidate& candidate) {
 }
 
 /// A parameter for a device pointer, under a name of its own.
-void add_buffer(const std::string& field, bool is_read_alone, FieldNames& names, ExportSignature& signature) {
-  signature.buffers.push_back(names.add(field));
+void add_buffer(const Problem& problem, int place, bool is_read_alone, FieldNames& names, ExportSignature& signature) {
+  const std::vector<std::string>& fields = problem.stencil.fields;
+  const auto field = static_cast<std::size_t>(place);
+  signature.buffers.push_back(names.add(field < fields.size() ? fields[field] : "spare"));
+  signature.places.push_back(place);
   signature.parameters.push_back({(is_read_alone ? "const " : "") + signature.cell + "*", signature.buffers.back()});
 }
 
@@ -179,15 +182,15 @@ std::vector<int> profiles_of(const Problem& problem) {
 void add_inputs_and_outputs(const Problem& problem, ExportSignature& signature) {
   FieldNames names;
   for (const int field : problem.facts.inputs) {
-    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], true, names, signature);
+    add_buffer(problem, field, true, names, signature);
     signature.inputs.push_back(signature.buffers.back());
   }
   for (const int field : profiles_of(problem)) {
-    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], true, names, signature);
+    add_buffer(problem, field, true, names, signature);
     signature.profiles.push_back(signature.buffers.back());
   }
   for (const int field : problem.facts.outputs) {
-    add_buffer(problem.stencil.fields[static_cast<std::size_t>(field)], false, names, signature);
+    add_buffer(problem, field, false, names, signature);
     signature.outputs.push_back(signature.buffers.back());
   }
 }
@@ -196,13 +199,14 @@ void add_all_fields(const Problem& problem, int steps, ExportSignature& signatur
   constexpr int kAnyNumberOfSteps = 1 << 16;
   FieldNames names;
   const std::vector<int>& constants = problem.step.constants;
-  for (std::size_t field = 0; field < problem.stencil.fields.size(); ++field) {
-    const bool is_constant = std::find(constants.begin(), constants.end(), static_cast<int>(field)) != constants.end();
-    const bool is_profile = profile_axis(problem.stencil, static_cast<int>(field)) >= 0;
-    add_buffer(problem.stencil.fields[field], is_constant || is_profile, names, signature);
+  const auto fields = static_cast<int>(problem.stencil.fields.size());
+  for (int field = 0; field < fields; ++field) {
+    const bool is_constant = std::find(constants.begin(), constants.end(), field) != constants.end();
+    const bool is_profile = profile_axis(problem.stencil, field) >= 0;
+    add_buffer(problem, field, is_constant || is_profile, names, signature);
   }
   for (int spare = 0; spare < spare_buffers(problem, kAnyNumberOfSteps); ++spare) {
-    add_buffer("spare", false, names, signature);
+    add_buffer(problem, fields + spare, false, names, signature);
   }
   const auto name_of = [&](int place) { return signature.buffers[static_cast<std::size_t>(place)]; };
   const std::vector<int> profiles = profiles_of(problem);

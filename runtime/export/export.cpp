@@ -2,6 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/candidates/space.hpp"
 #include "generator/kernel/signature.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/export/templates.hpp"
@@ -96,17 +97,12 @@ std::string header_text(const Candidate& candidate, const ExportOptions& options
 }
 
 /// The kernel for single steps of a run, and NAME_advance.
-void add_run(const Candidate& fused, const Tuning& single_steps, const ExportSignature& signature,
-             const ExportOptions& options, ExportedFiles& files) {
-  Problem step = fused.problem();
-  step.steps = 1;
-  const Candidate single(step, single_steps);
-  const std::string name = options.name + "_step";
-  const ExportSignature single_signature = export_signature(single, name);
-  const ExportedRun run{fused, signature, single, single_signature};
-  if (sweeps_per_launch(fused.tuning()) > 1) {
+void add_run(const ExportedRun& run, const ExportOptions& options, ExportedFiles& files) {
+  if (sweeps_per_launch(run.fused.tuning()) > 1) {
     files.source += fmt::format("\n{:-<120}\n\n", "// ---- single steps ");
-    files.source += export_kernel(step, single_steps, {.name = name, .architecture = options.architecture}).source;
+    files.source += export_kernel(run.single.problem(), run.single.tuning(),
+                                  {.name = run.single_signature.name, .architecture = options.architecture})
+                        .source;
   }
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- any number of steps ");
   if (options.split_header) {
@@ -120,6 +116,22 @@ void add_run(const Candidate& fused, const Tuning& single_steps, const ExportSig
 
 }  // namespace
 
+std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
+  const Limits limits = limits_of_architecture(architecture);
+  Problem step = problem;
+  step.steps = 1;
+  if (problem.stage == kWholeStep) {
+    Tuning single = tuning;
+    single.steps = 1;
+    return is_legal({step, single}, limits) ? std::optional(single) : std::nullopt;
+  }
+  for (const Family* family : families()) {
+    if (family->fuses_steps) continue;
+    if (const auto single = default_candidate(*family, step, limits)) return single;
+  }
+  return std::nullopt;
+}
+
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& wanted,
                             const std::optional<Tuning>& single_steps) {
   ExportOptions options = wanted;
@@ -127,18 +139,6 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   require_identifier(options.name);
   const Candidate candidate(problem, tuning);
   require_legal(candidate, options.architecture);
-  if (options.with_main && is_of_a_system(candidate)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} makes whole steps of several fields or stages, for which there is no self-check yet: "
-                            "export it without --with-main",
-                            code(tuning)));
-  }
-  if (options.with_main && problem.facts.placed && !problem.stencil.profiles.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("stencil '{}' reads arrays along one axis, for which there is no self-check yet: export it "
-                            "without --with-main",
-                            problem.stencil.name));
-  }
   const std::string kernel = options.name + "_kernel";
   const std::string detail = options.name + "_detail";
   const ExportSignature signature = export_signature(candidate, options.name);
@@ -159,10 +159,20 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
   if (!options.split_header) files.source += launcher_contract(candidate, signature);
   files.source += launcher;
-  if (single_steps && is_of_a_system(candidate)) add_run(candidate, *single_steps, signature, options, files);
+  Problem step = problem;
+  step.steps = 1;
+  std::optional<Candidate> single;
+  ExportSignature single_signature;
+  std::optional<ExportedRun> run;
+  if (single_steps && is_of_a_system(candidate)) {
+    single.emplace(step, *single_steps);
+    single_signature = export_signature(*single, options.name + "_step");
+    run.emplace(ExportedRun{candidate, signature, *single, single_signature});
+    add_run(*run, options, files);
+  }
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
-    files.source += main_text(candidate, signature);
+    files.source += main_text(candidate, signature, run ? &*run : nullptr);
   }
   return files;
 }

@@ -26,6 +26,10 @@ namespace stencil_tune {
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
                             const std::optional<Tuning>& single_steps = {});
 
+/// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
+/// stages; else a plain kernel.
+std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture);
+
 /// A C identifier for any text: "3D heat!" -> "s3D_heat_". Words that mean something already get a trailing underscore.
 std::string export_name(std::string_view text);
 

@@ -9,74 +9,83 @@ namespace {
 
 std::string operand(const Node& node, std::size_t i) { return fmt::format("v[{}]", node.operands[i]); }
 
-/// The node's value in C++, over the values v[] of the nodes before it.
-std::string expression(const Stencil& stencil, const Node& node, const std::vector<int>& input_of_field) {
+/// What the node reads: a field's cell or a number that follows from the cell's place.
+std::string place_expression(const Stencil& stencil, const Node& node) {
+  const int axis = node.op == Operation::profile ? profile_axis(stencil, node.index) : node.index;
+  const auto along = [&] { return fmt::format("{} + {}", "xyz"[axis], node.offset[static_cast<std::size_t>(axis)]); };
+  switch (node.op) {
+    case Operation::read:
+      return fmt::format("read(f[{}], n, x + {}, y + {}, z + {})", node.index, node.offset[0], node.offset[1],
+                         node.offset[2]);
+    case Operation::profile:
+      return fmt::format("read_along({}, f[{}], n, {})", axis, node.index, along());
+    case Operation::coordinate:
+      return fmt::format("static_cast<double>(kOrigin[{}] + {})", axis, along());
+    case Operation::step:
+      return "static_cast<double>(t)";
+    case Operation::before:
+      return fmt::format("std::fmax(0.0, static_cast<double>(-({})))", along());
+    case Operation::after:
+      return fmt::format("std::fmax(0.0, static_cast<double>({} - (n[{}] - 1)))", along(), axis);
+    default:
+      throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
+  }
+}
+
+/// The node's value in C++, over the values v[] of the nodes before it. What a kernel rounds goes through op().
+std::string expression(const Stencil& stencil, const Node& node) {
   const auto a = [&] { return operand(node, 0); };
   const auto b = [&] { return operand(node, 1); };
+  const auto rounded = [](const std::string& text) { return fmt::format("op({})", text); };
+  const auto compared = [&](const char* sign) { return fmt::format("decided({0} {1} {2}, {0}, {2})", a(), sign, b()); };
   switch (node.op) {
     case Operation::number:
-      return fmt::format("{:a}", node.value);
+      return fmt::format("as_computed({:a})", node.value);
     case Operation::coefficient:
-      return fmt::format("c[{}]", node.index);
-    case Operation::read:
-      return fmt::format("read(in[{}], n, x + {}, y + {}, z + {})",
-                         input_of_field[static_cast<std::size_t>(node.index)], node.offset[0], node.offset[1],
-                         node.offset[2]);
+      return fmt::format("as_computed(kCoefficients[{}])", node.index);
     case Operation::negate:
       return "-" + a();
     case Operation::absolute:
       return fmt::format("std::fabs({})", a());
     case Operation::square_root:
-      return fmt::format("std::sqrt({})", a());
+      return rounded(fmt::format("std::sqrt({})", a()));
     case Operation::exponential:
-      return fmt::format("std::exp({})", a());
+      return rounded(fmt::format("std::exp({})", a()));
     case Operation::add:
-      return a() + " + " + b();
+      return rounded(a() + " + " + b());
     case Operation::subtract:
-      return a() + " - " + b();
+      return rounded(a() + " - " + b());
     case Operation::multiply:
-      return a() + " * " + b();
+      return rounded(a() + " * " + b());
     case Operation::divide:
-      return a() + " / " + b();
+      return rounded(a() + " / " + b());
     case Operation::minimum:
-      return fmt::format("std::fmin({}, {})", a(), b());
+      return fmt::format("least({}, {})", a(), b());
     case Operation::maximum:
-      return fmt::format("std::fmax({}, {})", a(), b());
+      return fmt::format("most({}, {})", a(), b());
     case Operation::less:
-      return fmt::format("{} < {} ? 1.0 : 0.0", a(), b());
+      return compared("<");
     case Operation::less_equal:
-      return fmt::format("{} <= {} ? 1.0 : 0.0", a(), b());
+      return compared("<=");
     case Operation::equal:
-      return fmt::format("{} == {} ? 1.0 : 0.0", a(), b());
+      return compared("==");
     case Operation::select:
-      return fmt::format("{} != 0 ? {} : {}", a(), b(), operand(node, 2));
+      return fmt::format("chosen({}, {}, {})", a(), b(), operand(node, 2));
     case Operation::sine:
-      return fmt::format("std::sin({})", a());
+      return rounded(fmt::format("std::sin({})", a()));
     case Operation::cosine:
-      return fmt::format("std::cos({})", a());
+      return rounded(fmt::format("std::cos({})", a()));
     case Operation::tangent:
-      return fmt::format("std::tan({})", a());
+      return rounded(fmt::format("std::tan({})", a()));
     case Operation::hyperbolic_tangent:
-      return fmt::format("std::tanh({})", a());
+      return rounded(fmt::format("std::tanh({})", a()));
     case Operation::logarithm:
-      return fmt::format("std::log({})", a());
+      return rounded(fmt::format("std::log({})", a()));
     case Operation::power:
-      return fmt::format("std::pow({}, {})", a(), b());
-    case Operation::coordinate:
-      return fmt::format("static_cast<double>(kOrigin[{}] + {} + {})", node.index, "xyz"[node.index],
-                         node.offset[static_cast<std::size_t>(node.index)]);
-    case Operation::step:
-      return "static_cast<double>(kFirstStep)";
-    case Operation::before:
-      return fmt::format("std::fmax(0.0, static_cast<double>(-({} + {})))", "xyz"[node.index],
-                         node.offset[static_cast<std::size_t>(node.index)]);
-    case Operation::after:
-      return fmt::format("std::fmax(0.0, static_cast<double>({} + {} - (n[{}] - 1)))", "xyz"[node.index],
-                         node.offset[static_cast<std::size_t>(node.index)], node.index);
-    case Operation::profile:
-      break;  // there is no self-check of these
+      return rounded(fmt::format("std::pow({}, {})", a(), b()));
+    default:
+      return place_expression(stencil, node);
   }
-  throw Error(ErrorCode::internal, fmt::format("stencil '{}' has an operation unknown here", stencil.name));
 }
 
 /// Nodes that the stage's updates use, in the order they are evaluated.
@@ -94,35 +103,28 @@ std::vector<bool> used_nodes(const Stencil& stencil, const Stage& stage) {
 
 }  // namespace
 
-std::string reference_text(const Problem& problem) {
-  const Stencil& stencil = problem.stencil;
-  const Stage& stage = stencil.stages[static_cast<std::size_t>(problem.stage)];
-  std::vector<int> input_of_field(stencil.fields.size(), -1);
-  for (std::size_t i = 0; i < problem.facts.inputs.size(); ++i) {
-    input_of_field[static_cast<std::size_t>(problem.facts.inputs[i])] = static_cast<int>(i);
-  }
-
+std::string reference_text(const Stencil& stencil, int stage) {
+  const Stage& updated = stencil.stages[static_cast<std::size_t>(stage)];
   std::string nodes;
-  const std::vector<bool> used = used_nodes(stencil, stage);
+  const std::vector<bool> used = used_nodes(stencil, updated);
   for (std::size_t i = 0; i < stencil.nodes.size(); ++i) {
-    if (used[i]) nodes += fmt::format("  v[{}] = {};\n", i, expression(stencil, stencil.nodes[i], input_of_field));
+    if (used[i]) nodes += fmt::format("  v[{}] = {};\n", i, expression(stencil, stencil.nodes[i]));
   }
   std::string outputs;
-  for (std::size_t i = 0; i < stage.updates.size(); ++i) {
-    outputs += fmt::format("  out[{}] = v[{}];\n", i, stage.updates[i].expression);
+  for (std::size_t i = 0; i < updated.updates.size(); ++i) {
+    outputs += fmt::format("  out[{}] = v[{}];\n", i, updated.updates[i].expression);
   }
   return fmt::format(
-      R"(// What cell (x, y, z) becomes, one operation a line, in double precision. Returns the largest magnitude met on the way.
-double reference(const std::vector<double>* in, const long long (&n)[3], long long x, long long y, long long z,
-                 const double* c, double* out) {{
-  (void)c;
+      R"(
+// What cell (x, y, z) becomes in stage {stage}, one operation a line.
+void stage_{stage}([[maybe_unused]] const Fields& f, [[maybe_unused]] const long long (&n)[3],
+             [[maybe_unused]] long long x, [[maybe_unused]] long long y, [[maybe_unused]] long long z,
+             [[maybe_unused]] long long t, double* out) {{
   static double v[{count}];
-{nodes}{outputs}  double largest = 0;
-  for (const double value : v) largest = std::fmax(largest, std::fabs(value));
-  return largest;
-}}
+{nodes}{outputs}}}
 )",
-      fmt::arg("count", stencil.nodes.size()), fmt::arg("nodes", nodes), fmt::arg("outputs", outputs));
+      fmt::arg("stage", stage), fmt::arg("count", stencil.nodes.size()), fmt::arg("nodes", nodes),
+      fmt::arg("outputs", outputs));
 }
 
 }  // namespace stencil_tune

@@ -21,6 +21,7 @@ struct ExportSignature {
   std::string name;                         ///< of the launcher
   std::string cell;                         ///< "float": the element type in CUDA's own words
   std::vector<std::string> buffers;         ///< parameter names of all device pointers
+  std::vector<int> places{};                ///< of each its field, or the place of a spare buffer (buffers.hpp)
   std::vector<std::string> inputs;          ///< of them, those that the kernel reads, in its order
   std::vector<std::string> outputs;         ///< the same of those that it writes
   std::vector<std::string> profiles{};      ///< the same of those that vary along one axis alone
@@ -54,10 +55,12 @@ std::string advance_contract(const ExportedRun& run);
 std::string advance_declaration(const ExportedRun& run, std::string_view linkage = "");
 std::string advance_text(const ExportedRun& run);
 
-/// A main function: checks every cell of a small awkward grid against a plain loop on the CPU, then times the launcher.
-std::string main_text(const Candidate& candidate, const ExportSignature& signature);
+/// A main function: checks every cell that the launcher leaves of a small awkward grid against plain sweeps on the CPU,
+/// and the same of NAME_advance where the file has it; then it times the launcher. run: nothing where there is none.
+std::string main_text(const Candidate& candidate, const ExportSignature& signature, const ExportedRun* run);
 
-/// The update of one cell in double precision, as a C++ function evaluated node by node: independent of the kernel's.
-std::string reference_text(const Problem& problem);
+/// The update of one cell in a stage in double precision, as a C++ function evaluated node by node: independent of the
+/// kernel's.
+std::string reference_text(const Stencil& stencil, int stage);
 
 }  // namespace stencil_tune

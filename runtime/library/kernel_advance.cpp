@@ -1,4 +1,7 @@
 // Kernel::advance: plans of fused launches and single steps, with points or without.
+#include "runtime/library/kernel_run.hpp"
+
+#include "runtime/library/box_parts.hpp"
 #include "runtime/library/point_run.hpp"
 #include "runtime/library/stage_launch.hpp"
 #include "stencil_tune/kernel.hpp"
@@ -41,45 +44,80 @@ void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::s
   }
 }
 
-/// One call of advance. Everything given was checked.
-struct Advance {
-  const Kernel::State& state;
-  CUstream_st* stream;
-  std::span<const double> coefficients;
-  PointRun* points;  ///< null: none
-  Place here;
-  std::vector<void*> buffers;
+void advance_fields(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
+                    std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
+  KernelRun run(state, points, place, stream, fields, coefficients);
+  run.advance(steps);
+  run.leave(fields);
+}
 
-  void run(std::int64_t steps) {
-    for (std::size_t number = 0; number < state.plan.size(); ++number) {
-      const Sweep& sweep = state.plan[number];
-      if (!takes_part(sweep, number)) continue;
-      for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number);
+}  // namespace
+
+KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
+                     std::span<void* const> fields, std::span<const double> coefficients)
+    : state_(state),
+      points_(points),
+      here_(place),
+      stream_(stream),
+      coefficients_(coefficients),
+      spares_(state.workspaces->of(stream)),
+      buffers_(fields.begin(), fields.end()) {
+  buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
+  copy_held_layers(state_, stream_, buffers_);
+}
+
+void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
+  for (std::size_t number = 0; number < state_.plan.size(); ++number) {
+    const Sweep& sweep = state_.plan[number];
+    if (!takes_part(sweep, number)) continue;
+    for (; steps >= sweep.steps; steps -= sweep.steps) launch(sweep, number, std::exchange(split, nullptr));
+  }
+}
+
+void KernelRun::leave(std::span<void*> fields) {
+  if (points_ != nullptr) points_->leave();
+  leave_spare_buffers(state_, stream_, buffers_, fields.size(), spares_);
+  std::copy_n(buffers_.begin(), fields.size(), fields.begin());
+}
+
+bool KernelRun::takes_part(const Sweep& sweep, std::size_t number) const {
+  if (points_ != nullptr) return points_->takes(number);
+  return !sweep.in_background || is_loaded(sweep, state_.driver->current_context_id());
+}
+
+void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
+  StageLaunch{*state_.driver, stage, stream_, buffers_, coefficients_, box, here_}.run();
+}
+
+void KernelRun::launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const {
+  const Box first = intersection(early, stage.updated);
+  if (first.cells() == 0) {
+    split.arrive();
+    return launch_stage(stage, std::nullopt);
+  }
+  launch_stage(stage, first);
+  split.arrive();
+  for (const Box& rest : around(stage.updated, first)) launch_stage(stage, rest);
+}
+
+void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split) {
+  if (split != nullptr && points_ != nullptr) split->arrive();
+  for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
+    const StageKernel& kernel = sweep.stages[stage];
+    if (points_ != nullptr) {
+      const StageLaunch launch{*state_.driver, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
+      points_->launch(number, static_cast<int>(stage), launch);
+    } else if (split != nullptr && stage == 0) {
+      launch_split(kernel, split->early[number], *split);
+    } else {
+      launch_stage(kernel, std::nullopt);
     }
-    if (points != nullptr) points->leave();
   }
-
- private:
-  bool takes_part(const Sweep& sweep, std::size_t number) const {
-    if (points != nullptr) return points->takes(number);
-    return !sweep.in_background || is_loaded(sweep, state.driver->current_context_id());
-  }
-
-  void launch(const Sweep& sweep, std::size_t number) {
-    for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
-      const StageLaunch launch{*state.driver, sweep.stages[stage], stream, buffers, coefficients, std::nullopt, here};
-      if (points == nullptr) {
-        launch.run();
-      } else {
-        points->launch(number, static_cast<int>(stage), launch);
-      }
-    }
-    here.step += sweep.steps;
-    const std::vector<void*> now = buffers;
-    for (std::size_t i = 0; i < sweep.next.size(); ++i) buffers[i] = now[static_cast<std::size_t>(sweep.next[i])];
-    if (points != nullptr) points->finish(number, buffers);
-  }
-};
+  here_.step += sweep.steps;
+  const std::vector<void*> now = buffers_;
+  for (std::size_t i = 0; i < sweep.next.size(); ++i) buffers_[i] = now[static_cast<std::size_t>(sweep.next[i])];
+  if (points_ != nullptr) points_->finish(number, buffers_);
+}
 
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
                    std::span<const double> coefficients) {
@@ -89,20 +127,6 @@ void check_advance(const Kernel::State& state, std::span<void* const> fields, st
     for (const StageKernel& stage : sweep.stages) check_launch(state, stage, fields, coefficients);
   }
 }
-
-void advance_fields(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-                    std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
-  const std::vector<void*> spares = state.workspaces->of(stream);
-  std::vector<void*> buffers(fields.begin(), fields.end());
-  buffers.insert(buffers.end(), spares.begin(), spares.end());
-  copy_held_layers(state, stream, buffers);
-  Advance advance{state, stream, coefficients, points, place, std::move(buffers)};
-  advance.run(steps);
-  leave_spare_buffers(state, stream, advance.buffers, fields.size(), spares);
-  std::copy_n(advance.buffers.begin(), fields.size(), fields.begin());
-}
-
-}  // namespace
 
 void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                      Span<const double> coefficients) const {

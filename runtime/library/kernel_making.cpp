@@ -51,7 +51,8 @@ LookupTarget target_of(const Request& request, const DeviceFacts& facts) {
           .architecture = facts.architecture,
           .driver = facts.driver,
           .limits = facts.limits,
-          .alignment = request.alignment};
+          .alignment = request.alignment,
+          .objective = request.objective};
 }
 
 /// GStencil/s of a step that is made in several passes; 0 where that of one is not known.

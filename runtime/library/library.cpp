@@ -60,7 +60,9 @@ void Library::Impl::forget() {
 }
 
 Driver& Library::Impl::driver() {
-  std::call_once(driver_opened_, [this] { driver_ = &parts_.driver(); });
+  // No std::call_once: an exception aborts on its way through it where libstdc++ is linked statically, as in the wheel.
+  const std::scoped_lock opening(opening_driver_);
+  if (driver_ == nullptr) driver_ = &parts_.driver();
   return *driver_;
 }
 

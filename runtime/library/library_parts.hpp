@@ -27,7 +27,7 @@
 namespace stencil_tune {
 
 struct LibraryParts {
-  std::function<Driver&()> driver;                      ///< called at the first lookup
+  std::function<Driver&()> driver;                      ///< called at the first lookup, and again after it threw
   std::function<std::shared_ptr<Compiler>()> compiler;  ///< called at the first lookup
   /// Winners that may serve a problem on an architecture; choose() judges them.
   std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
@@ -103,7 +103,7 @@ struct Library::Impl {
   };
 
   LibraryParts parts_;
-  std::once_flag driver_opened_;
+  std::mutex opening_driver_;  ///< guards driver_
   Driver* driver_ = nullptr;
 
   mutable std::shared_mutex mutex_;  ///< guards kernels_

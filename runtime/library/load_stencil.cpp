@@ -4,7 +4,7 @@
 namespace stencil_tune {
 
 Stencil load_stencil(const std::string& name_or_file) {
-  return name_or_file.ends_with(".toml") ? load_definition(name_or_file) : find_builtin(name_or_file);
+  return name_or_file.ends_with(".toml") ? load_definition(name_or_file) : find_stencil(name_or_file);
 }
 
 }  // namespace stencil_tune

@@ -1,6 +1,7 @@
 #include "runtime/library/lookup.hpp"
 
 #include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
 #include "generator/candidates/space.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -23,6 +24,7 @@ struct Contender {
   double distance = 0;
   bool other_pitch = false;  ///< won at these extents, but with rows padded otherwise
   bool narrowed = false;     ///< its vectors are narrower than the winner's
+  int other_objective = 0;   ///< how far its race's objective is from the one asked for
 };
 
 constexpr double kNarrowingPenalty = 0.48;  // ln(2)^2: one axis twice or half as long
@@ -91,6 +93,7 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
     if (problem.steps == 1 && sweeps_per_launch(contender.tuning) > 1) return std::nullopt;  // of runs: no note
     contender.distance = log_distance(trial.problem.extents, problem.extents);
     contender.other_pitch = trial.problem.extents == problem.extents && pitch_of(trial.problem) != problem.pitch;
+    contender.other_objective = objective_distance(trial, target.objective);
     forbidden = fit(problem, target, contender);
     contender.match = match_of(contender, problem, target);
     if (!forbidden) return contender;
@@ -103,7 +106,8 @@ std::optional<Contender> contend(const Problem& problem, const LookupTarget& tar
 
 bool better(const Contender& a, const Contender& b) {
   const auto rank = [](const Contender& c) {
-    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, -c.winner->trial.gstencils, c.winner->trial.id);
+    return std::tuple(c.match, c.stale, c.distance, c.other_pitch, c.other_objective, -c.winner->trial.gstencils,
+                      c.winner->trial.id);
   };
   return rank(a) < rank(b);
 }
@@ -133,6 +137,10 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
     evidence.notes.emplace_back("it ships with stencil-tune and was not tuned here");
   if (!trial.predicted && !target.driver.empty() && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
+  }
+  if (contender.other_objective > 0) {
+    evidence.notes.push_back(
+        fmt::format("it won by {}: no winner by {} is as near", trial.objective, name(target.objective)));
   }
   if (contender.stale) evidence.notes.emplace_back("its template has changed since it was tuned: the rate may differ");
   return evidence;

@@ -19,7 +19,8 @@ bool is_off() {
 }
 
 bool speaks_for(const TrialRecord& tuned, const TrialRecord& pretuned) {
-  const bool same = tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu;
+  const bool same = tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu &&
+                    tuned.objective == pretuned.objective;
   return same && !tuned.predicted && is_readable(tuned) && (!is_stale(tuned) || is_stale(pretuned));
 }
 

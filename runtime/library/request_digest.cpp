@@ -72,7 +72,7 @@ RequestDigest request_digest(const Request& request, int device) {
   for (const Boundary boundary : request.boundaries) digest.add(static_cast<std::uint64_t>(boundary));
   digest.add(static_cast<std::uint64_t>(request.pitch));
   digest.add(request.alignment);
-  digest.add(static_cast<std::uint64_t>(request.steps));
+  digest.add(pair(request.steps, static_cast<int>(request.objective)));
   digest.add(XXH3_64bits(request.gpu.data(), request.gpu.size()));
   add_stencil(digest, request.stencil);
   return digest.finish();

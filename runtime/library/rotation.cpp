@@ -1,5 +1,6 @@
 #include "runtime/library/rotation.hpp"
 
+#include "runtime/library/box_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -87,10 +88,7 @@ std::vector<CopyRegion> held_regions(const Problem& problem) {
   const Box updated = updated_box(problem);
   const std::size_t cell = size_of(problem.type);
   std::vector<CopyRegion> layers;
-  // From the slowest axis to the fastest: each takes whole what the axes before it left.
-  Box rest{.low = {0, 0, 0}, .high = problem.extents.n};
-  const auto add = [&](const Box& box) {
-    if (box.cells() == 0) return;
+  for (const Box& box : around({.low = {0, 0, 0}, .high = problem.extents.n}, updated)) {
     CopyRegion region{.row_bytes = static_cast<std::size_t>(problem.pitch) * cell,
                       .plane_rows = static_cast<std::size_t>(problem.extents.n[1])};
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
@@ -99,16 +97,6 @@ std::vector<CopyRegion> held_regions(const Problem& problem) {
       region.extent[axis] = static_cast<std::size_t>(box.high[axis] - box.low[axis]) * unit;
     }
     layers.push_back(region);
-  };
-  for (const std::size_t axis : {2U, 1U, 0U}) {
-    Box below = rest;
-    below.high[axis] = updated.low[axis];
-    add(below);
-    Box above = rest;
-    above.low[axis] = std::max(updated.low[axis], updated.high[axis]);
-    add(above);
-    rest.low[axis] = updated.low[axis];
-    rest.high[axis] = updated.high[axis];
   }
   return layers;
 }

@@ -64,7 +64,7 @@ TEST_F(ExchangeTest, CarriesWinnersWithTheirEvidence) {
   EXPECT_EQ(result.merged.added, 2);
   EXPECT_EQ(result.merged.winners_changed, 2);
   EXPECT_TRUE(result.stale.empty());
-  const auto winner = WinnerStore(target_).find(a_problem(), kGpu);
+  const auto winner = WinnerStore(target_).find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial(kCode, 400.0 / 3));
   EXPECT_EQ(winner->naive_gstencils, 290);
@@ -82,7 +82,7 @@ TEST_F(ExchangeTest, AgainChangesNothing) {
 TEST_F(ExchangeTest, BetterTrialHereStaysTheWinner) {
   TrialStore(target_).insert(a_trial(kOtherCode, 500));
   import_winners(target_, text_);
-  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.code, kOtherCode);
+  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu, Objective::burst)->trial.code, kOtherCode);
 }
 
 TEST_F(ExchangeTest, StaleWinnersAreMarkedAndNeverReplaceFreshOnes) {
@@ -91,7 +91,7 @@ TEST_F(ExchangeTest, StaleWinnersAreMarkedAndNeverReplaceFreshOnes) {
   for (Json& winner : json["winners"]) winner["trial"]["template_signature"] = kOldSignature;
   const ImportResult result = import_winners(target_, json.dump());
   EXPECT_EQ(result.stale.size(), 2U);
-  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu)->trial.gstencils, 10);
+  EXPECT_EQ(WinnerStore(target_).find(a_problem(), kGpu, Objective::burst)->trial.gstencils, 10);
 }
 
 TEST_F(ExchangeTest, ACandidateThatCannotRunIsLeftOutAndNamedAndTheOthersComeIn) {

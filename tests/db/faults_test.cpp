@@ -50,7 +50,7 @@ TEST_P(FaultTest, LosesNothingAtAnyWriteAndGoesOnAfterwards) {
     expect_whole(folder / "t.db");
     Database database = Database::open(folder / "t.db");
     EXPECT_GE(TrialStore(database).find({}).size(), 3U) << at;
-    EXPECT_EQ(WinnerStore(database).find(a_problem(), kGpu)->trial.code, a_code("c")) << at;
+    EXPECT_EQ(WinnerStore(database).find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("c")) << at;
   }
   EXPECT_EQ(status, 50) << "the fault never ran out of writes to hit";
   EXPECT_GT(at, 15);
@@ -134,7 +134,7 @@ TEST(Faults, DyingInAnyWriteKeepsEveryStoredTrial) {
     const auto trials = TrialStore(database).find({});
     // The last one may be on disk without the process having lived to say so.
     EXPECT_TRUE(trials.size() == promised || trials.size() == promised + 1) << at;
-    const auto winner = WinnerStore(database).find(a_problem(), kGpu);
+    const auto winner = WinnerStore(database).find(a_problem(), kGpu, Objective::burst);
     EXPECT_EQ(winner.has_value(), !trials.empty()) << at;
     if (winner) {
       EXPECT_EQ(winner->trial.id, trials.back().id) << at;

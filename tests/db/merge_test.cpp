@@ -31,7 +31,7 @@ TEST_F(MergeTest, AddsTrialsAndChoosesWinnersAnew) {
   EXPECT_EQ(result.added, 3);
   EXPECT_EQ(result.duplicates, 0);
   EXPECT_EQ(result.winners_changed, 2);
-  const auto winner = winners_.find(a_problem(), kGpu);
+  const auto winner = winners_.find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial("b", 200));
   EXPECT_EQ(winner->naive_gstencils, 77);
@@ -57,8 +57,8 @@ TEST_F(MergeTest, GivesTheSameWinnerInEitherDirection) {
   Database other = Database::open(other_path_);
   merge_database(database_, other_path_);
   merge_database(other, folder_ / "t.db");
-  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, a_code("b"));
-  EXPECT_EQ(WinnerStore(other).find(a_problem(), kGpu)->trial.code, a_code("b"));
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("b"));
+  EXPECT_EQ(WinnerStore(other).find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("b"));
 }
 
 TEST_F(MergeTest, DamagedRowsAreLeftOutAndCounted) {
@@ -83,7 +83,7 @@ TEST_F(MergeTest, WhatImportWouldRefuseIsLeftOutAndNamed) {
   EXPECT_TRUE(result.refused.begin()->first.starts_with("direct.bx32.nonsense: ")) << result.refused.begin()->first;
   EXPECT_EQ(result.refused.begin()->second, 2);
   EXPECT_EQ(winners_.list().size(), 1U);
-  EXPECT_EQ(winners_.find(a_problem(), kGpu)->trial.code, a_code("a"));
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("a"));
 }
 
 TEST_F(MergeTest, OtherIsNotChanged) {

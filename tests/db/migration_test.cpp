@@ -60,7 +60,7 @@ TEST_F(MigrationTest, KeepsEveryTrialAndNamesTheDamagedOne) {
   EXPECT_EQ(database.report().message(), "");
   EXPECT_EQ(TrialStore(database).find({}).size(), kFrozenTrials - 1);
   EXPECT_EQ(database.damaged_rows(), kDamagedTrial);
-  EXPECT_EQ(inspect_file(path_).version, 2);
+  EXPECT_EQ(inspect_file(path_).version, kSchemaVersion);
   EXPECT_EQ(content_of_version_1(path_), before_);
   EXPECT_NE(before_.find("compiler's words"), std::string::npos);
 }
@@ -142,10 +142,10 @@ void expect_whole(const std::filesystem::path& path, const std::string& content,
     EXPECT_EQ(database.damaged_rows(), kDamagedTrial) << at;
   }
   const int version = inspect_file(path).version;
-  EXPECT_TRUE(version == 1 || version == 2) << at;
+  EXPECT_TRUE(version == 1 || version == kSchemaVersion) << at;
   EXPECT_EQ(content_of_version_1(path), content) << at;
   Database::open(path);
-  EXPECT_EQ(inspect_file(path).version, 2) << at;
+  EXPECT_EQ(inspect_file(path).version, kSchemaVersion) << at;
   EXPECT_EQ(check_database(path).problems.size(), 2U) << at;
 }
 
@@ -161,7 +161,7 @@ TEST_F(MigrationTest, DyingAtAnyStatementLeavesOneVersionOrTheOther) {
   }
   EXPECT_EQ(status, 0);
   EXPECT_GT(at, 50) << "one statement a row at least";
-  EXPECT_EQ(versions, (std::set<int>{1, 2}));
+  EXPECT_EQ(versions, (std::set<int>{1, kSchemaVersion}));
 }
 
 TEST_F(MigrationTest, DyingInAnyWriteLeavesOneVersionOrTheOther) {

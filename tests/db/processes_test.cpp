@@ -23,7 +23,7 @@ int write_trials(const std::filesystem::path& path, int process) {
   for (int i = 0; i < kTrialsEach; ++i) {
     store.insert(a_trial("p" + std::to_string(process) + "t" + std::to_string(i), rate_of(process, i)));
     // Reads before it writes: without the write lock from the start it would decide on what it no longer knows.
-    WinnerStore(database).settle(a_problem(), kGpu);
+    WinnerStore(database).settle(a_problem(), kGpu, Objective::burst);
   }
   return 0;
 }
@@ -43,7 +43,7 @@ TEST(Processes, WritingAtOnceAllFinishAndTheWinnerIsTheTrueBest) {
   }
   Database database = Database::open(folder / "t.db");
   EXPECT_EQ(TrialStore(database).find({}).size(), static_cast<std::size_t>(kProcesses * kTrialsEach));
-  const auto winner = WinnerStore(database).find(a_problem(), kGpu);
+  const auto winner = WinnerStore(database).find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   EXPECT_EQ(winner->trial.gstencils, best);
   EXPECT_EQ(winner->trials_seen, kProcesses * kTrialsEach);
@@ -57,7 +57,7 @@ TEST(Processes, ReaderSeesWholeWinnersWhileAnotherWrites) {
   double last = 0;
   for (int i = 0; i < 100; ++i) {
     Database database = Database::open(folder / "t.db", {.access = Access::read});
-    if (const auto winner = WinnerStore(database).find(a_problem(), kGpu)) {
+    if (const auto winner = WinnerStore(database).find(a_problem(), kGpu, Objective::burst)) {
       EXPECT_GE(winner->trial.gstencils, last);
       last = winner->trial.gstencils;
     }

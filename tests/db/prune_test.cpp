@@ -34,7 +34,7 @@ class PruneTest : public ::testing::Test {
 
   std::optional<WinnerRecord> winner() {
     Database database = Database::open(path_, {.access = Access::read});
-    return WinnerStore(database).find(a_problem(), kGpu);
+    return WinnerStore(database).find(a_problem(), kGpu, Objective::burst);
   }
 
   TemporaryFolder folder_;

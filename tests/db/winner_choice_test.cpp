@@ -29,8 +29,8 @@ TrialRecord stale(TrialRecord trial) {
   return trial;
 }
 
-std::string winner_of(const std::vector<TrialRecord>& trials) {
-  const auto winner = choose_winner(trials);
+std::string winner_of(const std::vector<TrialRecord>& trials, std::string_view objective = "burst") {
+  const auto winner = choose_winner(trials, objective);
   return winner ? winner->code : "none";
 }
 
@@ -115,34 +115,50 @@ TEST(WinnerChoice, TheObjectiveSaysWhichFigureWins) {
     return std::vector{loaded("bursts", 500, 400, 1.7, objective), loaded("lasts", 480, 450, 1.5, objective),
                        loaded("spares", 430, 420, 1.1, objective)};
   };
-  EXPECT_EQ(winner_of(three("burst")), a_code("bursts"));
-  EXPECT_EQ(winner_of(three("time")), a_code("lasts"));
-  EXPECT_EQ(winner_of(three("energy")), a_code("spares"));
+  EXPECT_EQ(winner_of(three("burst"), "burst"), a_code("bursts"));
+  EXPECT_EQ(winner_of(three("time"), "time"), a_code("lasts"));
+  EXPECT_EQ(winner_of(three("energy"), "energy"), a_code("spares"));
 }
 
 TEST(WinnerChoice, WhatRacedInBurstsAloneIsNoRivalOfWhatRacedUnderLoad) {
-  const TrialRecord before = raced(a_trial("before", 900), "2026-01-31T10:00:00Z");
-  TrialRecord now = loaded("now", 480, 450, 1.5, "time");
-  now.created_at = "2026-01-31T12:00:00Z";
-  EXPECT_EQ(winner_of({before, now}), a_code("now"));
-  TrialRecord later = before;
-  later.created_at = "2026-01-31T13:00:00Z";
-  EXPECT_EQ(winner_of({later, now}), a_code("before")) << "the last race was one of bursts";
+  const std::vector<TrialRecord> both{a_trial("burst", 900), loaded("load", 480, 450, 1.5, "time")};
+  EXPECT_EQ(winner_of(both, "time"), a_code("load"));
+  EXPECT_EQ(winner_of(both, "burst"), a_code("burst"));
+  EXPECT_EQ(winner_of(both, "energy"), "none");
+}
+
+TEST(WinnerChoice, NothingPredictedWinsBesideAMeasurementByAnotherObjective) {
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), loaded("load", 480, 450, 1.5, "time")}), "none");
+  EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), a_failure("b", Outcome::timeout)}), a_code("a"));
+}
+
+TEST(WinnerChoice, TheNearestObjectiveIsTheSameThenTimeThenBursts) {
+  const auto distance = [](const std::string& raced_by, Objective asked, int steps) {
+    TrialRecord trial = loaded("a", 480, 450, 1.5, raced_by);
+    trial.problem.steps = steps;
+    return objective_distance(trial, asked);
+  };
+  EXPECT_EQ(distance("time", Objective::time, 100), 0);
+  EXPECT_EQ(distance("energy", Objective::energy, 1), 0);
+  EXPECT_EQ(distance("burst", Objective::time, 1), 0) << "which is how sweeps race";
+  EXPECT_GT(distance("burst", Objective::time, 100), 0);
+  EXPECT_LT(distance("burst", Objective::time, 100), distance("energy", Objective::time, 100));
+  EXPECT_LT(distance("time", Objective::energy, 100), distance("burst", Objective::energy, 100));
 }
 
 TEST(WinnerChoice, WithoutTheFigureOfTheObjectiveTheNextOneDecides) {
-  EXPECT_EQ(winner_of({loaded("a", 500, 400, 0, "energy"), loaded("b", 480, 450, 0, "energy")}), a_code("b"));
-  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 0, 0, "time")}), a_code("a"));
-  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 300, 0, "time")}), a_code("b"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 400, 0, "energy"), loaded("b", 480, 450, 0, "energy")}, "energy"), a_code("b"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 0, 0, "time")}, "time"), a_code("a"));
+  EXPECT_EQ(winner_of({loaded("a", 500, 0, 0, "time"), loaded("b", 480, 300, 0, "time")}, "time"), a_code("b"));
 }
 
 TEST(WinnerChoice, ARaceUnderLoadSpeaksForACodeUntilTheNextOneUnderLoad) {
   const TrialRecord first = raced(loaded("a", 500, 450, 1.5, "time"), "2026-01-31T10:00:00Z");
   const TrialRecord no_time_left = raced(loaded("a", 500, 0, 0, "time"), "2026-01-31T11:00:00Z");
   const TrialRecord other = raced(loaded("b", 480, 440, 1.5, "time"), "2026-01-31T11:00:00Z");
-  EXPECT_EQ(winner_of({first, no_time_left, other}), a_code("a"));
+  EXPECT_EQ(winner_of({first, no_time_left, other}, "time"), a_code("a"));
   const TrialRecord again = raced(loaded("a", 500, 430, 1.5, "time"), "2026-01-31T12:00:00Z");
-  EXPECT_EQ(winner_of({first, again, other}), a_code("b"));
+  EXPECT_EQ(winner_of({first, again, other}, "time"), a_code("b"));
 }
 
 TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
@@ -157,11 +173,11 @@ TEST(WinnerChoice, OrderOfTrialsDoesNotMatter) {
                                   raced(loaded("f", 300, 280, 2, "time"), "2026-01-31T15:00:00Z"),
                                   raced(loaded("g", 310, 270, 2, "time"), "2026-01-31T15:00:00Z")};
   for (std::size_t i = 0; i < trials.size(); ++i) trials[i].id = static_cast<std::int64_t>(i) + 1;
-  const auto expected = choose_winner(trials);
+  const auto expected = choose_winner(trials, "burst");
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
     std::shuffle(trials.begin(), trials.end(), random);
-    EXPECT_EQ(choose_winner(trials)->id, expected->id);
+    EXPECT_EQ(choose_winner(trials, "burst")->id, expected->id);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 class WinnerStoreTest : public ::testing::Test {
  protected:
   std::string winner_code() const {
-    const auto winner = winners_.find(a_problem(), kGpu);
+    const auto winner = winners_.find(a_problem(), kGpu, Objective::burst);
     return winner ? winner->trial.code : "none";
   }
 
@@ -35,7 +35,7 @@ TEST_F(WinnerStoreTest, CarriesItsEvidence) {
   trials_.insert(a_trial("a", 400), 290);
   trials_.insert(a_failure("b", Outcome::timeout));
   trials_.insert(a_trial("c", 300));
-  const auto winner = winners_.find(a_problem(), kGpu);
+  const auto winner = winners_.find(a_problem(), kGpu, Objective::burst);
   ASSERT_TRUE(winner);
   expect_same(winner->trial, a_trial("a", 400));
   EXPECT_EQ(winner->naive_gstencils, 290);
@@ -45,11 +45,11 @@ TEST_F(WinnerStoreTest, CarriesItsEvidence) {
 TEST_F(WinnerStoreTest, NaiveRateStaysWithItsSession) {
   trials_.insert(a_trial("a", 400), 290);
   trials_.insert(a_trial("b", 410));
-  EXPECT_EQ(winners_.find(a_problem(), kGpu)->naive_gstencils, 290);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_gstencils, 290);
   TrialRecord later = a_trial("c", 420);
   later.session = "session-2";
   trials_.insert(later);
-  EXPECT_EQ(winners_.find(a_problem(), kGpu)->naive_gstencils, 0);
+  EXPECT_EQ(winners_.find(a_problem(), kGpu, Objective::burst)->naive_gstencils, 0);
 }
 
 TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
@@ -63,7 +63,7 @@ TEST_F(WinnerStoreTest, MeasuredReplacesPredictedAndNeverTheOtherWay) {
   prediction.gstencils = 1000;
   EXPECT_FALSE(trials_.insert(prediction).is_winner);
   EXPECT_EQ(winner_code(), a_code("slow"));
-  winners_.settle(a_problem(), kGpu);
+  winners_.settle(a_problem(), kGpu, Objective::burst);
   EXPECT_EQ(winner_code(), a_code("slow"));
 }
 
@@ -77,7 +77,7 @@ TEST_F(WinnerStoreTest, SettlingPrefersTheRace) {
     race.raced = true;
     trials_.insert(race);
   }
-  const auto winner = winners_.settle(a_problem(), kGpu, 290);
+  const auto winner = winners_.settle(a_problem(), kGpu, Objective::burst, 290);
   ASSERT_TRUE(winner);
   EXPECT_EQ(winner->trial.code, a_code("steady"));
   EXPECT_EQ(winner->trial.gstencils, 468);
@@ -110,7 +110,7 @@ TEST_F(WinnerStoreTest, ACodeThatDoesNotParseAndExcludedOnesDoNotWin) {
   trials_.insert(a_trial("first", 480));
   trials_.insert(a_trial("slower", 400));
   EXPECT_EQ(winner_code(), a_code("first"));
-  winners_.settle(a_problem(), kGpu, 0, {a_code("first")});
+  winners_.settle(a_problem(), kGpu, Objective::burst, 0, {a_code("first")});
   EXPECT_EQ(winner_code(), a_code("slower"));
 }
 
@@ -183,7 +183,7 @@ TEST_F(WinnerStoreTest, TamperedWinnerIsSkippedReportedAndChosenAnew) {
   run_sql(folder_ / "t.db", "UPDATE winners SET trial_id = 2");
   EXPECT_EQ(winner_code(), "none");
   EXPECT_FALSE(database_.damaged_rows().empty());
-  winners_.settle(a_problem(), kGpu);
+  winners_.settle(a_problem(), kGpu, Objective::burst);
   EXPECT_EQ(winner_code(), a_code("a"));
 }
 
@@ -192,7 +192,7 @@ TEST_F(WinnerStoreTest, WinnerUnderAnotherProblemsKeyIsNotUsed) {
   run_sql(folder_ / "t.db", "UPDATE winners SET nx = 256, pitch = 256");
   ProblemKey other = a_problem();
   other.extents.n[0] = other.pitch = 256;
-  EXPECT_FALSE(winners_.find(other, kGpu));
+  EXPECT_FALSE(winners_.find(other, kGpu, Objective::burst));
 }
 
 TEST_F(WinnerStoreTest, TamperedTrialOfAWinnerIsNotUsed) {

@@ -100,7 +100,7 @@ void run(Database& database, std::string_view text) {
   std::int64_t id = 0;
   try {
     id = insert_trial_row(database, trial);
-    update_winner_row(database, trial, 0);
+    update_winner_rows(database, trial, 0);
   } catch (const Error&) {
     return;  // NaN is no value of a column
   }

@@ -4,6 +4,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "gpu_test.hpp"
 #include "tests/kernels/kernel_cases.hpp"
+#include "tests/runtime/export/export_cases.hpp"
 #include "tests/runtime/temporary_folder.hpp"
 
 #include <cstdlib>
@@ -19,11 +20,10 @@ struct Exported {
   std::string source;
 };
 
-Exported exported(const Problem& problem, const Tuning& tuning) {
-  return {
-      code(tuning) + " " + std::string(name(problem.type)),
-      export_kernel(problem, tuning, {.name = "exported", .architecture = "sm_90", .provenance = {}, .with_main = true})
-          .source};
+Exported exported(const Problem& problem, const Tuning& tuning, const std::optional<Tuning>& single_steps = {}) {
+  const ExportOptions options{.name = "exported", .architecture = "sm_90", .provenance = {}, .with_main = true};
+  return {code(tuning) + " " + std::string(name(problem.type)),
+          export_kernel(problem, tuning, options, single_steps).source};
 }
 
 /// One kernel of every form, in the types and with the boundaries that a form meets in turn.
@@ -113,6 +113,15 @@ TEST_F(DeviceExport, EveryFormsSelfCheckPasses) {
 
 TEST_F(DeviceExport, FusedStepsCheckThemselvesAgainstPlainSweeps) {
   expect_self_checks_pass(of_fused_steps(), device_.architecture);
+}
+
+/// The same that the host executor runs.
+TEST_F(DeviceExport, WholeStepsCheckThemselvesAgainstPlainSweeps) {
+  std::vector<Exported> exports;
+  for (const ExportCase& each : export_cases()) {
+    exports.push_back(exported(each.problem, each.tuning, each.single_steps));
+  }
+  expect_self_checks_pass(exports, device_.architecture);
 }
 
 }  // namespace

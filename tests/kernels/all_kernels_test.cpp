@@ -1,4 +1,6 @@
-// The full product: every form of kernel x built-in stencil x element type x boundary, tens of thousands of kernels.
+// The full product: every form of kernel x built-in stencil x element type x boundary, tens of thousands of kernels;
+// and whole steps of the corpus's systems x fused steps x boundary.
+#include "tests/kernels/corpus_step_cases.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +25,7 @@ void check_together(std::span<const HostCase> cases) {
 }
 
 // Compiling takes most of the time: side by side on all cores. Launches take turns.
-TEST(AllKernels, AgreeWithTheReferenceInEveryCell) {
-  const auto cases = all_cases();
+void check_all(const std::vector<HostCase>& cases) {
   ASSERT_FALSE(cases.empty());
   std::atomic<std::size_t> next = 0;
   std::vector<std::jthread> workers;
@@ -36,6 +37,10 @@ TEST(AllKernels, AgreeWithTheReferenceInEveryCell) {
     });
   }
 }
+
+TEST(AllKernels, AgreeWithTheReferenceInEveryCell) { check_all(all_cases()); }
+
+TEST(AllSystems, AgreeWithTheReferenceInEveryCell) { check_all(corpus_step_cases()); }
 
 }  // namespace
 }  // namespace stencil_tune

@@ -173,17 +173,13 @@ ElementType type_of(const Stencil& stencil, std::size_t turn) {
   return turn % 2 == 0 ? own : kTypes[turn / 2 % kTypes.size()];
 }
 
-/// Candidates of every form, each at two boundaries; boundaries and element types take turns.
+/// Candidates of every form; boundaries and element types take turns.
 std::vector<HostCase> cases_of_each_form(const Stencil& stencil, int stage, std::size_t turn) {
   std::vector<HostCase> cases;
   for (const Tuning& form : kernel_forms()) {
-    for (const std::size_t boundary : {turn, turn + 2}) {
-      const Problem problem =
-          stage_problem(stencil, stage, type_of(stencil, boundary),
-                        covering_boundaries()[boundary % kUniformBoundaries], cube(stencil.rank, 64));
-      const auto tuning = plainest(form, problem);
-      if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
-    }
+    const Problem problem = stage_problem(stencil, stage, type_of(stencil, turn),
+                                          covering_boundaries()[turn % kUniformBoundaries], cube(stencil.rank, 64));
+    if (const auto tuning = plainest(form, problem)) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
     ++turn;
   }
   return cases;

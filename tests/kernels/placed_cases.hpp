@@ -7,11 +7,12 @@
 
 namespace stencil_tune {
 
-/// Two to six fused steps of one field, of every rank, with the boundary on all sides: cells, groups of warps,
-/// clusters, tiles of several warps, rows copied by TMA.
+/// Two to six fused steps of one field, every other number with a boundary, of every rank, with the boundary on all
+/// sides: cells, groups of warps, clusters, tiles of several warps, rows copied by TMA.
 std::vector<HostCase> placed_temporal_cases(Boundary everywhere);
 
-/// One to six fused steps of systems of one stage and of two, with the boundary on all sides.
+/// One to six fused steps of systems of one stage and of two, with the boundary on all sides; of those of two stages
+/// every other number.
 std::vector<HostCase> placed_system_cases(Boundary everywhere);
 
 /// Arrays along one axis, read at the cell and beside it, with the boundary on all sides: every family, one to six

@@ -1,7 +1,7 @@
 // Random kernels on the host executor: what nobody has tried yet.
 //
 //   random_kernels [systems] [SEED [CASES]]     else from STENCIL_TUNE_SEED, STENCIL_TUNE_CASES; else any seed, 200
-//   cases
+//                                               cases, or 2000 of systems
 //
 // systems: whole steps of systems alone, in place of every fifth case.
 // Case i has the seed SEED + i and depends on it alone, so that each can be run by itself.
@@ -25,6 +25,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::uint64_t kTogether = 8;  // kernels compiled in one go
+constexpr std::uint64_t kUsualCases = 200, kUsualSystems = 2000;
 
 struct Tally {
   int cases = 0;
@@ -82,7 +83,8 @@ class RandomKernels {
 
 int run(int count, char** words) {
   const bool systems = count > 1 && std::string_view(words[1]) == "systems";
-  const RandomRun asked = random_run(count - (systems ? 1 : 0), words + (systems ? 1 : 0), 200);
+  const RandomRun asked =
+      random_run(count - (systems ? 1 : 0), words + (systems ? 1 : 0), systems ? kUsualSystems : kUsualCases);
   RandomKernels kernels(systems);
   for (std::uint64_t done = 0; done < asked.cases; done += kTogether) {
     kernels.check(asked.seed + done, std::min(kTogether, asked.cases - done));

@@ -3,12 +3,14 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
+#include "tests/kernels/corpus_step_cases.hpp"
 #include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/system_cases.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 namespace stencil_tune {
 namespace {
@@ -35,6 +37,27 @@ INSTANTIATE_TEST_SUITE_P(Each, SystemBoundaries,
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
 TEST(SystemKernels, FuseOneToSixSteps) { expect_all_right(system_step_cases()); }
+
+/// Those that the other cases do not have, and that compile fast; the target check-products takes all, with one to six
+/// steps at every boundary.
+TEST(SystemKernels, FuseStepsOfTheCorpus) {
+  using enum Boundary;
+  std::vector<HostCase> cases;
+  for (const auto& [name, steps, boundaries] : {std::tuple{"acoustic3d_sponge", 2, Boundaries{hold, periodic, zero}},
+                                                {"advection2d_rk3", 2, Boundaries{periodic, hold, hold}},
+                                                {"burgers2d", 5, Boundaries{hold, clamp, hold}},
+                                                {"cahn_hilliard2d", 3, Boundaries{reflect, periodic, hold}},
+                                                {"fitzhugh_nagumo3d", 3, Boundaries{clamp, hold, reflect}},
+                                                {"lbm_d2q9", 4, Boundaries{periodic, clamp, hold}},
+                                                {"variable_diffusion3d", 2, Boundaries{zero, reflect, hold}},
+                                                {"yee3d_layer", 1, Boundaries{hold, hold, periodic}},
+                                                {"yee3d_lossy", 2, Boundaries{zero, hold, clamp}}}) {
+    const auto found = corpus_step_case(name, steps, boundaries);
+    ASSERT_TRUE(found) << name;
+    cases.push_back(*found);
+  }
+  expect_all_right(cases);
+}
 
 TEST(SystemKernels, AreRightWithEveryParameter) { expect_all_right(system_parameter_cases()); }
 

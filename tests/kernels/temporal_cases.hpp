@@ -35,8 +35,8 @@ std::vector<HostCase> temporal_group_cases();
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();
 
-/// Tiles that several warps span in x: every boundary, cells and sums, stars and boxes, rows at seams, of which ends
-/// are exchanged and of which there are none.
+/// Tiles that several warps span in x: every boundary in a plane, cells and sums, stars and boxes, rows at seams, of
+/// which ends are exchanged and of which there are none.
 std::vector<HostCase> wide_temporal_cases();
 
 /// Warps that wait for each other at a split barrier: cells and sums, groups that take planes two steps later, seams,

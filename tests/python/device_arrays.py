@@ -32,7 +32,7 @@ class CudaArray:
                 "strides": None if host.flags.c_contiguous else host.strides, **self.said}
 
 
-class _DLTensor(ctypes.Structure):
+class DLTensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
                 ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
@@ -40,17 +40,17 @@ class _DLTensor(ctypes.Structure):
 
 
 class _Managed(ctypes.Structure):
-    _fields_ = [("tensor", _DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
 class _Versioned(ctypes.Structure):
     _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
-                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", DLTensor)]
 
 
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 CUDA = 2
 
 
@@ -71,11 +71,11 @@ class DlpackArray:
         host = self.host
         axes = ctypes.c_int64 * host.ndim
         self.kept = [axes(*host.shape), axes(*(stride // host.itemsize for stride in host.strides))]
-        tensor = _DLTensor(host.ctypes.data - self.offset, self.kind, self.device, host.ndim, self.code,
+        tensor = DLTensor(host.ctypes.data - self.offset, self.kind, self.device, host.ndim, self.code,
                            8 * host.itemsize, 1, self.kept[0], None if host.flags.c_contiguous else self.kept[1],
                            self.offset)
         if self.versioned is None:
             self.kept.append(_Managed(tensor))
-            return _new_capsule(ctypes.addressof(self.kept[-1]), b"dltensor", None)
+            return new_capsule(ctypes.addressof(self.kept[-1]), b"dltensor", None)
         self.kept.append(_Versioned(1, 0, None, None, self.versioned, tensor))
-        return _new_capsule(ctypes.addressof(self.kept[-1]), b"dltensor_versioned", None)
+        return new_capsule(ctypes.addressof(self.kept[-1]), b"dltensor_versioned", None)

@@ -80,6 +80,17 @@ def test_a_region_limits_the_cells(kernel, fields):
     assert (fields[1][4:] == 7).all() and (fields[1][:, :8] == 7).all()
 
 
+def test_several_regions_go_in_one_call(kernel, fields):
+    regions = kernel.prepared_regions([numpy.s_[:4, 8:], numpy.s_[20:, :], numpy.s_[4:6, :3]])
+    kernel.update_regions(CudaArray(fields[0]), CudaArray(fields[1]), regions=regions)
+    wanted = numpy.full(SHAPE, numpy.float32(7))
+    for cells in (numpy.s_[1:4, 8:-1], numpy.s_[20:-1, 1:-1], numpy.s_[4:6, 1:3]):
+        wanted[cells] = step(fields[0])[cells]
+    numpy.testing.assert_array_equal(fields[1], wanted)
+    with pytest.raises(st.ArgumentError, match="a slice with a step"):
+        kernel.prepared_regions([numpy.s_[::2, :]])
+
+
 def test_rows_may_be_padded(heat, gpus):
     room = gpus.own(aligned(numpy.random.default_rng(2).integers(-8, 8, (SHAPE[0], 64)).astype(numpy.float32)))
     out = gpus.own(aligned(numpy.zeros((SHAPE[0], 64), numpy.float32)))

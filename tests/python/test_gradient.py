@@ -6,8 +6,9 @@ import numpy
 import pytest
 
 import stencil_tune as st
-from stencil_tune._edges import edges_of, shell
-from stencil_tune._gradient import ArrayOperations, Run
+from stencil_tune._gradients.edges import edges_of, shell
+from stencil_tune._gradients.padding import ArrayOperations
+from stencil_tune._gradients.run import Run
 from stencil_tune._reference import ReferenceKernel
 
 SHAPE = (7, 9)

@@ -1,7 +1,8 @@
-"""The filters on arrays of NumPy, against sums over padded copies. tests/gpu compares them with CuPy's."""
+"""The filters on arrays of NumPy, against SciPy's and sums over padded copies. tests/gpu compares them with CuPy's."""
 
 import numpy
 import pytest
+import scipy.ndimage
 
 import stencil_tune as st
 from stencil_tune import ndimage
@@ -54,6 +55,25 @@ def test_laplace_on_three_axes():
     cube = numpy.random.default_rng(3).integers(-9, 9, (4, 5, 6)).astype(numpy.float32)
     wanted = sum(numpy.roll(cube, side, axis) for axis in range(3) for side in (-1, 1)) - 6 * cube
     numpy.testing.assert_array_equal(ndimage.laplace(cube, mode="wrap"), wanted)
+
+
+MODES = ["reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shape, size", [((13,), (4,)), ((11, 14), (3, 4)), ((5, 6, 7), (2, 3, 3))])
+@pytest.mark.parametrize("dtype, close", [("f4", 1e-5), ("f8", 1e-13)])
+def test_filters_are_scipys(mode, shape, size, dtype, close):
+    random = numpy.random.default_rng(1)
+    image, weights = random.random(shape).astype(dtype), random.random(size).astype(dtype)
+    calls = [("correlate", (weights,), {}), ("convolve", (weights,), {}), ("correlate", (weights,), {"origin": -1}),
+             ("convolve", (weights,), {"origin": -1}), ("laplace", (), {}), ("uniform_filter", (4,), {}),
+             ("uniform_filter", (3,), {"origin": 1}), ("gaussian_filter", (0.9,), {})]
+    for cval in (0.0, 2.5):
+        for name, given, more in calls:
+            mine, theirs = (getattr(module, name)(image, *given, mode=mode, cval=cval, **more)
+                            for module in (ndimage, scipy.ndimage))
+            numpy.testing.assert_allclose(mine, theirs, rtol=close, atol=close, err_msg=f"{name}, {more}, cval {cval}")
 
 
 def test_what_kernels_do_not_have():

@@ -1,5 +1,6 @@
 """What does not fit is refused with a message, before anything is launched."""
 
+import ctypes
 import os
 import threading
 
@@ -120,9 +121,13 @@ def test_streams(kernel, made, gpus):
         def __cuda_stream__(self):
             return 0, 0x53
 
+    class Numba:
+        handle = ctypes.c_void_p(0x55)
+
     u, v = made(), made()
-    waits = gpus.count("synchronize_stream"), gpus.count("synchronize_context")
-    for stream, address in ((Torch(), 0x51), (Cupy(), 0x52), (Protocol(), 0x53), (0x54, 0x54)):
+    calls = "synchronize_stream", "synchronize_context", "copy_to_device", "copy_on_device", "copy_to_host", "allocate"
+    before = [gpus.count(call) for call in calls]
+    for stream, address in ((Torch(), 0x51), (Cupy(), 0x52), (Protocol(), 0x53), (0x54, 0x54), (Numba(), 0x55)):
         array = DlpackArray(u)
         kernel(array, CudaArray(v), stream=stream)
         assert gpus.stream == address and array.asked_for == [address]
@@ -134,7 +139,7 @@ def test_streams(kernel, made, gpus):
         kernel(CudaArray(u, stream=0x60), CudaArray(v, stream=0x61))
     with pytest.raises(st.ArgumentError, match="no stream"):
         kernel(CudaArray(u), CudaArray(v), stream="default")
-    assert (gpus.count("synchronize_stream"), gpus.count("synchronize_context")) == waits
+    assert [gpus.count(call) for call in calls] == before, "nothing waits, nothing is copied"
 
 
 def test_two_gpus_and_contexts(made, gpus):

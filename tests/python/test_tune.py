@@ -46,10 +46,11 @@ def arguments_of(program, tmp_path):
     return run
 
 
-def test_what_is_found_is_looked_up(tmp_path):
+@pytest.mark.parametrize("made", [lambda stencil: stencil, lambda stencil: stencil.adjoint()])
+def test_what_is_found_is_looked_up(made, tmp_path):
     events = []
     database = tmp_path / "winners.db"
-    odd = st.stencil("v = 3*u[x-1] - 7*u[y+2]", rank=2)  # no winner ships for it
+    odd = made(st.stencil("v = 3*u[x-1] - 7*u[y+2]", rank=2))  # no winner ships for it
     report = st.tune(odd, dims=(80, 48), predict_for="h200", max_trials=1, budget=90,
                      candidates=["direct.bx32.by8"], database=database, progress=events.append)
     assert report.predicted and not report.interrupted

@@ -155,10 +155,12 @@ class FakeDriver : public Driver {
   CUstream_st* create_stream() override { return handle<CUstream_st>(next_handle_++); }
   void destroy_stream(CUstream_st*) noexcept override { note_quietly("destroy_stream"); }
   void synchronize_stream(CUstream_st*) override { note("synchronize_stream"); }
+  bool stream_done(CUstream_st*) override { return true; }
   CUevent_st* create_event() override { return handle<CUevent_st>(next_handle_++); }
   void destroy_event(CUevent_st*) noexcept override { note_quietly("destroy_event"); }
   void record_event(CUevent_st*, CUstream_st*) override { note("record_event"); }
   void synchronize_event(CUevent_st*) override { note("synchronize_event"); }
+  void wait_for_event(CUstream_st*, CUevent_st*) override { note("wait_for_event"); }
   float elapsed_ms(CUevent_st*, CUevent_st*) override { return 1; }
 
   int count(const std::string& call) {

@@ -2,6 +2,8 @@
 # Holds what scripts/setup does on machines other than this one: each case builds a PATH of its own, in which the
 # package tools are fakes that record how they were called. Usage: setup_test.sh CASE
 set -uo pipefail
+
+python_packages='mypy numpy pytest scikit-build-core scipy'
 setup=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/setup
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -32,7 +34,7 @@ make_machine() {
   fake id 'echo 0'
   fake python3 'echo 3.11'
   mkdir -p "$scratch/wheels"
-  touch "$scratch/wheels/complete-3.11"
+  printf '%s\n' "$python_packages" >"$scratch/wheels/complete-3.11"
 }
 
 run_setup() {
@@ -79,7 +81,6 @@ leaves_the_packages_of_tests_to_their_option() {
 downloads_the_python_packages_of_tests_once() {
   make_machine ''
   rm "$scratch/wheels/complete-3.11"
-  ln -s "$(command -v touch)" "$bin/touch"
   fake gfortran ''
   mkdir -p "$scratch/wheels/venv/bin"
   fake python3 "case \$1 in -m) echo \"python3 \$*\" >>$calls ;; *) echo 3.11 ;; esac"
@@ -90,7 +91,7 @@ downloads_the_python_packages_of_tests_once() {
   expect_no_calls
   run_setup --tests
   expect_status 0
-  expect_call "^pip download .*--dest $scratch/wheels numpy pytest scikit-build-core$"
+  expect_call "^pip download .*--dest $scratch/wheels $python_packages$"
   : >"$calls"
   run_setup --tests
   expect_status 0

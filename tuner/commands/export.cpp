@@ -3,17 +3,16 @@
 
 #include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
-#include "generator/candidates/space.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/winner_options.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/counted.hpp"
@@ -31,8 +30,7 @@ constexpr const char* kExamples =
     "  stencil-tune export --dims 512 -o heat.cu --with-main   with a self-check and a benchmark\n"
     "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n"
     "  stencil-tune export s17 -o blur.cu                      an id of `stencil-tune list --shipped`\n"
-    "  stencil-tune export s1 --stencil corpus/acoustic3d_o2.toml -o wave.cu\n"
-    "      one of a definition file\n";
+    "  stencil-tune export 17 --stencil mine.toml -o mine.cu   one of a definition file\n";
 
 CommandLine export_command_line() {
   CommandLine line(
@@ -43,7 +41,7 @@ CommandLine export_command_line() {
   line.positional("id", 1);
   add_problem_options(line);
   auto& which = line.group("which");
-  add_gpu_option(which.add_options(), "the winner on this GPU model: h200, or its full name");
+  add_winner_options(which.add_options());
   which.add_options()("code", po::value<std::string>()->value_name("CODE"),
                       "this candidate instead of the winner, or a kernel of the textbook: pmpp-tiled")(
       "arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
@@ -103,7 +101,7 @@ Exported choose_kernel(const po::variables_map& values, const Problem& problem) 
   }
   const auto gpu = requested_gpu(values);
   auto database = read_database(values);
-  return exported_winner(winner_of_problem(database ? &*database : nullptr, problem, gpu));
+  return exported_winner(winner_of_problem(database ? &*database : nullptr, problem, gpu, requested_objective(values)));
 }
 
 /// "17" or "s17", as `show` takes them.
@@ -121,24 +119,6 @@ WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id
                 fmt::format("winner {} cannot run any more, tune again: {}", id, *objection));
   }
   return winner;
-}
-
-/// What makes the steps that runs of fused ones leave over: the same kernel for one step, where steps have several
-/// stages; else a plain kernel.
-std::optional<Tuning> single_steps_of(const Problem& problem, const Tuning& tuning, const std::string& architecture) {
-  const Limits limits = limits_of_architecture(architecture);
-  Problem step = problem;
-  step.steps = 1;
-  if (problem.stage == kWholeStep) {
-    Tuning single = tuning;
-    single.steps = 1;
-    return is_legal({step, single}, limits) ? std::optional(single) : std::nullopt;
-  }
-  for (const Family* family : families()) {
-    if (family->fuses_steps) continue;
-    if (const auto single = default_candidate(*family, step, limits)) return single;
-  }
-  return std::nullopt;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // stencil-tune list
 #include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/library/lookup.hpp"
@@ -8,8 +9,8 @@
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/winner_options.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/text_table.hpp"
@@ -59,6 +60,9 @@ std::string dims_text(const ProblemKey& problem) {
 /// The candidate, and why not to trust its rate.
 std::string code_text(const TrialRecord& trial) {
   std::string text = trial.code;
+  if (objective_distance(trial, Objective::time) > 0 && trial.sustained_gstencils > 0) {
+    text += fmt::format("  (by {})", trial.objective);
+  }
   if (is_stale(trial)) text += "  (stale: tune again)";
   if (!trial.predicted) return text;
   const auto shipped = shipped_for(trial.problem, trial.platform.gpu);

@@ -58,10 +58,12 @@ void complain(const std::string& what) {
   say(stderr, styled(terminal, Style::error, kName) + text.substr(kName.size()) + "\n");
 }
 
+constexpr const char* kCannotWrite = "cannot write to standard output";
+
 /// Standard output may be a full disk: then a file there is not whole.
 void flush_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+  throw std::system_error(errno, std::generic_category(), kCannotWrite);
 }
 
 /// How many words an option takes that may stand before the verb, itself among them; 0: it is none of those.
@@ -124,7 +126,10 @@ int main(int argc, char** argv) {
     complain(error.what());
     return InterruptGuard::exit_status(wrong_use(error.code()) ? kWrongUse : kFailed);
   } catch (const std::system_error& error) {
-    if (error.code() != std::errc::broken_pipe) complain(error.what());  // fmt's, when a write fails
+    const bool is_output = std::ferror(stdout) != 0;  // fmt's error says "file", whichever it is
+    if (error.code() != std::errc::broken_pipe) {
+      complain(is_output ? std::system_error(error.code(), kCannotWrite).what() : error.what());
+    }
     return kFailed;
   } catch (const std::exception& error) {
     complain(fmt::format("internal error: {}", error.what()));

@@ -7,11 +7,11 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/winner_options.hpp"
 #include "tuner/report/suite_page.hpp"
 #include "tuner/terminal/counted.hpp"
 
@@ -64,7 +64,7 @@ Subject subject_of(const po::variables_map& values, const std::string& id, Datab
   if (id.empty()) {
     const Problem problem = problem_from(values);
     say_what_was_understood(values, problem.stencil);
-    return {problem, winner_of_problem(database, problem, requested_gpu(values))};
+    return {problem, winner_of_problem(database, problem, requested_gpu(values), requested_objective(values))};
   }
   reject_more_than_id(values, "report", true);
   const WinnerRecord winner = winner_by_id(database, id);
@@ -82,7 +82,7 @@ int run_report(const Arguments& arguments) {
                    "  stencil-tune report --bench record.json -o suite.html    of what `bench --json` printed\n");
   line.positional("id", 1);
   add_problem_options(line);
-  add_gpu_option(line.group("which").add_options(), "the winner on this GPU model: h200, or its full name");
+  add_winner_options(line.group("which").add_options());
   line.group("several at once")
       .add_options()("bench", po::value<std::string>()->value_name("RECORD.json"),
                      "a page of what `bench --json` printed, in place of one winner");

@@ -9,12 +9,12 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"
-#include "tuner/commands/gpu_option.hpp"
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/commands/problem_options.hpp"
 #include "tuner/commands/understood.hpp"
 #include "tuner/commands/winner_by_id.hpp"
 #include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/winner_options.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
@@ -69,6 +69,8 @@ void print_evidence(const WinnerRecord& winner) {
   print_fitted("evidence:\n  {1}{4}, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
                fmt::format("{}{:.1f} GStencil/s", mark, trial.gstencils), 100 * trial.share, trial.ceiling_gbs,
                trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
+  print_fitted("  effective bandwidth {}{:.0f} GB/s: fields that a step changes count twice, known ones once\n", mark,
+               effective_gbs(trial));
   if (const std::string load = load_text(trial); !load.empty()) print_fitted("  {}\n", load);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
@@ -120,11 +122,12 @@ void print_trials(const std::vector<TrialRecord>& trials) {
   for (const auto& [failure, count] : failures) print_fitted("  failed {} x  {}\n", count, failure);
 }
 
-WinnerRecord winner_of_options(Database* database, const po::variables_map& values,
-                               const std::optional<std::string>& gpu) {
+WinnerRecord winner_of_options(Database* database, const po::variables_map& values) {
+  const auto gpu = requested_gpu(values);
+  const Objective objective = requested_objective(values);
   const Problem problem = problem_from(values);
   say_what_was_understood(values, problem.stencil);
-  return winner_of_problem(database, problem, gpu);
+  return winner_of_problem(database, problem, gpu, objective);
 }
 
 void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
@@ -174,19 +177,18 @@ int run_show(const Arguments& arguments) {
                    "  stencil-tune show --dims 512 --order 2   by what was tuned\n");
   line.positional("id", 1);
   add_problem_options(line);
-  add_gpu_option(line.group("which").add_options(), "of this GPU model: h200, or its full name");
+  add_winner_options(line.group("which").add_options());
   add_database_option(line);
   line.group("output").add_options()("json", "as JSON, with every trial");
   const auto values = line.parse(arguments);
   if (!values) return 0;
 
   const bool by_id = values->count("id") > 0;
-  const auto gpu = requested_gpu(*values);
   if (by_id) reject_more_than_id(*values, "show", false);
   const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
   auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
   Database* const read = database ? &*database : nullptr;
-  const WinnerRecord winner = by_id ? winner_by_id(read, id) : winner_of_options(read, *values, gpu);
+  const WinnerRecord winner = by_id ? winner_by_id(read, id) : winner_of_options(read, *values);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;

@@ -1,6 +1,7 @@
 // stencil-tune stencils [list | show NAME|FILE]
 #include "generator/stencil/describe.hpp"
 #include "generator/suggest.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "stencil_tune/stencil.hpp"
@@ -20,11 +21,19 @@ namespace {
 constexpr const char* kUsage = "stencil-tune stencils [list | show NAME|FILE]";
 constexpr int kOrdersListed = 4;
 
-void print_line(const Stencil& stencil) {
+/// What one sweep of it is; of a step of several stages, of how many.
+std::string summary(const Stencil& stencil) {
+  if (stencil.stages.size() > 1) {
+    return fmt::format("{}, {} a step", counted(stencil.fields.size(), "field"),
+                       counted(stencil.stages.size(), "stage"));
+  }
   const StageFacts facts = analyse(stencil, 0);
-  print_fitted("{:<10} {}D, {}, order {}, {} operations an update\n", stencil.name, stencil.rank,
-               counted(facts.taps.size(), "point"), *std::max_element(facts.radius.begin(), facts.radius.end()),
-               facts.operations);
+  return fmt::format("{}, order {}, {} operations an update", counted(facts.taps.size(), "point"),
+                     *std::max_element(facts.radius.begin(), facts.radius.end()), facts.operations);
+}
+
+void print_line(const Stencil& stencil) {
+  print_fitted("{:<23}  {}D, {}\n", stencil.name, stencil.rank, summary(stencil));
 }
 
 /// The equations, and the first of the stars and boxes: there are 96 of them, each in two forms.
@@ -32,6 +41,7 @@ void list_stencils() {
   for (const std::string& stencil_name : builtin_names()) {
     if (!stencil_name.ends_with('r')) print_line(find_builtin(stencil_name));
   }
+  for (const std::string& stencil_name : equation_names()) print_line(find_stencil(stencil_name));
   for (const Shape shape : {Shape::star, Shape::box}) {
     for (int rank = 1; rank <= kMaxRank; ++rank) {
       for (int order = 1; order <= kOrdersListed; ++order) print_line(make_builtin(shape, rank, order));

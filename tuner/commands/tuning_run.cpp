@@ -8,6 +8,7 @@
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
+#include "tuner/commands/winner_options.hpp"
 #include "tuner/executor/host_check.hpp"
 #include "tuner/session/json_progress.hpp"
 #include "tuner/session/predict.hpp"
@@ -42,14 +43,6 @@ Effort parse_effort(const std::string& text) {
   if (text == "exhaustive") return Effort::exhaustive;
   throw Error(ErrorCode::unknown_name, fmt::format("unknown effort '{}'{}: quick, standard or exhaustive", text,
                                                    did_you_mean(text, {"quick", "standard", "exhaustive"})));
-}
-
-Objective parse_objective(const std::string& text) {
-  for (const Objective objective : {Objective::time, Objective::burst, Objective::energy}) {
-    if (name(objective) == text) return objective;
-  }
-  throw Error(ErrorCode::unknown_name, fmt::format("unknown objective '{}'{}: time, burst or energy", text,
-                                                   did_you_mean(text, {"time", "burst", "energy"})));
 }
 
 // What the effort stands for where nothing more exact was said.
@@ -176,9 +169,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
   settings.session.predicted = predicted;
   if (values.count("effort") > 0) settings.effort = parse_effort(values["effort"].as<std::string>());
   apply_effort(settings);
-  if (values.count("objective") > 0) {
-    settings.session.objective = parse_objective(values["objective"].as<std::string>());
-  }
+  settings.session.objective = requested_objective(values);
   if (values.count("budget") > 0) settings.session.budget_s = parse_duration(values["budget"].as<std::string>());
   if (values.count("max-trials") > 0) settings.session.max_trials = at_least_1(values, "max-trials");
   if (values.count("jobs") > 0) settings.jobs = at_least_1(values, "jobs");

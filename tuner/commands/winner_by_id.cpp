@@ -1,5 +1,6 @@
 #include "tuner/commands/winner_by_id.hpp"
 
+#include "generator/definition/corpus.hpp"
 #include "generator/definition/definition.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -20,16 +21,6 @@ namespace {
 std::optional<Stencil> named_stencil(const po::variables_map& values, int rank) {
   if (values.count("stencil") > 0) return load_stencil(values["stencil"].as<std::string>());
   if (values.count("expr") > 0) return parse_stencil(values["expr"].as<std::string>(), rank);
-  return std::nullopt;
-}
-
-std::optional<Stencil> builtin_stencil(const ProblemKey& key) {
-  try {
-    Stencil stencil = find_builtin(key.stencil_name);
-    if (stencil_key(stencil) == key.stencil_key) return stencil;
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::unknown_name) throw;
-  }
   return std::nullopt;
 }
 
@@ -55,7 +46,9 @@ void reject_more_than_id(const po::variables_map& values, std::string_view verb,
     others.erase("expr");
   }
   auto option = given_problem_option(others);
-  if (!option && values.count("gpu") > 0) option = "gpu";
+  for (const char* choice : {"gpu", "objective"}) {
+    if (!option && values.count(choice) > 0) option = choice;
+  }
   if (!option) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{} {} --{}: give an id of `stencil-tune list`, or --dims and what else was tuned, not both",
@@ -68,7 +61,7 @@ Problem problem_of_winner(const ProblemKey& key, const std::string& id, const po
     throw Error(ErrorCode::invalid_argument, fmt::format("winner {} is of {}, which computes something else than {}",
                                                          id, key.stencil_name, stencil->name));
   }
-  if (!stencil) stencil = builtin_stencil(key);
+  if (!stencil) stencil = known_stencil(key.stencil_name, key.stencil_key);
   if (!stencil) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("winner {} is of {}, of which only the name is stored: add --stencil and its definition "

@@ -1,6 +1,7 @@
 #include "tuner/commands/winner_lookup.hpp"
 
 #include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/no_winner.hpp"
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,12 +32,14 @@ struct FoundWinner {
   std::string passed_over;  ///< a line each, after a line break
 };
 
-/// A measured one before a predicted one, then a fresh one before a stale one, then what was tuned here.
-FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
+/// A measured one before a predicted one, then a fresh one before a stale one, then the one by the nearest objective,
+/// then what was tuned here.
+FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
+                        Objective objective) {
   const ProblemKey key = problem_key(problem);
   auto tuned = database != nullptr ? tuned_here(*database, key, gpu) : std::vector<WinnerRecord>();
-  const auto rank = [](const WinnerRecord& winner) {
-    return std::pair(winner.trial.predicted, is_stale(winner.trial));
+  const auto rank = [&](const WinnerRecord& winner) {
+    return std::tuple(winner.trial.predicted, is_stale(winner.trial), objective_distance(winner.trial, objective));
   };
   FoundWinner found;
   for (const WinnerRecord& winner : with_pretuned(std::move(tuned), key.stencil_key)) {
@@ -51,8 +55,9 @@ FoundWinner find_winner(Database* database, const Problem& problem, const std::o
 
 }  // namespace
 
-WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu) {
-  FoundWinner found = find_winner(database, problem, gpu);
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
+                               Objective objective) {
+  FoundWinner found = find_winner(database, problem, gpu, objective);
   if (!found.winner) {
     throw NoWinner(
         fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
@@ -64,7 +69,7 @@ WinnerRecord winner_of_problem(Database* database, const Problem& problem, const
 }
 
 std::optional<WinnerRecord> measured_winner(Database& database, const Problem& problem, const std::string& gpu) {
-  FoundWinner found = find_winner(&database, problem, gpu);
+  FoundWinner found = find_winner(&database, problem, gpu, Objective::time);
   return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
 }
 

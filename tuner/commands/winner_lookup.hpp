@@ -13,7 +13,8 @@ namespace stencil_tune {
 /// one; what was tuned here before what ships with the library. No database: nothing was tuned here. One that cannot
 /// run (db/stored_code.hpp) is passed over, which standard error says. Throws NoWinner when there is none,
 /// saying how to get one.
-WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu);
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
+                               Objective objective);
 
 /// The measured winner of the problem on that GPU model, tuned here or shipped; nothing where there is none.
 std::optional<WinnerRecord> measured_winner(Database& database, const Problem& problem, const std::string& gpu);

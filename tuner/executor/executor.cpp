@@ -95,6 +95,12 @@ HostKernel HostLibrary::kernel(std::string_view entry) const {
   return kernel;
 }
 
+void* HostLibrary::symbol(const std::string& name) const {
+  void* const found = find_symbol<void>(handle_.get(), name);
+  if (!found) throw Error(ErrorCode::unknown_name, fmt::format("no '{}' in this host library", name));
+  return found;
+}
+
 std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
                                          const HostRunOptions& options) const {
   if (arguments.size() != argument_bytes_) {

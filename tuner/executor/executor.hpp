@@ -92,6 +92,9 @@ class HostLibrary {
   /// Throws Error(unknown_name).
   HostKernel kernel(std::string_view entry) const;
 
+  /// The address of what the sources themselves export under that name. Throws Error(unknown_name).
+  void* symbol(const std::string& name) const;
+
  private:
   std::shared_ptr<void> handle_;
 };

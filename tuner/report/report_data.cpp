@@ -3,6 +3,7 @@
 #include "db/stored_code.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook.hpp"
+#include "generator/definition/corpus.hpp"
 #include "runtime/export/export.hpp"
 #include "stencil_tune/stencil.hpp"
 #include "tuner/model/device_model.hpp"
@@ -94,10 +95,9 @@ void add_device(const TrialRecord& trial, ElementType type, ReportData& data) {
 
 /// Of the problem, whose key it is.
 std::string options_of(const Problem& problem, const ProblemKey& key) {
-  const auto names = builtin_names();
-  const bool builtin = std::find(names.begin(), names.end(), key.stencil_name) != names.end();
+  const bool is_known = known_stencil(key.stencil_name, key.stencil_key).has_value();
   std::string text =
-      fmt::format("--stencil {} --dims {} --type {} --boundary {}", builtin ? key.stencil_name : "FILE.toml",
+      fmt::format("--stencil {} --dims {} --type {} --boundary {}", is_known ? key.stencil_name : "FILE.toml",
                   to_string(key.extents), name(key.type), to_string(key.boundaries, key.extents.rank));
   if (key.pitch != key.extents.n[0]) text += fmt::format(" --pitch {}", key.pitch);
   if (key.steps > 1) text += fmt::format(" --steps {}", key.steps);

@@ -46,6 +46,8 @@ std::string winner_section(const ReportData& data) {
   }
   rows.push_back({"share of the copy ceiling", fmt::format("{0}{1:.1f} % of {0}{2:.0f} GB/s", mark(trial.predicted),
                                                            100 * trial.share, trial.ceiling_gbs)});
+  rows.push_back({"effective bandwidth", fmt::format("{}{:.0f} GB/s: fields that a step changes twice, known ones once",
+                                                     mark(trial.predicted), effective_gbs(trial))});
   if (data.winner.naive_gstencils > 0) {
     rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {}{:.2f} times as fast",
                                                 rate_text(data.winner.naive_gstencils, trial.predicted),

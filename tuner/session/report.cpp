@@ -134,6 +134,15 @@ std::string clocks_note(const Report& report) {
   return note;
 }
 
+/// Of several fields, whose updates a rate counts as one; empty for a single one.
+std::string bandwidth_note(const Report& report) {
+  const ReportRow* row = leading_row(report);
+  if (row == nullptr || report.problem->facts.inputs.size() < 2 || !(row->trial->ceiling_gbs > 0)) return {};
+  return fmt::format(
+      "effective bandwidth {}{:.0f} GB/s: each step reads and writes the fields that it changes, and reads the others",
+      report.predicted ? "~" : "", effective_gbs(*row->trial));
+}
+
 }  // namespace
 
 std::string nanojoules_text(double nanojoules) { return fmt::format("{:.3g}", nanojoules); }
@@ -155,6 +164,8 @@ std::string load_text(const TrialRecord& trial) {
   }
   return text;
 }
+
+double effective_gbs(const TrialRecord& trial) { return trial.share * trial.ceiling_gbs; }
 
 double ceiling_gstencils(const Problem& problem, double ceiling_gbs) {
   const double bytes = minimal_traffic_bytes(problem);
@@ -219,7 +230,8 @@ std::string format_report(const Report& report, const Terminal& terminal) {
   }
   std::string notes;
   if (!report.predicted && report.known) notes += "known before: " + known_text(report.known->trial);
-  for (const std::string& note : {clocks_note(report), check_note(report)}) notes += note.empty() ? "" : note + "\n";
+  for (const std::string& note : {bandwidth_note(report), clocks_note(report), check_note(report)})
+    notes += note.empty() ? "" : note + "\n";
   for (const std::string& note : report.notes) notes += note + "\n";
   const auto fitted = [&](const std::string& lines) {
     return wrap_lines(printable_lines(lines), terminal.columns, kIndent);
@@ -238,6 +250,7 @@ Json trial_json(const TrialRecord& trial) {
   json["raced"] = trial.raced;
   json["gstencils"] = trial.gstencils;
   json["share_of_copy"] = trial.share;
+  if (trial.ceiling_gbs > 0) json["effective_gbs"] = effective_gbs(trial);
   json["median_ms"] = trial.timing.median_ms;
   json["low_ms"] = trial.timing.low_ms;
   json["high_ms"] = trial.timing.high_ms;

@@ -60,6 +60,10 @@ std::string rates_text(const TrialRecord& trial);
 /// "1731.2 GStencil/s under continuous load, 689 W, 0.398 nJ an update"; empty where it did not race so.
 std::string load_text(const TrialRecord& trial);
 
+/// Effective bandwidth in GB/s: minimal_traffic_bytes() of every step that was made, over the time. Fused steps move less
+/// and reach more than memory does.
+double effective_gbs(const TrialRecord& trial);
+
 /// Copy ceiling in GStencil/s: the rate of a kernel that moves the problem's minimal traffic at that speed.
 double ceiling_gstencils(const Problem& problem, double ceiling_gbs);
 

@@ -25,12 +25,6 @@ constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
 
-/// By what a race can rank the problem's candidates; predictions know rates in bursts alone.
-Objective objective_of(const Problem& problem, const SessionOptions& options) {
-  const bool is_burst = options.objective == Objective::time && problem.steps == 1;
-  return is_burst || options.predicted ? Objective::burst : options.objective;
-}
-
 /// Rates of runs are those of hours, so that they are always measured under load too.
 bool races_under_load(const Problem& problem, const SessionOptions& options) {
   return !options.predicted && (problem.steps > 1 || options.objective == Objective::energy);
@@ -43,8 +37,12 @@ class Session {
         options_(options),
         trials_(parts.database),
         winners_(parts.database),
-        context_{parts.problem,     parts.platform, 0,
-                 options.predicted, utc_now(),      std::string(name(objective_of(parts.problem, options)))},
+        context_{parts.problem,
+                 parts.platform,
+                 0,
+                 options.predicted,
+                 utc_now(),
+                 std::string(name(race_objective(options.objective, parts.problem, options.predicted)))},
         contenders_(static_cast<std::size_t>(options.finalists), races_under_load(parts.problem, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials),
         seen_(parts.problem, options.single_steps_gstencils),
@@ -90,7 +88,7 @@ class Session {
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
       queue_.add_incumbent(parse_code(ranking[i].code));
     }
-    const auto winner = choose_winner(known);
+    const auto winner = choose_winner(known, context_.objective);
     if (!winner || winner->sustained_gstencils <= 0) return;
     won_before_ = winner->code;
     if (std::none_of(ranking.begin(),
@@ -276,7 +274,9 @@ class Session {
   // ---- afterwards
 
   SessionResult conclude() {
-    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu, naive_gstencils(), cannot_run_)) {
+    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu,
+                                            race_objective(options_.objective, parts_.problem, options_.predicted),
+                                            naive_gstencils(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     result_.best = best_;
@@ -324,16 +324,9 @@ class Session {
 
 }  // namespace
 
-std::string_view name(Objective objective) noexcept {
-  switch (objective) {
-    case Objective::time:
-      return "time";
-    case Objective::burst:
-      return "burst";
-    case Objective::energy:
-      return "energy";
-  }
-  return "";
+Objective race_objective(Objective asked, const Problem& problem, bool predicted) {
+  const bool is_burst = asked == Objective::time && problem.steps == 1;
+  return is_burst || predicted ? Objective::burst : asked;
 }
 
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options) {

@@ -18,14 +18,8 @@
 
 namespace stencil_tune {
 
-/// What makes a kernel the winner (docs/measuring.md).
-enum class Objective {
-  time,    ///< of a run its rate under continuous load, of one sweep that in bursts
-  burst,   ///< the rate after a rest
-  energy,  ///< the least energy of an update, under continuous load
-};
-
-std::string_view name(Objective objective) noexcept;
+/// By what a race can rank the problem's candidates: sweeps race in bursts, and predictions know nothing else.
+Objective race_objective(Objective asked, const Problem& problem, bool predicted);
 
 struct SessionOptions {
   double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more

@@ -43,8 +43,10 @@ Compiled compile_all(const Problem& problem, const WorkerOptions& options, const
   return compiled;
 }
 
-std::optional<TrialRecord> known_winner(const Problem& problem, const Target& target, Database& database) {
-  const auto known = WinnerStore(database).find(problem_key(problem), target.gpu());
+std::optional<TrialRecord> known_winner(const Problem& problem, const Target& target, Objective objective,
+                                        Database& database) {
+  const auto known =
+      WinnerStore(database).find(problem_key(problem), target.gpu(), race_objective(objective, problem, false));
   if (!known || known->trial.predicted || is_stale(known->trial) || objection_to(known->trial, problem)) return {};
   return known->trial;
 }
@@ -202,7 +204,7 @@ class SideBySide {
 
 Report run_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
                SessionObserver& observer, double single_steps = 0) {
-  const auto known = known_winner(problem, target, database);
+  const auto known = known_winner(problem, target, settings.session.objective, database);
   const TrialRecord winner = known ? *known : tuned_winner(problem, target, settings, database, observer);
   std::optional<Choice> one_sweep;
   if (problem.steps > 1 && problem.stage != kWholeStep) {
@@ -228,9 +230,9 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
   for (Problem& stage : stages) stage.steps = 1;
   const auto obstacle = obstacle_to_whole_steps(step, target);
   const bool stages_known = std::all_of(stages.begin(), stages.end(), [&](const Problem& stage) {
-    return known_winner(stage, target, database).has_value();
+    return known_winner(stage, target, settings.session.objective, database).has_value();
   });
-  const bool known = stages_known && (obstacle || known_winner(step, target, database));
+  const bool known = stages_known && (obstacle || known_winner(step, target, settings.session.objective, database));
   StepWinners winners{{}, {}, std::nullopt, obstacle.value_or("")};
   if (!known) winners = winners_of(tune_step(step, target, settings, database, observer));
   Report report;
@@ -242,7 +244,7 @@ Report run_steps(const Problem& step, const Target& target, const TuningSettings
   winners.passes.clear();
   for (const StageRange& range : shared_passes(step)) {
     const Problem pass = pass_problem(step, range);
-    if (!known_winner(pass, target, database)) continue;
+    if (!known_winner(pass, target, settings.session.objective, database)) continue;
     report = run_one(pass, target, settings, database, observer);
     winners.passes.push_back({range, winner_row(report)});
   }

@@ -27,6 +27,12 @@ double sustained_rate(const Report& report) {
   return trial != nullptr ? trial->sustained_gstencils : 0;
 }
 
+/// Of the winner; 0 where there is none.
+double bandwidth(const Report& report) {
+  const TrialRecord* const trial = trial_of(report, kWinner);
+  return trial != nullptr ? effective_gbs(*trial) : 0;
+}
+
 std::string rate_text(double rate) {
   if (rate <= 0) return "n/a";
   return rate < 10 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
@@ -70,6 +76,12 @@ std::string suite_table(const Suite& cases, const std::vector<Report>& reports) 
                                 : "| # | GStencil/s | copy | winner | of copy | against |";
   std::string rule =
       under_load ? "| --- | --- | --- | --- | --- | --- | --- |" : "| --- | --- | --- | --- | --- | --- |";
+  const bool several_fields = std::any_of(reports.begin(), reports.end(),
+                                          [](const Report& report) { return report.problem->facts.inputs.size() > 1; });
+  if (several_fields) {
+    text += " effective GB/s |";
+    rule += " --- |";
+  }
   for (const std::string& other : others) {
     text += fmt::format(" {} |", other);
     rule += " --- |";
@@ -86,6 +98,7 @@ std::string suite_table(const Suite& cases, const std::vector<Report>& reports) 
     const auto against = cases[i].against;
     const double compared = against ? rate_of_case(*against, cases, reports) : 0;
     text += compared > 0 ? fmt::format(" {:.2f} of {} |", winner / compared, *against) : " |";
+    if (several_fields) text += fmt::format(" {} |", rate_text(bandwidth(report)));
     for (const std::string& other : others) text += fmt::format(" {} |", rate_text(rate_of(report, other)));
     text += "\n";
   }

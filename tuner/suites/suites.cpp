@@ -1,10 +1,9 @@
 #include "tuner/suites/suites.hpp"
 
-#include "generator/definition/definition.hpp"
 #include "generator/suggest.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/suites/suite_definitions.hpp"
 
 #include <fmt/format.h>
 
@@ -36,11 +35,7 @@ SuiteCase builtin(Shape shape, int order, ElementType type, const Extents& exten
 
 /// A stencil of the corpus, boundary hold.
 SuiteCase defined(std::string_view name, ElementType type, const Extents& extents) {
-  for (const TemplateFile& file : suite_definitions()) {
-    if (file.name != fmt::format("corpus/{}.toml", name)) continue;
-    return {make_problem(parse_definition(file.text, file.name), type, {}, extents)};
-  }
-  throw Error(ErrorCode::internal, fmt::format("suites do not carry the definition '{}'", name));
+  return {make_problem(find_stencil(name), type, {}, extents)};
 }
 
 SuiteCase compared_with(std::size_t number, SuiteCase item) {

@@ -3,7 +3,9 @@
 
 #include "stencil_tune/stencil.hpp"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -18,5 +20,10 @@ Stencil parse_stencil(std::string_view text, int rank = kMaxRank);
 /// where the text gives none.
 /// Throws Error(malformed_definition) with line and column, the line itself, and where it can a suggestion.
 Stencil parse_definition(std::string_view text, std::string_view source);
+
+/// A stencil by name: a built-in, else an equation of the corpus: "heat3d", "star3d2r", "yee3d", "gray_scott2d".
+/// Throws Error(unknown_name) with the nearest name.
+Stencil find_stencil(std::string_view name);
+std::vector<std::string> equation_names();  ///< of the corpus, without those that are built-ins too; by the alphabet
 
 }  // namespace stencil_tune

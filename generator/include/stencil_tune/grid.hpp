@@ -27,6 +27,13 @@ enum class Boundary { hold, zero, clamp, periodic, reflect };
 /// One boundary an axis: x, y, z.
 using Boundaries = std::array<Boundary, kMaxRank>;
 
+/// What makes a kernel the winner (docs/measuring.md). Each objective has winners of its own.
+///  - time    of a run its rate under continuous load, of one sweep its rate in bursts
+///  - burst   the rate after a rest
+///  - energy  the least energy of an update, under continuous load
+enum class Objective { time, burst, energy };
+inline constexpr std::array kObjectives{Objective::time, Objective::burst, Objective::energy};
+
 /// Cells along each axis; x is fastest in memory. Axes beyond the rank have extent 1.
 struct Extents {
   int rank = 3;                                   ///< axes: 1 to 3
@@ -61,12 +68,14 @@ bool is_half(ElementType type) noexcept;         ///< f16 or bf16
 
 std::string_view name(ElementType type) noexcept;      ///< "f32"
 std::string_view name(Boundary boundary) noexcept;     ///< "hold"
+std::string_view name(Objective objective) noexcept;   ///< "time"
 std::string to_string(const Extents& extents);         ///< "512x512x512"
 std::string to_string(const Boundaries& b, int rank);  ///< "hold" or "x=periodic,y=hold,z=zero"
 
 /// Parse what the functions above print. Throw Error: unknown_name (with the nearest name) or invalid_argument.
 ElementType parse_element_type(std::string_view text);
 Boundary parse_boundary(std::string_view text);                ///< the same for a boundary
+Objective parse_objective(std::string_view text);              ///< the same for an objective
 Boundaries parse_boundaries(std::string_view text, int rank);  ///< and for those of all axes
 
 /// "NX", "NXxNY" or "NXxNYxNZ". One number with rank_if_single > 1 means that number on each axis.

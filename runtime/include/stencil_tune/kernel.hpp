@@ -95,12 +95,13 @@ class Kernel {
   std::string architecture() const;  ///< that it was looked up for: "sm_90"
   int device() const noexcept;       ///< ordinal of the GPU that it was looked up for; -1 for one by its name
 
-  /// The CUDA source of what evidence(stage) names, as NVRTC is given it: what it uses of the templates written out.
+  /// The CUDA source of what evidence(stage) names, -1: run_evidence(), as NVRTC is given it: its templates written
+  /// out.
   std::string source(int stage = 0) const;
 
   /// The same kernel as a file that nvcc alone builds: a launcher for any grid that it can serve, and its evidence in a
-  /// comment. Throws Error(invalid_argument) for a name that is no C identifier, Error(illegal_candidate) for another
-  /// architecture that cannot run it.
+  /// comment. Throws Error(invalid_argument) for a name that is no C identifier, and for -1 where a step takes several
+  /// launches; Error(illegal_candidate) for another architecture that cannot run it.
   ExportedFiles export_cuda(const ExportOptions& options = {}, int stage = 0) const;
 
   /// Compiles (or takes from the binary cache) and loads into the current context. Idempotent; needed once a context.

@@ -23,6 +23,8 @@ struct Request {
   int device = -1;              ///< ordinal; -1: the GPU of the current context
   std::size_t alignment = 256;  ///< what the fields' addresses are multiples of; cudaMalloc gives 256 bytes
   int steps = 1;                ///< of a typical Kernel::advance(): from 2 on, it may fuse as many in one launch
+  Objective objective =
+      Objective::time;  ///< which winner, where there are several; another one where it is all there is
   /// In place of a GPU that is here, one by name: a model as drivers report it ("NVIDIA H200"), its short name
   /// ("h200"), or an architecture alone ("sm_90"). Needs neither GPU nor driver. The kernel can be read and exported,
   /// not launched.
@@ -82,7 +84,8 @@ class Library {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A stencil by the name of a built-in ("heat3d", "star3d2r") or from a definition file (a path that ends in .toml).
+/// A stencil by name ("heat3d", "star3d2r", "yee3d"; find_stencil()) or from a definition file (a path that ends in
+/// .toml).
 /// Throws Error(unknown_name) with the nearest name, Error(file_io), Error(malformed_definition).
 Stencil load_stencil(const std::string& name_or_file);
 

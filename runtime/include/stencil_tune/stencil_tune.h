@@ -81,11 +81,12 @@ typedef struct stencil_tune_request {
   const stencil_tune_stencil* parsed; /**< in place of `stencil`; needed until stencil_tune_lookup() returns */
   const char* gpu; /**< in place of a GPU that is here, one by name: "NVIDIA H200", "h200", or an architecture alone,
                       "sm_90". Needs neither GPU nor driver; the kernel can be read and exported, not launched */
+  const char* objective; /**< which winner, where there are several: "time", "burst" or "energy"; NULL: "time" */
 } stencil_tune_request;
 
 /** A request begins with it: 0 and NULL mean the defaults. */
 #define STENCIL_TUNE_REQUEST_INIT \
-  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL }
+  { sizeof(stencil_tune_request), NULL, NULL, NULL, {1, 1, 1}, 0, -1, 0, 0, NULL, NULL, NULL }
 
 /** Where winners are from, and what happens when something is missing. */
 typedef struct stencil_tune_options {
@@ -125,10 +126,10 @@ typedef struct stencil_tune_evidence {
 } stencil_tune_evidence;
 
 /** Evidence to be filled in begins with it. */
-#define STENCIL_TUNE_EVIDENCE_INIT                                                                          \
-  {                                                                                                         \
-    sizeof(stencil_tune_evidence), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, 0, 0, 0,      \
-        STENCIL_TUNE_MATCH_DEFAULT, 0                                                                       \
+#define STENCIL_TUNE_EVIDENCE_INIT                                                                     \
+  {                                                                                                    \
+    sizeof(stencil_tune_evidence), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, 0, 0, 0, \
+        STENCIL_TUNE_MATCH_DEFAULT, 0                                                                  \
   }
 
 /** How a kernel is written out as a CUDA file. */
@@ -136,7 +137,7 @@ typedef struct stencil_tune_export_options {
   size_t struct_size;       /**< set by STENCIL_TUNE_EXPORT_OPTIONS_INIT */
   const char* name;         /**< of the launcher, a C identifier; NULL: after the file, else after the stencil */
   const char* architecture; /**< compiled for; NULL: what the kernel was looked up for */
-  int32_t stage;            /**< of the stencil */
+  int32_t stage;            /**< of the stencil; -1: whole steps, where one launch makes them */
   int32_t with_main;        /**< 1: adds a self-check against a plain CPU loop, and a benchmark */
   int32_t split_header;     /**< 1: declares the launcher in NAME.h, which the source includes */
   int32_t reserved;         /**< 0 */
@@ -202,17 +203,18 @@ stencil_tune_status stencil_tune_reload(stencil_tune_library* library);
 
 /* Stencils from text. Those of `stencil_tune_request::stencil` need none of these. */
 
-/** By the name of a built-in, or from a definition file (*.toml). */
+/** By name, of a built-in or of an equation of the corpus, or from a definition file (*.toml). */
 stencil_tune_status stencil_tune_stencil_load(const char* name_or_file, stencil_tune_stencil** stencil);
-/** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields stand in the order of the text:
- * u_next, u. rank: axes, 1 to 3. */
+/** From a one-liner such as "u_next = u + alpha * laplacian(u); alpha = 0.1". Its fields stand in the order of the
+ * text: u_next, u. rank: axes, 1 to 3. */
 stencil_tune_status stencil_tune_stencil_parse(const char* expression, int32_t rank, stencil_tune_stencil** stencil);
 /** From the text of a TOML definition; source names it in messages. */
 stencil_tune_status stencil_tune_stencil_define(const char* toml, const char* source, stencil_tune_stencil** stencil);
 /** The adjoint of a stencil of one stage, for gradients: reads "grad_u_next" and what derivatives depend on, writes
  * "grad_u". It is the adjoint on periodic and zero boundaries. Since 0.2. */
 stencil_tune_status stencil_tune_stencil_adjoint(const stencil_tune_stencil* stencil, stencil_tune_stencil** adjoint);
-/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2. */
+/** For each coefficient that counts "grad_NAME": what each cell adds to the derivative with respect to it. Since 0.2.
+ */
 stencil_tune_status stencil_tune_stencil_coefficient_adjoint(const stencil_tune_stencil* stencil,
                                                              stencil_tune_stencil** adjoint);
 /** The stencil of one stage with a tangent beside each field that its steps change: "tangent_u", the derivative with
@@ -226,14 +228,14 @@ void stencil_tune_stencil_release(stencil_tune_stencil* stencil); /**< NULL is f
 
 /* What was understood. Texts live as long as the stencil; an index beyond the last gives NULL or 0. */
 
-const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil);            /**< for people */
-const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil);             /**< equal for equal updates */
-const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil);            /**< its canonical text */
-const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);            /**< it asks for; NULL: any */
-int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);                /**< axes */
-int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);         /**< sweeps a step */
-int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);         /**< addresses of a launch */
-int32_t stencil_tune_stencil_coefficient_count(const stencil_tune_stencil* stencil);   /**< numbers of a launch */
+const char* stencil_tune_stencil_name(const stencil_tune_stencil* stencil);          /**< for people */
+const char* stencil_tune_stencil_key(const stencil_tune_stencil* stencil);           /**< equal for equal updates */
+const char* stencil_tune_stencil_text(const stencil_tune_stencil* stencil);          /**< its canonical text */
+const char* stencil_tune_stencil_type(const stencil_tune_stencil* stencil);          /**< it asks for; NULL: any */
+int32_t stencil_tune_stencil_rank(const stencil_tune_stencil* stencil);              /**< axes */
+int32_t stencil_tune_stencil_stage_count(const stencil_tune_stencil* stencil);       /**< sweeps a step */
+int32_t stencil_tune_stencil_field_count(const stencil_tune_stencil* stencil);       /**< addresses of a launch */
+int32_t stencil_tune_stencil_coefficient_count(const stencil_tune_stencil* stencil); /**< numbers of a launch */
 /** In the order of a launch's addresses. */
 const char* stencil_tune_stencil_field_name(const stencil_tune_stencil* stencil, int32_t field);
 /** In the order of a launch's numbers. */
@@ -244,8 +246,8 @@ double stencil_tune_stencil_coefficient_value(const stencil_tune_stencil* stenci
 int32_t stencil_tune_stencil_field_is_input(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where a step writes the field, else 0. */
 int32_t stencil_tune_stencil_field_is_output(const stencil_tune_stencil* stencil, int32_t field);
-/** 0, 1 or 2 where the field varies along x, y or z alone: its array has as many cells as the grid has along it, dense. -1
- * for a field of the whole grid. */
+/** 0, 1 or 2 where the field varies along x, y or z alone: its array has as many cells as the grid has along it, dense.
+ * -1 for a field of the whole grid. */
 int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int32_t field);
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
@@ -254,10 +256,11 @@ int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
 /** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */
 stencil_tune_status stencil_tune_stencil_reach(const stencil_tune_stencil* stencil, int32_t* low, int32_t* high);
-/** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text(). */
+/** What was understood, with a picture of the cells that are read, for people. The caller's: stencil_tune_free_text().
+ */
 stencil_tune_status stencil_tune_stencil_describe(const stencil_tune_stencil* stencil, char** text);
-/** A TOML definition of an equal update, for other programs; its fields and coefficients are numbered, without those that
- * nothing uses. The caller's: stencil_tune_free_text(). */
+/** A TOML definition of an equal update, for other programs; its fields and coefficients are numbered, without those
+ * that nothing uses. The caller's: stencil_tune_free_text(). */
 stencil_tune_status stencil_tune_stencil_definition(const stencil_tune_stencil* stencil, char** text);
 
 /** The best kernel known for the request. Compiles nothing yet. */
@@ -302,8 +305,7 @@ stencil_tune_status stencil_tune_kernel_source(const stencil_tune_kernel* kernel
 /** A file that nvcc alone builds, with a launcher and its evidence in a comment. options: NULL for the defaults.
  * header: empty unless split; may be NULL where it is not. */
 stencil_tune_status stencil_tune_export_text(const stencil_tune_kernel* kernel,
-                                             const stencil_tune_export_options* options, char** source,
-                                             char** header);
+                                             const stencil_tune_export_options* options, char** source, char** header);
 /** The same into a file, and into its neighbour NAME.h where it is split. */
 stencil_tune_status stencil_tune_export_file(const stencil_tune_kernel* kernel,
                                              const stencil_tune_export_options* options, const char* path);
@@ -328,24 +330,24 @@ stencil_tune_status stencil_tune_launch(const stencil_tune_kernel* kernel, struc
 /** One stage of a step, or some cells of it. */
 stencil_tune_status stencil_tune_launch_stage(const stencil_tune_kernel* kernel, int32_t stage,
                                               struct CUstream_st* stream, void* const* fields, int32_t field_count,
-                                              const double* coefficients, int32_t coefficient_count,
-                                              const int64_t* low, const int64_t* high);
+                                              const double* coefficients, int32_t coefficient_count, const int64_t* low,
+                                              const int64_t* high);
 
 /** `steps` steps; fields[i] is afterwards the buffer that will hold field i. */
 stencil_tune_status stencil_tune_advance(const stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields,
                                          int32_t field_count, int64_t steps, const double* coefficients,
                                          int32_t coefficient_count);
 
-/* On any thread, whatever context is current there or none: for languages whose libraries look after contexts. Where the
- * current context is not on the kernel's GPU, that GPU's primary context is made current for the call. Since 0.2. */
+/* On any thread, whatever context is current there or none: for languages whose libraries look after contexts. Where
+ * the current context is not on the kernel's GPU, that GPU's primary context is made current for the call. Since 0.2.
+ */
 
 /** stencil_tune_prepare(), and where runs take spare buffers those of the stream. */
 stencil_tune_status stencil_tune_prepare_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream);
 /** stencil_tune_launch(), after stencil_tune_prepare_on_device() where that was not called in the context. */
 stencil_tune_status stencil_tune_launch_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
-                                                  void* const* fields, int32_t field_count,
-                                                  const double* coefficients, int32_t coefficient_count,
-                                                  const int64_t* low, const int64_t* high);
+                                                  void* const* fields, int32_t field_count, const double* coefficients,
+                                                  int32_t coefficient_count, const int64_t* low, const int64_t* high);
 /** stencil_tune_advance(), in the same way. */
 stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                    void** fields, int32_t field_count, int64_t steps,
@@ -421,10 +423,42 @@ stencil_tune_status stencil_tune_place_points_on_device(stencil_tune_kernel* ker
 /** stencil_tune_release_points(); the kernel is the one that they were placed for. */
 stencil_tune_status stencil_tune_release_points_on_device(stencil_tune_kernel* kernel, stencil_tune_points* points);
 /** stencil_tune_advance_with_points(). */
-stencil_tune_status stencil_tune_advance_with_points_on_device(
-    stencil_tune_kernel* kernel, const stencil_tune_points* points, const void* series, void* records,
-    const int64_t* origin, int64_t step, struct CUstream_st* stream, void** fields, int32_t field_count, int64_t steps,
-    const double* coefficients, int32_t coefficient_count);
+stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kernel* kernel,
+                                                               const stencil_tune_points* points, const void* series,
+                                                               void* records, const int64_t* origin, int64_t step,
+                                                               struct CUstream_st* stream, void** fields,
+                                                               int32_t field_count, int64_t steps,
+                                                               const double* coefficients, int32_t coefficient_count);
+
+/* Fewer arguments and fewer calls for languages in which both cost more than the launch. Since 0.5. */
+
+/** stencil_tune_launch_on_device() of the whole grid with the stencil's own coefficients; all fields are given. */
+stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                void* const* fields);
+/** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z, then
+ * high x, y, z of each. Where one is refused, those before it were launched. */
+stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                        void* const* fields, int32_t field_count,
+                                                        const double* coefficients, int32_t coefficient_count,
+                                                        const int64_t* boxes, int32_t box_count);
+
+/** How arrays of a Python library are read where the library has DLPack 1.3's exchange interface in C: PyTorch. */
+typedef struct stencil_tune_exchange {
+  size_t struct_size;                       /**< sizeof(stencil_tune_exchange) */
+  const void* table;                        /**< the DLPackExchangeAPI of the arrays' type, of dlpack.h 1 */
+  void* (*item)(void* arrays, ptrdiff_t i); /**< array i, borrowed: PyTuple_GetItem() */
+  void* (*release_lock)(void);              /**< of the interpreter, for the launch: PyEval_SaveThread() */
+  void (*take_lock)(void* thread);          /**< PyEval_RestoreThread() */
+  const int32_t* fields;                    /**< the field that each array is */
+  int32_t count;                            /**< of arrays: as many as the stencil has fields */
+  int32_t reserved;                         /**< 0 */
+} stencil_tune_exchange;
+
+/** stencil_tune_step_on_device() on arrays, on the current stream of their library; the caller holds the interpreter's
+ * lock. STENCIL_TUNE_INVALID_ARGUMENT for an array on another GPU, or of another type, extents or pitch; where it is none
+ * of the library's, a Python exception is set too. */
+stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
+                                                void* arrays);
 
 /** The smallest pitch of at least nx cells whose rows start on 128-byte lines; 0 on error. */
 int64_t stencil_tune_padded_pitch(int64_t nx, const char* type);

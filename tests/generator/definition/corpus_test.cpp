@@ -1,11 +1,14 @@
+#include "generator/definition/corpus.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel/regroup.hpp"
 #include "generator/kernel/source.hpp"
+#include "stencil_tune/error.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -188,6 +191,37 @@ TEST(CorpusFolder, StencilsDiffer) {
   std::set<std::string> keys;
   for (const std::string& name : names()) keys.insert(stencil_key(load_definition(path_of(name))));
   EXPECT_EQ(keys.size(), names().size());
+}
+
+TEST(CorpusFolder, IsKnownByName) {
+  const std::vector<std::string> builtins = builtin_names();
+  std::set<std::string> equations;
+  for (const std::string& name : names()) {
+    if (std::find(builtins.begin(), builtins.end(), name) != builtins.end()) continue;
+    equations.insert(name);
+    EXPECT_EQ(stencil_key(find_stencil(name)), stencil_key(load_definition(path_of(name)))) << name;
+    EXPECT_EQ(find_stencil(name).name, name);
+  }
+  const std::vector<std::string> listed = equation_names();
+  EXPECT_EQ(std::set<std::string>(listed.begin(), listed.end()), equations);
+  EXPECT_EQ(stencil_key(find_stencil("jacobi1d")), stencil_key(find_builtin("jacobi1d"))) << "not the corpus' own";
+}
+
+TEST(CorpusFolder, SuggestsItsNamesToo) {
+  try {
+    find_stencil("yee2d");
+    FAIL() << "found a stencil that does not exist";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unknown_name);
+    EXPECT_NE(std::string(error.what()).find("'yee3d'"), std::string::npos) << error.what();
+  }
+}
+
+TEST(CorpusFolder, TellsAnotherStencilOfTheSameNameApart) {
+  const std::string key = stencil_key(find_stencil("yee3d"));
+  EXPECT_TRUE(known_stencil("yee3d", key));
+  EXPECT_FALSE(known_stencil("yee3d_lossy", key));
+  EXPECT_FALSE(known_stencil("mine", key));
 }
 
 TEST(CorpusFolder, HeatIsTheBuiltIn) {

@@ -119,6 +119,37 @@ TEST_F(CApiTest, RunsOnAThreadWithoutAContext) {
   EXPECT_EQ(driver_.count("load_module"), 1);
 }
 
+TEST_F(CApiTest, AStepIsALaunchOfAllWithTheStencilsCoefficients) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  void* fields[] = {at(0x100000), at(0x900000)};
+  ASSERT_EQ(stencil_tune_step_on_device(kernel_, nullptr, fields), STENCIL_TUNE_OK) << message();
+  ASSERT_EQ(stencil_tune_launch_on_device(kernel_, nullptr, fields, 2, nullptr, 0, nullptr, nullptr), STENCIL_TUNE_OK);
+  ASSERT_EQ(driver_.launches.size(), 2U);
+  EXPECT_EQ(driver_.launches[0].argument, driver_.launches[1].argument);
+  EXPECT_EQ(stencil_tune_step_on_device(nullptr, nullptr, fields), STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(stencil_tune_step_on_device(kernel_, nullptr, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, LaunchesSomeBoxesInOneCall) {
+  ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
+  void* fields[] = {at(0x100000), at(0x900000)};
+  std::int64_t boxes[] = {1, 1, 1, 31, 31, 2, 1, 1, 30, 31, 31, 31};
+  ASSERT_EQ(stencil_tune_launch_boxes_on_device(kernel_, nullptr, fields, 2, nullptr, 0, boxes, 2), STENCIL_TUNE_OK)
+      << message();
+  for (std::int64_t* box : {boxes, boxes + 6}) {
+    ASSERT_EQ(stencil_tune_launch_on_device(kernel_, nullptr, fields, 2, nullptr, 0, box, box + 3), STENCIL_TUNE_OK);
+  }
+  ASSERT_EQ(driver_.launches.size(), 4U);
+  for (const std::size_t i : {0, 1}) EXPECT_EQ(driver_.launches[i].argument, driver_.launches[i + 2].argument);
+  EXPECT_NE(driver_.launches[0].argument, driver_.launches[1].argument);
+  boxes[6] = 0;  // a layer that is held
+  EXPECT_EQ(stencil_tune_launch_boxes_on_device(kernel_, nullptr, fields, 2, nullptr, 0, boxes, 2),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+  EXPECT_EQ(driver_.launches.size(), 5U) << "those before it were launched";
+  EXPECT_EQ(stencil_tune_launch_boxes_on_device(kernel_, nullptr, fields, 2, nullptr, 0, boxes, -1),
+            STENCIL_TUNE_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiTest, GoesToTheKernelsGpuAndBack) {
   driver_.gpus = {{}, {.name = "Fake GPU", .uuid_start = 0x50}};
   ASSERT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_OK) << message();
@@ -155,6 +186,10 @@ TEST_F(CApiTest, ErrorsAreStatusesWithMessages) {
   EXPECT_NE(message().find("request"), std::string::npos);
   EXPECT_EQ(stencil_tune_lookup(library_, &request_, nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
   EXPECT_EQ(stencil_tune_prepare(nullptr), STENCIL_TUNE_INVALID_ARGUMENT);
+  request_.objective = "speed";
+  EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_UNKNOWN_NAME);
+  EXPECT_NE(message().find("unknown objective 'speed' (known: time, burst, energy)"), std::string::npos) << message();
+  request_.objective = "energy";
   request_.stencil = "heat5d";
   EXPECT_EQ(stencil_tune_lookup(library_, &request_, &kernel_), STENCIL_TUNE_UNKNOWN_NAME);
   EXPECT_NE(message().find("heat5d"), std::string::npos);

@@ -1,4 +1,5 @@
-// Every stage of the corpus in every family, with its self-check, through nvcc: the target check-exports.
+// Every stage and every whole step of the corpus in every family, with its self-check, through nvcc: the target
+// check-exports.
 #include "tests/runtime/export/corpus_export.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,7 @@ class AllExports : public testing::TestWithParam<std::string> {};
 
 TEST_P(AllExports, CompileWithNvccAloneWithoutWarnings) {
   ASSERT_TRUE(has_nvcc()) << "this check is about nvcc, which is not on the PATH";
-  const int stages = static_cast<int>(corpus_stencil(GetParam()).stages.size());
-  for (int stage = 0; stage < stages; ++stage) {
+  for (const int stage : corpus_parts(GetParam())) {
     for (const Family* family : families()) {
       const auto source = corpus_export(GetParam(), stage, *family, true);
       if (!source) continue;

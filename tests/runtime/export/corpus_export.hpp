@@ -11,17 +11,31 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
-/// One stage in one family as an exported file; nothing where the family does not serve it.
+/// One stage, or the whole step with NAME_advance, in one family as an exported file; nothing where the family does not
+/// serve it.
 inline std::optional<std::string> corpus_export(const std::string& name, int stage, const Family& family,
                                                 bool with_main) {
   const Problem problem = corpus_problem(corpus_stencil(name), stage);
   const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
   if (!tuning) return std::nullopt;
-  const std::string launcher = name + "_" + std::to_string(stage) + "_" + std::string(family.name);
-  return export_kernel(problem, *tuning, {.name = launcher, .with_main = with_main}).source;
+  const std::string part = stage == kWholeStep ? "step" : std::to_string(stage);
+  const std::string launcher = name + "_" + part + "_" + std::string(family.name);
+  return export_kernel(problem, *tuning, {.name = launcher, .with_main = with_main},
+                       stage == kWholeStep ? tuning : std::nullopt)
+      .source;
+}
+
+/// Of the corpus's stencil: the whole step, where that has several stages, then each of them.
+inline std::vector<int> corpus_parts(const std::string& name) {
+  const int stages = static_cast<int>(corpus_stencil(name).stages.size());
+  std::vector<int> parts;
+  if (stages > 1) parts.push_back(kWholeStep);
+  for (int stage = 0; stage < stages; ++stage) parts.push_back(stage);
+  return parts;
 }
 
 inline bool has_nvcc() { return std::system("nvcc --version > /dev/null 2>&1") == 0; }

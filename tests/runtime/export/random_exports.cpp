@@ -32,9 +32,7 @@ constexpr std::uint64_t kExportedOneIn = 4;
 constexpr int kSmallGrids = 40;
 
 std::string exported(const Problem& problem, const RandomCase& random, const std::string& launcher) {
-  const ExportOptions options{.name = launcher,
-                              .architecture = random.architecture,
-                              .with_main = random.host_case.tuning.family->name != "system"};
+  const ExportOptions options{.name = launcher, .architecture = random.architecture, .with_main = true};
   return export_kernel(problem, random.host_case.tuning, options).source;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +35,12 @@ class HostDriver : public FakeDriver {
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
     const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
-    kernels_.push_back(HostLibrary(std::span(&source, 1), files).kernel(entry));
-    clusters_.push_back(cluster_of(source.text));
-    return reinterpret_cast<CUfunc_st*>(kernels_.size());
+    const auto [known, added] = numbers_.emplace(source.text, kernels_.size() + 1);
+    if (added) {
+      kernels_.push_back(HostLibrary(std::span(&source, 1), files).kernel(entry));
+      clusters_.push_back(cluster_of(source.text));
+    }
+    return reinterpret_cast<CUfunc_st*>(known->second);
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
@@ -56,6 +60,12 @@ class HostDriver : public FakeDriver {
   void free(DevicePointer pointer) noexcept override { std::free(reinterpret_cast<void*>(pointer)); }
   void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st*) override {
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  }
+  void copy_to_host(void* to, DevicePointer from, std::size_t bytes, CUstream_st*) override {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  }
+  void fill_bytes(DevicePointer to, std::uint8_t value, std::size_t bytes, CUstream_st*) override {
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
   }
   void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
     for (std::size_t z = 0; z < region.extent[2]; ++z) {
@@ -79,6 +89,7 @@ class HostDriver : public FakeDriver {
   }
 
   std::vector<std::string> sources_;
+  std::map<std::string, std::size_t> numbers_;  ///< of the kernels that were compiled, by their source
   std::vector<HostKernel> kernels_;
   std::vector<unsigned> clusters_;
 };

@@ -59,7 +59,7 @@ TEST_F(KernelTextTest, ItsLauncherIsNamedAfterTheStencilWhereNoNameIsGiven) {
 TEST_F(KernelTextTest, BadNamesAndStagesAreRefused) {
   EXPECT_ERROR(heat().export_cuda({.name = "heat(); evil"}), ErrorCode::invalid_argument, "cannot name");
   EXPECT_ERROR(heat().source(1), ErrorCode::invalid_argument, "stage 1");
-  EXPECT_ERROR(heat().export_cuda({}, -1), ErrorCode::invalid_argument, "stage -1");
+  EXPECT_ERROR(heat().export_cuda({}, -2), ErrorCode::invalid_argument, "stage -2");
 }
 
 TEST_F(KernelTextTest, AnExpressionHasItsRankAndFields) {

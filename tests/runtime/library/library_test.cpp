@@ -427,7 +427,8 @@ TEST_F(LibraryTest, RequestsThatDifferAnywhereAreOthers) {
   Request renamed = heat();
   renamed.stencil.name = "another";
   EXPECT_EQ(request_digest(renamed, 0), digest) << "names say nothing";
-  std::vector<Request> others(14, heat());
+  std::vector<Request> others(15, heat());
+  others[14].objective = Objective::energy;
   others[12].stencil.boundary[1] = Boundary::zero;
   others[13].stencil.profiles.push_back({0, 1});
   others[0].pitch = 72;

@@ -87,6 +87,20 @@ TEST(Lookup, ThisGpuComesBeforeItsArchitectureAndMeasuredBeforePredicted) {
   EXPECT_EQ(choose(cube(512), here(), winners).evidence.match, Match::predicted);
 }
 
+TEST(Lookup, OfOneProblemTheWinnerByTheObjectiveThatIsAskedForServes) {
+  std::vector winners{winner(512, kScalar, 900), winner(512, kWide, 800)};
+  winners[1].trial.objective = "energy";
+  LookupTarget asks_for_energy = here();
+  asks_for_energy.objective = Objective::energy;
+  EXPECT_EQ(choose(cube(512), here(), winners).tuning, parse_code(kScalar));
+  EXPECT_EQ(choose(cube(512), asks_for_energy, winners).tuning, parse_code(kWide));
+  winners.pop_back();
+  const Choice choice = choose(cube(512), asks_for_energy, winners);
+  EXPECT_EQ(choice.tuning, parse_code(kScalar));
+  EXPECT_EQ(choice.evidence.match, Match::exact);
+  EXPECT_NE(notes_of(choice).find("it won by burst: no winner by energy is as near"), std::string::npos);
+}
+
 TEST(Lookup, NothingTransfersFromAnotherArchitectureTypeBoundaryOrStencil) {
   std::vector winners(5, winner(512, kWide));
   winners[0].trial.platform.architecture = "sm_80";

@@ -130,6 +130,18 @@ TEST_F(SystemsOnHost, EveryNumberOfStepsIsThatOfTheReferenceInTheCallersBuffers)
   }
 }
 
+TEST_F(SystemsOnHost, GridsSmallerThanATileAreAdvancedStageByStage) {
+  for (const auto& [definition, boundaries] : {std::pair{kYee, kHold}, {kWave, kMixed}}) {
+    const Problem large = on_a_grid(definition, boundaries, 1);
+    const Problem problem = make_problem(large.stencil, large.type, boundaries, {2, {13, 9, 1}}, 0, 1, kWholeStep);
+    Kernel kernel = lookup(problem, {winner(large, 100, 3)});
+    EXPECT_EQ(kernel.fused_steps(), 1) << problem.stencil.name;
+    EXPECT_FALSE(kernel.fuses_stages());
+    kernel.prepare();
+    for (const int steps : {1, 2, 5}) expect_right(problem, kernel, steps);
+  }
+}
+
 /// The first legal one of so many fused steps or fewer, on a grid that its tiles do not divide.
 std::optional<Problem> random_problem(std::uint64_t seed, int fused) {
   Draw draw(seed);
@@ -177,6 +189,9 @@ TEST_F(SystemsOnHost, AllStagesOfAStepAreOneLaunch) {
   EXPECT_TRUE(kernel.fuses_stages());
   EXPECT_EQ(kernel.run_evidence().tuned_code, winner(problem, 1, 1).trial.code);
   EXPECT_EQ(kernel.evidence(1).match, Match::default_candidate);
+  const std::string exported = kernel.export_cuda({.name = "yee"}, kWholeStep).source;
+  EXPECT_NE(exported.find(winner(problem, 1, 1).trial.code), std::string::npos);
+  EXPECT_NE(exported.find("cudaError_t yee_advance("), std::string::npos);
   kernel.prepare();
   driver_.launched = 0;
   expect_right(problem, kernel, 5);
@@ -197,6 +212,7 @@ TEST_F(SystemsOnHost, StagesAloneMakeStepsWhereTheyAreKnownToBeFaster) {
   EXPECT_EQ(kernel.fused_steps(), 1);
   EXPECT_FALSE(kernel.fuses_stages());
   EXPECT_NE(kernel.evidence(0).sentence().find("stage by stage (2.0"), std::string::npos);
+  EXPECT_THROW(kernel.export_cuda({}, kWholeStep), Error) << "there is no kernel for a whole step";
   kernel.prepare();
   expect_right(problem, kernel, 4);
 }

@@ -1,5 +1,6 @@
 #include "tests/tuner/session/session_fakes.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "generator/kernel/signature.hpp"
 
 #include "tuner/session/json_progress.hpp"
@@ -68,6 +69,19 @@ TEST_F(ReportTest, SaysWhatTheWinnersCheckCouldNotShow) {
             std::string::npos)
       << format_report(r);
   EXPECT_EQ(report_json(r).dump().find("sharpness") != std::string::npos, true);
+}
+
+TEST_F(ReportTest, SeveralFieldsHaveAnEffectiveBandwidth) {
+  EXPECT_EQ(format_report(report(false)).find("effective"), std::string::npos) << "of one field the share says it";
+  EXPECT_FALSE(report_json(report(false))["kernels"][0].contains("effective_gbs"));
+  problem = make_problem(parse_stencil("u_next = k * laplacian(u) + u", 3), ElementType::f32, {}, {3, {64, 64, 64}});
+  Report r = report(false);
+  r.rows[0].trial->ceiling_gbs = 4000;
+  r.rows[0].trial->share = 2.5;
+  EXPECT_NE(format_report(r).find("effective bandwidth 10000 GB/s"), std::string::npos) << format_report(r);
+  EXPECT_EQ(report_json(r)["kernels"][0]["effective_gbs"], 10000);
+  r.predicted = true;
+  EXPECT_NE(format_report(r).find("effective bandwidth ~10000 GB/s"), std::string::npos);
 }
 
 TEST_F(ReportTest, RunsSayHowManySteps) {

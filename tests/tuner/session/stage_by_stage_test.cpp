@@ -1,6 +1,7 @@
 #include "tuner/session/stage_by_stage.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "tuner/session/report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,6 +33,7 @@ TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
   EXPECT_EQ(whole.registers, 40);
   EXPECT_EQ(whole.problem.stage, kWholeStep);
   EXPECT_NEAR(whole.share, minimal_traffic_bytes(step) / 1e-3 / 1e9 / 1000, 1e-12);
+  EXPECT_NEAR(effective_gbs(whole), 4 * (1000004 + 1000001) / 1e6, 1e-9) << "of a step, which b does not outlive";
 }
 
 }  // namespace

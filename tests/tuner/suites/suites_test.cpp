@@ -170,6 +170,22 @@ TEST(ChooseCases, KeepsNumbersAndComparisons) {
   EXPECT_EQ(alone.against, odd->against);
 }
 
+TEST(SuiteTable, ShowsTheEffectiveBandwidthOfSystems) {
+  const Problem problem = make_problem(load_definition("corpus/gray_scott2d.toml"), ElementType::f32, {},
+                                       {2, {8192, 8192, 1}}, 0, 100, kWholeStep);
+  const Suite cases{{.problem = problem, .number = 1}};
+  TrialRecord trial;
+  trial.gstencils = 840;
+  trial.ceiling_gbs = 4200;
+  trial.share = 3.2;
+  std::vector<Report> reports(1);
+  reports[0].problem = &problem;
+  reports[0].rows = {{"winner", trial, ""}};
+  const std::string table = suite_table(cases, reports);
+  EXPECT_NE(table.find("| effective GB/s |\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("| 13440 |\n"), std::string::npos) << table;
+}
+
 TEST(SuiteTable, ShowsSharesAndComparisons) {
   const Suite all = suite("single-sweep");
   Suite cases = choose_cases(all, "1-2");

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
-from ._edges import Edge, shell, zeros_outside
+from .._lookup import kernel_for
+from .edges import Edge, shell, zeros_outside
 
 if TYPE_CHECKING:
-    from ._gradient import Run
+    from .run import Run
 
 
 def by_tangents(run: "Run", inputs: Sequence[Any], gradients: Sequence[Any],
@@ -37,8 +38,6 @@ class _HeldLayers:
     """
 
     def __init__(self, run: "Run", gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]):
-        from ._gradient import kernel_for
-
         self.run, self.edges = run, edges
         self.coefficients = run._known(run.adjoint, coefficients)
         self.layers = list(shell(edges, 0))
@@ -48,10 +47,11 @@ class _HeldLayers:
             self.now[slab] = 0
         self.other = run.ops.empty(gradient)
         self.sum = run.ops.zeros(gradient, gradient.shape)  # of g_k, in the cells beside
+        self.views: dict[int, list[Any]] = {}  # of those cells, by the array, which lives as long as this
         self.kernel = kernel_for(run.adjoint, [self.now, self.other], run.boundary, run.steps)
         self.fused = self._fused_steps()
         self.room: list[Any] = []
-        self.regions: dict[int, list[Any]] = {}
+        self.regions: dict[int, Any] = {}
 
     def _fused_steps(self) -> int:
         """1 where the shell would be most of the grid."""
@@ -76,8 +76,13 @@ class _HeldLayers:
         return self.now
 
     def _add(self, array: Any) -> None:
-        for slab in self.beside:
-            self.sum[slab] += array[slab]
+        self.run.ops.add_each(self._beside_of(self.sum), self._beside_of(array))
+
+    def _beside_of(self, array: Any) -> list[Any]:
+        """Views are made once a run: to make six takes longer than to add them."""
+        if id(array) not in self.views:
+            self.views[id(array)] = [array[slab] for slab in self.beside]
+        return self.views[id(array)]
 
     def _advance(self, steps: int) -> None:
         arrays = [self.now, self.other]
@@ -92,22 +97,21 @@ class _HeldLayers:
         before = self.now
         for step in range(1, steps):
             after = self.room[step % 2]
-            for region in self._regions(steps - step):
-                self.kernel(before, after, region=region, coefficients=self.coefficients)
+            self.kernel.update_regions(before, after, regions=self._regions(steps - step),
+                                       coefficients=self.coefficients)
             self._add(after)
             before = after
 
-    def _regions(self, times: int) -> list[Any]:
+    def _regions(self, times: int) -> Any:
         if times not in self.regions:
-            self.regions[times] = [self.kernel.prepared_region(region) for region in shell(self.edges, times)]
+            self.regions[times] = self.kernel.prepared_regions(shell(self.edges, times))
         return self.regions[times]
 
     def _through_layers(self, given: Any) -> None:
-        from ._gradient import kernel_for
-
         kernel = kernel_for(self.run.adjoint, [self.sum, self.other], zeros_outside(self.edges))
+        kernel.update_regions(self.sum, self.other, regions=kernel.prepared_regions(self.layers),
+                              coefficients=self.coefficients)
         for slab in self.layers:
-            kernel(self.sum, self.other, region=kernel.prepared_region(slab), coefficients=self.coefficients)
             self.now[slab] = given[slab]
             self.now[slab] += self.other[slab]
 

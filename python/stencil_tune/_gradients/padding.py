@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ._edges import Edge, layer
+from .edges import Edge, layer
 
 
 class ArrayOperations:
@@ -18,6 +18,11 @@ class ArrayOperations:
 
     def copy(self, array: Any) -> Any:
         raise NotImplementedError
+
+    def add_each(self, sums: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Adds each array to the sum in its place."""
+        for total, array in zip(sums, arrays):
+            total += array
 
     def total(self, array: Any) -> Any:
         """The sum over all cells, in f64."""

@@ -13,31 +13,16 @@ import functools
 import math
 from typing import Any, Mapping, Sequence
 
-from . import _arrays, _fused_back, _lookup
-from ._edges import Edge, edges_of, is_hold_alone, is_periodic, shell, zeros_outside
-from ._errors import ArgumentError
-from ._padding import ArrayOperations, extended, folded, padded_with_zeros
-from ._request import boundary_text
-from ._stencil import Stencil
+from .._errors import ArgumentError
+from .._lookup import kernel_for
+from .._request import boundary_text
+from .._stencil import Stencil
+from . import fused_back
+from .edges import Edge, edges_of, is_hold_alone, is_periodic, shell, zeros_outside
+from .padding import ArrayOperations, extended, folded, padded_with_zeros
 
-_MOST_KERNELS = 256
 _FEW_COEFFICIENTS = 2  # that get a run of tangents each, in place of checkpoints
 _FEW_STEPS = 4  # which checkpoints cost less than a kernel more to compile
-
-
-@functools.lru_cache(maxsize=_MOST_KERNELS)
-def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
-                boundary: str, steps: int, alignment: int) -> Any:
-    # An address stands for its alignment, so that kernels of all arrays alike are one.
-    layout = _arrays.Layout(alignment, shape, strides, dtype, device)
-    return _lookup.lookup_like(stencil, layout, boundary, steps)
-
-
-def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
-    """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
-    layout, *others = [_arrays.read(array) for array in arrays]
-    alignment = min(map(_lookup.alignment_of, (layout, *others)))
-    return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
 
 
 class Stage:
@@ -134,7 +119,7 @@ class Run:
             total = self._coefficients_of_convolution(inputs, gradients[0], coefficients)
             for_coefficients = False
         elif for_coefficients and self._takes_tangents(for_fields, edges):
-            total = _fused_back.by_tangents(self, inputs, gradients, coefficients)
+            total = fused_back.by_tangents(self, inputs, gradients, coefficients)
             for_coefficients = False
         if not for_fields and not for_coefficients:
             return [None] * len(inputs), total
@@ -178,7 +163,7 @@ class Run:
 
     def _run_back(self, gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]) -> Any:
         if any(sum(edge.held) for edge in edges):
-            return _fused_back.through_held_layers(self, gradient, coefficients, edges)
+            return fused_back.through_held_layers(self, gradient, coefficients, edges)
         run = type(self)(self.adjoint, zeros_outside(edges), self.steps, self.ops)
         return run.forward([gradient], self._known(self.adjoint, coefficients))[0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterator, Sequence
 
-from ._stencil import Stencil
+from .._stencil import Stencil
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,72 @@
+#include "distributed/local_request.hpp"
+
+#include "stencil_tune/device_memory.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+namespace {
+
+bool is_chosen_here(const Cut& cut) { return cut == Cut{0, 0, 0}; }
+
+void refuse_coordinates(const Problem& whole, std::size_t axis) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("stencil '{}' asks for the coordinate {}, whose axis is periodic: it cannot be cut along it",
+                          whole.stencil.name, "xyz"[axis]));
+}
+
+}  // namespace
+
+Problem whole_problem(const Request& request) {
+  if (request.pitch != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("Request::pitch is {}; each rank pads its own rows: leave it 0", request.pitch));
+  }
+  return make_problem(request.stencil, request.type, request.boundaries, request.extents, 0, 1, kWholeStep);
+}
+
+Decomposition decompose(const Problem& whole, int ranks, const Cut& cut, int steps) {
+  const HaloLayers halo = halo_need(whole, steps).arrays;
+  std::array<bool, kMaxRank> allowed{true, true, true};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) allowed[axis] = may_cut(whole, axis, steps);
+  if (is_chosen_here(cut)) return choose_decomposition(whole.extents, whole.boundaries, ranks, halo, allowed);
+  Decomposition grid(whole.extents, whole.boundaries, cut, halo);
+  if (grid.ranks() != ranks) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("a cut of {} has {} parts for {} ranks",
+                                                         to_string(cut, whole.extents.rank), grid.ranks(), ranks));
+  }
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    if (cut[axis] > 1 && !allowed[axis]) refuse_coordinates(whole, axis);
+  }
+  return grid;
+}
+
+int feasible_steps(const Problem& whole, int ranks, const Cut& cut, int wanted) {
+  for (int steps = wanted; steps > 1; --steps) {
+    try {
+      decompose(whole, ranks, cut, steps);
+      return steps;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::invalid_argument) throw;
+    }
+  }
+  return 1;
+}
+
+Request request_of_part(const Request& whole, const Decomposition& grid, const Box& cells, int steps) {
+  Request request = whole;
+  const Problem problem = whole_problem(whole);
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    request.extents.n[axis] = cells.high[axis] - cells.low[axis];
+    request.boundaries[axis] = problem.boundaries[axis];
+    if (grid.cut()[axis] == 1 || problem.boundaries[axis] != Boundary::periodic) continue;
+    request.boundaries[axis] = Boundary::hold;
+    request.stencil.boundary[axis].reset();
+  }
+  request.pitch = padded_pitch(request.extents.n[0], request.type);
+  request.steps = steps;
+  return request;
+}
+
+}  // namespace stencil_tune

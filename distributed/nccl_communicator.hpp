@@ -1,0 +1,42 @@
+// Communicator over NCCL, with its parts for tests.
+#pragma once
+
+#include "distributed/nccl_api.hpp"
+#include "runtime/cuda/module.hpp"
+#include "stencil_tune/communicator.hpp"
+
+#include <functional>
+#include <string_view>
+
+namespace stencil_tune {
+
+class NcclCommunicator final : public Communicator {
+ public:
+  /// What it is given outlives it. Throws Error(invalid_argument) where the communicator's GPU is not that of the
+  /// current context.
+  NcclCommunicator(const NcclApi& api, Driver& driver, ncclComm* communicator, double timeout_s);
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) override;
+  std::vector<std::byte> all_gather(Span<const std::byte> mine) override;
+  void wait(CUstream_st* stream) override;
+  void check() override;
+  void abort() noexcept override;
+
+ private:
+  void require(int result, std::string_view what);
+  [[noreturn]] void fail(int result, std::string_view what);
+  void wait_until(const std::function<bool()>& done, std::string_view what);
+  int state();
+
+  const NcclApi& api_;
+  Driver& driver_;
+  ncclComm* communicator_;
+  double timeout_s_;
+  bool aborted_ = false;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace stencil_tune

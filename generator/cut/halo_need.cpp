@@ -1,0 +1,106 @@
+#include "generator/cut/halo_need.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+void widen(HaloLayers& layers, const HaloLayers& to) {
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    layers[axis].low = std::max(layers[axis].low, to[axis].low);
+    layers[axis].high = std::max(layers[axis].high, to[axis].high);
+  }
+}
+
+/// Layers of an input for an output that is needed `from` beyond the own cells.
+HaloLayers read_from(const HaloLayers& from, const std::array<Reach, kMaxRank>& reach) {
+  HaloLayers layers = from;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    layers[axis].low -= reach[axis].low;
+    layers[axis].high += reach[axis].high;
+  }
+  return layers;
+}
+
+class Backwards {
+ public:
+  explicit Backwards(const Problem& problem) : problem_(problem) {
+    need_.fields.resize(problem.stencil.fields.size());
+    for (std::size_t axis = 0; axis < at(problem.extents.rank); ++axis) {
+      edges_[axis] = static_cast<int>(least_extent(problem.stencil, axis)) - 1;
+    }
+  }
+
+  HaloNeed run(int steps) && {
+    for (int step = 0; step < steps; ++step) {
+      undo_rotations();
+      for (auto stage = problem_.step.stages.rbegin(); stage != problem_.step.stages.rend(); ++stage)
+        undo(stage->facts);
+    }
+    return std::move(need_);
+  }
+
+ private:
+  /// What a field is needed for under its name before the step's rotations.
+  void undo_rotations() {
+    std::vector<HaloLayers> before = need_.fields;
+    for (const Rotation& rotation : problem_.stencil.rotations) before[at(rotation.to)] = {};
+    for (const Rotation& rotation : problem_.stencil.rotations) {
+      widen(before[at(rotation.from)], need_.fields[at(rotation.to)]);
+    }
+    need_.fields = std::move(before);
+  }
+
+  void undo(const StageFacts& facts) {
+    HaloLayers outputs{};
+    for (const int field : facts.outputs) {
+      widen(outputs, need_.fields[at(field)]);
+      need_.fields[at(field)] = {};
+    }
+    for (std::size_t i = 0; i < facts.inputs.size(); ++i) {
+      widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));
+    }
+    widen(need_.arrays, read_from(outputs, seen(facts.farthest)));
+  }
+
+  /// What a definition changes beyond an edge is wrong as far as it looks for one.
+  std::array<Reach, kMaxRank> seen(std::array<Reach, kMaxRank> reach) const {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      reach[axis] = {std::min(reach[axis].low, -edges_[axis]), std::max(reach[axis].high, edges_[axis])};
+    }
+    return reach;
+  }
+
+  const Problem& problem_;
+  std::array<int, kMaxRank> edges_{0, 0, 0};
+  HaloNeed need_;
+};
+
+}  // namespace
+
+HaloNeed halo_need(const Problem& problem, int steps) { return Backwards(problem).run(steps); }
+
+std::vector<int> fields_with_halos(const Problem& problem) {
+  std::vector<int> fields = problem.step.state;
+  for (const std::vector<int>* more : {&problem.step.constants, &problem.step.layers}) {
+    std::copy_if(more->begin(), more->end(), std::back_inserter(fields),
+                 [&](int field) { return profile_axis(problem.stencil, field) < 0; });
+  }
+  std::sort(fields.begin(), fields.end());
+  fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
+  return fields;
+}
+
+bool may_cut(const Problem& problem, std::size_t axis, int steps) {
+  if (problem.boundaries[axis] != Boundary::periodic) return true;
+  if (steps == 1 && problem.stencil.stages.size() == 1) return true;
+  return std::none_of(problem.stencil.nodes.begin(), problem.stencil.nodes.end(), [&](const Node& node) {
+    return node.op == Operation::coordinate && node.index == static_cast<int>(axis);
+  });
+}
+
+}  // namespace stencil_tune

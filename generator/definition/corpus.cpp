@@ -1,0 +1,59 @@
+#include "generator/definition/corpus.hpp"
+
+#include "generator/suggest.hpp"
+#include "stencil_tune/definition.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::string_view kFolder = "corpus/";
+constexpr std::string_view kEnding = ".toml";
+
+std::string_view name_of(const TemplateFile& file) {
+  return file.name.substr(kFolder.size(), file.name.size() - kFolder.size() - kEnding.size());
+}
+
+bool is_builtin(std::string_view name) {
+  const auto names = builtin_names();
+  return std::find(names.begin(), names.end(), name) != names.end() || name.ends_with("-symmetric");
+}
+
+}  // namespace
+
+std::vector<std::string> equation_names() {
+  std::vector<std::string> names;
+  for (const TemplateFile& file : corpus_files()) {
+    if (!is_builtin(name_of(file))) names.emplace_back(name_of(file));
+  }
+  return names;
+}
+
+Stencil find_stencil(std::string_view name) {
+  if (is_builtin(name)) return find_builtin(name);
+  for (const TemplateFile& file : corpus_files()) {
+    if (name_of(file) == name) return parse_definition(file.text, file.name);
+  }
+  std::vector<std::string> names = builtin_names();
+  for (std::string& equation : equation_names()) names.push_back(std::move(equation));
+  throw Error(ErrorCode::unknown_name,
+              fmt::format("unknown stencil '{}'{} (`stencil-tune stencils` lists all; a definition file is named by "
+                          "its path, which ends in .toml)",
+                          name.substr(0, 60), did_you_mean(name, names)));
+}
+
+std::optional<Stencil> known_stencil(std::string_view name, std::string_view key) {
+  try {
+    Stencil stencil = find_stencil(name);
+    if (stencil_key(stencil) == key) return stencil;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unknown_name) throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,126 @@
+"""The arrays that a kernel on a GPU is given: where they are, and what does not fit."""
+
+from __future__ import annotations
+
+import ctypes as c
+import struct
+import weakref
+from typing import Any, Sequence
+
+from . import _arrays, _native, _streams
+from ._arguments import KernelBase
+from ._errors import ArgumentError
+from ._exchange import Exchange, exchange_of
+from ._request import Grid
+from ._stencil import Stencil
+
+
+class KernelOnArrays(KernelBase):
+    """A kernel on a GPU as far as its arrays go. Layouts that passed before go short ways."""
+
+    def __init__(self, stencil: Stencil, grid: Grid, handle: int):
+        super().__init__(stencil, grid)
+        native = _native.library()
+        weakref.finalize(self, native.release, handle).atexit = False
+        self._handle = handle
+        self._native = native
+        device = native.kernel_device(handle)
+        self.device: int | None = device if device >= 0 else None
+        self._count = len(stencil.fields)
+        self._fields_type = c.c_void_p * self._count
+        self._wanted = (grid.shape, grid.strides, grid.dtype)
+        self._places = list(enumerate(stencil._order))
+        self._argument_at = [stencil._order.index(place) for place in range(self._count)]
+        self._is_ordered = self._argument_at == list(range(self._count))
+        self._pack = struct.Struct(f"{self._count}P").pack
+        self._step = native.step_on_device
+        self._matchers: dict[type, _arrays.Matcher | None] = {}  # by the type of arrays that passed before
+        self._exchanges: dict[type, Exchange | None] = {}  # by the same
+        self._lengths = [grid.extents[axis] if axis >= 0 else 0 for axis in stencil._axes]  # of arrays along one axis
+        self._must_write = [place in stencil._writes for place in stencil._order]
+
+    def _stepped(self, arrays: tuple[Any, ...]) -> bool:
+        """Makes a step on arrays like others before, where their library tells what they are in C. Whatever does not fit
+        is left to the long way, which says why."""
+        exchange = self._exchanges.get(type(arrays[0])) if len(arrays) == self._count and not _native._forked else None
+        if exchange is None:
+            return False
+        for array in arrays:
+            if getattr(array, "requires_grad", False):
+                return False
+        try:
+            return exchange.step(arrays) == 0
+        except Exception:  # of the library, on arrays of another one
+            return False
+
+    def _addresses(self, arrays: Sequence[Any], stream: Any, whole: bool = False) -> tuple[list[int], int]:
+        """Addresses in the stencil's order, and the stream."""
+        if _native._forked:
+            _native.use_gpu()
+        match = self._matchers.get(type(arrays[0]))
+        found = None if match is None else match(arrays)  # the short way: all of a layout that passed before
+        if found is None:
+            return self._read_addresses(arrays, stream, whole)
+        if not self._is_ordered:
+            found = [found[i] for i in self._argument_at]
+        if stream is None:
+            return found, _streams.current(arrays[0], self.device or 0)
+        return found, _streams.address_of(stream)
+
+    def _read_addresses(self, arrays: Sequence[Any], stream: Any, whole: bool) -> tuple[list[int], int]:
+        """The same for arrays that are looked at closely."""
+        device = self.device
+        where = _streams.current(arrays[0], device or 0) if stream is None else _streams.address_of(stream)
+        fields = [0] * self._count
+        shape, strides, dtype = self._wanted
+        announced = None
+        for i, place in self._places:
+            array = arrays[i]
+            if self._lengths[place]:
+                fields[place] = self._profile_address(i, array, where, self._lengths[place])
+                continue
+            layout = _arrays.read(array, where)
+            if (layout.shape != shape or layout.strides != strides or layout.dtype != dtype or
+                    layout.device != device and layout.device is not None):
+                self._check(i, layout)
+            elif type(array) not in self._matchers and not any(self._lengths):
+                self._remember(array, layout)
+            if not layout.writable and (self._must_write[i] or whole and place in self.stencil._state):
+                self._refuse_read_only(i, array)
+            if layout.stream is not None and stream is None:
+                announced = self._one_stream(announced, layout.stream)
+            fields[place] = layout.address
+        return fields, where if announced is None else announced
+
+    def _remember(self, array: Any, layout: _arrays.Layout) -> None:
+        """The short ways for arrays like this one."""
+        match = self._matchers[type(array)] = _arrays.matcher(array, layout)
+        if match is not None:
+            self._exchanges[type(array)] = exchange_of(self._native, self._handle, type(array), self.stencil._order)
+
+    def _profile_address(self, argument: int, array: Any, stream: int, length: int) -> int:
+        """Of an array along one axis. Raises ArgumentError for another layout."""
+        layout, name = _arrays.read(array, stream), self.stencil.arguments[argument]
+        if layout.shape != (length,) or (layout.strides is not None and layout.strides != (1,) and length > 1):
+            raise ArgumentError(f"{name} varies along {self.stencil.profiles[name]} alone: it is one row of {length} "
+                                f"neighbouring cells; this one has shape {layout.shape}")
+        if layout.dtype != self.dtype or (layout.device != self.device and layout.device is not None
+                                          and self.device is not None):
+            self._refuse(name, layout, self.device or 0)
+        return layout.address
+
+    def _check(self, argument: int, layout: _arrays.Layout) -> None:
+        if self.device is not None:
+            self._refuse(self.stencil.arguments[argument], layout, self.device)
+
+    def _refuse_read_only(self, argument: int, array: Any) -> None:
+        name = self.stencil.arguments[argument]
+        if _arrays.is_jax(array):
+            raise ArgumentError(f"{name} is a JAX array, which must not be written to: use stencil_tune.jax")
+        raise ArgumentError(f"{name} is read-only, and a step writes it")
+
+    @staticmethod
+    def _one_stream(before: int | None, announced: int) -> int:
+        if before is not None and before != announced:
+            raise ArgumentError("the arrays announce different streams: order them, and say stream=")
+        return announced

@@ -1,0 +1,1 @@
+"""Gradients of runs, for libraries that differentiate."""

@@ -1,0 +1,62 @@
+// All fields in double precision, each as dense rows; of those that vary along one axis alone, its cells.
+using Fields = std::vector<std::vector<double>>;
+
+// The index that answers for i on an axis of n cells, -1 for "the value is 0".
+[[maybe_unused]] long long answer(Boundary boundary, long long i, long long n) {
+  if (i >= 0 && i < n) return i;
+  switch (boundary) {
+    case zero:
+      return -1;
+    case periodic:
+      return ((i % n) + n) % n;
+    case reflect: {
+      if (n == 1) return 0;
+      const long long period = 2 * (n - 1);
+      const long long folded = ((i % period) + period) % period;
+      return folded < n ? folded : period - folded;
+    }
+    default:
+      return i < 0 ? 0 : n - 1;
+  }
+}
+
+[[maybe_unused]] double read(const std::vector<double>& field, const long long (&n)[3], long long x, long long y,
+                             long long z) {
+  x = answer(kBoundaries[0], x, n[0]);
+  y = answer(kBoundaries[1], y, n[1]);
+  z = answer(kBoundaries[2], z, n[2]);
+  return x < 0 || y < 0 || z < 0 ? 0.0 : field[static_cast<std::size_t>((z * n[1] + y) * n[0] + x)];
+}
+
+[[maybe_unused]] double read_along(int axis, const std::vector<double>& profile, const long long (&n)[3], long long i) {
+  i = answer(kBoundaries[axis], i, n[axis]);
+  return i < 0 ? 0.0 : profile[static_cast<std::size_t>(i)];
+}
+
+// Every operation may be made to round: by so much, relatively, in either direction.
+double noise = 0;
+std::minstd_rand dice;
+
+double off(double value, double relative) {
+  constexpr double kSides = std::minstd_rand::max() - std::minstd_rand::min();
+  return value * (1 + relative * (2 * static_cast<double>(dice() - std::minstd_rand::min()) / kSides - 1));
+}
+
+double op(double value) { return noise == 0 ? value : off(value, noise); }
+
+// As kernels have numbers and coefficients.
+[[maybe_unused]] double as_computed(double number) { return static_cast<double>(static_cast<Computed>(number)); }
+
+// What a comparison decides. One that rounding could turn round decides nothing: NaN, as all that follows from it.
+[[maybe_unused]] double decided(bool holds, double a, double b) {
+  const bool far = std::fabs(a - b) > 64 * kUnit * (std::fabs(a) + std::fabs(b));
+  return far || a == b ? (holds ? 1.0 : 0.0) : NAN;
+}
+
+[[maybe_unused]] double chosen(double condition, double a, double b) {
+  if (std::isnan(condition)) return NAN;
+  return condition != 0 ? a : b;
+}
+
+[[maybe_unused]] double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b); }
+[[maybe_unused]] double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); }

@@ -1,0 +1,60 @@
+// A run of steps in pieces: Kernel::advance, or what does other work between its launches.
+#pragma once
+
+#include "runtime/library/kernel_state.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace stencil_tune {
+
+class PointRun;
+
+/// Throws Error(invalid_argument) for fields, steps or coefficients that no run of the kernel can have.
+void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
+                   std::span<const double> coefficients);
+
+/// A launch in two parts, so that cells may still arrive while the first runs.
+struct SplitLaunch {
+  /// For each sweep of the plan: cells of its first launch that need nothing of what arrives; may be empty.
+  std::span<const Box> early;
+  std::function<void()> arrive;  ///< after them: what is launched later comes after the arrival
+};
+
+/// Everything that it is given was checked, and outlives it. Asynchronous on the stream.
+class KernelRun {
+ public:
+  /// Copies the layers that no step writes from the current fields to the buffers that these will take turns with.
+  /// points: null for none.
+  KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
+            std::span<void* const> fields, std::span<const double> coefficients);
+
+  /// The steps that come next, by the kernels of the plan, those that fuse most first. split: of the first launch; with
+  /// points it waits for the arrival as a whole.
+  void advance(std::int64_t steps, const SplitLaunch* split = nullptr);
+
+  /// The buffer that holds each field once the stream gets there, then the spare ones.
+  std::span<void* const> buffers() const { return buffers_; }
+
+  /// After the last step: copies what stands in spare buffers to the caller's, and says which field stands where.
+  void leave(std::span<void*> fields);
+
+ private:
+  bool takes_part(const Sweep& sweep, std::size_t number) const;
+  void launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split);
+  void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
+  void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
+
+  const Kernel::State& state_;
+  PointRun* points_;
+  Place here_;
+  CUstream_st* stream_;
+  std::span<const double> coefficients_;
+  std::vector<void*> spares_;
+  std::vector<void*> buffers_;
+};
+
+}  // namespace stencil_tune

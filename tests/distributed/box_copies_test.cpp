@@ -1,0 +1,74 @@
+// Boxes of fields packed into a dense array and unpacked from it, and the kernels that do so.
+#include "distributed/box_copies.hpp"
+
+#include "runtime/compile/compiler.hpp"
+#include "stencil_tune/error.hpp"
+#include "tests/runtime/library/host_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+
+namespace stencil_tune {
+namespace {
+
+TEST(BoxCopies, CompileForAGpu) {
+  std::unique_ptr<Compiler> compiler;
+  try {
+    compiler = open_nvrtc();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::missing_library) throw;
+    GTEST_SKIP() << "no NVRTC here";
+  }
+  for (const std::size_t cell_bytes : {2U, 4U, 8U}) {
+    for (const bool pack : {true, false}) {
+      EXPECT_GT(compiler->compile(box_copy_source(pack, cell_bytes), "sm_90").cubin.size(), 0U);
+    }
+  }
+}
+
+/// More boxes than a launch takes, of all shapes, from a field with padded rows and back into another.
+template <class Cell>
+void expect_round_trip() {
+  constexpr std::int64_t kPitch = 19, kRows = 11, kPlanes = 7, kBoxes = 150;
+  std::vector<Cell> field(kPitch * kRows * kPlanes), back(field.size(), 0), expected = back;
+  std::iota(field.begin(), field.end(), Cell{1});
+  std::vector<Cell> dense(8 * field.size());
+  HostDriver driver;
+  const LoadedKernel plain(driver, std::make_shared<SourceCompiler>(), {}, "sm_90", "13.0");
+  BoxCopier copier(plain, sizeof(Cell), kPitch, kPitch * kRows);
+  EXPECT_THROW(copier.pack(driver, std::vector{PackedBox{.field = 1, .dense = 1, .cells = {}}}, nullptr), Error);
+  copier.prepare();
+  std::vector<PackedBox> from, to;
+  std::vector<Cell> in_order;
+  for (std::int64_t i = 0; i < kBoxes; ++i) {
+    const Box box{{i % 3, i % 5, i % 4}, {i % 3 + 1 + i % 13, i % 5 + i % 6, i % 4 + 1 + i % 2}};  // some are empty
+    const auto start = reinterpret_cast<DevicePointer>(dense.data() + in_order.size());
+    from.push_back({reinterpret_cast<DevicePointer>(field.data()), start, box});
+    to.push_back({reinterpret_cast<DevicePointer>(back.data()), start, box});
+    for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
+      for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+        for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
+          const auto cell = static_cast<std::size_t>((z * kRows + y) * kPitch + x);
+          in_order.push_back(field[cell]);
+          expected[cell] = field[cell];
+        }
+      }
+    }
+  }
+  copier.pack(driver, from, nullptr);
+  EXPECT_TRUE(std::equal(in_order.begin(), in_order.end(), dense.begin()));
+  copier.unpack(driver, to, nullptr);
+  EXPECT_EQ(back, expected);
+  EXPECT_EQ(driver.launched, 2 * 2) << "64 boxes a launch, empty ones left out";
+}
+
+TEST(BoxCopies, PackAndUnpackCellsOfEverySize) {
+  expect_round_trip<std::uint16_t>();
+  expect_round_trip<std::uint32_t>();
+  expect_round_trip<std::uint64_t>();
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,132 @@
+// NCCL behind the Communicator: what is asked of it, and what becomes of its errors. No GPU: functions of the test's
+// own.
+#include "distributed/nccl_communicator.hpp"
+
+#include "tests/runtime/expect_error.hpp"
+#include "tests/runtime/fake_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#include <nccl.h>
+static_assert(ncclSuccess == stencil_tune::kNcclSuccess && ncclInProgress == stencil_tune::kNcclInProgress &&
+              ncclInt8 == stencil_tune::kNcclBytes);
+static_assert(sizeof(ncclResult_t) == sizeof(int) && sizeof(ncclDataType_t) == sizeof(int));
+#endif
+
+namespace stencil_tune {
+namespace {
+
+/// What the functions below were asked, and what they answer.
+struct Asked {
+  std::vector<std::string> calls;
+  int result = kNcclSuccess;  ///< of exchanges
+  int state = kNcclSuccess;   ///< of work that was begun
+  int until_done = 0;         ///< looks at the state before work in progress is done
+};
+Asked asked;
+
+int note(std::string call) {
+  asked.calls.push_back(std::move(call));
+  return kNcclSuccess;
+}
+
+/// A stream that is done only when a test says so.
+class StreamDriver : public FakeDriver {
+ public:
+  bool stream_done(CUstream_st*) override { return done; }
+  bool done = true;
+};
+
+class NcclCommunicatorTest : public ::testing::Test {
+ protected:
+  NcclCommunicatorTest() {
+    asked = {};
+    api_.error_string = [](int) { return "remote process exited"; };
+    api_.user_rank = [](ncclComm*, int* rank) { return (*rank = 1, kNcclSuccess); };
+    api_.count = [](ncclComm*, int* count) { return (*count = 4, kNcclSuccess); };
+    api_.device = [](ncclComm*, int* device) { return (*device = 0, kNcclSuccess); };
+    api_.abort = [](ncclComm*) { return note("abort"); };
+    api_.group_start = [] { return note("start"); };
+    api_.group_end = [] { return (note("end"), asked.result); };
+    api_.send = [](const void*, std::size_t bytes, int type, int peer, ncclComm*, CUstream_st*) {
+      EXPECT_EQ(type, kNcclBytes);
+      return note("send " + std::to_string(bytes) + " to " + std::to_string(peer));
+    };
+    api_.receive = [](void*, std::size_t bytes, int, int peer, ncclComm*, CUstream_st*) {
+      return note("receive " + std::to_string(bytes) + " from " + std::to_string(peer));
+    };
+    api_.async_error = [](ncclComm*, int* state) {
+      *state = asked.until_done > 0 ? kNcclInProgress : asked.state;
+      if (asked.until_done > 0) --asked.until_done;
+      return kNcclSuccess;
+    };
+  }
+
+  NcclCommunicator communicator(double timeout_s = 60) {
+    return NcclCommunicator(api_, driver_, reinterpret_cast<ncclComm*>(0x10), timeout_s);
+  }
+  static void exchange(NcclCommunicator& ranks) {
+    const std::vector<Transfer> sends{{0, nullptr, 16}, {2, nullptr, 24}}, receives{{2, nullptr, 24}};
+    ranks.exchange(sends, receives, nullptr);
+  }
+
+  NcclApi api_{.library = SharedLibrary::open("libc.so.6").value()};
+  StreamDriver driver_;
+};
+
+TEST_F(NcclCommunicatorTest, AnExchangeIsOneGroup) {
+  NcclCommunicator ranks = communicator();
+  EXPECT_EQ(ranks.rank(), 1);
+  EXPECT_EQ(ranks.size(), 4);
+  exchange(ranks);
+  EXPECT_EQ(asked.calls,
+            (std::vector<std::string>{"start", "send 16 to 0", "send 24 to 2", "receive 24 from 2", "end"}));
+}
+
+TEST_F(NcclCommunicatorTest, WhatIsStillInProgressIsWaitedFor) {
+  NcclCommunicator ranks = communicator();
+  asked.result = kNcclInProgress;
+  asked.until_done = 5;
+  exchange(ranks);
+  EXPECT_EQ(asked.until_done, 0);
+  EXPECT_EQ(asked.calls.back(), "end");
+}
+
+TEST_F(NcclCommunicatorTest, AnErrorAbortsOnceAndSaysWhatNcclSays) {
+  NcclCommunicator ranks = communicator();
+  asked.state = 6;
+  EXPECT_ERROR(ranks.check(), ErrorCode::launch_failed,
+               "rank 1 of 4 cannot exchange: NCCL says 'remote process exited'");
+  EXPECT_ERROR(ranks.check(), ErrorCode::launch_failed, "was aborted after an error; make a new one");
+  EXPECT_EQ(asked.calls, (std::vector<std::string>{"abort"}));
+}
+
+TEST_F(NcclCommunicatorTest, ARankThatIsLostWhileOthersWaitEndsTheirWaiting) {
+  NcclCommunicator ranks = communicator();
+  driver_.done = false;
+  asked.until_done = 3;
+  asked.state = 6;
+  EXPECT_ERROR(ranks.wait(nullptr), ErrorCode::launch_failed, "another rank may be lost");
+}
+
+TEST_F(NcclCommunicatorTest, WaitingEndsAfterTheTimeout) {
+  NcclCommunicator ranks = communicator(0.02);
+  driver_.done = false;
+  EXPECT_ERROR(ranks.wait(nullptr), ErrorCode::timeout, "another rank does not answer");
+  EXPECT_EQ(asked.calls.back(), "abort");
+}
+
+TEST_F(NcclCommunicatorTest, ACommunicatorOfAnotherGpuIsRefused) {
+  api_.device = [](ncclComm*, int* device) { return (*device = 3, kNcclSuccess); };
+  EXPECT_ERROR(communicator(), ErrorCode::invalid_argument, "is on GPU 3, the current CUDA context on GPU 0");
+  EXPECT_ERROR(NcclCommunicator(api_, driver_, nullptr, 1), ErrorCode::invalid_argument, "null pointer");
+}
+
+TEST(NcclApi, WhereItIsMissingIsSaid) {
+  EXPECT_ERROR(NcclApi::open("/nowhere/libnccl.so.2"), ErrorCode::missing_library, "STENCIL_TUNE_NCCL");
+  EXPECT_ERROR(NcclApi::open("libc.so.6"), ErrorCode::missing_library, "ncclGetVersion");
+}
+
+}  // namespace
+}  // namespace stencil_tune

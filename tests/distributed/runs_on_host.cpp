@@ -1,0 +1,206 @@
+#include "tests/distributed/runs_on_host.hpp"
+
+#include "generator/candidates/constraints.hpp"
+#include "generator/candidates/family.hpp"
+#include "generator/candidates/space.hpp"
+#include "generator/stencil/problem.hpp"
+#include "runtime/library/kernel_state.hpp"
+#include "runtime/library/rotation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace stencil_tune {
+namespace {
+
+/// The narrowest kernel that fuses as many steps; grids are at least as wide as its tile.
+std::optional<Tuning> fused_tuning(const Problem& problem, int fused) {
+  std::vector<Tuning> narrow{parse_code("temporal.bx32.by4.rx2.ry2.v1.pf2.t2"),
+                             parse_code("temporal.bx32.by1.rx2.v1.pf2.t2")};
+  if (auto system = default_candidate(family_named("system"), problem, {})) narrow.push_back(*system);
+  for (Tuning& tuning : narrow) {
+    tuning.steps = fused;
+    if (tuning.family->serves(problem) && is_legal(Candidate(problem, tuning), Limits{})) return tuning;
+  }
+  return std::nullopt;
+}
+
+/// A winner for whatever is asked; nothing where no kernel can fuse its steps.
+std::vector<WinnerRecord> fused_winner(const Problem& problem, int fused) {
+  if (problem.steps < 2 || fused < 2 || !is_whole_step(problem)) return {};
+  const auto tuning = fused_tuning(problem, std::min(fused, problem.steps));
+  if (!tuning) return {};
+  WinnerRecord record;
+  record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
+                          .stencil_name = problem.stencil.name,
+                          .stage = problem.stage,
+                          .type = problem.type,
+                          .boundaries = problem.boundaries,
+                          .extents = problem.extents,
+                          .pitch = problem.pitch,
+                          .steps = problem.steps};
+  record.trial.platform.architecture = "sm_90";
+  record.trial.code = code(*tuning);
+  record.trial.gstencils = 1;
+  return {record};
+}
+
+Cells part_of(const Cells& whole, const Extents& extents, const Box& box) {
+  Cells part;
+  for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
+    for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+      const auto row = whole.begin() + (z * extents.n[1] + y) * extents.n[0];
+      part.insert(part.end(), row + box.low[0], row + box.high[0]);
+    }
+  }
+  return part;
+}
+
+void fill_with_nan(const DistributedFields& fields, int field) {
+  const Extents extents = fields.extents();
+  auto* cells = static_cast<double*>(fields.data(field));
+  std::fill_n(cells, fields.pitch() * extents.n[1] * extents.n[2], std::numeric_limits<double>::quiet_NaN());
+}
+
+bool is_profile(const Stencil& stencil, std::size_t field) {
+  return profile_axis(stencil, static_cast<int>(field)) >= 0;
+}
+
+}  // namespace
+
+std::string DistributedRun::describe() const {
+  return fmt::format("{} {} {} cut {} T={} per exchange {}{}", request.stencil.name, to_string(request.extents),
+                     to_string(request.boundaries, request.extents.rank), to_string(cut, request.extents.rank), fused,
+                     per_exchange, overlap ? ", overlapped" : "");
+}
+
+SharedHostDriver& RunsOnHost::driver() {
+  static SharedHostDriver driver;
+  return driver;
+}
+
+Library RunsOnHost::library(int fused) {
+  LibraryParts parts;
+  parts.driver = []() -> Driver& { return driver(); };
+  parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+  parts.winners = [fused](const Problem& problem, const std::string&) { return fused_winner(problem, fused); };
+  return Library(std::make_unique<Library::Impl>(std::move(parts)));
+}
+
+std::vector<Cells> RunsOnHost::on_one_domain(const DistributedRun& run, const std::vector<Cells>& start) {
+  Library library = this->library(run.fused);
+  Kernel kernel = library.lookup(run.request);
+  kernel.prepare();
+  EXPECT_EQ(kernel.fused_steps(), run.fused) << kernel.run_evidence().sentence();
+  std::vector<Cells> arrays = start;
+  std::vector<void*> fields;
+  for (Cells& array : arrays) fields.push_back(array.data());
+  Place place = run.place;
+  for (const int steps : run.steps) {
+    kernel.advance_at(place, nullptr, fields, steps);
+    place.step += steps;
+  }
+  std::vector<Cells> after;
+  for (std::size_t field = 0; field < fields.size(); ++field) {
+    const auto* cells = static_cast<const double*>(fields[field]);
+    after.emplace_back(cells, cells + start[field].size());
+  }
+  return after;
+}
+
+std::vector<Cells> RunsOnHost::on_ranks(const DistributedRun& run, const std::vector<Cells>& start) {
+  ThreadRanks ranks(run.cut[0] * run.cut[1] * run.cut[2]);
+  const auto slowest = static_cast<std::size_t>(run.request.extents.rank) - 1;
+  if (run.overlap && run.cut[slowest] == ranks.size()) ranks.arrive_late();
+  Library library = this->library(run.fused);
+  std::vector<Cells> gathered(start.size());
+  const Stencil& stencil = run.request.stencil;
+  const auto errors = ranks.run([&](const std::shared_ptr<Communicator>& communicator) {
+    DistributedKernel kernel(library, communicator, run.request,
+                             {.cut = run.cut, .overlap = run.overlap, .steps_per_exchange = run.per_exchange});
+    CUstream_st* stream = driver().create_stream();
+    kernel.prepare(stream);
+    DistributedFields fields(kernel);
+    for (std::size_t field = 0; field < start.size(); ++field) {
+      const int number = static_cast<int>(field);
+      const bool profile = is_profile(stencil, field);
+      if (!profile) fill_with_nan(fields, number);
+      fields.write(number,
+                   as_bytes(profile ? start[field] : part_of(start[field], run.request.extents, kernel.owned())));
+    }
+    Place place = run.place;
+    for (const int steps : run.steps) {
+      kernel.advance(stream, fields, steps, {}, place);
+      place.step += steps;
+    }
+    for (std::size_t field = 0; field < start.size(); ++field) {
+      if (is_profile(stencil, field)) continue;
+      Cells all(communicator->rank() == 0 ? start[field].size() : 0);
+      fields.gather(static_cast<int>(field), 0, as_writable_bytes(all));
+      if (communicator->rank() == 0) gathered[field] = std::move(all);
+    }
+  });
+  for (std::size_t rank = 0; rank < errors.size(); ++rank) EXPECT_EQ(errors[rank], "") << "rank " << rank;
+  return gathered;
+}
+
+void RunsOnHost::expect_equal(const DistributedRun& run) {
+  SCOPED_TRACE(run.describe());
+  const std::vector<Cells> start = random_cells(run.request);
+  const std::vector<Cells> expected = on_one_domain(run, start);
+  const std::vector<Cells> found = on_ranks(run, start);
+  if (HasFailure()) return;
+  const Problem problem = make_problem(run.request.stencil, run.request.type, run.request.boundaries,
+                                       run.request.extents, 0, 1, kWholeStep);
+  const std::vector<bool> counts = fields_that_count(problem);
+  for (std::size_t field = 0; field < start.size(); ++field) {
+    if (!counts[field] || is_profile(run.request.stencil, field)) continue;
+    for (std::size_t i = 0; i < expected[field].size(); ++i) {
+      ASSERT_TRUE(std::isfinite(expected[field][i]));
+      ASSERT_EQ(found[field][i], expected[field][i])
+          << "field '" << run.request.stencil.fields[field] << "', cell " << i;
+    }
+  }
+}
+
+Request request_for(const std::string& stencil, const std::array<std::int64_t, kMaxRank>& extents, Boundary boundary) {
+  Request request;
+  request.stencil = load_stencil(stencil);
+  request.type = ElementType::f64;
+  request.extents = {request.stencil.rank, extents};
+  request.boundaries = {boundary, boundary, boundary};
+  request.steps = 100;
+  request.alignment = 16;
+  return request;
+}
+
+std::vector<Cut> cuts_into(int ranks, int rank) {
+  std::vector<Cut> cuts;
+  for (int x = 1; x <= ranks; ++x) {
+    for (int y = 1; x * y <= ranks; ++y) {
+      const int z = ranks / (x * y);
+      if (x * y * z != ranks || (rank < 3 && z > 1) || (rank < 2 && y > 1)) continue;
+      cuts.push_back({x, y, z});
+    }
+  }
+  return cuts;
+}
+
+std::vector<Cells> random_cells(const Request& request) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<Cells> fields;
+  for (std::size_t field = 0; field < request.stencil.fields.size(); ++field) {
+    const int axis = profile_axis(request.stencil, static_cast<int>(field));
+    const std::int64_t cells = axis < 0 ? request.extents.cells() : request.extents.n[static_cast<std::size_t>(axis)];
+    fields.emplace_back(static_cast<std::size_t>(cells));
+    std::generate(fields.back().begin(), fields.back().end(), [&] { return uniform(random); });
+  }
+  return fields;
+}
+
+}  // namespace stencil_tune

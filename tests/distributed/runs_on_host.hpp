@@ -1,0 +1,88 @@
+// Runs of a grid that is cut, on ranks that are threads, beside the same run of the whole: kernels run on the CPU.
+#pragma once
+
+#include "runtime/library/library_parts.hpp"
+#include "stencil_tune/distributed.hpp"
+#include "tests/distributed/thread_ranks.hpp"
+#include "tests/runtime/library/host_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The driver of all ranks.
+class SharedHostDriver : public HostDriver {
+ public:
+  CUmod_st* load_module(std::span<const std::byte> source) override {
+    const std::scoped_lock lock(mutex_);
+    return HostDriver::load_module(source);
+  }
+  CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
+    const std::scoped_lock lock(mutex_);
+    return HostDriver::function(module, entry);
+  }
+  void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+              std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
+    const std::scoped_lock lock(mutex_);
+    HostDriver::launch(function, grid, block, shared_bytes, argument, stream);
+  }
+  /// What travels on a stream of its own arrives when another one waits for it, and not before.
+  void wait_for_event(CUstream_st* stream, CUevent_st*) override { LateArrival::of_thread().wait(stream); }
+  CUevent_st* create_event() override {
+    const std::scoped_lock lock(mutex_);
+    return HostDriver::create_event();
+  }
+  CUstream_st* create_stream() override {
+    const std::scoped_lock lock(mutex_);
+    return HostDriver::create_stream();
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+struct DistributedRun {
+  Request request{};
+  Cut cut{1, 1, 1};
+  int fused = 1;              ///< steps of the kernel that was tuned
+  int per_exchange = 0;       ///< 0: as the library chooses
+  std::vector<int> steps{5};  ///< of the calls of advance, one after another
+  Place place{};
+  bool overlap = false;
+
+  std::string describe() const;
+};
+
+using Cells = std::vector<double>;
+
+class RunsOnHost : public ::testing::Test {
+ protected:
+  /// The fields of the run on one domain are, to the bit, those that the ranks gather; each rank's halos held NaN
+  /// before. Fields between stages count nowhere.
+  void expect_equal(const DistributedRun& run);
+
+  /// A library that knows a winner with so many fused steps for whatever is asked.
+  Library library(int fused);
+
+  static SharedHostDriver& driver();
+
+ private:
+  std::vector<Cells> on_one_domain(const DistributedRun& run, const std::vector<Cells>& start);
+  std::vector<Cells> on_ranks(const DistributedRun& run, const std::vector<Cells>& start);
+};
+
+/// In f64, on a grid of such extents; boundary on all axes.
+Request request_for(const std::string& stencil, const std::array<std::int64_t, kMaxRank>& extents, Boundary boundary);
+
+/// All cuts into so many parts that an axis of the grid allows.
+std::vector<Cut> cuts_into(int ranks, int rank);
+
+/// Random cells for each field; of a profile as many as its axis has.
+std::vector<Cells> random_cells(const Request& request);
+
+}  // namespace stencil_tune

@@ -1,0 +1,104 @@
+// Grids that are cut, on ranks that are threads: the cells are those of one domain, whatever the cut.
+#include "tests/distributed/runs_on_host.hpp"
+
+#include "stencil_tune/definition.hpp"
+#include "tests/runtime/expect_error.hpp"
+
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
+                                 Boundary::reflect};
+
+TEST_F(RunsOnHost, EveryCutOfOneToEightRanksIsOneDomain) {
+  const Request request = request_for("heat3d", {13, 11, 17}, Boundary::hold);
+  for (int ranks = 1; ranks <= 8; ++ranks) {
+    for (const Cut& cut : cuts_into(ranks, 3)) expect_equal({.request = request, .cut = cut, .steps = {2, 1}});
+  }
+}
+
+TEST_F(RunsOnHost, FusedStepsWithEveryBoundary) {
+  for (const Boundary boundary : kBoundaries) {
+    const Request request = request_for("heat2d", {149, 29, 1}, boundary);
+    for (int fused = 1; fused <= 4; ++fused) {
+      for (const Cut& cut : {Cut{1, 3, 1}, Cut{2, 1, 1}, Cut{2, 2, 1}}) {
+        expect_equal({.request = request, .cut = cut, .fused = fused, .steps = {fused, 2 * fused + 1}});
+      }
+    }
+  }
+}
+
+TEST_F(RunsOnHost, EachAxisPeriodicAlone) {
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    Request request = request_for("star3d2r", {11, 9, 13}, Boundary::reflect);
+    request.boundaries[axis] = Boundary::periodic;
+    request.stencil.rotations = {{1, 0}};
+    for (const Cut& cut : {Cut{2, 1, 1}, Cut{1, 2, 1}, Cut{1, 1, 3}, Cut{2, 2, 2}}) {
+      expect_equal({.request = request, .cut = cut, .steps = {3}});
+    }
+  }
+}
+
+TEST_F(RunsOnHost, SeveralStepsAnExchangeWithoutFusedSteps) {
+  const Request request = request_for("heat2d", {149, 19, 1}, Boundary::periodic);
+  expect_equal({.request = request, .cut = {2, 2, 1}, .per_exchange = 3, .steps = {7, 2}});
+  expect_equal({.request = request, .cut = {2, 2, 1}, .fused = 2, .per_exchange = 5, .steps = {11}});
+}
+
+TEST_F(RunsOnHost, ReadsToOneSideTravelOneWay) {
+  Request request = request_for("heat2d", {23, 19, 1}, Boundary::clamp);
+  request.stencil = parse_stencil("u_next = 0.4*u + 0.3*u[x-2,y] + 0.2*u[x,y+1] + 0.1*u[x-1,y+1]", 2);
+  request.boundaries[1] = Boundary::periodic;
+  expect_equal({.request = request, .cut = {2, 3, 1}, .fused = 1, .per_exchange = 2, .steps = {5}});
+}
+
+TEST_F(RunsOnHost, SystemsOfFieldsStagesAndTimeLevels) {
+  for (const int fused : {1, 2, 3}) {
+    const Request gray_scott = request_for("corpus/gray_scott2d.toml", {149, 23, 1}, Boundary::periodic);
+    expect_equal({.request = gray_scott, .cut = {2, 2, 1}, .fused = fused, .steps = {fused + 1, 2 * fused}});
+    const Request wave = request_for("corpus/acoustic3d_o4.toml", {70, 17, 21}, Boundary::hold);
+    if (fused < 3) expect_equal({.request = wave, .cut = {1, 2, 2}, .fused = fused, .steps = {2 * fused + 1, 1}});
+  }
+}
+
+TEST_F(RunsOnHost, StaggeredFieldsUnderHoldAndAcrossAPeriodicEdge) {
+  Request yee = request_for("corpus/yee3d.toml", {13, 11, 12}, Boundary::hold);
+  expect_equal({.request = yee, .cut = {2, 2, 2}, .steps = {3, 2}});
+  yee.boundaries[2] = Boundary::periodic;
+  expect_equal({.request = yee, .cut = {1, 2, 2}, .per_exchange = 2, .steps = {5}});
+}
+
+TEST_F(RunsOnHost, ProfilesAreCutAlongTheirAxis) {
+  Request yee = request_for("corpus/yee3d_layer.toml", {9, 8, 7}, Boundary::zero);
+  yee.boundaries[0] = Boundary::periodic;
+  expect_equal({.request = yee, .cut = {2, 1, 2}, .steps = {2}});
+}
+
+TEST_F(RunsOnHost, CoordinatesAndStepsAreThoseOfTheWhole) {
+  Request request = request_for("heat2d", {17, 13, 1}, Boundary::reflect);
+  request.stencil = parse_stencil("u_next = 0.5*u[x-1,y] + 0.01*(x + 10*y) + 0.001*t", 2);
+  expect_equal({.request = request, .cut = {2, 2, 1}, .per_exchange = 2, .steps = {3, 2}, .place = {{100, -7, 0}, 5}});
+}
+
+TEST_F(RunsOnHost, EdgesThatADefinitionChangesStandAtTheGridsOwn) {
+  Request request = request_for("heat2d", {21, 19, 1}, Boundary::hold);
+  request.stencil = parse_definition(R"toml(
+rank = 2
+fields = ["u", "u_next"]
+[update]
+u_next = "0.5*u + 0.1*(u[x-1] + u[x+1] - u[y-1] + u[y+1])"
+[rotate]
+u_next = "u"
+[boundary]
+x = "odd"
+y.low = "neumann(0.25)"
+y.high = "reflect"
+)toml",
+                                     "walls.toml");
+  expect_equal({.request = request, .cut = {2, 3, 1}, .per_exchange = 2, .steps = {5}});
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,66 @@
+"""Gradients through kernels of the host executor, in fused steps: what tests of the reference do not reach."""
+
+import numpy
+import pytest
+from device_arrays import aligned
+
+import stencil_tune as st
+from stencil_tune._gradients.padding import ArrayOperations
+from stencil_tune._gradients.run import Run
+from stencil_tune._kernel import Kernel
+
+UPWIND = "u_next = u + alpha * (u[x-1] + 2*u[x+1] + 3*u[y-1] + 2*u[y+1] - 8*u); alpha = 0.0625"
+SHAPE = (80, 96)
+
+
+class DeviceArray(numpy.ndarray):
+    """Memory of a GPU that NumPy computes on."""
+
+    @property
+    def __cuda_array_interface__(self):
+        dense = self.flags.c_contiguous
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.ctypes.data, False), "version": 3,
+                "strides": None if dense else self.strides}
+
+
+@pytest.fixture
+def ops(gpus):
+    class Operations(ArrayOperations):
+        kept = []  # their memory is no GPU's once it is freed
+
+        def made(self, values):
+            array = gpus.own(aligned(values)).view(DeviceArray)
+            self.kept.append(array)
+            return array
+
+        def empty(self, like):
+            return self.made(numpy.full(like.shape, numpy.nan))  # what nobody writes shows
+
+        def zeros(self, like, shape):
+            return self.made(numpy.zeros(shape))
+
+        def copy(self, array):
+            return self.made(array)
+
+        def total(self, array):
+            return array.sum()
+
+    return Operations()
+
+
+@pytest.mark.parametrize("boundary", ["hold", "x=hold,y=periodic"])
+def test_a_run_back_through_held_layers_is_its_transpose_to_the_bit(boundary, ops, monkeypatch):
+    steps = 7  # two launches of three, and one
+    stencil = st.stencil(UPWIND, rank=2)
+    st.tune(stencil.adjoint(), shape=SHAPE, dtype="f64", boundary=boundary, steps=steps, predict_for="h200", max_trials=1,
+            candidates=["temporal.bx32.by1.rx3.pf2.t3"], progress=False)
+    shells = []
+    update = Kernel.update_regions
+    monkeypatch.setattr(Kernel, "update_regions", lambda kernel, *arrays, **more: (
+        shells.append(kernel.fused_steps), update(kernel, *arrays, **more)))
+    run = Run(stencil, boundary, steps, ops)
+    u, gradient = (ops.made(numpy.random.default_rng(seed).integers(-4, 5, SHAPE).astype(float)) for seed in (1, 2))
+    after = run.forward([u], {"alpha": 1})[0]
+    back, _ = run.backward([u], [gradient], {"alpha": 1})
+    assert float((after * gradient).sum()) == float((u * back[0]).sum())
+    assert shells == [3] * 4 + [1], "a call for each step between those of a launch, and one for the layers"
