@@ -286,10 +286,12 @@ class CudaDriver final : public Driver {
 
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
-    // The driver copies as many bytes as the kernel's parameter has and writes nothing back.
-    void* parameters[] = {const_cast<std::byte*>(argument.data())};
+    // The driver copies the bytes and writes nothing back.
+    std::size_t bytes = argument.size();
+    void* packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::byte*>(argument.data()),
+                      CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     api_.check(api_.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                           static_cast<unsigned>(shared_bytes), stream, parameters, nullptr),
+                           static_cast<unsigned>(shared_bytes), stream, nullptr, packed),
                "launch the kernel");
   }
 

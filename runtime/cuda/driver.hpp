@@ -96,7 +96,7 @@ class Driver {
   /// Host arithmetic only. Throws Error(unsupported_driver) before CUDA 12.0.
   virtual void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) = 0;
 
-  /// One by-value parameter, as generator/kernel/source.hpp packs it.
+  /// The kernel's parameters, packed one after the other at their natural alignment.
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) = 0;
 

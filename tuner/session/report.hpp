@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -35,6 +37,10 @@ struct Report {
 /// The row that the others are compared with: "winner", or "best predicted" where the winner is known and measured.
 const ReportRow* leading_row(const Report& report);
 
+/// The rows as a table, rates in the unit. Predicted figures carry a "~".
+std::string rows_table(std::span<const ReportRow> rows, std::string_view unit, bool predicted,
+                       const Terminal& terminal);
+
 /// Winner and baselines of a session.
 Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted,
                    std::optional<WinnerRecord> known = {});
@@ -60,8 +66,8 @@ std::string rates_text(const TrialRecord& trial);
 /// "1731.2 GStencil/s under continuous load, 689 W, 0.398 nJ an update"; empty where it did not race so.
 std::string load_text(const TrialRecord& trial);
 
-/// Effective bandwidth in GB/s: minimal_traffic_bytes() of every step that was made, over the time. Fused steps move less
-/// and reach more than memory does.
+/// Effective bandwidth in GB/s: minimal_traffic_bytes() of every step that was made, over the time. Fused steps move
+/// less and reach more than memory does.
 double effective_gbs(const TrialRecord& trial);
 
 /// Copy ceiling in GStencil/s: the rate of a kernel that moves the problem's minimal traffic at that speed.
