@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "stencil-tune winners";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr int kDeepest = 3;  // file, list, winner, trial
 
 Json to_json(const WinnerRecord& winner) {
@@ -41,6 +41,8 @@ WinnerRecord winner_from_json(const Json& json, int version, const std::string& 
   reader.expect_no_more();
   if (version == 1) {
     visit_trial_of_version_1(winner.trial, trial);
+  } else if (version == 2) {
+    visit_trial_of_version_2(winner.trial, trial);
   } else {
     visit_trial(winner.trial, trial);
   }

@@ -1,12 +1,12 @@
 // Winners as text, to be kept under version control and carried between machines.
 //
 //   {
-//     "format": "stencil-tune winners", "version": 2,
+//     "format": "stencil-tune winners", "version": 3,
 //     "winners": [{"naive_gstencils": ..., "trials_seen": ..., "trial": {every column of a trial}}, ...]
 //   }
 //
-// Each trial carries the signature of the templates it was made with. Version 1, whose trials lack the columns since
-// schema 2, is read too: they get what TrialRecord says of older trials.
+// Each trial carries the signature of the templates it was made with. Versions 1 and 2, whose trials lack the columns
+// since schemas 2 and 3, are read too: they get what TrialRecord says of older trials.
 #pragma once
 
 #include "db/database.hpp"

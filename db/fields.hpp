@@ -10,9 +10,9 @@
 
 namespace stencil_tune {
 
-/// Columns that tell problems apart: the name is for people. `Problem` is ProblemKey, const or not.
+/// Columns of schema 1 that tell problems apart: the name is for people. `Problem` is ProblemKey, const or not.
 template <typename Problem, typename Visitor>
-void visit_problem_identity(Problem& problem, Visitor&& visit) {
+void visit_problem_identity_of_version_1(Problem& problem, Visitor&& visit) {
   visit("stencil_key", problem.stencil_key);
   visit("stage", problem.stage);
   visit("type", problem.type);
@@ -27,6 +27,13 @@ void visit_problem_identity(Problem& problem, Visitor&& visit) {
   visit("steps", problem.steps);
 }
 
+/// All of them.
+template <typename Problem, typename Visitor>
+void visit_problem_identity(Problem& problem, Visitor&& visit) {
+  visit_problem_identity_of_version_1(problem, visit);
+  visit("sizes", problem.sizes);
+}
+
 template <typename Platform, typename Visitor>
 void visit_platform(Platform& platform, Visitor&& visit) {
   visit("gpu", platform.gpu);
@@ -39,7 +46,7 @@ void visit_platform(Platform& platform, Visitor&& visit) {
 /// What schema 1, and version 1 of the exchange format, have of a trial.
 template <typename Trial, typename Visitor>
 void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
-  visit_problem_identity(trial.problem, visit);
+  visit_problem_identity_of_version_1(trial.problem, visit);
   visit("stencil_name", trial.problem.stencil_name);
   visit_platform(trial.platform, visit);
   visit("code", trial.code);
@@ -62,9 +69,9 @@ void visit_trial_of_version_1(Trial& trial, Visitor&& visit) {
   visit("created_at", trial.created_at);
 }
 
-/// All columns but id and checksum.
+/// The same of schema 2 and version 2.
 template <typename Trial, typename Visitor>
-void visit_trial(Trial& trial, Visitor&& visit) {
+void visit_trial_of_version_2(Trial& trial, Visitor&& visit) {
   visit_trial_of_version_1(trial, visit);
   visit("sharpness", trial.sharpness);
   visit("sharpness_note", trial.sharpness_note);
@@ -78,14 +85,24 @@ void visit_trial(Trial& trial, Visitor&& visit) {
   visit("throttle", trial.throttle);
 }
 
+/// All columns but id and checksum.
+template <typename Trial, typename Visitor>
+void visit_trial(Trial& trial, Visitor&& visit) {
+  visit_trial_of_version_2(trial, visit);
+  visit("kind", trial.problem.kind);
+  visit("sizes", trial.problem.sizes);
+  visit("unit", trial.problem.unit);
+}
+
 /// Enumerations are kept as the names they print.
 template <typename Value>
-inline constexpr bool kIsNamed =
-    std::is_same_v<Value, ElementType> || std::is_same_v<Value, Boundary> || std::is_same_v<Value, Outcome>;
+inline constexpr bool kIsNamed = std::is_same_v<Value, ElementType> || std::is_same_v<Value, Boundary> ||
+                                 std::is_same_v<Value, Outcome> || std::is_same_v<Value, SubjectKind>;
 
 inline void parse_name(std::string_view text, ElementType& value) { value = parse_element_type(text); }
 inline void parse_name(std::string_view text, Boundary& value) { value = parse_boundary(text); }
 inline void parse_name(std::string_view text, Outcome& value) { value = parse_outcome(text); }
+inline void parse_name(std::string_view text, SubjectKind& value) { value = parse_subject_kind(text); }
 
 /// Walks any list of fields and calls `use` with what a column holds: text, integer, real or flag.
 template <typename Use>

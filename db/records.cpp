@@ -27,7 +27,8 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 9> kOutcomes{{
 
 bool operator==(const ProblemKey& a, const ProblemKey& b) {
   const auto compared = [](const ProblemKey& key) {
-    return std::tie(key.stencil_key, key.stage, key.type, key.boundaries, key.extents, key.pitch, key.steps);
+    return std::tie(key.stencil_key, key.stage, key.type, key.boundaries, key.extents, key.pitch, key.steps, key.kind,
+                    key.sizes);
   };
   return compared(a) == compared(b);
 }
@@ -46,6 +47,15 @@ Outcome parse_outcome(std::string_view text) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
   throw Error(ErrorCode::unknown_name, fmt::format("'{}' is not an outcome; an outcome is one of {}", text, names));
+}
+
+std::string_view name(SubjectKind kind) noexcept { return kind == SubjectKind::kernel ? "kernel" : "stencil"; }
+
+SubjectKind parse_subject_kind(std::string_view text) {
+  for (const SubjectKind kind : {SubjectKind::stencil, SubjectKind::kernel}) {
+    if (name(kind) == text) return kind;
+  }
+  throw Error(ErrorCode::unknown_name, fmt::format("'{}' is neither a stencil nor a kernel", text));
 }
 
 bool deserves_another_try(Outcome outcome) noexcept {

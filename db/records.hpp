@@ -28,9 +28,18 @@ Outcome parse_outcome(std::string_view text);  ///< throws Error(unknown_name)
 /// says little.
 bool deserves_another_try(Outcome outcome) noexcept;
 
+/// What a problem is of.
+enum class SubjectKind {
+  stencil,
+  kernel,  ///< of the user's own
+};
+
+std::string_view name(SubjectKind kind) noexcept;
+SubjectKind parse_subject_kind(std::string_view text);  ///< throws Error(unknown_name)
+
 /// What was tuned. Two problems with equal keys have the same winner.
 struct ProblemKey {
-  std::string stencil_key;   ///< hash of the canonical expression
+  std::string stencil_key;   ///< hash of the canonical expression; of a kernel, of what it is
   std::string stencil_name;  ///< for people; not compared
   int stage = 0;
   ElementType type = ElementType::f32;
@@ -38,6 +47,9 @@ struct ProblemKey {
   Extents extents;
   std::int64_t pitch = 0;
   int steps = 1;
+  SubjectKind kind = SubjectKind::stencil;
+  std::string sizes{};              ///< of a kernel: "m=1024 n=1024"; its extents are 1
+  std::string unit = "GStencil/s";  ///< that rates are in; not compared
 
   friend bool operator==(const ProblemKey& a, const ProblemKey& b);
 };
@@ -67,7 +79,8 @@ struct TrialRecord {
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why it failed; empty when ok
   Timing timing;
-  double gstencils = 0;    ///< GStencil/s in bursts; with a plan, of all of it: steps that are left over count too
+  double gstencils = 0;    ///< GStencil/s, or what the problem's unit says, in bursts; with a plan, of all of it: steps
+                           ///< that are left over count too
   double ceiling_gbs = 0;  ///< copy ceiling of the run, GB/s
   double share = 0;        ///< of the copy ceiling, 0..1
   int registers = 0;

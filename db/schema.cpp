@@ -14,8 +14,8 @@ namespace {
 
 // Number n takes a database from version n to n + 1. A migration that was released never changes again. Columns of
 // `trials` are only ever appended: carry_checksums relies on it.
-// `type`, `outcome` and the boundaries hold the names the enums print; times are ms, rates GStencil/s and GB/s;
-// `checksum` is XXH3 over all other columns but ids.
+// `type`, `outcome`, `kind` and the boundaries hold the names the enums print; times are ms, rates are in `unit` and
+// GB/s; `checksum` is XXH3 over all other columns but ids.
 constexpr std::array<const char*, kSchemaVersion> kMigrations{
     R"sql(
 CREATE TABLE trials (
@@ -126,6 +126,42 @@ INSERT INTO winners (rowid, stencil_key, stage, type, boundary_x, boundary_y, bo
          old.naive_gstencils, old.trials_seen, old.checksum
   FROM winners_of_problems AS old LEFT JOIN trials ON trials.id = old.trial_id;
 DROP TABLE winners_of_problems;
+)sql",
+    R"sql(
+ALTER TABLE trials ADD COLUMN kind TEXT NOT NULL DEFAULT 'stencil';
+ALTER TABLE trials ADD COLUMN sizes TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN unit TEXT NOT NULL DEFAULT 'GStencil/s';
+
+ALTER TABLE winners RENAME TO winners_of_stencils;
+CREATE TABLE winners (
+  stencil_key TEXT NOT NULL,
+  stage INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  boundary_x TEXT NOT NULL,
+  boundary_y TEXT NOT NULL,
+  boundary_z TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  nx INTEGER NOT NULL,
+  ny INTEGER NOT NULL,
+  nz INTEGER NOT NULL,
+  pitch INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
+  sizes TEXT NOT NULL,
+  gpu TEXT NOT NULL,
+  objective TEXT NOT NULL,
+  trial_id INTEGER NOT NULL REFERENCES trials (id),
+  naive_gstencils REAL NOT NULL,
+  trials_seen INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY (stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps, sizes, gpu,
+               objective)
+) STRICT;
+INSERT INTO winners (rowid, stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps,
+                     sizes, gpu, objective, trial_id, naive_gstencils, trials_seen, checksum)
+  SELECT rowid, stencil_key, stage, type, boundary_x, boundary_y, boundary_z, rank, nx, ny, nz, pitch, steps, '', gpu,
+         objective, trial_id, naive_gstencils, trials_seen, checksum
+  FROM winners_of_stencils;
+DROP TABLE winners_of_stencils;
 )sql",
 };
 

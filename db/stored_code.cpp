@@ -3,6 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/definition/corpus.hpp"
 #include "generator/kernel/signature.hpp"
+#include "generator/own_kernel/configuration.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -48,6 +49,10 @@ std::optional<std::string> objection_to(const TrialRecord& trial, const Problem&
 }
 
 std::optional<std::string> objection_to(const TrialRecord& trial) {
+  if (trial.problem.kind == SubjectKind::kernel) {
+    if (is_configuration_code(trial.code)) return std::nullopt;
+    return printable(fmt::format("{}: no configuration of a kernel", trial.code));
+  }
   return objection(trial, [&](const Tuning& tuning) -> std::optional<Violation> {
     const auto problem = known_problem(trial.problem);
     if (!problem) return std::nullopt;
@@ -55,9 +60,13 @@ std::optional<std::string> objection_to(const TrialRecord& trial) {
   });
 }
 
-bool is_readable(const TrialRecord& trial) { return read_code(trial.code).has_value(); }
+bool is_readable(const TrialRecord& trial) {
+  if (trial.problem.kind == SubjectKind::kernel) return is_configuration_code(trial.code);
+  return read_code(trial.code).has_value();
+}
 
 bool is_stale(const TrialRecord& trial) {
+  if (trial.problem.kind == SubjectKind::kernel) return false;
   const auto tuning = read_code(trial.code);
   return tuning && trial.platform.template_signature != template_signature(*tuning);
 }

@@ -23,7 +23,8 @@ std::optional<std::string> objection_to(const TrialRecord& trial);
 bool is_readable(const TrialRecord& trial);
 
 /// The template of its candidate has changed since: its figures must be taken again before they are trusted.
-/// Trials whose code does not parse are never stale: they have no template.
+/// Trials whose code does not parse are never stale: they have no template. Nor are those of kernels, which are other
+/// kernels once their source has changed.
 bool is_stale(const TrialRecord& trial);
 
 }  // namespace stencil_tune

@@ -18,6 +18,7 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   const auto add = [&](bool set, std::string_view more) {
     if (set) condition += fmt::format(" AND {}", more);
   };
+  add(query.kind.has_value(), "trials.kind = ?");
   add(query.stencil_key.has_value(), "winners.stencil_key = ?");
   add(query.stage.has_value(), "winners.stage = ?");
   add(query.type.has_value(), "winners.type = ?");
@@ -27,8 +28,10 @@ std::vector<WinnerRecord> WinnerStore::list(const WinnerQuery& query) const {
   add(query.architecture.has_value(), "trials.architecture = ?");
   add(query.predicted.has_value(), "trials.predicted = ?");
   condition +=
-      " ORDER BY trials.stencil_name, winners.type, winners.nx, winners.ny, winners.nz, winners.gpu, winners.rowid";
+      " ORDER BY trials.stencil_name, winners.type, winners.nx, winners.ny, winners.nz, winners.sizes, winners.gpu, "
+      "winners.rowid";
   const auto bind = [&](Statement& rows) {
+    if (query.kind) rows.bind(name(*query.kind));
     if (query.stencil_key) rows.bind(*query.stencil_key);
     if (query.stage) rows.bind(*query.stage);
     if (query.type) rows.bind(name(*query.type));

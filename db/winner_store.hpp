@@ -15,6 +15,7 @@ namespace stencil_tune {
 /// Which winners; what is not set matches all. Lookup of the nearest size asks for a stencil key, type, boundaries
 /// and GPU, and compares the extents itself.
 struct WinnerQuery {
+  std::optional<SubjectKind> kind{};
   std::optional<std::string> stencil_key{};
   std::optional<int> stage{};
   std::optional<ElementType> type{};

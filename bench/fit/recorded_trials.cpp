@@ -2,7 +2,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -21,6 +21,9 @@ std::string_view template_of(const Tuning& tuning);
 struct KernelSource {
   std::string text;   ///< a translation unit: includes a template, defines the point update, instantiates
   std::string entry;  ///< the extern "C" kernel
+
+  /// Code of the user's own: compiled as it stands, and the entry is a name of C++.
+  bool is_own = false;
 };
 
 /// Where the meaning of this text changes, kGeneratorVersion (signature.cpp) does too.

@@ -99,6 +99,8 @@ struct OwnKernel {
   std::optional<WholeExpression> flops{};  ///< of a launch
   std::optional<WholeExpression> bytes{};  ///< that a launch has to move
   std::string file;                        ///< that has the source, for messages and #line
+  std::string definition;                  ///< the text that this was read from
+  std::string definition_file;             ///< its file, for messages
   std::string source;                      ///< with the files of its own that it includes
   std::string reference_source;            ///< of the reference's kernel where it stands in another file
 

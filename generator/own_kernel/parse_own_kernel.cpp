@@ -86,7 +86,7 @@ class OwnKernelReader : private TomlReader {
   WholeExpression required_expression(const toml::table& from, std::string_view key) const {
     const toml::node* const node = from.get(key);
     if (node == nullptr) reject(offset_of(from), fmt::format("'{}' is missing", key));
-    return whole_expression(key, *node, all_names_);
+    return whole_expression(key, *node, size_names_);
   }
 
   // ---- names
@@ -243,7 +243,7 @@ class OwnKernelReader : private TomlReader {
       require_representable(*number, argument.type, offset_of(*node));
       argument.number = number;
     } else {
-      argument.value = whole_expression("value", *node, all_names_);
+      argument.value = whole_expression("value", *node, size_names_);
     }
   }
 
@@ -314,6 +314,8 @@ OwnKernelText parse_own_kernel(std::string_view text, std::string_view file) {
     DefinitionText(file, text).reject(0, "'source' is missing; write source = \"FILE.cu\"");
   }
   if (!is_document) parsed.kernel.source = text;
+  parsed.kernel.definition = text;
+  parsed.kernel.definition_file = file;
   parsed.kernel.file = is_document ? parsed.source_file : std::string(file);
   return parsed;
 }

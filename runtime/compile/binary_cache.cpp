@@ -182,6 +182,7 @@ std::string BinaryKey::digest() const {
     XXH3_128bits_update(state, &length, sizeof(length));
     XXH3_128bits_update(state, part.data(), part.size());
   }
+  if (is_own) XXH3_128bits_update(state, &is_own, sizeof is_own);
   const XXH128_hash_t hash = XXH3_128bits_digest(state);
   XXH3_freeState(state);
   return hex(hash);
@@ -208,7 +209,7 @@ std::optional<CompiledKernel> BinaryCache::load(const BinaryKey& key) const {
   const Found found = read_own_file(path);
   if (found.state == Found::State::absent || found.state == Found::State::unreadable) return std::nullopt;
   auto kernel = found.state == Found::State::read ? decode(key.digest(), found.bytes) : std::nullopt;
-  if (kernel && kernel->entry == key.entry) return kernel;
+  if (kernel && (key.is_own || kernel->entry == key.entry)) return kernel;
   std::error_code ignored;
   fs::remove(path, ignored);
   return std::nullopt;

@@ -15,6 +15,7 @@ namespace stencil_tune {
 struct BinaryKey {
   std::string_view source;
   std::string_view entry;
+  bool is_own = false;  ///< as KernelSource has it: the binary has another name for the entry
   std::string_view template_signature;
   std::string_view options;
   std::string_view arch;

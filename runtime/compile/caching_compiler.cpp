@@ -53,6 +53,7 @@ auto CachingCompiler::with_key(const KernelSource& source, std::string_view arch
   const std::string compiler_version = version();
   return use(BinaryKey{.source = source.text,
                        .entry = source.entry,
+                       .is_own = source.is_own,
                        .template_signature = signature,
                        .options = options,
                        .arch = arch,

@@ -20,6 +20,8 @@ NvrtcApi resolve(SharedLibrary library) {
   library.require(api.architectures, "nvrtcGetSupportedArchs");
   library.require(api.create_program, "nvrtcCreateProgram");
   library.require(api.destroy_program, "nvrtcDestroyProgram");
+  library.require(api.add_name, "nvrtcAddNameExpression");
+  library.require(api.lowered_name, "nvrtcGetLoweredName");
   library.require(api.compile_program, "nvrtcCompileProgram");
   library.require(api.log_size, "nvrtcGetProgramLogSize");
   library.require(api.log, "nvrtcGetProgramLog");

@@ -24,6 +24,8 @@ struct NvrtcApi {
   decltype(&::nvrtcGetSupportedArchs) architectures = nullptr;
   decltype(&::nvrtcCreateProgram) create_program = nullptr;
   decltype(&::nvrtcDestroyProgram) destroy_program = nullptr;
+  decltype(&::nvrtcAddNameExpression) add_name = nullptr;
+  decltype(&::nvrtcGetLoweredName) lowered_name = nullptr;
   decltype(&::nvrtcCompileProgram) compile_program = nullptr;
   decltype(&::nvrtcGetProgramLogSize) log_size = nullptr;
   decltype(&::nvrtcGetProgramLog) log = nullptr;

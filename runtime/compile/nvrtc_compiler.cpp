@@ -28,6 +28,10 @@ class Program {
     api_.check(api_.create_program(&handle_, source.text.c_str(), (source.entry + ".cu").c_str(),
                                    static_cast<int>(header_texts.size()), header_texts.data(), header_names.data()),
                "give the source to NVRTC");
+    if (source.is_own) {
+      name_ = source.entry;
+      api_.check(api_.add_name(handle_, name_.c_str()), "name the kernel to NVRTC");
+    }
   }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -37,6 +41,14 @@ class Program {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
     return api_.compile_program(handle_, static_cast<int>(pointers.size()), pointers.data());
+  }
+
+  /// The kernel's name in the binary: C++ names are mangled there.
+  std::string entry(const KernelSource& source) const {
+    if (name_.empty()) return source.entry;
+    const char* lowered = nullptr;
+    api_.check(api_.lowered_name(handle_, name_.c_str(), &lowered), "ask NVRTC for the kernel's name");
+    return lowered;
   }
 
   std::string log() const {
@@ -59,6 +71,7 @@ class Program {
  private:
   const NvrtcApi& api_;
   nvrtcProgram handle_ = nullptr;
+  std::string name_;  ///< of C++; empty: the entry is extern "C"
 };
 
 /// "sm_90", "sm_90a": what may stand in an option.
@@ -89,16 +102,17 @@ class NvrtcCompiler final : public Compiler {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> options = nvrtc_options(arch);
     // What is compiled here is what an export of the kernel holds.
-    const KernelSource written{.text = write_out(source.text, headers_), .entry = source.entry};
+    const KernelSource written =
+        source.is_own ? source : KernelSource{.text = write_out(source.text, headers_), .entry = source.entry};
     Compiled compiled = compile(written, arch, options);
-    if (!ptxas_log_describes(compiled.log, source.entry)) {
+    if (!ptxas_log_describes(compiled.log, compiled.entry)) {
       // NVRTC 13 may answer from a cache of its own, which keeps the binary and forgets what the assembler said.
       options.emplace_back("--no-cache");
       compiled = compile(written, arch, options);
     }
     CompiledKernel kernel{.cubin = std::move(compiled.cubin),
-                          .entry = source.entry,
-                          .resources = read_ptxas_log(compiled.log, source.entry)};
+                          .entry = compiled.entry,
+                          .resources = read_ptxas_log(compiled.log, compiled.entry)};
     kernel.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return kernel;
   }
@@ -133,6 +147,7 @@ class NvrtcCompiler final : public Compiler {
 
   struct Compiled {
     std::vector<std::byte> cubin;
+    std::string entry;
     std::string log;
   };
 
@@ -148,7 +163,7 @@ class NvrtcCompiler final : public Compiler {
                   fmt::format("NVRTC {} cannot compile kernel '{}' for {}: {}\n{}", version(), source.entry, arch,
                               api_.error_string(result), log));
     }
-    return {program.cubin(), std::move(log)};
+    return {program.cubin(), program.entry(source), std::move(log)};
   }
 
   NvrtcApi api_;

@@ -293,6 +293,16 @@ class CudaDriver final : public Driver {
                "launch the kernel");
   }
 
+  void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                     std::size_t shared_bytes, std::span<const std::byte> parameters, CUstream_st* stream) override {
+    std::size_t bytes = parameters.size();
+    void* packed[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::byte*>(parameters.data()),
+                      CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    api_.check(api_.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                           static_cast<unsigned>(shared_bytes), stream, nullptr, packed),
+               "launch the kernel");
+  }
+
   void ignore_captures() override {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     api_.check(api_.exchange_capture_mode(&mode), "stay apart from stream captures");

@@ -100,6 +100,14 @@ class Driver {
   virtual void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                       std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) = 0;
 
+  /// As many parameters as the kernel has, packed one after the other, each at its natural alignment. Drivers that only
+  /// hand bytes on have one way for both.
+  virtual void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid,
+                             const std::array<unsigned, 3>& block, std::size_t shared_bytes,
+                             std::span<const std::byte> parameters, CUstream_st* stream) {
+    launch(function, grid, block, shared_bytes, parameters, stream);
+  }
+
   /// Lets this thread load and allocate while other threads capture streams into graphs.
   virtual void ignore_captures() = 0;
 

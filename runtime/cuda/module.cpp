@@ -60,6 +60,12 @@ void Module::launch(const LaunchGeometry& geometry, std::span<const std::byte> a
   driver_->launch(function_, geometry.grid, geometry.block, geometry.shared_bytes, argument, stream);
 }
 
+void Module::launch_packed(const LaunchGeometry& geometry, std::span<const std::byte> parameters,
+                           CUstream_st* stream) const {
+  if (geometry.grid[0] == 0 || geometry.grid[1] == 0 || geometry.grid[2] == 0) return;
+  driver_->launch_packed(function_, geometry.grid, geometry.block, geometry.shared_bytes, parameters, stream);
+}
+
 int Module::resident_blocks(const LaunchGeometry& geometry) const {
   const unsigned threads = geometry.block[0] * geometry.block[1] * geometry.block[2];
   return driver_->resident_blocks(function_, static_cast<int>(threads), geometry.shared_bytes);

@@ -49,6 +49,9 @@ class Module {
   /// Asynchronous. A geometry of no blocks is nothing to do. `argument` is what KernelArguments wrote.
   void launch(const LaunchGeometry& geometry, std::span<const std::byte> argument, CUstream_st* stream) const;
 
+  /// The same for kernels with any parameters: Driver::launch_packed().
+  void launch_packed(const LaunchGeometry& geometry, std::span<const std::byte> parameters, CUstream_st* stream) const;
+
   int attribute(FunctionAttribute attribute) const { return driver_->function_attribute(function_, attribute); }
 
   /// Blocks of this geometry that one multiprocessor holds at once.

@@ -36,6 +36,14 @@ class Winners {
     return with_pretuned(tuned_here(problem, key, architecture), key);
   }
 
+  std::vector<WinnerRecord> find_kernels(const std::string& name) {
+    if (!database_) return {};
+    auto winners =
+        WinnerStore(*database_).list({.kind = SubjectKind::kernel, .predicted = false, .count_trials = false});
+    std::erase_if(winners, [&](const WinnerRecord& winner) { return winner.trial.problem.stencil_name != name; });
+    return winners;
+  }
+
   std::optional<std::string> architecture_of(const std::string& gpu) {
     if (!database_) return std::nullopt;
     const auto known = WinnerStore(*database_).list({.gpu = gpu, .count_trials = false});
@@ -90,6 +98,7 @@ LibraryParts open_parts(const LibraryOptions& options) {
   parts.winners = [winners](const Problem& problem, const std::string& architecture) {
     return winners->find(problem, architecture);
   };
+  parts.kernel_winners = [winners](const std::string& name) { return winners->find_kernels(name); };
   parts.architecture_of = [winners](const std::string& gpu) { return winners->architecture_of(gpu); };
   parts.reload = [winners] { winners->open(); };
   parts.note = [winners] { return winners->note(); };

@@ -8,6 +8,7 @@
 #include "runtime/library/kernel_state.hpp"
 #include "runtime/library/loaded_kernel.hpp"
 #include "runtime/library/lookup.hpp"
+#include "runtime/library/tuned_kernel_state.hpp"
 #include "runtime/library/tuning_job.hpp"
 #include "stencil_tune/library.hpp"
 
@@ -31,6 +32,10 @@ struct LibraryParts {
   std::function<std::shared_ptr<Compiler>()> compiler;  ///< called at the first lookup
   /// Winners that may serve a problem on an architecture; choose() judges them.
   std::function<std::vector<WinnerRecord>(const Problem&, const std::string& architecture)> winners;
+  /// Winners of kernels of the user's own that have this name.
+  std::function<std::vector<WinnerRecord>(const std::string& name)> kernel_winners = [](const std::string&) {
+    return std::vector<WinnerRecord>();
+  };
   /// Of a GPU model that won something; nothing where none did.
   std::function<std::optional<std::string>(const std::string& gpu)> architecture_of = [](const std::string&) {
     return std::optional<std::string>();
@@ -70,6 +75,7 @@ struct Library::Impl {
   explicit Impl(LibraryParts parts) : parts_(std::move(parts)) {}
 
   std::shared_ptr<Kernel::State> find_or_make(const Request& request);
+  std::shared_ptr<TunedKernel::State> make_tuned(OwnKernel kernel, int device);
   void reload();
 
  private:

@@ -5,7 +5,7 @@
 #include "db/exchange.hpp"
 #include "generator/candidates/space.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 

@@ -111,7 +111,7 @@ TEST_F(ExchangeTest, SpoiledTextIsRefusedWhole) {
   EXPECT_EQ(code_of(text_.substr(0, text_.size() / 2)), invalid);
   EXPECT_EQ(code_of(std::string(100000, '[')), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["format"] = "recipes"; }), invalid);
-  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 3; }), invalid);
+  EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = 4; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["version"] = "1"; }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j.erase("winners"); }), invalid);
   EXPECT_EQ(code_of_spoiled([](Json& j) { j["winners"] = 3; }), invalid);

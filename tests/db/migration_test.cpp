@@ -71,6 +71,8 @@ TEST_F(MigrationTest, SaysOfOlderTrialsWhatIsKnown) {
     EXPECT_EQ(trial.sharpness, -1);
     EXPECT_EQ(trial.objective, "burst");
     EXPECT_EQ(trial.plan, "");
+    EXPECT_EQ(trial.problem.kind, SubjectKind::stencil);
+    EXPECT_EQ(trial.problem.unit, "GStencil/s");
   }
 }
 

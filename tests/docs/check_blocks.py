@@ -4,7 +4,7 @@
     check_blocks.py PAGE --source FOLDER --bin FOLDER --include FOLDER... [--cxx, --cc, --fortran, --cmake COMMAND]
 
 A fence names the language: sh is run line by line; cpp, c and fortran are compiled; toml is a definition that the
-program must understand; cmake is configured; python is compiled, and run by the test python.package; text is output. Beyond the language it can say `fragment`, which is put
+program must understand; cuda NAME.cu is a kernel of one's own, likewise; cmake is configured; python is compiled, and run by the test python.package; text is output. Beyond the language it can say `fragment`, which is put
 into a function, or `from FILE`: the block must stand in that file, which is built and run by another test. commands.py
 has all that is shortened or left to other tests; both are printed.
 """
@@ -52,6 +52,7 @@ class Checker:
             return self.check_found(block, block.note.removeprefix("from "))
         checks = {"sh": self.check_sh, "cpp": self.check_cpp, "c": self.check_c, "fortran": self.check_fortran,
                   "toml": self.check_toml, "cmake": self.check_cmake, "python": self.check_python,
+                  "cuda": self.check_cuda,
                   "text": lambda block: None}
         if block.language not in checks:
             raise ValueError(f"nothing checks blocks of '{block.language}'")
@@ -111,6 +112,12 @@ class Checker:
     def check_toml(self, block):
         (self.scratch / "block.toml").write_text(block.text)
         self.expect(["stencil-tune", "stencils", "show", "block.toml"])
+        self.count("run")
+
+    def check_cuda(self, block):
+        """A kernel of one's own; what follows finds it under the name that the fence says."""
+        (self.scratch / block.note).write_text(block.text)
+        self.expect(["stencil-tune", "kernel", block.note, "--list"])
         self.count("run")
 
     def check_python(self, block):

@@ -13,6 +13,7 @@ PLACES = [
 NO_VERB = r"(?!--(?:db \S+|quiet) [a-z])"
 SHORTER = [
     (r"^(stencil-tune .*?) --budget \S+", r"\1"),
+    (r"^stencil-tune kernel (?!.*--list)", "stencil-tune kernel --max-trials 2 "),
     (rf"^stencil-tune {NO_VERB}(?=--.*--steps )", "stencil-tune --max-trials 1 --budget 90s --jobs 1 "),
     (rf"^stencil-tune {NO_VERB}(?=--(?!max-trials))", "stencil-tune --max-trials 2 --budget 90s --jobs 1 "),
     (r"^(example_tutorial \S+) 512 1000$", r"\1 45 20"),

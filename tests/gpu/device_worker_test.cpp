@@ -5,6 +5,7 @@
 #include "runtime/compile/compiler.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/planted.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -30,10 +31,10 @@ class DeviceWorkerTest : public GpuTest<> {
   DeviceResult run_planted(const std::string& body, const std::string& attributes = "") {
     const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 20, 1, 1}});
     const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
-    const auto worker = start_device_worker(problem, options_);
+    const auto worker = start_device_worker(StencilSubject(problem), options_);
     worker->start();
-    const DeviceResult result = worker->run(tuning, compile(planted(body, attributes)), {});
-    const DeviceResult after = worker->run(tuning, compile(generate({problem, tuning})), {});
+    const DeviceResult result = worker->run(code(tuning), compile(planted(body, attributes)), {});
+    const DeviceResult after = worker->run(code(tuning), compile(generate({problem, tuning})), {});
     EXPECT_EQ(after.outcome, Outcome::ok) << after.message;
     return result;
   }
@@ -107,15 +108,15 @@ TEST_F(DeviceWorkerTest, RecordsAKernelTheDeviceCannotHold) {
 
 TEST_F(DeviceWorkerTest, RefusesABinaryThatIsNone) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {4096, 1, 1}});
-  const auto worker = start_device_worker(problem, options_);
+  const auto worker = start_device_worker(StencilSubject(problem), options_);
   worker->start();
   const CompiledKernel garbage{std::vector<std::byte>(1000, std::byte{1}), "planted", {}, 0};
-  EXPECT_EQ(worker->run(Tuning{}, garbage, {}).outcome, Outcome::launch_failed);
+  EXPECT_EQ(worker->run(code(Tuning{}), garbage, {}).outcome, Outcome::launch_failed);
 }
 
 TEST_F(DeviceWorkerTest, MeasuresTheSessionBeforeTheFirstCandidate) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kHold, {3, {512, 512, 256}});
-  const DeviceSession session = start_device_worker(problem, options_)->start();
+  const DeviceSession session = start_device_worker(StencilSubject(problem), options_)->start();
   EXPECT_EQ(session.device.uuid, device_.uuid);
   EXPECT_GT(session.ceiling_gbs, 50);
   EXPECT_LT(session.ceiling_gbs, 50000);
@@ -126,7 +127,7 @@ TEST_F(DeviceWorkerTest, SaysHowMuchMemoryAGridNeeds) {
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 1), ElementType::f64, kHold, {3, {16384, 16384, 16384}});
   try {
-    start_device_worker(problem, options_)->start();
+    start_device_worker(StencilSubject(problem), options_)->start();
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::exceeds_device_memory);
@@ -136,13 +137,13 @@ TEST_F(DeviceWorkerTest, SaysHowMuchMemoryAGridNeeds) {
 TEST_F(DeviceWorkerTest, RacesFinalistsAndRanksThemAsTheyAre) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 24, 1, 1}});
   const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
-  const auto worker = start_device_worker(problem, options_);
+  const auto worker = start_device_worker(StencilSubject(problem), options_);
   worker->start();
   const CompiledKernel right = compile(generate({problem, tuning}));
   const CompiledKernel slow =
       compile(planted("float s = right; for (int k = 0; k < 500; ++k) s = s * a.c[0] + a.c[1];\n"
                       "a.out[i] = s;"));
-  const auto results = worker->race({{tuning, slow}, {tuning, right}}, {.rounds = 3});
+  const auto results = worker->race({{code(tuning), slow}, {code(tuning), right}}, {.rounds = 3});
   ASSERT_EQ(results.size(), 2u);
   EXPECT_GT(results[0].timing.median_ms, 1.5 * results[1].timing.median_ms);
 }
@@ -150,10 +151,10 @@ TEST_F(DeviceWorkerTest, RacesFinalistsAndRanksThemAsTheyAre) {
 TEST_F(DeviceWorkerTest, RacesFinalistsUnderLoadAndTellsTheirPower) {
   const Problem problem = make_problem(three_points(), ElementType::f32, kHold, {1, {1 << 26, 1, 1}});
   const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
-  const auto worker = start_device_worker(problem, options_);
+  const auto worker = start_device_worker(StencilSubject(problem), options_);
   worker->start();
   const CompiledKernel right = compile(generate({problem, tuning}));
-  const auto results = worker->race({{tuning, right}, {tuning, right}}, {.rounds = 1, .under_load = 1});
+  const auto results = worker->race({{code(tuning), right}, {code(tuning), right}}, {.rounds = 1, .under_load = 1});
   ASSERT_EQ(results.size(), 2u);
   const double ratio = results[0].sustained_ms / results[0].timing.median_ms;
   EXPECT_TRUE(ratio > 0.1 && ratio < 10) << ratio << ": a wrong unit; what the GPU does besides is no matter";
@@ -178,14 +179,14 @@ TEST_P(RealKernels, OfEveryFamilyAreRight) {
       make_problem(make_builtin(Shape::star, 3, 2), type, {boundary, boundary, boundary}, {3, {128, 67, 45}});
   WorkerOptions options;
   options.device = device_.uuid;
-  const auto worker = start_device_worker(problem, options);
+  const auto worker = start_device_worker(StencilSubject(problem), options);
   worker->start();
   const auto compiler = open_nvrtc();
   for (const Family* family : families()) {
     const auto tuning = default_candidate(*family, problem, device_.limits);
     if (!tuning) continue;
     const auto kernel = compiler->compile(generate({problem, *tuning}), device_.architecture);
-    const DeviceResult result = worker->run(*tuning, kernel, {});
+    const DeviceResult result = worker->run(code(*tuning), kernel, {});
     EXPECT_EQ(result.outcome, Outcome::ok) << *tuning << ": " << result.message;
   }
 }

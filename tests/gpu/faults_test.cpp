@@ -10,6 +10,8 @@
 #include "tests/runtime/temporary_folder.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/session.hpp"
+#include "tuner/session/stencil_parts.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -52,15 +54,15 @@ class PlantedCompilers : public CompileWorkers {
       : candidates_(std::move(candidates)), architecture_(std::move(architecture)), compiler_(open_nvrtc()) {}
 
   int width() const override { return 4; }
-  void submit(const Tuning& tuning) override { queue_.push_back(tuning); }
+  void submit(const std::string& code) override { queue_.push_back(code); }
   int pending() const override { return static_cast<int>(queue_.size()); }
 
   std::optional<CompileResult> poll(std::chrono::milliseconds) override {
     if (queue_.empty()) return std::nullopt;
     CompileResult result;
-    result.tuning = queue_.front();
+    result.code = queue_.front();
     queue_.pop_front();
-    const auto place = std::find(candidates_.begin(), candidates_.end(), result.tuning);
+    const auto place = std::find(candidates_.begin(), candidates_.end(), parse_code(result.code));
     const auto number = static_cast<int>(place - candidates_.begin());
     result.kernel = compiler_->compile(planted(deed(number, static_cast<int>(candidates_.size()))), architecture_);
     return result;
@@ -70,7 +72,7 @@ class PlantedCompilers : public CompileWorkers {
   std::vector<Tuning> candidates_;
   std::string architecture_;
   std::unique_ptr<Compiler> compiler_;
-  std::deque<Tuning> queue_;
+  std::deque<std::string> queue_;
 };
 
 /// Legal ones of the direct family, whose launch geometry covers the grid once.
@@ -99,8 +101,9 @@ TEST_F(GpuFaults, HangsAndIllegalAccessesCostThemselvesAndNeverTheWinner) {
   WorkerOptions options;
   options.device = device_.uuid;
   options.run_deadline_s = 1.5;
-  const auto device = start_device_worker(problem, options);
-  const auto strategy = make_listed(space, candidates);
+  const StencilSubject subject(problem);
+  const auto device = start_device_worker(subject, options);
+  const auto strategy = by_code(make_listed(space, candidates));
   const SteadyClock clock;
   SilentProgress observer;
   const std::atomic<bool> stop = false;
@@ -108,7 +111,7 @@ TEST_F(GpuFaults, HangsAndIllegalAccessesCostThemselvesAndNeverTheWinner) {
   SessionOptions session;
   session.budget_s = 1e6;
   const SessionResult result =
-      run_session({problem, platform, *strategy, compilers, *device, database, clock, observer, stop, {}, {}}, session);
+      run_session({subject, platform, *strategy, compilers, *device, database, clock, observer, stop, {}, {}}, session);
 
   const int faults = static_cast<int>(count) / 10;
   EXPECT_EQ(result.trials, static_cast<int>(count));
@@ -125,14 +128,14 @@ TEST_F(GpuFaults, AKernelOfKnownDurationIsTimedWithin2Point5Percent) {
   const Tuning tuning = *default_candidate(family_named("direct"), problem, device_.limits);
   WorkerOptions options;
   options.device = device_.uuid;
-  const auto worker = start_device_worker(problem, options);
+  const auto worker = start_device_worker(StencilSubject(problem), options);
   worker->start();
   const auto compiler = open_nvrtc();
   for (const int microseconds : {300, 1000, 5000}) {
     const auto kernel = compiler->compile(planted(spin(microseconds)), device_.architecture);
-    const DeviceResult alone = worker->run(tuning, kernel, {});
+    const DeviceResult alone = worker->run(code(tuning), kernel, {});
     ASSERT_EQ(alone.outcome, Outcome::ok) << alone.message;
-    const DeviceResult raced = worker->race({{tuning, kernel}}, {.rounds = 3}).front();
+    const DeviceResult raced = worker->race({{code(tuning), kernel}}, {.rounds = 3}).front();
     for (const double found : {alone.timing.median_ms, raced.timing.median_ms}) {
       EXPECT_NEAR(found, microseconds / 1e3, 0.025 * microseconds / 1e3);
       fmt::print("G13 a kernel of {} us: timed as {:.1f} us\n", microseconds, 1e3 * found);

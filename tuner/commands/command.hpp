@@ -19,6 +19,7 @@ struct Command {
 std::span<const Command> commands();
 
 int run_tune(const Arguments& arguments);
+int run_kernel(const Arguments& arguments);
 int run_list(const Arguments& arguments);
 int run_show(const Arguments& arguments);
 int run_report(const Arguments& arguments);

@@ -47,6 +47,9 @@ CommandLine::CommandLine(std::string usage, std::string what, std::string exampl
     : usage_(std::move(usage)), what_(std::move(what)), examples_(std::move(examples)) {}
 
 po::options_description& CommandLine::group(const std::string& title) {
+  for (const auto& [known, options] : groups_) {
+    if (known == title) return *options;
+  }
   groups_.emplace_back(title, std::make_unique<po::options_description>(title));
   return *groups_.back().second;
 }

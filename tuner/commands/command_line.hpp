@@ -22,7 +22,7 @@ class CommandLine {
   /// "  command   comment".
   CommandLine(std::string usage, std::string what, std::string examples);
 
-  /// A titled group of options; valid as long as this object.
+  /// The group of options with this title; valid as long as this object.
   po::options_description& group(const std::string& title);
 
   /// Words that are no options: `name` takes up to `most` of them (-1: any number).

@@ -7,8 +7,9 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::array<Command, 13> kCommands{{
+constexpr std::array<Command, 14> kCommands{{
     {"tune", "find the fastest kernel for a stencil and a grid (what runs when no verb is given)", run_tune},
+    {"kernel", "find the fastest configuration of a CUDA kernel of your own", run_kernel},
     {"list", "winners found so far, a line each", run_list},
     {"show", "one winner in depth: parameters, evidence, its trials", run_show},
     {"report", "one winner as a page: how it was found, what limits it, its source", run_report},

@@ -5,8 +5,8 @@
 #include "tuner/model/model.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/text_table.hpp"
-#include "tuner/session/trial_record.hpp"
 #include "tuner/session/warm_starts.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/wrap.hpp"
 

@@ -52,6 +52,7 @@ std::string stencil_text(const ProblemKey& problem, const std::set<std::string>&
 }
 
 std::string dims_text(const ProblemKey& problem) {
+  if (problem.kind == SubjectKind::kernel) return problem.sizes;
   std::string text = to_string(problem.extents);
   if (problem.pitch != problem.extents.n[0]) text += fmt::format(", pitch {}", problem.pitch);
   return text;
@@ -79,14 +80,15 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   const ProblemKey& problem = trial.problem;
+  const bool is_stencil = problem.kind == SubjectKind::stencil;
   return {winner_id(trial),
           stencil_text(problem, shared),
-          std::string(name(problem.type)),
+          is_stencil ? std::string(name(problem.type)) : "",
           dims_text(problem),
-          std::to_string(problem.steps),
-          to_string(problem.boundaries, problem.extents.rank),
+          is_stencil ? std::to_string(problem.steps) : "",
+          is_stencil ? to_string(problem.boundaries, problem.extents.rank) : "",
           trial.platform.gpu,
-          fmt::format("{}{:.1f}", mark, trial.gstencils),
+          fmt::format("{}{:.1f}{}", mark, trial.gstencils, is_stencil ? "" : " " + problem.unit),
           fmt::format("{}{:.1f} %", mark, 100 * trial.share),
           sustained_text(trial),
           code_text(trial)};
@@ -107,6 +109,7 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   nlohmann::ordered_json json{
       {"id", ships ? nlohmann::ordered_json(winner_id(trial)) : nlohmann::ordered_json(trial.id)},
       {"origin", origin_of(trial)},
+      {"kind", name(trial.problem.kind)},
       {"stencil", trial.problem.stencil_name},
       {"stencil_key", trial.problem.stencil_key},
       {"stage", trial.problem.stage},
@@ -115,6 +118,8 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
       {"pitch", trial.problem.pitch},
       {"boundary", to_string(trial.problem.boundaries, trial.problem.extents.rank)},
       {"steps", trial.problem.steps},
+      {"sizes", trial.problem.sizes},
+      {"unit", trial.problem.unit},
       {"gpu", trial.platform.gpu},
       {"architecture", trial.platform.architecture},
       {"driver", trial.platform.driver},
@@ -146,7 +151,10 @@ const std::vector<std::string> kCsvTitles{"id",
                                           "sustained_gstencils",
                                           "watts",
                                           "nanojoules",
-                                          "sm_clock_mhz"};
+                                          "sm_clock_mhz",
+                                          "kind",
+                                          "sizes",
+                                          "unit"};
 
 std::string known_or_empty(double figure) { return figure > 0 ? fmt::format("{}", figure) : ""; }
 
@@ -174,7 +182,10 @@ std::vector<std::string> csv_cells(const WinnerRecord& winner) {
           known_or_empty(trial.sustained_gstencils),
           known_or_empty(trial.watts),
           known_or_empty(trial.nanojoules),
-          known_or_empty(trial.sm_clock_mhz)};
+          known_or_empty(trial.sm_clock_mhz),
+          std::string(name(problem.kind)),
+          problem.sizes,
+          problem.unit};
 }
 
 /// What --gpu, --type and --stencil ask for.
@@ -235,7 +246,8 @@ std::string empty_note(const Filter& filter, Database* database) {
 }  // namespace
 
 int run_list(const Arguments& arguments) {
-  CommandLine line("stencil-tune list [options]", "Winners found so far, a line each; \"~\" marks predictions.\n",
+  CommandLine line("stencil-tune list [options]",
+                   "Winners found so far, a line each, of stencils and kernels; \"~\" marks predictions.\n",
                    "  stencil-tune list\n  stencil-tune list --shipped --stencil star3d1r\n"
                    "  stencil-tune list --gpu h200 --type f64\n  stencil-tune list --csv > winners.csv\n");
   auto& which = line.group("which");

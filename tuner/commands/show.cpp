@@ -4,6 +4,7 @@
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
+#include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
 #include "runtime/library/pretuned.hpp"
 #include "stencil_tune/error.hpp"
@@ -67,10 +68,12 @@ void print_evidence(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
   const char* mark = trial.predicted ? "~" : "";
   print_fitted("evidence:\n  {1}{4}, {0}{2:.1f} % of the copy ceiling of {0}{3:.0f} GB/s\n", mark,
-               fmt::format("{}{:.1f} GStencil/s", mark, trial.gstencils), 100 * trial.share, trial.ceiling_gbs,
-               trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
-  print_fitted("  effective bandwidth {}{:.0f} GB/s: fields that a step changes count twice, known ones once\n", mark,
-               effective_gbs(trial));
+               fmt::format("{}{:.1f} {}", mark, trial.gstencils, trial.problem.unit), 100 * trial.share,
+               trial.ceiling_gbs, trial.predicted || trial.problem.steps == 1 ? "" : " in a burst");
+  if (trial.problem.kind == SubjectKind::stencil) {
+    print_fitted("  effective bandwidth {}{:.0f} GB/s: fields that a step changes count twice, known ones once\n", mark,
+                 effective_gbs(trial));
+  }
   if (const std::string load = load_text(trial); !load.empty()) print_fitted("  {}\n", load);
   if (trial.predicted) {
     print_fitted("  predicted by the performance model: never measured\n");
@@ -84,8 +87,8 @@ void print_evidence(const WinnerRecord& winner) {
                  trial.throttle.empty() ? "" : ", slowed down by: " + trial.throttle);
   }
   if (winner.naive_gstencils > 0) {
-    print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} GStencil/s)\n", mark,
-                 trial.gstencils / winner.naive_gstencils, mark, winner.naive_gstencils);
+    print_fitted("  {}{:.2f} x the naive kernel ({}{:.1f} {})\n", mark, trial.gstencils / winner.naive_gstencils, mark,
+                 winner.naive_gstencils, trial.problem.unit);
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
                trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
@@ -137,7 +140,10 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
   json["stage"] = trial.problem.stage;
   json["stencil_key"] = trial.problem.stencil_key;
   json["origin"] = origin_of(trial);
+  json["kind"] = name(trial.problem.kind);
   json["dims"] = to_string(trial.problem.extents);
+  json["sizes"] = trial.problem.sizes;
+  json["unit"] = trial.problem.unit;
   json["pitch"] = trial.problem.pitch;
   json["gpu"] = trial.platform.gpu;
   json["naive_gstencils"] = winner.naive_gstencils;
@@ -149,6 +155,13 @@ void print_json(const WinnerRecord& winner, const std::vector<TrialRecord>& tria
 void print_winner(const WinnerRecord& winner, const std::vector<TrialRecord>& trials) {
   const TrialRecord& trial = winner.trial;
   const ProblemKey& problem = trial.problem;
+  if (problem.kind == SubjectKind::kernel) {
+    print_fitted("{}, a kernel of your own, {} on {}\nkey: {}\nwinner: {}\n", problem.stencil_name, problem.sizes,
+                 trial.platform.gpu, problem.stencil_key, trial.code);
+    print_evidence(winner);
+    if (!trials.empty()) print_trials(trials);
+    return;
+  }
   const std::string stage = problem.stage > 0             ? fmt::format(", stage {}", problem.stage)
                             : problem.stage == kWholeStep ? ", whole steps"
                                                           : "";

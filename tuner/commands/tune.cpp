@@ -23,7 +23,7 @@
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/session/several.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
 
 #include <fmt/format.h>

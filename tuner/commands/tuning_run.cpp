@@ -13,8 +13,10 @@
 #include "tuner/session/json_progress.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/progress.hpp"
+#include "tuner/session/stencil_parts.hpp"
 #include "tuner/session/time_budget.hpp"
 #include "tuner/session/warm_starts.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/verify/field_set.hpp"
 
 #include <fmt/format.h>
@@ -91,16 +93,6 @@ void add_unreadable(std::span<const WinnerRecord> winners, std::vector<std::stri
   }
 }
 
-/// Of sessions that were killed.
-void remove_leftovers() {
-  ScratchFolder::remove_abandoned();
-  try {
-    if (const auto folder = default_cache_folder(); !folder.empty()) BinaryCache(folder).trim();
-  } catch (const Error&) {
-    // There is no cache to tidy up.
-  }
-}
-
 /// What stands in the final table beside the winner: the candidates that were asked for, and the textbook's kernels.
 std::vector<Baseline> beside_the_winner(const Problem& problem, const Limits& limits,
                                         const std::vector<Tuning>& candidates) {
@@ -120,23 +112,37 @@ Patience::Clock::time_point last_moment(double budget_s) {
 
 }  // namespace
 
+void remove_leftovers() {
+  ScratchFolder::remove_abandoned();
+  try {
+    if (const auto folder = default_cache_folder(); !folder.empty()) BinaryCache(folder).trim();
+  } catch (const Error&) {
+    // There is no cache to tidy up.
+  }
+}
+
+constexpr const char* kHowLong = "how long and how hard";
+
+void add_session_options(CommandLine& line) {
+  line.group(kHowLong).add_options()("budget", po::value<std::string>()->value_name("TIME"),
+                                     "stop after this time, such as 60s, 5m, 1h30m (default 60s; 30s where it "
+                                     "predicts)")(
+      "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
+      "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
+      "objective", po::value<std::string>()->value_name("time|burst|energy"),
+      "what wins. time (default): the rate, of runs under continuous load; burst: the rate after a rest; energy: the "
+      "least energy an update")(
+      "max-trials", po::value<int>()->value_name("N"),
+      "search with this many new trials at most, from 1 on; a run adds those of the steps that its finalists leave "
+      "over, one for each of the six at most")("seed", po::value<std::int64_t>()->value_name("N"),
+                                               "of the search and the input data, from 0 on (default 1)")(
+      "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
+}
+
 void add_tuning_options(CommandLine& line) {
-  line.group("how long and how hard")
-      .add_options()("budget", po::value<std::string>()->value_name("TIME"),
-                     "stop after this time, such as 60s, 5m, 1h30m (default 60s; 30s where it predicts)")(
-          "effort", po::value<std::string>()->value_name("quick|standard|exhaustive"),
-          "quick: 15 s; standard: 60 s; exhaustive: every legal candidate, no time limit")(
-          "objective", po::value<std::string>()->value_name("time|burst|energy"),
-          "what wins. time (default): the rate, of runs under continuous load; burst: the rate after a rest; energy: "
-          "the "
-          "least energy an update")("candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
-                                    "no search: these and the textbook's kernels")(
-          "max-trials", po::value<int>()->value_name("N"),
-          "search with this many new trials at most, from 1 on; a run "
-          "adds those of the steps that its finalists leave over, one "
-          "for each of the six at most")("seed", po::value<std::int64_t>()->value_name("N"),
-                                         "of the search and the input data, from 0 on (default 1)")(
-          "jobs,j", po::value<int>()->value_name("N"), "compilers at once (default: one per core it may use)");
+  add_session_options(line);
+  line.group(kHowLong).add_options()("candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
+                                     "no search: these and the textbook's kernels");
 }
 
 void add_quiet_option(po::options_description_easy_init output) {
@@ -193,6 +199,17 @@ PlatformKey platform_of(const Target& target) {
   return platform;
 }
 
+WorkerOptions worker_options(const Target& target, const TuningSettings& settings) {
+  WorkerOptions workers;
+  workers.architecture = target.architecture;
+  workers.seed = settings.seed;
+  workers.compile_width = settings.jobs;
+  workers.compile_deadline_s = deadline_within(settings.session.budget_s, workers.compile_deadline_s);
+  workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
+  if (target.device) workers.device = target.device->uuid;
+  return workers;
+}
+
 std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
   const bool fuses = problem.steps > 1 || problem.stage == kWholeStep;
   if (!fuses || !target.device || !problem.step.obstacle.empty()) return std::nullopt;
@@ -213,7 +230,8 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
 
 std::vector<WinnerRecord> all_winners(Database* database) {
   constexpr auto kOfEveryStencil = "";
-  auto tuned = database != nullptr ? WinnerStore(*database).list({.count_trials = false}) : std::vector<WinnerRecord>();
+  auto tuned = database != nullptr ? WinnerStore(*database).list({.kind = SubjectKind::stencil, .count_trials = false})
+                                   : std::vector<WinnerRecord>();
   return with_pretuned(std::move(tuned), kOfEveryStencil);
 }
 
@@ -224,25 +242,20 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   const Limits limits = limits_of(problem, target);
   const Space space(problem, limits);
   const PerformanceModel model(problem, limits, target.model);
-  const auto strategy = make_strategy(settings, space, model);
+  const auto strategy = by_code(make_strategy(settings, space, model));
 
-  WorkerOptions workers;
-  workers.architecture = target.architecture;
-  workers.seed = settings.seed;
-  workers.compile_width = settings.jobs;
-  workers.compile_deadline_s = deadline_within(settings.session.budget_s, workers.compile_deadline_s);
-  workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
-  if (target.device) workers.device = target.device->uuid;
+  const WorkerOptions workers = worker_options(target, settings);
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const WorkerTies ties{.stop = &InterruptGuard::requested(),
                         .tell = [&observer](const std::string& what) { observer.waiting(what); }};
-  const auto compilers = start_compile_workers(problem, workers, ties);
+  const StencilSubject subject(problem);
+  const auto compilers = start_compile_workers(subject, workers, ties);
 
   std::unique_ptr<DeviceWorker> device;
   const PredictedDevice* prediction = nullptr;
   if (target.device) {
-    device = start_device_worker(problem, workers, ties);
+    device = start_device_worker(subject, workers, ties);
   } else {
     const auto checker = [last = last_moment(settings.session.budget_s)](const Problem& small,
                                                                          std::span<const Tuning> tunings) {
@@ -256,11 +269,11 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
 
   const auto winners = settings.candidates.empty() ? all_winners(&database) : std::vector<WinnerRecord>();
   const SteadyClock clock;
-  outcome.result =
-      run_session({problem, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-                   InterruptGuard::requested(), beside_the_winner(problem, target.limits, settings.candidates),
-                   warm_starts(problem, limits, target.gpu(), winners, model)},
-                  settings.session);
+  outcome.result = run_session(
+      {subject, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+       InterruptGuard::requested(), named_candidates(beside_the_winner(problem, target.limits, settings.candidates)),
+       codes(warm_starts(problem, limits, target.gpu(), winners, model))},
+      settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note(outcome.result.winner ? outcome.result.winner->code : "");
   return outcome;

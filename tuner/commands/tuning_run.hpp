@@ -30,6 +30,10 @@ struct TuningOutcome {
   std::string check_note;  ///< predictions: how far the finalists were checked
 };
 
+/// Of every session: how long, what wins, seeds and compilers.
+void add_session_options(CommandLine& line);
+
+/// The same, and candidates of stencils.
 void add_tuning_options(CommandLine& line);
 
 /// --quiet: no progress and no remarks on standard error; results and errors remain.
@@ -48,6 +52,12 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
 
 /// Where the trials of this target belong. Opens NVRTC: throws Error(missing_library).
 PlatformKey platform_of(const Target& target);
+
+/// What workers are started with.
+WorkerOptions worker_options(const Target& target, const TuningSettings& settings);
+
+/// Tidies up what sessions that were killed left behind.
+void remove_leftovers();
 
 /// Why the target's GPU cannot verify kernels of several steps on this problem, so that none is proposed; nothing where
 /// it can, or where none is asked for.

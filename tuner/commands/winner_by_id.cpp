@@ -56,6 +56,13 @@ void reject_more_than_id(const po::variables_map& values, std::string_view verb,
 }
 
 Problem problem_of_winner(const ProblemKey& key, const std::string& id, const po::variables_map& values) {
+  if (key.kind == SubjectKind::kernel) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("winner {} is of {}, a kernel of your own: `stencil-tune kernel FILE` and `stencil-tune show "
+                    "{}` say what is known of it",
+                    id, key.stencil_name, id));
+  }
   std::optional<Stencil> stencil = named_stencil(values, key.extents.rank);
   if (stencil && stencil_key(*stencil) != key.stencil_key) {
     throw Error(ErrorCode::invalid_argument, fmt::format("winner {} is of {}, which computes something else than {}",

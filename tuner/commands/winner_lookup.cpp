@@ -6,7 +6,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/session/say.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <fmt/format.h>
 

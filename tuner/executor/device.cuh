@@ -48,16 +48,42 @@ T exchange(T value, int source, Site site) {
   return received;
 }
 
-template <class Arguments>
-void call(void (*kernel)(Arguments), const void* packed) {
-  alignas(Arguments) unsigned char copy[sizeof(Arguments)];
-  std::memcpy(copy, packed, sizeof(Arguments));
-  kernel(*reinterpret_cast<const Arguments*>(copy));
+/// Takes parameters one after the other, each at its natural alignment.
+class Parameters {
+ public:
+  explicit Parameters(const void* packed) : packed_(static_cast<const unsigned char*>(packed)) {}
+
+  template <class Value>
+  Value next() {
+    at_ = (at_ + alignof(Value) - 1) / alignof(Value) * alignof(Value);
+    alignas(Value) unsigned char copy[sizeof(Value)];
+    std::memcpy(copy, packed_ + at_, sizeof(Value));
+    at_ += sizeof(Value);
+    return *reinterpret_cast<const Value*>(copy);
+  }
+
+ private:
+  const unsigned char* packed_;
+  unsigned long at_ = 0;
+};
+
+template <class... Values>
+struct Call {
+  void (*kernel)(Values...);
+  Call(void (*called)(Values...), Values... values) : kernel(called) { kernel(values...); }
+};
+
+template <class... Values>
+void call(void (*kernel)(Values...), const void* packed) {
+  Parameters parameters(packed);
+  Call<Values...>{kernel, parameters.next<Values>()...};  // braces: in this order
 }
 
-template <class Arguments>
-constexpr unsigned long argument_bytes(void (*)(Arguments)) {
-  return sizeof(Arguments);
+template <class... Values>
+constexpr unsigned long argument_bytes(void (*)(Values...)) {
+  unsigned long end = 0;
+  ((end = (end + alignof(Values) - 1) / alignof(Values) * alignof(Values) + sizeof(Values)), ...);
+  return end;
 }
 
 }  // namespace host

@@ -7,7 +7,7 @@
 
 namespace stencil_tune {
 
-/// "stencil_tune/device.cuh" for the host, and what it includes.
+/// "stencil_tune/device.cuh" for the host, what it includes, and "stencil_tune/cuda.cuh" for plain CUDA.
 std::span<const TemplateFile> executor_files();
 
 }  // namespace stencil_tune

@@ -6,6 +6,7 @@
 #include "tuner/executor/embedded.hpp"
 #include "tuner/executor/host_compiler.hpp"
 #include "tuner/executor/host_interface.hpp"
+#include "tuner/executor/own_source.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -30,7 +31,10 @@ std::vector<TemplateFile> host_files(std::span<const TemplateFile> files) {
 /// All sources in one text, each kernel with a function of known type that calls it.
 std::string translation_unit(std::span<const KernelSource> sources) {
   std::string text = "#include \"stencil_tune/device.cuh\"\n";
-  for (const KernelSource& source : sources) text += source.text + "\n";
+  for (const KernelSource& source : sources) {
+    if (source.is_own) text += "#include \"stencil_tune/cuda.cuh\"\n";
+    text += (source.is_own ? with_dynamic_shared_memory(source.text) : source.text) + "\n";
+  }
   for (const KernelSource& source : sources) text += fmt::format("STENCIL_TUNE_HOST_ENTRY({})\n", source.entry);
   return text;
 }

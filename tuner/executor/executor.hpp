@@ -62,11 +62,11 @@ void encode_tensor_map(const TensorMapRequest& request, std::size_t cell_bytes, 
 /// One kernel of a loaded library; keeps the library loaded.
 class HostKernel {
  public:
-  /// Runs the whole grid. `arguments` is the kernel's one parameter (KernelArguments). Addresses in it are used as they
-  /// are: arrays that lie against guard pages (GuardedArray) make the checks sharp. Returns the first fault, nothing
-  /// when the kernel ended well. Launches of one process run one after another.
-  /// Throws Error(invalid_argument) when the argument's size or the geometry cannot be right, Error(timeout) when
-  /// patience is over before the last block has run.
+  /// Runs the whole grid. `arguments` holds the kernel's parameters, each at its natural alignment. Addresses in it are
+  /// used as they are: arrays that lie against guard pages (GuardedArray) make the checks sharp. Returns the first
+  /// fault, nothing when the kernel ended well. Launches of one process run one after another. Throws
+  /// Error(invalid_argument) when the argument's size or the geometry cannot be right, Error(timeout) when patience is
+  /// over before the last block has run.
   std::optional<HostFault> run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
                                const HostRunOptions& options = {}) const;
 

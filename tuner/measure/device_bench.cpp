@@ -1,7 +1,5 @@
 #include "tuner/measure/device_bench.hpp"
 
-#include "generator/candidates/family.hpp"
-#include "generator/stencil/describe.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/measure/load_race.hpp"
 #include "tuner/measure/stopwatch.hpp"
@@ -19,22 +17,6 @@ constexpr int kFewestSweeps = 12;    // of a sample of fused steps: with kFewest
 constexpr double kRaceSliceMs = 8;   // of one finalist in one round
 constexpr int kCheckedLaunches = 8;  // of a finalist, after the race
 
-/// Refused before any allocation, so that the message can say what all fields need together.
-const Problem& require_fit(Driver& driver, const DeviceFacts& device, const Problem& problem) {
-  require_memory(problem, driver.free_memory(), device.memory_bytes);
-  if (updated_box(problem).cells() == 0) {
-    throw Error(ErrorCode::nothing_to_update, "boundary hold keeps every cell of a " + to_string(problem.extents) +
-                                                  " grid (layers: " + held_text(problem) + "); take a larger one");
-  }
-  return problem;
-}
-
-std::vector<double> default_coefficients(const Stencil& stencil) {
-  std::vector<double> values;
-  for (const Coefficient& coefficient : stencil.coefficients) values.push_back(coefficient.value);
-  return values;
-}
-
 DeviceResult failed(const Error& error) {
   DeviceResult result;
   result.outcome = outcome_of(error.code());
@@ -49,14 +31,13 @@ DeviceResult failed(const Error& error) {
 /// rests a candidate's rate would tell how hot the ones before it ran.
 class Sampler {
  public:
-  Sampler(Driver& driver, const Launcher& candidate, Launcher::Repeated steps, CUstream_st* stream)
-      : candidate_(candidate), steps_(std::move(steps)), stream_(stream), watch_(driver, stream) {
-    const int period = static_cast<int>(steps_.arguments.size());
-    sweeps_ = sweeps_per_launch(candidate.tuning());
-    const double first = watch_.time([&] { candidate_.launch(steps_, 1, stream_); });
+  Sampler(Driver& driver, CandidateOnDevice& candidate, CUstream_st* stream)
+      : candidate_(&candidate), watch_(driver, stream), sweeps_(candidate.sweeps()) {
+    const int period = candidate.period();
+    const double first = watch_.time([&] { candidate.launch(1); });
     if (launches_per_sample(first, period) == 1) return;
-    candidate_.launch(steps_, period, stream_);
-    const double once = watch_.time([&] { candidate_.launch(steps_, period, stream_); }) / period;
+    candidate.launch(period);
+    const double once = watch_.time([&] { candidate.launch(period); }) / period;
     count_ = launches_per_sample(once, period);
     while (count_ * sweeps_ < kFewestSweeps && sweeps_ > 1) count_ += period;
   }
@@ -69,7 +50,7 @@ class Sampler {
   template <class Look>
   Sample take_while(const Look& look) const {
     const double elapsed = watch_.time([&] {
-      candidate_.launch(steps_, count_, stream_);
+      candidate_->launch(count_);
       look();
     });
     if (sweeps_ > 1) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(elapsed));
@@ -77,13 +58,17 @@ class Sampler {
   }
 
  private:
-  const Launcher& candidate_;
-  Launcher::Repeated steps_;
-  CUstream_st* stream_;
+  CandidateOnDevice* candidate_;
   Stopwatch watch_;
   int count_ = 1;
-  int sweeps_ = 1;  // of a launch: a sample is the time of one
+  int sweeps_;  // of a launch: a sample is the time of one
 };
+
+void note_sharpness(CandidateOnDevice& candidate, DeviceResult& result) {
+  Sharpness sharpness = candidate.sharpness();
+  result.sharpness = sharpness.share;
+  result.sharpness_note = std::move(sharpness.note);
+}
 
 bool enough(const std::vector<std::vector<double>>& samples) {
   return std::all_of(samples.begin(), samples.end(),
@@ -106,38 +91,33 @@ Outcome outcome_of(ErrorCode code) {
   }
 }
 
-DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Problem& problem,
+DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Subject& subject,
                          const WorkerOptions& options, std::unique_ptr<GpuSensors> sensors)
     : driver_(driver),
       device_(device),
-      problem_(problem),
       context_(driver, device.ordinal),
       stream_(driver),
-      coefficients_(default_coefficients(problem.stencil)),
-      fields_(driver, require_fit(driver, device, problem), problem.allocated_cells()),
       sensors_(std::move(sensors)),
       copies_(driver, device.architecture, device.multiprocessors, stream_.get()),
-      verification_(driver, device.architecture, device.limits, problem, fields_, options.seed, stream_.get()) {}
+      subject_(subject.on_device(driver, device, options.seed, stream_.get())) {}
 
 DeviceSession DeviceBench::measure_session() {
   DeviceSession session;
   session.device = device_;
   session.device.free_bytes = driver_.free_memory();
-  session.fits_in_l2 = 2 * problem_.field_bytes() <= device_.l2_bytes;
-  const DevicePointer a =
-      fields_.field(problem_.facts.inputs.empty() ? problem_.facts.outputs.front() : problem_.facts.inputs.front());
-  const DevicePointer b = fields_.field(problem_.facts.outputs.front());
-  verification_.fill_for_timing();
-  copies_.warm_up(a, b, problem_.field_bytes(), kWarmUpMs);
-  session.ceiling_gbs = copies_.measure_best(a, b, problem_.field_bytes());
+  const SubjectOnDevice::CopyBuffers buffers = subject_->copy_buffers();
+  session.fits_in_l2 = 2 * buffers.bytes <= device_.l2_bytes;
+  subject_->fill_for_timing();
+  copies_.warm_up(buffers.a, buffers.b, buffers.bytes, kWarmUpMs);
+  session.ceiling_gbs = copies_.measure_best(buffers.a, buffers.b, buffers.bytes);
   stream_.synchronize();
   return session;
 }
 
-DeviceResult DeviceBench::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+DeviceResult DeviceBench::run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) {
   try {
-    Launcher candidate(driver_, tuning, kernel);
-    DeviceResult result = judge(candidate, plan);
+    const auto candidate = subject_->load(code, kernel);
+    DeviceResult result = judge(*candidate, plan);
     stream_.synchronize();
     return result;
   } catch (const Error& error) {
@@ -145,15 +125,15 @@ DeviceResult DeviceBench::run(const Tuning& tuning, const CompiledKernel& kernel
   }
 }
 
-DeviceResult DeviceBench::judge(Launcher& candidate, const MeasurePlan& plan) {
+DeviceResult DeviceBench::judge(CandidateOnDevice& candidate, const MeasurePlan& plan) {
   DeviceResult result;
-  if (std::optional<std::string> limit = candidate.exceeded_limit(problem_)) {
+  if (std::optional<std::string> limit = candidate.exceeded_limit()) {
     result.outcome = Outcome::exceeds_limits;
     result.message = *limit;
     return result;
   }
-  result.occupancy = candidate.occupancy(problem_, device_.limits);
-  if (std::optional<std::string> wrong = verification_.verify(candidate)) {
+  result.occupancy = candidate.occupancy();
+  if (std::optional<std::string> wrong = candidate.verify()) {
     result.outcome = Outcome::wrong_result;
     result.message = *wrong;
     return result;
@@ -165,49 +145,39 @@ DeviceResult DeviceBench::judge(Launcher& candidate, const MeasurePlan& plan) {
   return result;
 }
 
-void DeviceBench::note_sharpness(const Launcher& candidate, DeviceResult& result) {
-  Sharpness sharpness = verification_.sharpness(candidate);
-  result.sharpness = sharpness.share;
-  result.sharpness_note = std::move(sharpness.note);
-}
-
-Measurement DeviceBench::time_steps(const Launcher& candidate, const MeasurePlan& plan) {
-  verification_.fill_for_timing();
-  const Sampler sampler(driver_, candidate, candidate.prepare(problem_, fields_, coefficients_), stream_.get());
+Measurement DeviceBench::time_steps(CandidateOnDevice& candidate, const MeasurePlan& plan) {
+  subject_->fill_for_timing();
+  const Sampler sampler(driver_, candidate, stream_.get());
   return measure(plan, [&] { return sampler.take(); });
 }
 
-std::vector<DeviceResult> DeviceBench::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                            const RacePlan& plan) {
-  std::vector<Launcher> candidates;
+std::vector<DeviceResult> DeviceBench::race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) {
+  Candidates candidates;
   std::vector<DeviceResult> results(finalists.size());
   for (std::size_t i = 0; i < finalists.size(); ++i) {
-    candidates.emplace_back(driver_, finalists[i].first, finalists[i].second);
-    if (auto limit = candidates.back().exceeded_limit(problem_)) throw Error(ErrorCode::launch_failed, *limit);
-    results[i].occupancy = candidates.back().occupancy(problem_, device_.limits);
+    candidates.push_back(subject_->load(finalists[i].first, finalists[i].second));
+    if (auto limit = candidates.back()->exceeded_limit()) throw Error(ErrorCode::launch_failed, *limit);
+    results[i].occupancy = candidates.back()->occupancy();
     results[i].raced = true;
   }
-  verification_.fill_for_timing();
+  subject_->fill_for_timing();
   race_in_bursts(candidates, plan.rounds, results);
   const std::size_t under_load = std::min(candidates.size(), static_cast<std::size_t>(std::max(0, plan.under_load)));
   if (under_load > 0) race_under_load(std::span(candidates).first(under_load), plan, results);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (std::optional<std::string> wrong = verification_.verify_launches(candidates[i], kCheckedLaunches)) {
+    if (std::optional<std::string> wrong = candidates[i]->verify_launches(kCheckedLaunches)) {
       results[i].outcome = Outcome::wrong_result;
       results[i].message = *wrong;
     } else {
-      note_sharpness(candidates[i], results[i]);
+      note_sharpness(*candidates[i], results[i]);
     }
   }
   return results;
 }
 
-void DeviceBench::race_in_bursts(const std::vector<Launcher>& candidates, int rounds,
-                                 std::vector<DeviceResult>& results) {
+void DeviceBench::race_in_bursts(const Candidates& candidates, int rounds, std::vector<DeviceResult>& results) {
   std::vector<Sampler> samplers;
-  for (const Launcher& candidate : candidates) {
-    samplers.emplace_back(driver_, candidate, candidate.prepare(problem_, fields_, coefficients_), stream_.get());
-  }
+  for (const auto& candidate : candidates) samplers.emplace_back(driver_, *candidate, stream_.get());
   std::vector<std::vector<double>> samples(candidates.size());
   for (int round = 0; round < rounds || !enough(samples); ++round) {
     for (std::size_t i = 0; i < samplers.size(); ++i) {
@@ -225,18 +195,14 @@ void DeviceBench::race_in_bursts(const std::vector<Launcher>& candidates, int ro
   for (std::size_t i = 0; i < results.size(); ++i) results[i].timing = summarise(samples[i]);
 }
 
-void DeviceBench::race_under_load(std::span<const Launcher> candidates, const RacePlan& plan,
+void DeviceBench::race_under_load(std::span<const std::unique_ptr<CandidateOnDevice>> candidates, const RacePlan& plan,
                                   std::vector<DeviceResult>& results) {
   std::vector<LoadRunner> runners;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Launcher& candidate = candidates[i];
-    const int sweeps = sweeps_per_launch(candidate.tuning());
-    Launcher::Repeated steps = candidate.prepare(problem_, fields_, coefficients_);
-    const int period = static_cast<int>(steps.arguments.size());
-    const auto launch = [this, &candidate, steps = std::move(steps)](int count) {
-      candidate.launch(steps, count, stream_.get());
-    };
-    runners.push_back({launch, results[i].timing.median_ms * sweeps, period, sweeps});
+    CandidateOnDevice& candidate = *candidates[i];
+    const int sweeps = candidate.sweeps();
+    runners.push_back({[&candidate](int count) { candidate.launch(count); }, results[i].timing.median_ms * sweeps,
+                       candidate.period(), sweeps});
   }
   const auto figures = stencil_tune::race_under_load(driver_, stream_.get(), runners, plan, sensors_.get());
   for (std::size_t i = 0; i < figures.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
@@ -20,9 +21,30 @@ constexpr double kCost = 1000;       // of any trial: what it took to compile on
 
 std::string space_name(const TrialRecord& trial) {
   const ProblemKey& problem = trial.problem;
+  if (problem.kind == SubjectKind::kernel) {
+    return printable(fmt::format("{} {} {}", problem.stencil_name, problem.sizes, trial.platform.gpu));
+  }
   return printable(fmt::format("{} {} {} {} steps {} {}", problem.stencil_name, name(problem.type),
                                to_string(problem.extents), to_string(problem.boundaries, problem.extents.rank),
                                problem.steps, trial.platform.gpu));
+}
+
+/// "BLOCK=64,ITEMS=2"
+std::map<std::string, std::string> values_of_configuration(std::string_view code) {
+  std::map<std::string, std::string> values;
+  while (!code.empty()) {
+    const std::string_view setting = code.substr(0, code.find(','));
+    code.remove_prefix(std::min(setting.size() + 1, code.size()));
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    values.emplace(setting.substr(0, equals), setting.substr(std::min(equals + 1, setting.size())));
+  }
+  return values;
+}
+
+/// Throws Error(malformed_code).
+std::map<std::string, std::string> values_of(SubjectKind kind, const std::string& code) {
+  return kind == SubjectKind::kernel ? values_of_configuration(code)
+                                     : parameter_values(with_used_values_alone(parse_code(code)));
 }
 
 }  // namespace
@@ -52,7 +74,7 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
     std::map<std::map<std::string, std::string>, ConfigurationRecord> rows;  // codes may differ in what is not used
     for (const auto& [code, evaluation] : problem.by_code) {
       try {
-        rows[parameter_values(with_used_values_alone(parse_code(code)))] = evaluation;
+        rows[values_of(problem.problem.kind, code)] = evaluation;
       } catch (const Error&) {
         continue;  // a code of another version
       }

@@ -13,45 +13,45 @@ constexpr milliseconds kPollInterval{100};
 
 }  // namespace
 
-void CandidateQueue::add_incumbent(const Tuning& tuning) {
-  first_.push_back(tuning);
-  incumbents_.insert(code(tuning));
+void CandidateQueue::add_incumbent(const std::string& code) {
+  first_.push_back(code);
+  incumbents_.insert(code);
 }
 
-void CandidateQueue::add_warm_start(const Tuning& tuning) {
-  if (warm_starts_.insert(code(tuning)).second) first_.push_back(tuning);
+void CandidateQueue::add_warm_start(const std::string& code) {
+  if (warm_starts_.insert(code).second) first_.push_back(code);
 }
 
-void CandidateQueue::add_baseline(const Tuning& tuning, bool known) {
-  const bool is_new = baselines_.insert(code(tuning)).second;
-  if (is_new && !known && !warm_starts_.contains(code(tuning))) first_.push_back(tuning);
+void CandidateQueue::add_baseline(const std::string& code, bool known) {
+  const bool is_new = baselines_.insert(code).second;
+  if (is_new && !known && !warm_starts_.contains(code)) first_.push_back(code);
 }
 
 void CandidateQueue::submit_ahead() {
   while (outstanding() < compilers_.width() + kAhead) {
     if (most_ > 0 && submitted_ >= most_) return;
-    const auto tuning = next_candidate();
-    if (!tuning) return;
-    if (!is_incumbent(code(*tuning))) ++submitted_;
-    compilers_.submit(*tuning);
+    const auto code = next_candidate();
+    if (!code) return;
+    if (!is_incumbent(*code)) ++submitted_;
+    compilers_.submit(*code);
   }
 }
 
-std::optional<Tuning> CandidateQueue::next_candidate() {
+std::optional<std::string> CandidateQueue::next_candidate() {
   if (!first_.empty()) {
-    const Tuning tuning = first_.front();
+    std::string code = std::move(first_.front());
     first_.pop_front();
-    return tuning;
+    return code;
   }
-  while (auto tuning = strategy_.propose()) {
-    if (!comes_first(*tuning)) return tuning;
+  while (auto code = strategy_.propose()) {
+    if (!comes_first(*code)) return code;
   }
   strategy_is_done_ = true;
   return std::nullopt;
 }
 
-bool CandidateQueue::comes_first(const Tuning& tuning) const {
-  return baselines_.contains(code(tuning)) || warm_starts_.contains(code(tuning));
+bool CandidateQueue::comes_first(const std::string& code) const {
+  return baselines_.contains(code) || warm_starts_.contains(code);
 }
 
 std::optional<CompileResult> CandidateQueue::next_compiled() {

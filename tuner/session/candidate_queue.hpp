@@ -1,8 +1,7 @@
 // What a session tries next, and the compilers that work ahead of the device.
 #pragma once
 
-#include "generator/candidates/textbook.hpp"
-#include "tuner/search/search.hpp"
+#include "tuner/search/strategy.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <deque>
@@ -17,15 +16,15 @@ namespace stencil_tune {
 class CandidateQueue {
  public:
   /// `most`: new candidates that are submitted ahead, incumbents apart; 0: no limit. The others must outlive this.
-  CandidateQueue(Strategy& strategy, CompileWorkers& compilers, int most)
+  CandidateQueue(SearchStrategy<std::string>& strategy, CompileWorkers& compilers, int most)
       : strategy_(strategy), compilers_(compilers), most_(most) {}
 
   /// A known candidate, compiled anew because the race needs its binary.
-  void add_incumbent(const Tuning& tuning);
-  void add_warm_start(const Tuning& tuning);
-  void add_baseline(const Tuning& tuning, bool known);  ///< one that is known is not tried again
+  void add_incumbent(const std::string& code);
+  void add_warm_start(const std::string& code);
+  void add_baseline(const std::string& code, bool known);  ///< one that is known is not tried again
 
-  bool is_baseline(const Tuning& tuning) const { return baselines_.contains(code(tuning)); }
+  bool is_baseline(const std::string& code) const { return baselines_.contains(code); }
   bool is_incumbent(const std::string& code) const { return incumbents_.contains(code); }
 
   /// Whether it was one; from here on it is none.
@@ -36,7 +35,7 @@ class CandidateQueue {
   void submit_ahead();
 
   /// One more, beside the queue.
-  void submit(const Tuning& tuning) { compilers_.submit(tuning); }
+  void submit(const std::string& code) { compilers_.submit(code); }
 
   /// The next that a compiler is done with; waits a moment where there is none.
   std::optional<CompileResult> next_compiled();
@@ -46,14 +45,14 @@ class CandidateQueue {
 
  private:
   int outstanding() const { return compilers_.pending() + static_cast<int>(ready_.size()); }
-  bool comes_first(const Tuning& tuning) const;
-  std::optional<Tuning> next_candidate();
+  bool comes_first(const std::string& code) const;
+  std::optional<std::string> next_candidate();
 
-  Strategy& strategy_;
+  SearchStrategy<std::string>& strategy_;
   CompileWorkers& compilers_;
   int most_;
-  int submitted_ = 0;         // new candidates
-  std::deque<Tuning> first_;  // before the strategy is asked
+  int submitted_ = 0;              // new candidates
+  std::deque<std::string> first_;  // before the strategy is asked
   std::set<std::string> incumbents_, warm_starts_, baselines_;
   std::deque<CompileResult> ready_;  // compiled, waiting for the device
   bool strategy_is_done_ = false;

@@ -1,7 +1,5 @@
 #include "tuner/session/contenders.hpp"
 
-#include "generator/candidates/family.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -16,10 +14,10 @@ constexpr std::size_t kMostClose = 24;  // some 35 s of racing under load
 
 }  // namespace
 
-void Contenders::add(const Tuning& tuning, CompiledKernel kernel, double time_ms, bool is_sure) {
+void Contenders::add(const std::string& code, CompiledKernel kernel, double time_ms, bool is_sure) {
   const auto place = std::upper_bound(contenders_.begin(), contenders_.end(), time_ms,
                                       [](double time, const Contender& other) { return time < other.time_ms; });
-  contenders_.insert(place, {time_ms, tuning, std::move(kernel), is_sure});
+  contenders_.insert(place, {time_ms, code, subject_.kinds(code), std::move(kernel), is_sure});
   mark_leaders();
   std::size_t rank = 0;
   std::erase_if(contenders_, [&](const Contender& contender) {
@@ -31,12 +29,11 @@ void Contenders::add(const Tuning& tuning, CompiledKernel kernel, double time_ms
 }
 
 void Contenders::mark_leaders() {
-  std::set<const Family*> families;
-  std::set<int> steps;
+  std::set<std::string> kinds;
   for (Contender& contender : contenders_) {
-    const bool of_family = families.insert(contender.tuning.family).second;
-    const bool of_steps = steps.insert(sweeps_per_launch(contender.tuning)).second;
-    contender.leads = of_family || of_steps;
+    const std::size_t before = kinds.size();
+    kinds.insert(contender.kinds.begin(), contender.kinds.end());
+    contender.leads = kinds.size() > before;
   }
 }
 
@@ -62,7 +59,7 @@ Finalists Contenders::take(int most_under_load) {
   choose(contenders_.size(),
          [this](std::size_t rank, const Contender& contender) { return rank < most_ || contender.is_sure; });
   for (const std::size_t i : chosen) {
-    finalists.candidates.emplace_back(contenders_[i].tuning, std::move(contenders_[i].kernel));
+    finalists.candidates.emplace_back(contenders_[i].code, std::move(contenders_[i].kernel));
   }
   contenders_.clear();
   return finalists;

@@ -1,41 +1,42 @@
 // The fastest candidates so far with their binaries: the finalists of the race.
 #pragma once
 
-#include "generator/candidates/tuning.hpp"
-#include "runtime/compile/compiler.hpp"
+#include "tuner/workers/worker.hpp"
 
 #include <cstddef>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace stencil_tune {
 
 struct Finalists {
-  std::vector<std::pair<Tuning, CompiledKernel>> candidates;
+  std::vector<CodedKernel> candidates;
   int under_load = 0;  ///< so many of them, from the first on, race under load too
 };
 
 /// Whoever wins in a burst often loses a run: what draws less power keeps its clocks. Under load there race all within
-/// 15 % of the fastest, and the fastest of each family and of each number of fused steps.
+/// 15 % of the fastest, and the fastest of each kind (Subject::kinds).
 class Contenders {
  public:
-  /// So many of the fastest race in bursts. under_load: whether any race under load.
-  Contenders(std::size_t most, bool under_load) : most_(most), under_load_(under_load) {}
+  /// So many of the fastest race in bursts. under_load: whether any race under load. The subject must outlive it.
+  Contenders(const Subject& subject, std::size_t most, bool under_load)
+      : subject_(subject), most_(most), under_load_(under_load) {}
 
   /// Keeps the candidate while it may be a finalist. is_sure: it is one however slow in a burst, as it won before.
-  void add(const Tuning& tuning, CompiledKernel kernel, double time_ms, bool is_sure = false);
+  void add(const std::string& code, CompiledKernel kernel, double time_ms, bool is_sure = false);
 
-  /// No more than so many race under load: the fastest and those that are sure first, then those of other families and
-  /// numbers of steps that are not far behind, then the rest within 15 %. None is left here.
+  /// No more than so many race under load: the fastest and those that are sure first, then those of other
+  /// kinds that are not far behind, then the rest within 15 %. None is left here.
   Finalists take(int most_under_load);
 
  private:
   struct Contender {
     double time_ms = 0;
-    Tuning tuning;
+    std::string code;
+    std::vector<std::string> kinds;
     CompiledKernel kernel;
     bool is_sure = false;
-    bool leads = false;  ///< the fastest of its family, or of its number of fused steps
+    bool leads = false;  ///< the fastest of one of its kinds
   };
 
   bool is_close(const Contender& contender, double factor) const {
@@ -43,6 +44,7 @@ class Contenders {
   }
   void mark_leaders();
 
+  const Subject& subject_;
   std::size_t most_;
   bool under_load_;
   std::vector<Contender> contenders_;  // fastest first

@@ -52,8 +52,8 @@ DeviceSession PredictedDevice::start() {
   return session;
 }
 
-DeviceResult PredictedDevice::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& /*plan*/) {
-  const Prediction prediction = model_.predict(tuning, kernel.resources);
+DeviceResult PredictedDevice::run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& /*plan*/) {
+  const Prediction prediction = model_.predict(parse_code(code), kernel.resources);
   DeviceResult result;
   result.occupancy = prediction.occupancy.share;
   if (!std::isfinite(prediction.time_ms)) {
@@ -65,16 +65,14 @@ DeviceResult PredictedDevice::run(const Tuning& tuning, const CompiledKernel& ke
   return result;
 }
 
-std::vector<DeviceResult> PredictedDevice::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                                const RacePlan& /*plan*/) {
+std::vector<DeviceResult> PredictedDevice::race(const std::vector<CodedKernel>& finalists, const RacePlan& /*plan*/) {
   std::vector<DeviceResult> results;
-  for (const auto& [tuning, kernel] : finalists) results.push_back(run(tuning, kernel, {}));
+  for (const auto& [candidate, kernel] : finalists) results.push_back(run(candidate, kernel, {}));
   check(finalists, results);
   return results;
 }
 
-void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                            std::vector<DeviceResult>& results) {
+void PredictedDevice::check(const std::vector<CodedKernel>& finalists, std::vector<DeviceResult>& results) {
   if (!checker_) {
     not_checked_ = "no way to run kernels on the CPU";
     return;
@@ -82,14 +80,14 @@ void PredictedDevice::check(const std::vector<std::pair<Tuning, CompiledKernel>>
   not_checked_.clear();
   std::size_t checked = 0, wrong = 0;
   for (std::size_t i = 0; i < finalists.size() && checked < kChecked && not_checked_.empty(); ++i) {
-    const Tuning& tuning = finalists[i].first;
+    const Tuning tuning = parse_code(finalists[i].first);
     const Problem small = small_problem(problem_, tuning);
     if (!is_legal({small, tuning}, limits_)) continue;
     try {
       const HostVerdict verdict = checker_(small, std::span(&tuning, 1)).front();
       ++checked;
       if (verdict.right) {
-        right_.insert(code(tuning));
+        right_.insert(finalists[i].first);
         continue;
       }
       ++wrong;

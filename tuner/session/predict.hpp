@@ -24,9 +24,8 @@ class PredictedDevice : public DeviceWorker {
   PredictedDevice(const Problem& problem, const Limits& limits, DeviceModel device, HostChecker checker);
 
   DeviceSession start() override;
-  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                 const RacePlan& plan) override;
+  DeviceResult run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) override;
+  std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) override;
 
   const PerformanceModel& model() const noexcept { return model_; }
 
@@ -34,7 +33,7 @@ class PredictedDevice : public DeviceWorker {
   std::string check_note(const std::string& winner = "") const;
 
  private:
-  void check(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, std::vector<DeviceResult>& results);
+  void check(const std::vector<CodedKernel>& finalists, std::vector<DeviceResult>& results);
 
   const Problem& problem_;
   Limits limits_;

@@ -32,7 +32,7 @@ double done_share(const Progress& progress) {
 std::vector<std::string> best_texts(const Progress& progress, bool predicted) {
   if (!progress.best) return {"no result yet"};
   const char* mark = predicted ? "~" : "";
-  return {fmt::format("best {}{:.1f} GStencil/s", mark, progress.best->gstencils),
+  return {fmt::format("best {}{:.1f} {}", mark, progress.best->gstencils, progress.best->problem.unit),
           fmt::format("({}{:.0f} % of copy)", mark, 100 * progress.best->share), progress.best->code};
 }
 

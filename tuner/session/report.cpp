@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace stencil_tune {
@@ -20,13 +21,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kIndent = "  ";  // of lines that go on
+constexpr std::string_view kUnit = "GStencil/s";
 
-const std::vector<TableColumn> kColumns{{"kernel", false}, {"GStencil/s"}, {"% of copy"}, {"winner is"},
-                                        {"registers"},     {"shared"},     {"occupancy"}, {"code", false}};
+const std::vector<TableColumn> kColumns{{"kernel", false}, {"rate"},   {"% of copy"}, {"winner is"},
+                                        {"registers"},     {"shared"}, {"occupancy"}, {"code", false}};
 constexpr std::size_t kRate = 1;
 constexpr std::size_t kComparison = 3;
 // Beside the rate, which is then a burst's, where some kernel raced under load too.
-const std::vector<TableColumn> kUnderLoad{{"sustained"}, {"W"}, {"nJ/update"}};
+const std::vector<TableColumn> kUnderLoad{{"sustained"}, {"W"}, {"energy"}};
+constexpr std::size_t kEnergy = 2;
+
+/// Energy of one of what a rate counts in billions.
+std::string energy_unit(std::string_view rate_unit) {
+  if (rate_unit == "GStencil/s") return "nJ/update";
+  return fmt::format("nJ/{}", rate_unit.substr(rate_unit.starts_with('G') ? 1 : 0, rate_unit.find('/') - 1));
+}
 
 std::string shared_text(std::int64_t bytes) {
   return bytes < 1024 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1024);
@@ -60,9 +69,16 @@ std::vector<std::string> row_cells(const ReportRow& row, double winner, bool pre
           trial.code};
 }
 
-bool raced_under_load(const Report& report) {
-  return std::any_of(report.rows.begin(), report.rows.end(),
+bool raced_under_load(std::span<const ReportRow> rows) {
+  return std::any_of(rows.begin(), rows.end(),
                      [](const ReportRow& row) { return row.trial && row.trial->sustained_gstencils > 0; });
+}
+
+const ReportRow* leading_row(std::span<const ReportRow> rows) {
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const ReportRow& r) {
+    return (r.name == kWinner || r.name == kBestPredicted) && r.trial;
+  });
+  return row == rows.end() ? nullptr : &*row;
 }
 
 /// Empty where it did not race so, or where there is no NVML.
@@ -76,28 +92,36 @@ std::vector<std::string> load_cells(const TrialRecord& trial) {
 /// Of a compiler's log, which has many lines.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string table(const Report& report, const Terminal& terminal) {
+}  // namespace
+
+std::string rows_table(std::span<const ReportRow> report_rows, std::string_view unit, bool predicted,
+                       const Terminal& terminal) {
   std::vector<std::vector<std::string>> rows;
-  const bool under_load = raced_under_load(report);
-  for (const ReportRow& row : report.rows) {
+  const bool under_load = raced_under_load(report_rows);
+  const ReportRow* const leader = leading_row(report_rows);
+  for (const ReportRow& row : report_rows) {
     if (!row.trial) continue;
-    rows.push_back(row_cells(row, winner_rate(report), report.predicted));
+    rows.push_back(row_cells(row, leader == nullptr ? 0 : leader->trial->gstencils, predicted));
     if (!under_load) continue;
     const auto cells = load_cells(*row.trial);
     rows.back().insert(rows.back().begin() + kRate + 1, cells.begin(), cells.end());
   }
-  for (const ReportRow& row : report.rows) {
+  for (const ReportRow& row : report_rows) {
     if (!row.trial) rows.push_back({row.name, "n/a: " + first_line(row.reason)});
   }
   std::vector<TableColumn> columns = kColumns;
-  if (leading_row(report) && leading_row(report)->name == kBestPredicted) columns[kComparison].title = "best is";
+  columns[kRate].title = unit;
+  if (leader != nullptr && leader->name == kBestPredicted) columns[kComparison].title = "best is";
   if (under_load) {
-    columns[kRate].title = "GStencil/s: burst";
+    columns[kRate].title += ": burst";
     columns.insert(columns.begin() + kRate + 1, kUnderLoad.begin(), kUnderLoad.end());
+    columns[kRate + 1 + kEnergy].title = energy_unit(unit);
   }
   const auto style = [&](std::size_t row) { return rows[row][0] == kWinner ? Style::winner : Style::plain; };
   return text_table(columns, rows, {"  ", terminal, style});
 }
+
+namespace {
 
 std::string device_line(const Report& report) {
   const double ceiling = report.device.ceiling_gbs;
@@ -148,7 +172,7 @@ std::string bandwidth_note(const Report& report) {
 std::string nanojoules_text(double nanojoules) { return fmt::format("{:.3g}", nanojoules); }
 
 std::string rates_text(const TrialRecord& trial) {
-  const std::string rate = fmt::format("{}{:.1f} GStencil/s", trial.predicted ? "~" : "", trial.gstencils);
+  const std::string rate = fmt::format("{}{:.1f} {}", trial.predicted ? "~" : "", trial.gstencils, trial.problem.unit);
   if (trial.predicted) return rate;
   if (trial.sustained_gstencils > 0) {
     return fmt::format("{} in a burst, {:.1f} sustained", rate, trial.sustained_gstencils);
@@ -158,9 +182,10 @@ std::string rates_text(const TrialRecord& trial) {
 
 std::string load_text(const TrialRecord& trial) {
   if (trial.sustained_gstencils <= 0) return "";
-  std::string text = fmt::format("{:.1f} GStencil/s under continuous load", trial.sustained_gstencils);
+  std::string text = fmt::format("{:.1f} {} under continuous load", trial.sustained_gstencils, trial.problem.unit);
   if (trial.watts > 0) {
-    text += fmt::format(", {:.0f} W, {} nJ an update", trial.watts, nanojoules_text(trial.nanojoules));
+    text += fmt::format(", {:.0f} W, {} {}", trial.watts, nanojoules_text(trial.nanojoules),
+                        trial.problem.kind == SubjectKind::stencil ? "nJ an update" : energy_unit(trial.problem.unit));
   }
   return text;
 }
@@ -196,12 +221,7 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
-const ReportRow* leading_row(const Report& report) {
-  const auto row = std::find_if(report.rows.begin(), report.rows.end(), [](const ReportRow& r) {
-    return (r.name == kWinner || r.name == kBestPredicted) && r.trial;
-  });
-  return row == report.rows.end() ? nullptr : &*row;
-}
+const ReportRow* leading_row(const Report& report) { return leading_row(std::span(report.rows)); }
 
 Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted,
                    std::optional<WinnerRecord> known) {
@@ -236,7 +256,8 @@ std::string format_report(const Report& report, const Terminal& terminal) {
   const auto fitted = [&](const std::string& lines) {
     return wrap_lines(printable_lines(lines), terminal.columns, kIndent);
   };
-  return fitted(text) + "\n" + table(report, terminal) + (notes.empty() ? "" : "\n") + fitted(notes);
+  return fitted(text) + "\n" + rows_table(report.rows, kUnit, report.predicted, terminal) +
+         (notes.empty() ? "" : "\n") + fitted(notes);
 }
 
 std::string json_text(const Json& json) { return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }

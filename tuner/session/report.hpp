@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -34,6 +36,10 @@ struct Report {
 
 /// The row that the others are compared with: "winner", or "best predicted" where the winner is known and measured.
 const ReportRow* leading_row(const Report& report);
+
+/// The rows as a table, rates in the unit. Predicted figures carry a "~".
+std::string rows_table(std::span<const ReportRow> rows, std::string_view unit, bool predicted,
+                       const Terminal& terminal);
 
 /// Winner and baselines of a session.
 Report make_report(const Problem& problem, const PlatformKey& platform, const SessionResult& result, bool predicted,

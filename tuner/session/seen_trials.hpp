@@ -2,8 +2,6 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "generator/candidates/textbook.hpp"
-#include "generator/candidates/tuning.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/session.hpp"
 
@@ -16,33 +14,33 @@ namespace stencil_tune {
 
 class SeenTrials {
  public:
-  /// `problem` must outlive this. single_steps_gstencils: as SessionOptions say.
-  explicit SeenTrials(const Problem& problem, double single_steps_gstencils = 0)
-      : problem_(problem), single_steps_gstencils_(single_steps_gstencils) {}
+  /// `subject` must outlive this. single_steps_gstencils: as SessionOptions say.
+  explicit SeenTrials(const Subject& subject, double single_steps_gstencils = 0)
+      : subject_(subject), single_steps_gstencils_(single_steps_gstencils) {}
 
   /// In place of what spoke for its code before.
   void add(const TrialRecord& trial) { by_code_[trial.code] = trial; }
 
-  bool contains(const Tuning& tuning) const { return by_code_.contains(code(tuning)); }
+  bool contains(const std::string& code) const { return by_code_.contains(code); }
 
   /// Median of a known trial, ms.
   double median_ms(const std::string& code) const { return by_code_.at(code).timing.median_ms; }
 
-  /// GStencil/s of the kernel alone; 0: not known.
-  double rate_of(const Tuning& tuning) const;
+  /// Of the kernel alone; 0: not known.
+  double rate_of(const std::string& code) const;
 
   /// What the rate of the whole run follows from, for a trial of the plan's fused steps. Single steps go at the rate of
   /// the fastest kernel of one step.
   PlanRates rates_beside(const RunPlan& plan, const TrialRecord& fused) const;
 
-  /// GStencil/s of the naive kernel among the baselines; 0: not known.
-  double naive_rate(std::span<const Baseline> baselines) const;
+  /// Of the naive kernel among the baselines; 0: not known.
+  double naive_rate(std::span<const NamedCandidate> baselines) const;
 
   /// A row for each, with the trial or why there is none.
-  std::vector<BaselineResult> baseline_results(std::span<const Baseline> baselines) const;
+  std::vector<BaselineResult> baseline_results(std::span<const NamedCandidate> baselines) const;
 
  private:
-  const Problem& problem_;
+  const Subject& subject_;
   double single_steps_gstencils_;
   std::map<std::string, TrialRecord> by_code_;
 };

@@ -1,6 +1,5 @@
 #include "tuner/session/session.hpp"
 
-#include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
@@ -26,8 +25,8 @@ constexpr std::size_t kIncumbents = 3;
 constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
-bool races_under_load(const Problem& problem, const SessionOptions& options) {
-  return !options.predicted && (problem.steps > 1 || options.objective == Objective::energy);
+bool races_under_load(const Subject& subject, const SessionOptions& options) {
+  return !options.predicted && (subject.steps() > 1 || options.objective == Objective::energy);
 }
 
 class Session {
@@ -37,17 +36,18 @@ class Session {
         options_(options),
         trials_(parts.database),
         winners_(parts.database),
-        context_{parts.problem,
+        context_{parts.subject,
                  parts.platform,
                  0,
                  options.predicted,
                  utc_now(),
-                 std::string(name(race_objective(options.objective, parts.problem, options.predicted)))},
-        contenders_(static_cast<std::size_t>(options.finalists), races_under_load(parts.problem, options)),
+                 std::string(name(race_objective(options.objective, parts.subject.steps(), options.predicted)))},
+        contenders_(parts.subject, static_cast<std::size_t>(options.finalists),
+                    races_under_load(parts.subject, options)),
         queue_(parts.strategy, parts.compilers, options.max_trials),
-        seen_(parts.problem, options.single_steps_gstencils),
-        time_(parts.clock, options.budget_s, parts.problem.steps > 1 && !options.predicted,
-              races_under_load(parts.problem, options)) {}
+        seen_(parts.subject, options.single_steps_gstencils),
+        time_(parts.clock, options.budget_s, parts.subject.steps() > 1 && !options.predicted,
+              races_under_load(parts.subject, options)) {}
 
   SessionResult run() {
     look_through_earlier_trials();
@@ -66,7 +66,7 @@ class Session {
     for (const TrialRecord& trial : trials_.find({.problem = context_key(), .gpu = parts_.platform.gpu})) {
       if (deserves_another_try(trial.outcome)) tried_again_.insert(trial.code);
       if (trial.outcome != Outcome::ok || cannot_run_.contains(trial.code)) continue;
-      auto objection = objection_to(trial, parts_.problem);
+      auto objection = parts_.subject.objection_to(trial);
       if (!objection) continue;
       cannot_run_.insert(trial.code);
       result_.passed_over.push_back(std::move(*objection));
@@ -79,14 +79,14 @@ class Session {
     std::erase_if(known, [&](const TrialRecord& trial) { return cannot_run_.contains(trial.code); });
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
-      parts_.strategy.report(parse_code(trial.code), score(trial));
+      parts_.strategy.report(trial.code, score(trial));
       seen_.add(trial);
     }
     // The incumbents: they are compiled anew, because the race needs their binaries.
     const auto ranking = ranked_codes(known);
     if (!ranking.empty()) best_ = ranking.front();
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
-      queue_.add_incumbent(parse_code(ranking[i].code));
+      queue_.add_incumbent(ranking[i].code);
     }
     const auto winner = choose_winner(known, context_.objective);
     if (!winner || winner->sustained_gstencils <= 0) return;
@@ -94,16 +94,16 @@ class Session {
     if (std::none_of(ranking.begin(),
                      ranking.begin() + static_cast<std::ptrdiff_t>(std::min(kIncumbents, ranking.size())),
                      [&](const TrialRecord& trial) { return trial.code == won_before_; })) {
-      queue_.add_incumbent(parse_code(won_before_));
+      queue_.add_incumbent(won_before_);
     }
   }
 
   void queue_first_candidates() {
-    for (const Tuning& tuning : parts_.warm_starts) {
-      if (!seen_.contains(tuning)) queue_.add_warm_start(tuning);
+    for (const std::string& candidate : parts_.warm_starts) {
+      if (!seen_.contains(candidate)) queue_.add_warm_start(candidate);
     }
-    for (const Baseline& baseline : parts_.baselines) {
-      if (baseline.tuning) queue_.add_baseline(*baseline.tuning, seen_.contains(*baseline.tuning));
+    for (const NamedCandidate& baseline : parts_.baselines) {
+      if (baseline.code) queue_.add_baseline(*baseline.code, seen_.contains(*baseline.code));
     }
   }
 
@@ -140,43 +140,42 @@ class Session {
   bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && time_.may_go_beyond(); }
 
   void handle(CompileResult& compiled) {
-    const std::string candidate = code(compiled.tuning);
+    const std::string& candidate = compiled.code;
     if (deserves_another_try(compiled.outcome) && tried_again_.insert(candidate).second) {
       if (!queue_.is_incumbent(candidate)) note_failure(failed_trial(context_, compiled));
-      queue_.submit(compiled.tuning);
+      queue_.submit(candidate);
       return;
     }
     if (queue_.take_incumbent(candidate)) {
       if (compiled.outcome == Outcome::ok) {
-        contenders_.add(compiled.tuning, std::move(compiled.kernel), seen_.median_ms(candidate),
-                        candidate == won_before_);
+        contenders_.add(candidate, std::move(compiled.kernel), seen_.median_ms(candidate), candidate == won_before_);
       }
       return;
     }
     if (compiled.outcome != Outcome::ok) {
-      finish(compiled.tuning, failed_trial(context_, compiled), false);
+      finish(failed_trial(context_, compiled), false);
       return;
     }
     const DeviceResult timed = time(compiled);
     if (was_stopped(timed)) return;
-    TrialRecord trial = device_trial(context_, compiled.tuning, compiled.kernel, timed);
+    TrialRecord trial = device_trial(context_, candidate, compiled.kernel, timed);
     if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
       note_failure(std::move(trial));
-      queue_.submit(compiled.tuning);
+      queue_.submit(candidate);
       return;
     }
     const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
-    finish(compiled.tuning, std::move(trial), timed.dropped);
-    if (contends) contenders_.add(compiled.tuning, std::move(compiled.kernel), timed.timing.median_ms);
+    finish(std::move(trial), timed.dropped);
+    if (contends) contenders_.add(candidate, std::move(compiled.kernel), timed.timing.median_ms);
   }
 
   DeviceResult time(const CompileResult& compiled) {
     MeasurePlan plan;
     plan.drop_factor = kDropFactor;
     // Baselines stand in the final table: they are timed to the end however slow they are.
-    if (!queue_.is_baseline(compiled.tuning) && best_) plan.best_ms = best_->timing.median_ms;
+    if (!queue_.is_baseline(compiled.code) && best_) plan.best_ms = best_->timing.median_ms;
     const double before = parts_.clock.seconds();
-    DeviceResult timed = parts_.device.run(compiled.tuning, compiled.kernel, plan);
+    DeviceResult timed = parts_.device.run(compiled.code, compiled.kernel, plan);
     result_.device_seconds += parts_.clock.seconds() - before;
     lost_in_a_row_ = timed.outcome == Outcome::device_lost ? lost_in_a_row_ + 1 : 0;
     return timed;
@@ -189,12 +188,12 @@ class Session {
     seen_.add(trial);
   }
 
-  void finish(const Tuning& tuning, TrialRecord trial, bool dropped) {
+  void finish(TrialRecord trial, bool dropped) {
     const bool ok = trial.outcome == Outcome::ok;
     trial.id = store(trial);
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
-    parts_.strategy.report(tuning, score(trial));
+    parts_.strategy.report(trial.code, score(trial));
     if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_.add(trial);
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
@@ -209,16 +208,16 @@ class Session {
   // ---- the race
 
   // The finalists' rates are those of whole runs: what their fused steps leave over is timed as well.
-  void time_remainders(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists) {
+  void time_remainders(const std::vector<CodedKernel>& finalists) {
     std::set<std::string> wanted;
-    for (const auto& [tuning, kernel] : finalists) {
-      const auto remainder = plan_of(tuning).remainder;
-      if (options_.predicted || !remainder || seen_.contains(*remainder)) continue;
-      if (wanted.insert(code(*remainder)).second) queue_.submit(*remainder);
+    for (const auto& [candidate, kernel] : finalists) {
+      const auto remainder = plan_of(candidate).remainder;
+      if (options_.predicted || !remainder || seen_.contains(code(*remainder))) continue;
+      if (wanted.insert(code(*remainder)).second) queue_.submit(code(*remainder));
     }
     while (!wanted.empty() && !parts_.stop && !time_.is_spent()) {
       if (auto compiled = queue_.next_compiled()) {
-        wanted.erase(code(compiled->tuning));
+        wanted.erase(compiled->code);
         handle(*compiled);
       } else {
         parts_.observer.idle(progress(Progress::Phase::searching));
@@ -226,7 +225,9 @@ class Session {
     }
   }
 
-  RunPlan plan_of(const Tuning& tuning) const { return plan_run(parts_.problem, tuning, result_.device.device.limits); }
+  RunPlan plan_of(const std::string& candidate) const {
+    return parts_.subject.plan(candidate, result_.device.device.limits);
+  }
 
   void race() {
     RacePlan plan = options_.race;  // Remainders may take of the time under load.
@@ -255,11 +256,11 @@ class Session {
     return most;
   }
 
-  void record_raced(const Tuning& tuning, const CompiledKernel& kernel, const DeviceResult& timed) {
-    TrialRecord trial = device_trial(context_, tuning, kernel, timed);
+  void record_raced(const std::string& candidate, const CompiledKernel& kernel, const DeviceResult& timed) {
+    TrialRecord trial = device_trial(context_, candidate, kernel, timed);
     const bool ok = trial.outcome == Outcome::ok;
     if (trial.raced) {
-      const RunPlan plan = plan_of(tuning);
+      const RunPlan plan = plan_of(candidate);
       rate_whole_run(trial, plan, seen_.rates_beside(plan, trial));
     }
     if (!options_.predicted || !ok) trial.id = store(trial);  // a model says nothing new
@@ -274,9 +275,10 @@ class Session {
   // ---- afterwards
 
   SessionResult conclude() {
-    if (const auto winner = winners_.settle(context_key(), parts_.platform.gpu,
-                                            race_objective(options_.objective, parts_.problem, options_.predicted),
-                                            naive_gstencils(), cannot_run_)) {
+    if (const auto winner =
+            winners_.settle(context_key(), parts_.platform.gpu,
+                            race_objective(options_.objective, parts_.subject.steps(), options_.predicted),
+                            naive_gstencils(), cannot_run_)) {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     result_.best = best_;
@@ -286,7 +288,7 @@ class Session {
   }
 
   bool was_stopped(const DeviceResult& timed) const { return parts_.stop && timed.outcome == Outcome::worker_killed; }
-  ProblemKey context_key() const { return problem_key(parts_.problem); }
+  ProblemKey context_key() const { return parts_.subject.key(); }
 
   double naive_gstencils() const { return seen_.naive_rate(parts_.baselines); }
   std::int64_t store(const TrialRecord& trial) { return trials_.insert(trial, naive_gstencils()).id; }
@@ -324,8 +326,8 @@ class Session {
 
 }  // namespace
 
-Objective race_objective(Objective asked, const Problem& problem, bool predicted) {
-  const bool is_burst = asked == Objective::time && problem.steps == 1;
+Objective race_objective(Objective asked, int steps, bool predicted) {
+  const bool is_burst = asked == Objective::time && steps == 1;
   return is_burst || predicted ? Objective::burst : asked;
 }
 

@@ -3,9 +3,8 @@
 
 #include "db/database.hpp"
 #include "db/records.hpp"
-#include "generator/candidates/textbook.hpp"
 #include "tuner/measure/clock.hpp"
-#include "tuner/search/search.hpp"
+#include "tuner/search/strategy.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <atomic>
@@ -18,14 +17,14 @@
 
 namespace stencil_tune {
 
-/// By what a race can rank the problem's candidates: sweeps race in bursts, and predictions know nothing else.
-Objective race_objective(Objective asked, const Problem& problem, bool predicted);
+/// By what a race can rank candidates for so many steps: sweeps race in bursts, and predictions know nothing else.
+Objective race_objective(Objective asked, int steps, bool predicted);
 
 struct SessionOptions {
   double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
   int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
-  RacePlan race{};  ///< but for how many race under load, which follows from the problem, the objective and the budget
+  RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;
   bool predicted = false;             ///< the device worker is a model: trials are stored as predicted
   double single_steps_gstencils = 0;  ///< of what makes single steps beside the candidates; 0: nothing is known
@@ -81,23 +80,30 @@ struct SessionResult {
   double device_seconds = 0;  ///< of them the device worker was at work
 };
 
+/// What is compared with the winner. `code` is empty where there is none, with the reason.
+struct NamedCandidate {
+  std::string name;
+  std::optional<std::string> code;
+  std::string reason;
+};
+
 /// Everything a session works with; all must outlive it.
 struct SessionParts {
-  const Problem& problem;
+  const Subject& subject;
   PlatformKey platform;
-  Strategy& strategy;
+  SearchStrategy<std::string>& strategy;
   CompileWorkers& compilers;
   DeviceWorker& device;
   Database& database;
   const Clock& clock;
   SessionObserver& observer;
-  const std::atomic<bool>& stop;      ///< set by a signal handler: finish the trial at hand and end
-  std::vector<Baseline> baselines;    ///< what stands beside the winner whatever its rank
-  std::vector<Tuning> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
+  const std::atomic<bool>& stop;           ///< set by a signal handler: finish the trial at hand and end
+  std::vector<NamedCandidate> baselines;   ///< what stands beside the winner whatever its rank
+  std::vector<std::string> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
 };
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
-/// Known trials of the same problem and GPU that are not stale are told to the strategy and not repeated; the best of
+/// Known trials of the same subject and GPU that are not stale are told to the strategy and not repeated; the best of
 /// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. One whose
 /// compiler was killed or ran out of time is compiled once more, in this session or the next. Each finished trial is on
 /// disk before the next one starts. A session that is stopped does not race: what it found races in the next one.

@@ -1,6 +1,7 @@
 #include "tuner/session/stage_by_stage.hpp"
 
 #include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> sta
   whole.id = 0;
   whole.problem = problem_key(step);
   whole.plan.clear();
-  whole.gstencils = kernel_rate(step, whole.timing);
+  whole.gstencils = kernel_rate(StencilSubject(step), whole.timing);
   const double rate_gbs = minimal_traffic_bytes(step) / whole.timing.median_ms / 1e6;
   whole.share = whole.ceiling_gbs > 0 ? rate_gbs / whole.ceiling_gbs : 0;
   return whole;

@@ -1,20 +1,18 @@
 #include "tuner/session/trial_record.hpp"
 
 #include "db/winner_choice.hpp"
-#include "generator/kernel/launch.hpp"
-#include "generator/kernel/signature.hpp"
 
 #include <limits>
 
 namespace stencil_tune {
 namespace {
 
-TrialRecord common(const TrialContext& context, const Tuning& tuning) {
+TrialRecord common(const TrialContext& context, const std::string& code) {
   TrialRecord record;
-  record.problem = problem_key(context.problem);
+  record.problem = context.subject.key();
   record.platform = context.platform;
-  record.platform.template_signature = template_signature(tuning);
-  record.code = code(tuning);
+  record.platform.template_signature = context.subject.signature(code);
+  record.code = code;
   record.ceiling_gbs = context.ceiling_gbs;
   record.predicted = context.predicted;
   record.session = context.session;
@@ -23,22 +21,9 @@ TrialRecord common(const TrialContext& context, const Tuning& tuning) {
 
 }  // namespace
 
-ProblemKey problem_key(const Problem& problem) {
-  ProblemKey key;
-  key.stencil_key = stencil_key(problem.stencil);
-  key.stencil_name = problem.stencil.name;
-  key.stage = problem.stage;
-  key.type = problem.type;
-  key.boundaries = problem.boundaries;
-  key.extents = problem.extents;
-  key.pitch = problem.pitch;
-  key.steps = problem.steps;
-  return key;
-}
-
-double kernel_rate(const Problem& problem, const Timing& timing) {
+double kernel_rate(const Subject& subject, const Timing& timing) {
   if (!(timing.median_ms > 0)) return 0;
-  return static_cast<double>(updated_box(problem).cells()) / timing.median_ms / 1e6;
+  return subject.work() / timing.median_ms / 1e6;
 }
 
 double score(const TrialRecord& trial) {
@@ -47,21 +32,20 @@ double score(const TrialRecord& trial) {
 }
 
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled) {
-  TrialRecord record = common(context, compiled.tuning);
+  TrialRecord record = common(context, compiled.code);
   record.outcome = compiled.outcome;
   record.message = compiled.message;
   return record;
 }
 
-TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, const CompiledKernel& kernel,
+TrialRecord device_trial(const TrialContext& context, const std::string& code, const CompiledKernel& kernel,
                          const DeviceResult& result) {
-  TrialRecord record = common(context, tuning);
+  TrialRecord record = common(context, code);
   record.outcome = result.outcome;
   record.message = result.outcome == Outcome::ok ? "" : result.message;
   record.registers = kernel.resources.registers;
   record.spill_bytes = kernel.resources.spill_bytes;
-  const LaunchGeometry geometry = launch_geometry({context.problem, tuning}, updated_box(context.problem));
-  record.shared_bytes = static_cast<std::int64_t>(geometry.shared_bytes) + kernel.resources.static_shared;
+  record.shared_bytes = static_cast<std::int64_t>(context.subject.shared_bytes(code)) + kernel.resources.static_shared;
   record.occupancy = result.occupancy;
   if (result.outcome != Outcome::ok) return record;
 
@@ -74,13 +58,13 @@ TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, cons
   record.throttle = result.clocks.throttle;
   record.timing = result.timing;
   const double seconds = result.timing.median_ms / 1e3;
-  record.gstencils = kernel_rate(context.problem, result.timing);
+  record.gstencils = kernel_rate(context.subject, result.timing);
   if (result.sustained_ms > 0) {
     record.sustained_gstencils = record.gstencils * result.timing.median_ms / result.sustained_ms;
     record.watts = result.watts;
     record.nanojoules = result.watts / record.sustained_gstencils;
   }
-  const double rate_gbs = minimal_traffic_bytes(context.problem) / seconds / 1e9;
+  const double rate_gbs = context.subject.least_bytes() / seconds / 1e9;
   record.share = context.ceiling_gbs > 0 ? rate_gbs / context.ceiling_gbs : 0;
   return record;
 }

@@ -2,18 +2,15 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "generator/stencil/problem.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <string>
 
 namespace stencil_tune {
 
-ProblemKey problem_key(const Problem& problem);
-
 /// What all trials of a session have in common.
 struct TrialContext {
-  const Problem& problem;
+  const Subject& subject;
   PlatformKey platform;  ///< each trial adds the signature of its own template
   double ceiling_gbs = 0;
   bool predicted = false;
@@ -21,8 +18,8 @@ struct TrialContext {
   std::string objective = "burst";  ///< that its race ranks by, as TrialRecord has it
 };
 
-/// GStencil/s of a kernel whose sweep takes that long; 0 for none.
-double kernel_rate(const Problem& problem, const Timing& timing);
+/// Of a kernel whose sweep takes that long, as TrialRecord::gstencils; 0 for none.
+double kernel_rate(const Subject& subject, const Timing& timing);
 
 /// What a strategy learns of a trial: ms a sweep; infinite where it is not right, or was not verified.
 double score(const TrialRecord& trial);
@@ -31,7 +28,7 @@ double score(const TrialRecord& trial);
 TrialRecord failed_trial(const TrialContext& context, const CompileResult& compiled);
 
 /// A candidate that did, however it ended there.
-TrialRecord device_trial(const TrialContext& context, const Tuning& tuning, const CompiledKernel& kernel,
+TrialRecord device_trial(const TrialContext& context, const std::string& code, const CompiledKernel& kernel,
                          const DeviceResult& result);
 
 }  // namespace stencil_tune

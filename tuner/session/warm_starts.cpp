@@ -2,7 +2,7 @@
 
 #include "runtime/library/lookup.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <algorithm>
 #include <optional>

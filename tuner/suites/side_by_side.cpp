@@ -9,6 +9,7 @@
 #include "tuner/commands/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/suites/verified_race.hpp"
 
 #include <fmt/format.h>
@@ -30,15 +31,15 @@ constexpr std::chrono::milliseconds kPollInterval{200};
 
 using Compiled = std::map<std::string, CompileResult>;
 
-Compiled compile_all(const Problem& problem, const WorkerOptions& options, const std::vector<Tuning>& tunings) {
-  const auto workers = start_compile_workers(problem, options);
+Compiled compile_all(const Subject& subject, const WorkerOptions& options, const std::vector<Tuning>& tunings) {
+  const auto workers = start_compile_workers(subject, options);
   std::set<std::string> submitted;
   for (const Tuning& tuning : tunings) {
-    if (submitted.insert(code(tuning)).second) workers->submit(tuning);
+    if (submitted.insert(code(tuning)).second) workers->submit(code(tuning));
   }
   Compiled compiled;
   while (workers->pending() > 0) {
-    if (auto result = workers->poll(kPollInterval)) compiled[code(result->tuning)] = std::move(*result);
+    if (auto result = workers->poll(kPollInterval)) compiled[result->code] = std::move(*result);
   }
   return compiled;
 }
@@ -46,7 +47,7 @@ Compiled compile_all(const Problem& problem, const WorkerOptions& options, const
 std::optional<TrialRecord> known_winner(const Problem& problem, const Target& target, Objective objective,
                                         Database& database) {
   const auto known =
-      WinnerStore(database).find(problem_key(problem), target.gpu(), race_objective(objective, problem, false));
+      WinnerStore(database).find(problem_key(problem), target.gpu(), race_objective(objective, problem.steps, false));
   if (!known || known->trial.predicted || is_stale(known->trial) || objection_to(known->trial, problem)) return {};
   return known->trial;
 }
@@ -76,7 +77,7 @@ constexpr const char* kOneSweep = "one sweep";
 class SideBySide {
  public:
   SideBySide(const Problem& problem, const Target& target, std::uint64_t seed)
-      : problem_(problem), context_{problem, platform_of(target), 0, false, ""} {
+      : problem_(problem), subject_(problem), context_{subject_, platform_of(target), 0, false, ""} {
     options_.device = target.device->uuid;
     options_.architecture = target.architecture;
     options_.seed = seed;
@@ -96,9 +97,9 @@ class SideBySide {
     for (const Baseline& baseline : baselines) {
       if (baseline.tuning) all.push_back(*baseline.tuning);
     }
-    compiled_ = compile_all(problem_, options_, all);
+    compiled_ = compile_all(subject_, options_, all);
 
-    device_ = start_device_worker(problem_, options_);
+    device_ = start_device_worker(subject_, options_);
     report_ = {&problem_, device_->start(), context_.platform, false, {}, {}, false};
     context_.ceiling_gbs = report_.device.ceiling_gbs;
 
@@ -126,7 +127,7 @@ class SideBySide {
     for (const Tuning& tuning : blocks) {
       const CompileResult& compiled = compiled_.at(code(tuning));
       if (compiled.outcome != Outcome::ok) continue;
-      const DeviceResult result = device_->run(tuning, compiled.kernel, plan);
+      const DeviceResult result = device_->run(code(tuning), compiled.kernel, plan);
       if (result.outcome != Outcome::ok) continue;
       by_time.emplace(result.timing.median_ms, tuning);
       plan.best_ms = by_time.begin()->first;
@@ -141,7 +142,7 @@ class SideBySide {
   void add(const std::string& name, const Tuning& tuning) {
     const CompileResult& compiled = compiled_.at(code(tuning));
     if (compiled.outcome == Outcome::ok) {
-      contestants_.push_back({name, tuning, compiled.kernel});
+      contestants_.push_back({name, code(tuning), compiled.kernel});
     } else {
       report_.rows.push_back({name, std::nullopt, compiled.message});
     }
@@ -165,7 +166,7 @@ class SideBySide {
       const auto& [contestant, result] = std::tie(race.right[i], race.results[i]);
       ReportRow row{contestant.name, std::nullopt, result.message};
       if (result.raced && result.outcome == Outcome::ok) {
-        row.trial = device_trial(context_, contestant.tuning, contestant.kernel, result);
+        row.trial = device_trial(context_, contestant.code, contestant.kernel, result);
       }
       const bool same_name = !rows.empty() && rows.back().name == row.name;
       if (!same_name) {
@@ -192,6 +193,7 @@ class SideBySide {
   }
 
   const Problem& problem_;
+  StencilSubject subject_;
   TrialContext context_;
   WorkerOptions options_;
   RunPlan plan_;

@@ -16,11 +16,11 @@ constexpr MeasurePlan kShortLook{.first_look_ms = 0, .cap_ms = 0};
 
 VerifiedRace race_right_ones(DeviceWorker& device, std::vector<Contestant> contestants, const RacePlan& plan) {
   VerifiedRace race;
-  std::vector<std::pair<Tuning, CompiledKernel>> finalists;
+  std::vector<CodedKernel> finalists;
   for (Contestant& contestant : contestants) {
-    const DeviceResult alone = device.run(contestant.tuning, contestant.kernel, kShortLook);
+    const DeviceResult alone = device.run(contestant.code, contestant.kernel, kShortLook);
     if (alone.outcome == Outcome::ok) {
-      finalists.emplace_back(contestant.tuning, contestant.kernel);
+      finalists.emplace_back(contestant.code, contestant.kernel);
       race.right.push_back(std::move(contestant));
     } else {
       const std::string why = fmt::format("{}: {}", name(alone.outcome), alone.message);

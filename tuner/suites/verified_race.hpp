@@ -12,7 +12,7 @@ namespace stencil_tune {
 /// A kernel that is to race, and the name of its row.
 struct Contestant {
   std::string name;
-  Tuning tuning;
+  std::string code;
   CompiledKernel kernel;
 };
 

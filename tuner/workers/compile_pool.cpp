@@ -30,8 +30,8 @@ CompilePool::CompilePool(Message opening, int width, std::chrono::milliseconds d
   }
 }
 
-void CompilePool::submit(const Tuning& tuning) {
-  queue_.push_back(tuning);
+void CompilePool::submit(const std::string& code) {
+  queue_.push_back(code);
   hand_out();
 }
 
@@ -69,7 +69,7 @@ void CompilePool::hand_out() {
     slot.job = queue_.front();
     queue_.pop_front();
     slot.deadline = Clock::now() + deadline_;
-    if (!slot.child->send({{"tuning", *slot.job}}, slot.deadline)) {
+    if (!slot.child->send({{"candidate", *slot.job}}, slot.deadline)) {
       give_up(slot, Outcome::worker_killed, "the compiler process ended before the job: ");
     }
   }
@@ -118,12 +118,12 @@ int usable_cores() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // more cores than cpu_set_t counts
 }
 
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+std::unique_ptr<CompileWorkers> start_compile_workers(const Subject& subject, const WorkerOptions& options,
                                                       const WorkerTies& ties) {
   WorkerOptions resolved = options;
   if (resolved.architecture.empty()) resolved.architecture = find_device(options.device).architecture;
   return std::make_unique<CompilePool>(
-      Message{{"problem", problem}, {"options", resolved}},
+      Message{{"subject", subject.message()}, {"options", resolved}},
       options.compile_width > 0 ? options.compile_width : usable_cores(),
       std::chrono::milliseconds(static_cast<std::int64_t>(options.compile_deadline_s * 1000)),
       own_command("internal-compile-worker"), ties.stop);

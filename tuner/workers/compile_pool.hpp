@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace stencil_tune {
@@ -23,7 +24,7 @@ class CompilePool : public CompileWorkers {
               const std::atomic<bool>* stop = nullptr);
 
   int width() const override { return static_cast<int>(slots_.size()); }
-  void submit(const Tuning& tuning) override;
+  void submit(const std::string& code) override;
   int pending() const override;
   std::optional<CompileResult> poll(std::chrono::milliseconds wait) override;
 
@@ -32,7 +33,7 @@ class CompilePool : public CompileWorkers {
 
   struct Slot {
     std::optional<ChildProcess> child;
-    std::optional<Tuning> job;
+    std::optional<std::string> job;  ///< a candidate
     Clock::time_point deadline{};
   };
 
@@ -46,7 +47,7 @@ class CompilePool : public CompileWorkers {
   std::chrono::milliseconds deadline_;
   WorkerCommand command_;
   std::vector<Slot> slots_;
-  std::deque<Tuning> queue_;
+  std::deque<std::string> queue_;
   std::deque<CompileResult> ready_;
 };
 

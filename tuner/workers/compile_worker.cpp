@@ -28,11 +28,12 @@ void limit_memory(std::uint64_t bytes) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
-CompileResult compile(Compiler& compiler, const Problem& problem, const WorkerOptions& options, const Tuning& tuning) {
+CompileResult compile(Compiler& compiler, const Subject& subject, const WorkerOptions& options,
+                      const std::string& code) {
   CompileResult result;
-  result.tuning = tuning;
+  result.code = code;
   try {
-    result.kernel = compiler.compile(generate({problem, tuning}), options.architecture);
+    result.kernel = compiler.compile(subject.source(code), options.architecture);
   } catch (const std::bad_alloc&) {
     result.outcome = Outcome::compile_failed;
     result.message = fmt::format("compiling it takes more than {:.3g} GiB of memory",
@@ -55,13 +56,13 @@ int compile_worker_main(const std::function<std::unique_ptr<Compiler>()>& open_c
   try {
     const std::optional<Message> opening = parent.receive();
     if (!opening) return 0;
-    const auto problem = opening->at("problem").get<Problem>();
+    const std::unique_ptr<Subject> subject = read_subject(opening->at("subject"));
     const auto options = opening->at("options").get<WorkerOptions>();
     const std::unique_ptr<Compiler> compiler = open_compiler();
     limit_memory(options.compile_memory_bytes);
     parent.send({{"ready", compiler->version()}});
     while (const std::optional<Message> job = parent.receive()) {
-      parent.send(compile(*compiler, problem, options, job->at("tuning").get<Tuning>()));
+      parent.send(compile(*compiler, *subject, options, job->at("candidate")));
     }
     return 0;
   } catch (const Error& error) {

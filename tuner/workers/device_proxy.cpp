@@ -18,8 +18,8 @@ constexpr int kRestarts = 4;             // a killed worker's memory comes back 
 constexpr std::chrono::seconds kRestartPause{2};
 constexpr std::chrono::seconds kAfterStop{1};
 
-Message candidate_message(const Tuning& tuning, const CompiledKernel& kernel) {
-  return {{"tuning", tuning}, {"kernel", kernel}};
+Message candidate_message(const std::string& code, const CompiledKernel& kernel) {
+  return {{"candidate", code}, {"kernel", kernel}};
 }
 
 DeviceResult result_of(Outcome outcome, std::string why) {
@@ -104,14 +104,14 @@ Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
   return std::move(*answer.message);
 }
 
-DeviceResult DeviceProxy::run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
+DeviceResult DeviceProxy::run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) {
   if (is_stopped()) return result_of(Outcome::worker_killed, "stopped");
   if (!child_) restart();
-  return run_once(tuning, kernel, plan);
+  return run_once(code, kernel, plan);
 }
 
-DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) {
-  Message request = candidate_message(tuning, kernel);
+DeviceResult DeviceProxy::run_once(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) {
+  Message request = candidate_message(code, kernel);
   request["verb"] = "run";
   request["plan"] = plan;
   const auto lock = lock_gpu();
@@ -123,12 +123,11 @@ DeviceResult DeviceProxy::run_once(const Tuning& tuning, const CompiledKernel& k
   return answer_as<DeviceResult>(answer.message->at("result"));
 }
 
-std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                            const RacePlan& plan) {
+std::vector<DeviceResult> DeviceProxy::race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) {
   if (auto timed = race_once(finalists, plan)) return *timed;
   // Some finalist ended the worker: alone, each shows what it does.
   std::vector<DeviceResult> results;
-  std::vector<std::pair<Tuning, CompiledKernel>> sound;
+  std::vector<CodedKernel> sound;
   RacePlan again = plan;
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     results.push_back(run(finalists[i].first, finalists[i].second, {}));
@@ -150,12 +149,12 @@ std::vector<DeviceResult> DeviceProxy::race(const std::vector<std::pair<Tuning, 
 }
 
 /// Nothing where the race came to no end; its worker is gone then.
-std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
-    const std::vector<std::pair<Tuning, CompiledKernel>>& finalists, const RacePlan& plan) {
+std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(const std::vector<CodedKernel>& finalists,
+                                                                const RacePlan& plan) {
   if (is_stopped()) return std::nullopt;
   if (!child_) restart();
   Message request{{"verb", "race"}, {"plan", plan}, {"finalists", Message::array()}};
-  for (const auto& [tuning, kernel] : finalists) request["finalists"].push_back(candidate_message(tuning, kernel));
+  for (const auto& [code, kernel] : finalists) request["finalists"].push_back(candidate_message(code, kernel));
   const auto lock = lock_gpu();
   if (!lock) return std::nullopt;
   const double bursts_s = run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size()));
@@ -167,9 +166,9 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(
   return std::nullopt;
 }
 
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+std::unique_ptr<DeviceWorker> start_device_worker(const Subject& subject, const WorkerOptions& options,
                                                   const WorkerTies& ties) {
-  return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"problem", problem}, {"options", options}},
+  return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"subject", subject.message()}, {"options", options}},
                                        options.run_deadline_s, own_command("internal-device-worker"), ties);
 }
 

@@ -21,10 +21,9 @@ class DeviceProxy : public DeviceWorker {
   DeviceSession start() override;
 
   /// Throws Error(device_lost) only when no fresh worker can be started any more.
-  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override;
+  DeviceResult run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) override;
 
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                 const RacePlan& plan) override;
+  std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) override;
 
  private:
   struct Answer {
@@ -40,9 +39,8 @@ class DeviceProxy : public DeviceWorker {
   void restart();
   Answer ask(const Message& request, double deadline_s);
   Message ask_or_throw(const Message& request, double deadline_s);
-  DeviceResult run_once(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan);
-  std::optional<std::vector<DeviceResult>> race_once(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                                     const RacePlan& plan);
+  DeviceResult run_once(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan);
+  std::optional<std::vector<DeviceResult>> race_once(const std::vector<CodedKernel>& finalists, const RacePlan& plan);
 
   Message opening_;
   double run_deadline_s_;

@@ -25,15 +25,15 @@ class DeviceServer {
 
  private:
   Message open(const Message& request) {
-    problem_ = request.at("problem").get<Problem>();
+    subject_ = read_subject(request.at("subject"));
     options_ = request.at("options").get<WorkerOptions>();
     device_ = find_device(options_.device);
     return device_;
   }
 
   Message start(const Message& request) {
-    if (!problem_) throw Error(ErrorCode::internal, "the device worker was asked to start before it was opened");
-    bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *problem_, options_, open_sensors(device_.uuid));
+    if (!subject_) throw Error(ErrorCode::internal, "the device worker was asked to start before it was opened");
+    bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *subject_, options_, open_sensors(device_.uuid));
     DeviceSession session;
     session.device = device_;
     return request.at("measure") ? bench_->measure_session() : session;
@@ -45,21 +45,20 @@ class DeviceServer {
   }
 
   Message run(const Message& request) {
-    const DeviceResult result =
-        bench().run(request.at("tuning").get<Tuning>(), request.at("kernel").get<CompiledKernel>(),
-                    request.at("plan").get<MeasurePlan>());
+    const DeviceResult result = bench().run(request.at("candidate"), request.at("kernel").get<CompiledKernel>(),
+                                            request.at("plan").get<MeasurePlan>());
     return {{"result", result}, {"usable", bench().usable()}};
   }
 
   Message race(const Message& request) {
-    std::vector<std::pair<Tuning, CompiledKernel>> finalists;
+    std::vector<CodedKernel> finalists;
     for (const Message& one : request.at("finalists")) {
-      finalists.emplace_back(one.at("tuning").get<Tuning>(), one.at("kernel").get<CompiledKernel>());
+      finalists.emplace_back(one.at("candidate"), one.at("kernel").get<CompiledKernel>());
     }
     return {{"results", bench().race(finalists, request.at("plan").get<RacePlan>())}};
   }
 
-  std::optional<Problem> problem_;
+  std::unique_ptr<Subject> subject_;
   WorkerOptions options_;
   DeviceFacts device_;
   std::unique_ptr<DeviceBench> bench_;

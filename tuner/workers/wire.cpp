@@ -33,10 +33,6 @@ void from_json(const Message& message, Problem& problem) {
                          message.at("pitch"), message.at("steps"), message.at("stage"));
 }
 
-void to_json(Message& message, const Tuning& tuning) { message = code(tuning); }
-
-void from_json(const Message& message, Tuning& tuning) { tuning = parse_code(message.get<std::string>()); }
-
 void require_measurements(const Message& answer) {
   constexpr double kMost = 1e9;  // whole members are read from such numbers too, and hold up to 2^31
   if (answer.is_number_float() && !(std::fabs(answer.get<double>()) < kMost)) {

@@ -35,15 +35,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 void to_json(Message& message, const Problem& problem);
 void from_json(const Message& message, Problem& problem);
 
-/// A candidate is its code.
-void to_json(Message& message, const Tuning& tuning);
-void from_json(const Message& message, Tuning& tuning);
-
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_width, compile_deadline_s,
                                    run_deadline_s, seed, compile_memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, tuning, outcome, message, kernel)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, code, outcome, message, kernel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RacePlan, rounds, under_load, load_rounds, warm_up_ms, settle_ms, load_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, compute_capability, max_threads_per_block, max_registers_per_thread,

@@ -6,11 +6,10 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "generator/candidates/tuning.hpp"
-#include "generator/stencil/problem.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/nvml.hpp"
+#include "tuner/subject/subject.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -23,11 +22,14 @@
 namespace stencil_tune {
 
 struct CompileResult {
-  Tuning tuning;
+  std::string code;               ///< the candidate
   Outcome outcome = Outcome::ok;  ///< ok, compile_failed, worker_killed or compile_timeout
   std::string message;
   CompiledKernel kernel;
 };
+
+/// A candidate and its binary.
+using CodedKernel = std::pair<std::string, CompiledKernel>;
 
 /// Compiles candidates side by side, in the order they were submitted, finished in any order.
 class CompileWorkers {
@@ -35,7 +37,7 @@ class CompileWorkers {
   virtual ~CompileWorkers() = default;
 
   virtual int width() const = 0;  ///< how many run at once
-  virtual void submit(const Tuning& tuning) = 0;
+  virtual void submit(const std::string& code) = 0;
   virtual int pending() const = 0;  ///< submitted and not yet returned by poll
   /// The next finished one, waiting at most `wait`; nothing when none finished in time.
   virtual std::optional<CompileResult> poll(std::chrono::milliseconds wait) = 0;
@@ -97,14 +99,13 @@ class DeviceWorker {
 
   /// Never throws for what the candidate did: a crash, hang or lost device is its outcome. After a stop: worker_killed,
   /// which says nothing of the candidate.
-  virtual DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
+  virtual DeviceResult run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) = 0;
 
   /// Times all of them in turn, `rounds` times round robin and more until each has kFewestSamples, so that drift hits
   /// them alike, then under load as the plan says, and verifies each again. Results in the same order. A finalist that
   /// ends the worker is out, and the others race without it, at last without load; where that fails too, they are
   /// verified and timed alone, and not raced.
-  virtual std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                         const RacePlan& plan) = 0;
+  virtual std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) = 0;
 };
 
 struct WorkerOptions {
@@ -126,9 +127,9 @@ struct WorkerTies {
 };
 
 /// The real ones: child processes of this program (`stencil-tune internal-compile-worker`, `internal-device-worker`).
-std::unique_ptr<CompileWorkers> start_compile_workers(const Problem& problem, const WorkerOptions& options,
+std::unique_ptr<CompileWorkers> start_compile_workers(const Subject& subject, const WorkerOptions& options,
                                                       const WorkerTies& ties = {});
-std::unique_ptr<DeviceWorker> start_device_worker(const Problem& problem, const WorkerOptions& options,
+std::unique_ptr<DeviceWorker> start_device_worker(const Subject& subject, const WorkerOptions& options,
                                                   const WorkerTies& ties = {});
 
 /// Entry points of the child processes; they speak the protocol on standard input and output. Return the exit status.

@@ -4,6 +4,7 @@
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/kernel.hpp"
 #include "stencil_tune/stencil.hpp"
+#include "stencil_tune/tuned_kernel.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -73,6 +74,14 @@ class Library {
   /// missing_library (libcuda), illegal_candidate when no family can serve the request; with tune_on_miss_s also
   /// file_io (no `stencil-tune`) and launch_failed (it failed, with its last words).
   Kernel lookup(const Request& request);
+
+  /// The best configuration known of a kernel of the user's own for these sizes; it says how good the match is. Sizes
+  /// that are not named are the definition's. Compiles nothing; reads the definition's files each time.
+  /// definition: a path that ends in .cu or .toml, or a name: NAME.toml or NAME.cu in one of the folders of
+  /// STENCIL_TUNE_KERNELS, which colons separate. device: as Request::device.
+  /// Throws Error: file_io, malformed_definition, unknown_name (no such definition or size), illegal_candidate where no
+  /// configuration keeps all rules, no_device, missing_library (libcuda).
+  TunedKernel kernel(const std::string& definition, const std::vector<KernelSize>& sizes = {}, int device = -1);
 
   /// Forgets what was looked up and reads the database anew: after tuning went on.
   void reload();

@@ -27,3 +27,4 @@
 #include "stencil_tune/points.hpp"
 #include "stencil_tune/span.hpp"
 #include "stencil_tune/stencil.hpp"
+#include "stencil_tune/tuned_kernel.hpp"

@@ -34,7 +34,9 @@ class HostDriver : public FakeDriver {
     return reinterpret_cast<CUmod_st*>(sources_.size());
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
-    const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
+    const std::string& text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1);
+    const bool is_own = text.find("#include \"stencil_tune/") == std::string::npos;
+    const KernelSource source{.text = text, .entry = entry, .is_own = is_own};
     const auto [known, added] = numbers_.emplace(source.text, kernels_.size() + 1);
     if (added) {
       kernels_.push_back(HostLibrary(std::span(&source, 1), files).kernel(entry));

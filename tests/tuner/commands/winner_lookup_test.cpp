@@ -3,7 +3,7 @@
 #include "db/trial_store.hpp"
 #include "generator/kernel/signature.hpp"
 #include "tests/runtime/temporary_folder.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,8 +41,10 @@ TEST_P(CorpusStep, IsVerifiedAndTimed) {
   ASSERT_TRUE(tuning);
   EXPECT_TRUE(tuning->family->fuses_steps) << code(*tuning);
   testing::HostDevice device;
-  DeviceBench bench{device, read_device(device, 0), problem, {.architecture = "sm_90"}};
-  const DeviceResult result = bench.run(*tuning, device.load({problem, *tuning}, generate({problem, *tuning})), {});
+  StencilSubject subject{problem};
+  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
+  const DeviceResult result =
+      bench.run(code(*tuning), device.load({problem, *tuning}, generate({problem, *tuning})), {});
   EXPECT_EQ(result.outcome, Outcome::ok) << code(*tuning) << ": " << result.message;
   EXPECT_GE(result.sharpness, kSharp) << result.sharpness_note;
 }

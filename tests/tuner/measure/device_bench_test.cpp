@@ -5,6 +5,7 @@
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/measurement.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/verify/field_set.hpp"
 
 #include <gtest/gtest.h>
@@ -36,13 +37,18 @@ class DeviceBenchTest : public ::testing::Test {
  protected:
   CompiledKernel right(const Tuning& tuning) { return device.load({problem, tuning}, generate({problem, tuning})); }
 
-  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel) { return bench.run(tuning, kernel, kPlan); }
+  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel) {
+    return bench.run(code(tuning), kernel, kPlan);
+  }
+
+  CodedKernel finalist(const Tuning& tuning) { return {code(tuning), right(tuning)}; }
 
   static constexpr MeasurePlan kPlan{};
 
   Problem problem = a_run();
   testing::HostDevice device;
-  DeviceBench bench{device, read_device(device, 0), problem, {.architecture = "sm_90"}};
+  StencilSubject subject{problem};
+  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
 };
 
 TEST_F(DeviceBenchTest, ALaunchOfFusedStepsIsTimedByTheStep) {
@@ -62,7 +68,7 @@ TEST_F(DeviceBenchTest, AKernelThatMakesOneStepTooFewOrTooManyIsWrong) {
 
 TEST_F(DeviceBenchTest, FinalistsAreTimedInTurnsAndVerifiedAfterwards) {
   const Tuning single = parse_code("direct.bx32.by4");
-  const auto results = bench.race({{fusing(4), right(fusing(4))}, {single, right(single)}}, {.rounds = 2});
+  const auto results = bench.race({finalist(fusing(4)), finalist(single)}, {.rounds = 2});
   ASSERT_EQ(results.size(), 2u);
   for (const DeviceResult& result : results) {
     EXPECT_EQ(result.outcome, Outcome::ok) << result.message;
@@ -77,7 +83,7 @@ TEST_F(DeviceBenchTest, AFinalistThatGoesWrongDuringTheRaceIsFoundThere) {
   const CompiledKernel kernel = right(fusing(4));
   ASSERT_EQ(run(fusing(4), kernel).outcome, Outcome::ok);
   device.idle_from = device.launches + kFewestSamples;
-  EXPECT_EQ(bench.race({{fusing(4), kernel}}, {.rounds = 1}).front().outcome, Outcome::wrong_result);
+  EXPECT_EQ(bench.race({{code(fusing(4)), kernel}}, {.rounds = 1}).front().outcome, Outcome::wrong_result);
 }
 
 /// 500 W; the counter goes on every 100 ms, as NVML's does.
@@ -95,10 +101,10 @@ class LoadRaceTest : public DeviceBenchTest {
  protected:
   /// Two kernels, the first of which tires.
   std::vector<DeviceResult> race(std::unique_ptr<GpuSensors> sensors) {
-    DeviceBench made_up(device, read_device(device, 0), problem, {.architecture = "sm_90"}, std::move(sensors));
+    DeviceBench made_up(device, read_device(device, 0), subject, {.architecture = "sm_90"}, std::move(sensors));
     device.tired = {{code(fusing(4)), 2.0}};
     device.tires_after = 3;  // a burst is two launches
-    return made_up.race({{fusing(4), right(fusing(4))}, {fusing(2), right(fusing(2))}}, kShort);
+    return made_up.race({finalist(fusing(4)), finalist(fusing(2))}, kShort);
   }
 
   static constexpr RacePlan kShort{.rounds = 1, .under_load = 2, .warm_up_ms = 60, .settle_ms = 240, .load_ms = 480};
@@ -123,8 +129,7 @@ TEST_F(LoadRaceTest, ASlowDownThatBurstsDoNotShowIsMeasuredUnderLoad) {
 TEST_F(LoadRaceTest, AFinalistThatGoesWrongUnderLoadIsFoundThereAndOthersRaceInBurstsAlone) {
   RacePlan plan = kShort;
   plan.under_load = 1;
-  const std::vector<std::pair<Tuning, CompiledKernel>> finalists{{fusing(4), right(fusing(4))},
-                                                                 {fusing(2), right(fusing(2))}};
+  const std::vector<CodedKernel> finalists{finalist(fusing(4)), finalist(fusing(2))};
   const int bursts = 2 * (kFewestSamples + 2);
   device.idle_from = device.launches + 2 * bursts;
   const auto results = bench.race(finalists, plan);
@@ -143,11 +148,11 @@ TEST_F(DeviceBenchTest, MemoryThatHoldsNoReferenceOfSeveralStepsIsALimit) {
 
   // Too little for the whole reference from the beginning: it is computed piece by piece, for single sweeps.
   device.free_bytes = 2 * field_set_bytes(problem);
-  DeviceBench tight(device, read_device(device, 0), problem, {.architecture = "sm_90"});
-  const DeviceResult fused = tight.run(fusing(4), kernel, kPlan);
+  DeviceBench tight(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  const DeviceResult fused = tight.run(code(fusing(4)), kernel, kPlan);
   EXPECT_EQ(fused.outcome, Outcome::exceeds_limits);
   EXPECT_NE(fused.message.find("hold the reference of several steps"), std::string::npos) << fused.message;
-  const DeviceResult swept = tight.run(single, right(single), kPlan);
+  const DeviceResult swept = tight.run(code(single), right(single), kPlan);
   EXPECT_EQ(swept.outcome, Outcome::ok) << swept.message;
 }
 

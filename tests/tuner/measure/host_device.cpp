@@ -4,6 +4,7 @@
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_checks.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,10 +18,18 @@ void* host(DevicePointer pointer) { return reinterpret_cast<void*>(static_cast<s
 }  // namespace
 
 CompiledKernel HostDevice::load(const Candidate& candidate, const KernelSource& source) {
+  return load(code(candidate.tuning()), source, launch_geometry(candidate, updated_box(candidate.problem())).cluster);
+}
+
+void HostDevice::add_host_kernel(const KernelSource& source) {
+  const KernelSource sources[] = {source};
+  host_kernels_.emplace(source.entry, HostLibrary(sources).kernel(source.entry));
+}
+
+CompiledKernel HostDevice::load(const std::string& code, const KernelSource& source, unsigned cluster) {
   const KernelSource sources[] = {source};
   const HostLibrary library(sources);
-  const unsigned cluster = launch_geometry(candidate, updated_box(candidate.problem())).cluster;
-  loaded_.push_back(std::make_unique<Loaded>(Loaded{library.kernel(source.entry), code(candidate.tuning()), cluster}));
+  loaded_.push_back(std::make_unique<Loaded>(Loaded{library.kernel(source.entry), code, cluster}));
   CompiledKernel compiled;
   compiled.entry = source.entry;
   compiled.cubin.assign(1, static_cast<std::byte>(loaded_.size() - 1));
@@ -66,7 +75,10 @@ CUfunc_st* HostDevice::function(CUmod_st* module, const std::string& entry) {
   } else if (is_check(entry)) {
     checks_[handle] = entry;
   } else {
-    throw Error(ErrorCode::internal, "the host device does not know the checking kernel " + entry);
+    const auto known = std::find_if(host_kernels_.begin(), host_kernels_.end(),
+                                    [&](const auto& each) { return entry.find(each.first) != std::string::npos; });
+    if (known == host_kernels_.end()) throw Error(ErrorCode::internal, "the host device does not know " + entry);
+    others_[handle] = &known->second;
   }
   return handle;
 }
@@ -83,6 +95,12 @@ void HostDevice::encode_tensor_map(ElementType type, const TensorMapRequest& map
 void HostDevice::launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                         std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) {
   if (const auto check = checks_.find(function); check != checks_.end()) return run_check(check->second, argument);
+  if (const auto other = others_.find(function); other != others_.end()) {
+    if (const auto fault = other->second->run({grid, block, shared_bytes, 1}, argument)) {
+      throw Error(ErrorCode::launch_failed, fault->message);
+    }
+    return;
+  }
   const Loaded& loaded = *candidates_.at(function);
   in_a_row_ = running_ == &loaded ? in_a_row_ + 1 : 0;
   running_ = &loaded;

@@ -19,6 +19,10 @@ class HostDevice : public FakeDriver {
  public:
   /// A candidate's kernel, ready for DeviceBench. `source` may be that of another one: a kernel that is wrong.
   CompiledKernel load(const Candidate& candidate, const KernelSource& source);
+  CompiledKernel load(const std::string& code, const KernelSource& source, unsigned cluster = 1);
+
+  /// A kernel that what runs here compiles by itself: real binaries with this name in an entry run it.
+  void add_host_kernel(const KernelSource& source);
 
   double launch_ms = 60;  ///< that every launch of a candidate takes
   /// Of a GPU that slows down: from this launch of one candidate in a row on, each takes so many times as long.
@@ -59,6 +63,8 @@ class HostDevice : public FakeDriver {
   };
 
   std::vector<std::unique_ptr<Loaded>> loaded_;
+  std::map<std::string, HostKernel> host_kernels_;  ///< by the name of C++
+  std::map<CUfunc_st*, const HostKernel*> others_;
   std::map<CUfunc_st*, std::string> checks_;  ///< checking kernels by name
   std::map<CUfunc_st*, const Loaded*> candidates_;
   std::map<CUevent_st*, double> times_;

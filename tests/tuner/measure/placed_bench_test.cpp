@@ -5,6 +5,7 @@
 #include "runtime/cuda/device_facts.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -39,8 +40,9 @@ Outcome checked(const Stencil& computed, const Stencil& wanted, const std::strin
   const Problem problem = problem_of(wanted), other = problem_of(computed);
   const Tuning tuning = parse_code(code);
   testing::HostDevice device;
-  DeviceBench bench(device, read_device(device, 0), problem, {.architecture = "sm_90"});
-  return bench.run(tuning, device.load({other, tuning}, generate({other, tuning})), MeasurePlan{}).outcome;
+  StencilSubject subject{problem};
+  DeviceBench bench(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  return bench.run(code, device.load({other, tuning}, generate({other, tuning})), MeasurePlan{}).outcome;
 }
 
 TEST(PlacedBench, KnowsRightKernelsFromWrongOnes) {

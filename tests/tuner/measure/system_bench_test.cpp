@@ -7,6 +7,7 @@
 #include "tests/generator/systems.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,13 +53,14 @@ struct Bench {
   explicit Bench(Problem of) : problem(std::move(of)) {}
 
   DeviceResult run(const Tuning& tuning, const Tuning& other) {
-    return bench.run(tuning, device.load({problem, tuning}, generate({problem, other})), MeasurePlan{});
+    return bench.run(code(tuning), device.load({problem, tuning}, generate({problem, other})), MeasurePlan{});
   }
   DeviceResult run(const Tuning& tuning) { return run(tuning, tuning); }
 
   Problem problem;
   testing::HostDevice device;
-  DeviceBench bench{device, read_device(device, 0), problem, {.architecture = "sm_90"}};
+  StencilSubject subject{problem};
+  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
 };
 
 TEST(SystemBench, RightKernelsOfSeveralStepsAreRightInAllThatTheyStore) {

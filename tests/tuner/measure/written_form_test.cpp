@@ -6,6 +6,7 @@
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,8 +31,9 @@ DeviceResult verified(Stencil stencil, const std::string& candidate, const Exten
   const Problem problem = make_problem(std::move(stencil), ElementType::f32, kClamp, extents);
   const Tuning tuning = parse_code(candidate);
   testing::HostDevice device;
-  DeviceBench bench(device, read_device(device, 0), problem, {.architecture = "sm_90"});
-  return bench.run(tuning, device.load({problem, tuning}, generate({problem, tuning})), MeasurePlan{});
+  StencilSubject subject{problem};
+  DeviceBench bench(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  return bench.run(code(tuning), device.load({problem, tuning}, generate({problem, tuning})), MeasurePlan{});
 }
 
 /// A rule of simplifying: where it matters, and what a wrong one would make of that.

@@ -3,7 +3,7 @@
 #include "generator/candidates/tuning.hpp"
 #include "generator/kernel/signature.hpp"
 #include "tests/runtime/temporary_folder.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,8 @@
 // Which candidates race, and which of them under load.
 #include "tuner/session/contenders.hpp"
 
+#include "tuner/subject/stencil_subject.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,16 +11,22 @@
 namespace stencil_tune {
 namespace {
 
-Tuning fusing(int steps, int block_x = 32) {
+const StencilSubject& subject() {
+  static const StencilSubject star(
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {64, 64, 1}}));
+  return star;
+}
+
+std::string fusing(int steps, int block_x = 32) {
   Tuning tuning = parse_code("temporal.bx32.by4.rx2.v2.pf3.t4");
   tuning.steps = steps;
   tuning.block_x = block_x;
-  return tuning;
+  return code(tuning);
 }
 
 std::vector<std::string> codes(const Finalists& finalists) {
   std::vector<std::string> all;
-  for (const auto& [tuning, kernel] : finalists.candidates) all.push_back(code(tuning));
+  for (const auto& [candidate, kernel] : finalists.candidates) all.push_back(candidate);
   return all;
 }
 
@@ -29,19 +37,19 @@ std::vector<std::string> under_load(const Finalists& finalists) {
 }
 
 TEST(Contenders, TheFastestRaceInBursts) {
-  Contenders contenders(2, false);
+  Contenders contenders(subject(), 2, false);
   contenders.add(fusing(2), {}, 3);
   contenders.add(fusing(3), {}, 1);
   contenders.add(fusing(4), {}, 2);
   const Finalists finalists = contenders.take(10);
-  EXPECT_EQ(codes(finalists), (std::vector{code(fusing(3)), code(fusing(4))}));
+  EXPECT_EQ(codes(finalists), (std::vector{fusing(3), fusing(4)}));
   EXPECT_EQ(finalists.under_load, 0);
   EXPECT_TRUE(contenders.take(10).candidates.empty());
 }
 
 TEST(Contenders, UnderLoadRaceAllThatAreCloseAndTheFastestOfEachNumberOfStepsAndFamily) {
-  Contenders contenders(2, true);
-  const Tuning sweep = parse_code("direct.bx32.by4");
+  Contenders contenders(subject(), 2, true);
+  const std::string sweep = "direct.bx32.by4";
   contenders.add(fusing(4, 32), {}, 1.00);
   contenders.add(fusing(4, 64), {}, 1.05);
   contenders.add(fusing(4, 128), {}, 1.14);
@@ -50,33 +58,33 @@ TEST(Contenders, UnderLoadRaceAllThatAreCloseAndTheFastestOfEachNumberOfStepsAnd
   contenders.add(fusing(2, 64), {}, 1.31);
   contenders.add(sweep, {}, 1.35);
   contenders.add(fusing(3), {}, 1.5);  // far behind
-  EXPECT_EQ(under_load(contenders.take(10)), (std::vector{code(fusing(4, 32)), code(fusing(2, 32)), code(sweep),
-                                                          code(fusing(4, 64)), code(fusing(4, 128))}));
+  EXPECT_EQ(under_load(contenders.take(10)),
+            (std::vector{fusing(4, 32), fusing(2, 32), sweep, fusing(4, 64), fusing(4, 128)}));
 }
 
 TEST(Contenders, WhatIsOutOfReachOfALaterFastestIsDropped) {
-  Contenders contenders(1, true);
+  Contenders contenders(subject(), 1, true);
   contenders.add(fusing(2), {}, 1.4);
   contenders.add(fusing(3), {}, 1.5);
   contenders.add(fusing(4), {}, 1.05);
-  EXPECT_EQ(under_load(contenders.take(10)), (std::vector{code(fusing(4)), code(fusing(2))}));
+  EXPECT_EQ(under_load(contenders.take(10)), (std::vector{fusing(4), fusing(2)}));
 }
 
 TEST(Contenders, WhereTimeIsShortOtherStepsComeFirst) {
-  Contenders contenders(3, true);
+  Contenders contenders(subject(), 3, true);
   contenders.add(fusing(4, 32), {}, 1.00);
   contenders.add(fusing(4, 64), {}, 1.01);
   contenders.add(fusing(2), {}, 1.2);
   const Finalists finalists = contenders.take(2);
-  EXPECT_EQ(under_load(finalists), (std::vector{code(fusing(4, 32)), code(fusing(2))}));
-  EXPECT_EQ(codes(finalists).back(), code(fusing(4, 64))) << "it races in bursts";
+  EXPECT_EQ(under_load(finalists), (std::vector{fusing(4, 32), fusing(2)}));
+  EXPECT_EQ(codes(finalists).back(), fusing(4, 64)) << "it races in bursts";
 }
 
 TEST(Contenders, AnEarlierWinnerUnderLoadRacesHoweverSlowInABurst) {
-  Contenders contenders(1, true);
+  Contenders contenders(subject(), 1, true);
   contenders.add(fusing(4, 32), {}, 1.0);
   contenders.add(fusing(4, 64), {}, 9.0, true);
-  EXPECT_EQ(under_load(contenders.take(2)), (std::vector{code(fusing(4, 32)), code(fusing(4, 64))}));
+  EXPECT_EQ(under_load(contenders.take(2)), (std::vector{fusing(4, 32), fusing(4, 64)}));
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ class PredictTest : public ::testing::Test {
     return {problem, limits, find_device_model("h200"), std::move(checker)};
   }
 
-  static std::vector<std::pair<Tuning, CompiledKernel>> finalists() {
-    std::vector<std::pair<Tuning, CompiledKernel>> result;
+  static std::vector<CodedKernel> finalists() {
+    std::vector<CodedKernel> result;
     for (const char* candidate : {"direct.bx32.by8", "streaming.bx32.by4.rx4.v4.cz4.regs"}) {
       CompiledKernel kernel;
       kernel.resources.registers = 40;
-      result.emplace_back(parse_code(candidate), kernel);
+      result.emplace_back(candidate, kernel);
     }
     return result;
   }
@@ -44,18 +44,18 @@ TEST_F(PredictTest, APredictionHasNoSamples) {
 
 TEST_F(PredictTest, RealRegistersCount) {
   auto model = device({});
-  const Tuning tuning = parse_code("direct.bx32.by8");
+  const std::string candidate = "direct.bx32.by8";
   CompiledKernel lean, fat;
   lean.resources.registers = 32;
   fat.resources.registers = 255;
   fat.resources.spill_bytes = 400;
-  EXPECT_LT(model.run(tuning, lean, {}).timing.median_ms, model.run(tuning, fat, {}).timing.median_ms);
+  EXPECT_LT(model.run(candidate, lean, {}).timing.median_ms, model.run(candidate, fat, {}).timing.median_ms);
 }
 
 TEST_F(PredictTest, AKernelThatFitsNoSmExceedsTheLimits) {
   CompiledKernel kernel;
   kernel.resources.registers = 255;
-  EXPECT_EQ(device({}).run(parse_code("direct.bx1024.by1"), kernel, {}).outcome, Outcome::exceeds_limits);
+  EXPECT_EQ(device({}).run("direct.bx1024.by1", kernel, {}).outcome, Outcome::exceeds_limits);
 }
 
 TEST_F(PredictTest, FinalistsRunOnASmallGridAndWrongOnesAreOut) {
@@ -83,7 +83,7 @@ TEST_F(PredictTest, SaysWhetherTheWinnerWasAmongThoseThatRan) {
   EXPECT_EQ(model.check_note("direct.bx32").rfind("the winner was not checked: ", 0), 0u)
       << model.check_note("direct.bx32");
   model.race(finalists(), {.rounds = 1});
-  const std::string ran = code(finalists()[0].first);
+  const std::string ran = finalists()[0].first;
   EXPECT_EQ(model.check_note(ran),
             "2 of 2 finalists ran on the CPU, on a small grid: all right, the winner among them");
   EXPECT_EQ(model.check_note("direct.bx1024"),

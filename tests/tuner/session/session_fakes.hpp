@@ -4,6 +4,8 @@
 #include "db/database.hpp"
 #include "tuner/measure/clock.hpp"
 #include "tuner/session/session.hpp"
+#include "tuner/session/stencil_parts.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/workers/worker.hpp"
 
 #include <deque>
@@ -29,9 +31,9 @@ class FakeCompilers : public CompileWorkers {
   explicit FakeCompilers(FakeClock& clock, int width = 4) : clock_(clock), width_(width) {}
 
   int width() const override { return width_; }
-  void submit(const Tuning& tuning) override {
-    submitted.push_back(code(tuning));
-    queue_.push_back(tuning);
+  void submit(const std::string& code) override {
+    submitted.push_back(code);
+    queue_.push_back(code);
   }
   int pending() const override { return static_cast<int>(queue_.size()); }
   std::optional<CompileResult> poll(std::chrono::milliseconds wait) override {
@@ -41,9 +43,9 @@ class FakeCompilers : public CompileWorkers {
     }
     if (wait.count() == 0 && one_at_a_time) return std::nullopt;
     CompileResult result;
-    result.tuning = queue_.front();
+    result.code = queue_.front();
     queue_.pop_front();
-    result.outcome = outcome(result.tuning);
+    result.outcome = outcome(parse_code(result.code));
     if (result.outcome != Outcome::ok) result.message = "no";
     result.kernel.resources.registers = 32;
     return result;
@@ -57,7 +59,7 @@ class FakeCompilers : public CompileWorkers {
  private:
   FakeClock& clock_;
   int width_;
-  std::deque<Tuning> queue_;
+  std::deque<std::string> queue_;
 };
 
 /// Times candidates by a function; every run takes 0.1 s of the fake clock.
@@ -77,25 +79,26 @@ class FakeDevice : public DeviceWorker {
     return session;
   }
 
-  DeviceResult run(const Tuning& tuning, const CompiledKernel&, const MeasurePlan& plan) override {
+  DeviceResult run(const std::string& code, const CompiledKernel&, const MeasurePlan& plan) override {
+    const Tuning tuning = parse_code(code);
     clock_.now += 0.1;
-    ran.push_back(code(tuning));
-    plans[code(tuning)] = plan;
+    ran.push_back(code);
+    plans[code] = plan;
     DeviceResult result = timed(tuning, time_ms(tuning));
     result.dropped = plan.best_ms > 0 && result.timing.median_ms > plan.drop_factor * plan.best_ms;
     if (after_run) after_run();
     return result;
   }
 
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                 const RacePlan& plan) override {
+  std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) override {
     std::vector<DeviceResult> results;
-    for (const auto& [tuning, kernel] : finalists) {
-      raced.push_back(code(tuning));
+    for (const auto& [code, kernel] : finalists) {
+      const Tuning tuning = parse_code(code);
+      raced.push_back(code);
       results.push_back(timed(tuning, race_ms ? race_ms(tuning) : time_ms(tuning)));
       results.back().raced = races;
       if (!races || static_cast<int>(results.size()) > plan.under_load) continue;
-      under_load.push_back(code(tuning));
+      under_load.push_back(code);
       results.back().sustained_ms = load_ms ? load_ms(tuning) : results.back().timing.median_ms;
       results.back().watts = watts ? watts(tuning) : 0;
       clock_.now += load_race_s(plan, 1);

@@ -6,11 +6,12 @@
 #include "generator/kernel/signature.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/session/progress.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace stencil_tune {
@@ -29,10 +30,10 @@ double landscape(const Tuning& tuning) {
 class SessionTest : public ::testing::Test {
  protected:
   SessionResult run(SessionOptions options, std::uint64_t seed = 1) {
-    const auto strategy = make_random(space, seed);
-    return run_session(
-        {problem, platform, *strategy, compilers, device, database, clock, observer, stop, baselines, warm_starts},
-        options);
+    const auto strategy = by_code(make_random(space, seed));
+    return run_session({subject(), platform, *strategy, compilers, device, database, clock, observer, stop,
+                        named_candidates(baselines), codes(warm_starts)},
+                       options);
   }
 
   static SessionOptions trials(int count) {
@@ -42,13 +43,17 @@ class SessionTest : public ::testing::Test {
     return options;
   }
 
+  /// As the problem is now.
+  const Subject& subject() { return subject_.emplace(problem); }
+
   std::vector<TrialRecord> stored() { return TrialStore(database).find({}); }
 
   /// Ok ones, of the same problem and GPU; they are not in the database.
   std::vector<TrialRecord> trials_of_another_session() {
     Database other = Database::open(folder.path() / "other.db");
-    const auto strategy = make_random(space, 7);
-    run_session({problem, platform, *strategy, compilers, device, other, clock, observer, stop, baselines, warm_starts},
+    const auto strategy = by_code(make_random(space, 7));
+    run_session({subject(), platform, *strategy, compilers, device, other, clock, observer, stop,
+                 named_candidates(baselines), codes(warm_starts)},
                 trials(10));
     auto all = TrialStore(other).find({});
     std::erase_if(all, [](const TrialRecord& trial) { return trial.outcome != Outcome::ok; });
@@ -68,6 +73,9 @@ class SessionTest : public ::testing::Test {
   std::atomic<bool> stop{false};
   std::vector<Baseline> baselines = textbook_baselines(problem, limits);
   std::vector<Tuning> warm_starts{};
+
+ private:
+  std::optional<StencilSubject> subject_;
 };
 
 TEST_F(SessionTest, TheWinnerIsTheFastestOfAllThatRan) {
@@ -201,8 +209,8 @@ class RunSessionTest : public SessionTest {
   }
 
   SessionResult run_with(const char* candidate, int most_trials = 100) {
-    const auto strategy = make_listed(space, {parse_code(candidate)});
-    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
+    const auto strategy = by_code(make_listed(space, {parse_code(candidate)}));
+    return run_session({subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
                        trials(most_trials));
   }
 
@@ -246,10 +254,10 @@ class ObjectiveTest : public RunSessionTest {
   }
 
   SessionResult race(Objective objective) {
-    const auto strategy = make_listed(space, {fusing(2), fusing(3), fusing(4)});
+    const auto strategy = by_code(make_listed(space, {fusing(2), fusing(3), fusing(4)}));
     SessionOptions options = trials(100);
     options.objective = objective;
-    return run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
+    return run_session({subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}},
                        options);
   }
 
@@ -318,11 +326,11 @@ TEST_F(ObjectiveTest, OneSweepRacesUnderLoadForItsEnergyAlone) {
 
 TEST_F(ObjectiveTest, TheStepsThatAreLeftOverCountUnderLoadToo) {
   problem.steps = 11;
-  const auto strategy = make_listed(space, {fusing(4)});
+  const auto strategy = by_code(make_listed(space, {fusing(4)}));
   device.time_ms = [](const Tuning& tuning) { return tuning.steps == 4 ? 1.0 : 3.0; };
   device.load_ms = [](const Tuning&) { return 2.0; };
   const SessionResult result = run_session(
-      {problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, trials(100));
+      {subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, trials(100));
   EXPECT_EQ(result.winner->plan, "4x2+3x1");
   EXPECT_NEAR(result.winner->sustained_gstencils, 11 * 254.0 * 254 * 254 / ((8 * 2.0 + 3 * 3.0) * 1e6), 1e-9);
   EXPECT_NEAR(result.winner->watts, result.winner->nanojoules * result.winner->sustained_gstencils, 1e-9);
@@ -332,9 +340,9 @@ TEST_F(ObjectiveTest, AShortBudgetLeavesTimeForTheFewestUnderLoad) {
   SessionOptions options = trials(100);
   options.budget_s = 1;
   const double before = clock.now;
-  const auto strategy = make_listed(space, {fusing(2), fusing(3), fusing(4)});
-  const SessionResult result =
-      run_session({problem, platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
+  const auto strategy = by_code(make_listed(space, {fusing(2), fusing(3), fusing(4)}));
+  const SessionResult result = run_session(
+      {subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
   EXPECT_EQ(device.under_load.size(), 2u);
   EXPECT_GT(result.winner->sustained_gstencils, 0) << "what raced in bursts alone does not win by time";
   EXPECT_LT(clock.now, before + 10);

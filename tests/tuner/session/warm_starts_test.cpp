@@ -1,7 +1,7 @@
 #include "tuner/session/warm_starts.hpp"
 
 #include "tests/tuner/session/session_fakes.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 

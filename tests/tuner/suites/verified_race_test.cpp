@@ -7,6 +7,7 @@
 #include "stencil_tune/error.hpp"
 #include "tests/tuner/measure/host_device.hpp"
 #include "tuner/measure/device_bench.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,21 +18,21 @@ namespace {
 class HostWorker : public DeviceWorker {
  public:
   HostWorker(testing::HostDevice& device, const Problem& problem)
-      : bench_(device, read_device(device, 0), problem, {.architecture = "sm_90"}) {}
+      : subject_(problem), bench_(device, read_device(device, 0), subject_, {.architecture = "sm_90"}) {}
 
   DeviceSession start() override { return {}; }
-  DeviceResult run(const Tuning& tuning, const CompiledKernel& kernel, const MeasurePlan& plan) override {
-    return bench_.run(tuning, kernel, plan);
+  DeviceResult run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) override {
+    return bench_.run(code, kernel, plan);
   }
-  std::vector<DeviceResult> race(const std::vector<std::pair<Tuning, CompiledKernel>>& finalists,
-                                 const RacePlan& plan) override {
-    for (const auto& [tuning, kernel] : finalists) raced.push_back(code(tuning));
+  std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan& plan) override {
+    for (const auto& [code, kernel] : finalists) raced.push_back(code);
     return bench_.race(finalists, plan);
   }
 
   std::vector<std::string> raced;
 
  private:
+  StencilSubject subject_;
   DeviceBench bench_;
 };
 
@@ -44,7 +45,7 @@ class VerifiedRaceTest : public ::testing::Test {
 
   Contestant contestant(const std::string& name, const std::string& candidate, const Problem& source_of) {
     const Tuning tuning = parse_code(candidate);
-    return {name, tuning, device.load({problem, tuning}, generate({source_of, tuning}))};
+    return {name, candidate, device.load({problem, tuning}, generate({source_of, tuning}))};
   }
 
   Problem problem = two_dimensions("0.25*(u[x-1] + u[x+1] + u[y-1] + u[y+1])");
@@ -57,7 +58,7 @@ TEST_F(VerifiedRaceTest, AWrongKernelDoesNotRaceAndItsRowSaysWhy) {
   const VerifiedRace race = race_right_ones(
       worker, {contestant("wrong", "direct.bx32.by8", another), contestant("right", "direct.bx32.by4", problem)},
       {.rounds = 1});
-  EXPECT_EQ(worker.raced, std::vector<std::string>{code(parse_code("direct.bx32.by4"))});
+  EXPECT_EQ(worker.raced, std::vector<std::string>{"direct.bx32.by4"});
   ASSERT_EQ(race.wrong.size(), 1u);
   EXPECT_EQ(race.wrong[0].name, "wrong");
   EXPECT_FALSE(race.wrong[0].trial);

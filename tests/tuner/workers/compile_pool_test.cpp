@@ -1,6 +1,7 @@
 #include "tuner/workers/compile_pool.hpp"
 
 #include "stencil_tune/error.hpp"
+#include "tuner/subject/stencil_subject.hpp"
 #include "tuner/workers/wire.hpp"
 
 #include <gtest/gtest.h>
@@ -17,17 +18,17 @@ using namespace std::chrono_literals;
 
 const WorkerCommand kFakeCompiler{STENCIL_TUNE_FAKE_WORKER, "compile"};
 
-Tuning with_block(int block_x) {
+std::string with_block(int block_x) {
   Tuning tuning;
   tuning.block_x = block_x;
-  return tuning;
+  return code(tuning);
 }
 
 /// All results of a pool, by block size.
 std::map<int, CompileResult> drain(CompilePool& pool) {
   std::map<int, CompileResult> results;
   while (pool.pending() > 0) {
-    if (auto result = pool.poll(60s)) results[result->tuning.block_x] = std::move(*result);
+    if (auto result = pool.poll(60s)) results[parse_code(result->code).block_x] = std::move(*result);
   }
   return results;
 }
@@ -83,7 +84,7 @@ TEST(CompilePool, ACompilerThatTakesMoreThanItsMemoryFailsAndGoesOn) {
   options.architecture = "sm_90";
   options.compile_memory_bytes = std::uint64_t{512} << 20;
   const Problem problem = make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32, {}, {2, {64, 64, 1}});
-  CompilePool pool({{"problem", problem}, {"options", options}}, 1, 60s,
+  CompilePool pool({{"subject", StencilSubject(problem).message()}, {"options", options}}, 1, 60s,
                    {STENCIL_TUNE_FAKE_WORKER, "compile greedily"});
   for (int block : {32, 64}) pool.submit(with_block(block));
   const auto results = drain(pool);

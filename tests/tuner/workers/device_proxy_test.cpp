@@ -13,10 +13,10 @@
 namespace stencil_tune {
 namespace {
 
-Tuning with_block(int block_x) {
+std::string with_block(int block_x) {
   Tuning tuning;
   tuning.block_x = block_x;
-  return tuning;
+  return code(tuning);
 }
 
 class DeviceProxyTest : public testing::Test {

@@ -41,13 +41,13 @@ TEST(Wire, AProblemArrivesWithItsProfilesAndEdges) {
 
 TEST(Wire, ACompileResultArrivesWithItsBinary) {
   CompileResult sent;
-  sent.tuning.block_x = 64;
+  sent.code = "direct.bx64";
   sent.outcome = Outcome::compile_failed;
   sent.message = "line 3: \xff is no character";
   sent.kernel = {{std::byte{0x7f}, std::byte{0}}, "kernel", {40, 8, 16, 1024}, 0.5};
   EXPECT_TRUE(Message(sent).at("kernel").at("cubin").is_binary());  // megabytes as a list of numbers would be slow
   const CompileResult received = Message::from_cbor(Message::to_cbor(sent)).get<CompileResult>();
-  EXPECT_EQ(received.tuning, sent.tuning);
+  EXPECT_EQ(received.code, sent.code);
   EXPECT_EQ(received.outcome, sent.outcome);
   EXPECT_EQ(received.message, sent.message);
   EXPECT_EQ(received.kernel.cubin, sent.kernel.cubin);

@@ -1,0 +1,195 @@
+#include "generator/own_kernel/configuration.hpp"
+
+#include "generator/definition/text.hpp"
+#include "generator/suggest.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace stencil_tune {
+namespace {
+
+WholeValues all_values(const OwnKernel& kernel, const ParameterValues& values) {
+  WholeValues all = kernel.size_values();
+  for (std::size_t i = 0; i < values.size(); ++i) all[kernel.parameters[i].name] = values[i];
+  return all;
+}
+
+constexpr std::array<std::int64_t, 3> kMostThreads{1024, 1024, 64};
+constexpr std::int64_t kMostThreadsOfBlock = 1024;
+constexpr std::array<std::int64_t, 3> kMostBlocks{2147483647, 65535, 65535};
+constexpr std::int64_t kMostSharedBytes = 228 << 10;  // of a multiprocessor, sm_90; devices refuse less
+constexpr std::string_view kAxisNames = "xyz";
+
+/// Nothing where CUDA can launch it.
+std::optional<BrokenRule> broken_limit(const LaunchExpressions& launch, const WholeValues& values) {
+  std::int64_t threads = 1;
+  for (std::size_t axis = 0; axis < launch.block.size(); ++axis) {
+    const std::int64_t extent = launch.block[axis].evaluate(values);
+    if (extent < 1 || extent > kMostThreads[axis]) {
+      return BrokenRule{
+          "block", fmt::format("{} threads along {}; 1 to {} can be", extent, kAxisNames[axis], kMostThreads[axis])};
+    }
+    threads *= extent;
+  }
+  if (threads > kMostThreadsOfBlock) {
+    return BrokenRule{"block", fmt::format("a block of {} threads; {} can be", threads, kMostThreadsOfBlock)};
+  }
+  for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
+    const std::int64_t extent = launch.grid[axis].evaluate(values);
+    if (extent < 1 || extent > kMostBlocks[axis]) {
+      return BrokenRule{"grid",
+                        fmt::format("{} blocks along {}; 1 to {} can be", extent, kAxisNames[axis], kMostBlocks[axis])};
+    }
+  }
+  const std::int64_t shared = launch.shared_bytes.evaluate(values);
+  if (shared >= 0 && shared <= kMostSharedBytes) return std::nullopt;
+  return BrokenRule{"shared memory",
+                    fmt::format("{} bytes of dynamic shared memory; {} can be", shared, kMostSharedBytes)};
+}
+
+LaunchGeometry geometry(const LaunchExpressions& launch, const WholeValues& values) {
+  LaunchGeometry result;
+  for (std::size_t axis = 0; axis < launch.block.size(); ++axis) {
+    result.block[axis] = static_cast<unsigned>(launch.block[axis].evaluate(values));
+  }
+  for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
+    result.grid[axis] = static_cast<unsigned>(launch.grid[axis].evaluate(values));
+  }
+  result.shared_bytes = static_cast<std::size_t>(launch.shared_bytes.evaluate(values));
+  return result;
+}
+
+struct Setting {
+  std::string_view name;
+  std::int64_t value = 0;
+};
+
+/// "BLOCK=64"; nothing for other text.
+std::optional<Setting> parse_setting(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  Setting setting{text.substr(0, equals)};
+  const std::string_view number = text.substr(equals + 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), setting.value);
+  if (error != std::errc() || end != number.data() + number.size() || !is_identifier(setting.name)) return std::nullopt;
+  return setting;
+}
+
+std::vector<std::string_view> split(std::string_view code) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= code.size();) {
+    const std::size_t end = std::min(code.find(',', at), code.size());
+    parts.push_back(code.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string defines(const OwnKernel& kernel, const ParameterValues& values) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text += fmt::format("#define {} {}\n", kernel.parameters[i].name, values[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string configuration_code(const OwnKernel& kernel, const ParameterValues& values) {
+  std::string code;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    code += fmt::format("{}{}={}", i == 0 ? "" : ",", kernel.parameters[i].name, values[i]);
+  }
+  return code;
+}
+
+bool is_configuration_code(std::string_view code) {
+  const auto parts = split(code);
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) { return parse_setting(part).has_value(); });
+}
+
+ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code) {
+  const auto reject = [&](const std::string& why) {
+    throw Error(ErrorCode::malformed_code,
+                fmt::format("'{}' is no configuration of {}: {}", quotable(code, 200), kernel.name, why));
+  };
+  std::vector<std::string> names;
+  for (const OwnParameter& parameter : kernel.parameters) names.push_back(parameter.name);
+  ParameterValues values;
+  for (const std::string_view part : split(code)) {
+    const auto setting = parse_setting(part);
+    if (!setting) reject("write NAME=VALUE,NAME=VALUE");
+    const std::size_t place = values.size();
+    if (place >= names.size() || setting->name != names[place]) {
+      reject(fmt::format("its parameters are {}, in this order{}", fmt::join(names, ", "),
+                         did_you_mean(setting->name, names)));
+    }
+    const auto& known = kernel.parameters[place].values;
+    if (!std::binary_search(known.begin(), known.end(), setting->value)) {
+      reject(fmt::format("{} is one of {}", names[place], fmt::join(known, ", ")));
+    }
+    values.push_back(setting->value);
+  }
+  if (values.size() != names.size()) reject(fmt::format("{} has no value", names[values.size()]));
+  return values;
+}
+
+std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterValues& values) {
+  const WholeValues all = all_values(kernel, values);
+  for (const Rule& rule : kernel.rules) {
+    if (rule.condition.evaluate(all) == 0) return BrokenRule{rule.name, rule.condition.text()};
+  }
+  return broken_limit(kernel.launch, all);
+}
+
+LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values) {
+  return geometry(kernel.launch, all_values(kernel, values));
+}
+
+LaunchGeometry reference_launch(const OwnKernel& kernel) {
+  const WholeValues sizes = kernel.size_values();
+  if (const auto broken = broken_limit(kernel.reference.launch, sizes)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("the reference {} cannot be launched: {}: {}",
+                                                         kernel.reference.kernel, broken->rule, broken->message));
+  }
+  return geometry(kernel.reference.launch, sizes);
+}
+
+KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values) {
+  return {.text = fmt::format("{}#line 1 \"{}\"\n{}", defines(kernel, values), kernel.file, kernel.source),
+          .entry = kernel.name,
+          .is_own = true};
+}
+
+KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some) {
+  KernelSource source = own_source(kernel, some);
+  source.entry = kernel.reference.kernel;
+  if (!kernel.reference_source.empty()) source.text = kernel.reference_source;
+  return source;
+}
+
+std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 44;
+  const std::int64_t cells = argument.length.evaluate(kernel.size_values());
+  const auto bytes = static_cast<std::int64_t>(size_of(argument.type));
+  if (cells >= 1 && cells <= kMostBytes / bytes) return cells;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("the length of '{}' is {} = {} cells with {}: {}", argument.name, argument.length.text(),
+                          cells, sizes_text(kernel), cells < 1 ? "it must be 1 at the least" : "that is too many"));
+}
+
+std::string sizes_text(const OwnKernel& kernel) {
+  std::string text;
+  for (const OwnSize& size : kernel.sizes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", size.name, size.value);
+  }
+  return text;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,61 @@
+// A configuration of a kernel of the user's own: a value for each parameter, and all that follows from it.
+#pragma once
+
+#include "generator/kernel/launch.hpp"
+#include "generator/kernel/source.hpp"
+#include "generator/own_kernel/own_kernel.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// A value for each parameter, in the definition's order.
+using ParameterValues = std::vector<std::int64_t>;
+
+/// "BLOCK=64,ITEMS=2": the code of the candidate.
+std::string configuration_code(const OwnKernel& kernel, const ParameterValues& values);
+
+/// Throws Error(malformed_code) for other text, and for values that the definition does not have.
+ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code);
+
+/// Whether a text has the shape of such a code, of whatever kernel.
+bool is_configuration_code(std::string_view code);
+
+struct BrokenRule {
+  std::string rule;  ///< its name
+  std::string message;
+};
+
+/// The first of the definition's rules, then of CUDA's limits, that the configuration breaks.
+std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterValues& values);
+
+/// All that break no rule. Throws Error: illegal_candidate where none is left, naming the rule that most break;
+/// invalid_argument where there are more than kMostConfigurations.
+std::vector<ParameterValues> legal_configurations(const OwnKernel& kernel);
+inline constexpr std::size_t kMostConfigurations = 1U << 20;
+
+LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values);
+LaunchGeometry reference_launch(const OwnKernel& kernel);
+
+/// The user's source behind a #define for each parameter.
+KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values);
+
+/// Of the kernel that is the reference. Its file sees the constants of some configuration that is legal.
+KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some);
+
+/// Cells of an array. Throws Error(invalid_argument) below 1 and beyond what can be allocated.
+std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument);
+
+/// Of what does not depend on sizes' values, parameters' values and rules: what the kernel is. 32 hexadecimal digits.
+std::string own_kernel_key(const OwnKernel& kernel);
+
+/// "m=1024 n=1024 k=1024"
+std::string sizes_text(const OwnKernel& kernel);
+
+}  // namespace stencil_tune

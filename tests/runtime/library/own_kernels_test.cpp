@@ -1,0 +1,122 @@
+// Library::kernel on a driver that runs kernels on the CPU.
+#include "runtime/cuda/device_facts.hpp"
+#include "runtime/library/library_parts.hpp"
+#include "stencil_tune/library.hpp"
+#include "tests/generator/own_kernel/definitions.hpp"
+#include "tests/runtime/expect_error.hpp"
+#include "tests/runtime/library/host_driver.hpp"
+#include "tests/runtime/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+using testing::kSaxpy;
+using testing::replaced;
+
+class OwnKernels : public ::testing::Test {
+ protected:
+  OwnKernels() { write(kSaxpy); }
+  ~OwnKernels() override { ::unsetenv("STENCIL_TUNE_KERNELS"); }
+
+  void write(std::string_view text) { std::ofstream(file_, std::ios::trunc) << text; }
+
+  /// A winner of the definition as it is now.
+  void add_winner(const std::string& code, std::int64_t n, const std::string& gpu = "NVIDIA H200",
+                  const std::string& architecture = "sm_90") {
+    OwnKernel kernel = load_own_kernel(file_);
+    set_sizes(kernel, std::vector<std::string>{std::to_string(n)});
+    WinnerRecord winner;
+    TrialRecord& trial = winner.trial;
+    trial.problem.kind = SubjectKind::kernel;
+    trial.problem.stencil_key = own_kernel_key(kernel);
+    trial.problem.stencil_name = kernel.name;
+    trial.problem.sizes = sizes_text(kernel);
+    trial.problem.unit = "GFLOP/s";
+    trial.platform.gpu = gpu;
+    trial.platform.architecture = architecture;
+    trial.code = code;
+    trial.gstencils = 5;
+    trial.created_at = "2026-11-24T00:00:00Z";
+    winners_.push_back(winner);
+  }
+
+  Library library() {
+    LibraryParts parts;
+    parts.driver = [this]() -> Driver& { return driver_; };
+    parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+    parts.kernel_winners = [this](const std::string& name) {
+      EXPECT_EQ(name, "saxpy");
+      return winners_;
+    };
+    return Library(std::make_unique<Library::Impl>(std::move(parts)));
+  }
+
+  TunedKernel kernel(std::int64_t n) { return library().kernel(file_, {{"n", n}}); }
+
+  TemporaryFolder folder_;
+  std::string file_ = (folder_.path() / "saxpy.cu").string();
+  HostDriver driver_;
+  std::vector<WinnerRecord> winners_;
+};
+
+TEST_F(OwnKernels, SayHowGoodTheMatchIs) {
+  EXPECT_EQ(kernel(500).match(), Match::default_candidate);
+  EXPECT_EQ(kernel(500).evidence().code, "BLOCK=32,ITEMS=1");
+  const std::string here = driver_.device_name(0);
+  add_winner("BLOCK=128,ITEMS=1", 500, "another GPU", read_device(driver_, 0).architecture);
+  EXPECT_EQ(kernel(500).match(), Match::same_architecture);
+  add_winner("BLOCK=32,ITEMS=4", 100000, here);
+  add_winner("BLOCK=64,ITEMS=4", 900, here);
+  EXPECT_EQ(kernel(500).match(), Match::nearest_size);
+  EXPECT_EQ(kernel(500).evidence().code, "BLOCK=64,ITEMS=4");
+  EXPECT_EQ(kernel(80000).evidence().code, "BLOCK=32,ITEMS=4");
+  add_winner("BLOCK=64,ITEMS=2", 500, here);
+  EXPECT_EQ(kernel(500).match(), Match::exact);
+  EXPECT_NE(kernel(500).evidence().sentence().find("BLOCK=64,ITEMS=2 (match: exact): tuned at n=500"),
+            std::string::npos);
+  write(replaced(kSaxpy, "a * x[i] + y[i];\n  }", "y[i] + a * x[i];\n  }"));
+  EXPECT_EQ(kernel(500).match(), Match::stale);
+}
+
+TEST_F(OwnKernels, PassOverWhatIsNoConfigurationHere) {
+  add_winner("BLOCK=128,ITEMS=4", 500, driver_.device_name(0));
+  const TunedKernel found = kernel(500);
+  EXPECT_EQ(found.match(), Match::default_candidate);
+  EXPECT_NE(found.evidence().sentence().find("passed over BLOCK=128,ITEMS=4: at most 256 cells a block"),
+            std::string::npos);
+}
+
+TEST_F(OwnKernels, LaunchWithPlainArguments) {
+  add_winner("BLOCK=64,ITEMS=2", 1000, driver_.device_name(0));
+  TunedKernel saxpy = kernel(1000);
+  std::vector<float> y(1000, 1), x(1000, 4);
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 0.5F, 1000), Error) << "not prepared";
+  saxpy.prepare();
+  saxpy.launch(nullptr, y.data(), x.data(), 0.5F, 1000);
+  EXPECT_EQ(y, std::vector<float>(1000, 3));
+  EXPECT_EQ(driver_.launched, 1);
+  EXPECT_TRUE(saxpy.source().starts_with("#define BLOCK 64\n#define ITEMS 2\n"));
+
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 0.5F), Error);
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 0.5, 1000), Error) << "a double";
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 1, 1000), Error) << "a whole number";
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), 7, 0.5F, 1000), Error) << "no address";
+  EXPECT_THROW(saxpy.launch(nullptr, y.data(), static_cast<float*>(nullptr), 0.5F, 1000), Error);
+}
+
+TEST_F(OwnKernels, AreFoundByNameInTheFoldersOfTheEnvironment) {
+  ::setenv("STENCIL_TUNE_KERNELS", ("/no/such:" + folder_.path().string()).c_str(), 1);
+  EXPECT_EQ(library().kernel("saxpy").evidence().code, "BLOCK=32,ITEMS=1");
+  EXPECT_ERROR(library().kernel("sxpy"), ErrorCode::unknown_name, "did you mean 'saxpy'?");
+  EXPECT_ERROR((library().kernel("saxpy", {{"m", 3}})), ErrorCode::unknown_name, "'m' is no size of saxpy");
+}
+
+}  // namespace
+}  // namespace stencil_tune

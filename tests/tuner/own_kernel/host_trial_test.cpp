@@ -1,0 +1,136 @@
+// Plain CUDA on the CPU.
+#include "tuner/own_kernel/host_trial.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tests/generator/own_kernel/definitions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace stencil_tune {
+namespace {
+
+using testing::kSaxpy;
+using testing::replaced;
+
+OwnKernel small(const std::string& definition) {
+  auto kernel = with_small_sizes(parse_own_kernel(definition, "k.cu").kernel);
+  EXPECT_TRUE(kernel);
+  return std::move(*kernel);
+}
+
+/// What is wrong with the first legal configuration; empty where it is right.
+std::string wrong(const std::string& definition) {
+  const OwnKernel kernel = small(definition);
+  return wrong_on_host(kernel, legal_configurations(kernel).front(), {}).value_or("");
+}
+
+/// Sums of blocks of 128 cells: shared memory, both kinds, shuffles and atomics.
+constexpr std::string_view kSums = R"cu(/* stencil-tune
+kernel = "sums"
+[sizes]
+n = 100000
+[parameters]
+WAY = [0, 1, 2, 3]
+[launch]
+block = 128
+grid = "ceil_div(n, 128)"
+shared_bytes = "4 * 128"
+[[arguments]]
+name = "out"
+type = "i32*"
+length = "ceil_div(n, 128)"
+fill = "zeros"
+inout = true
+[[arguments]]
+name = "in"
+type = "i32*"
+length = "n"
+fill = "integers"
+[[arguments]]
+name = "n"
+type = "i32"
+value = "n"
+[reference]
+kernel = "sums_naive"
+block = 1
+grid = "ceil_div(n, 128)"
+*/
+__global__ void __launch_bounds__(128) sums(int* __restrict__ out, const int* __restrict__ in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int value = i < n ? __ldg(in + i) : 0;
+#if WAY == 0
+  __shared__ int parts[128];
+#else
+  extern __shared__ int parts[];
+#endif
+#if WAY < 2
+  parts[threadIdx.x] = value;
+  for (int half = 64; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = parts[0];
+#elif WAY == 2
+  for (int by = 16; by > 0; by /= 2) value += __shfl_down_sync(0xffffffffu, value, by);
+  if (threadIdx.x % warpSize == 0) parts[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = parts[0] + parts[1] + parts[2] + parts[3];
+#else
+  atomicAdd(&out[blockIdx.x], value);
+#endif
+}
+
+__global__ void sums_naive(int* out, const int* in, int n) {
+  for (int i = 128 * blockIdx.x; i < n && i < 128 * (blockIdx.x + 1); ++i) out[blockIdx.x] += in[i];
+}
+)cu";
+
+TEST(HostTrial, PlainCudaRuns) {
+  const OwnKernel kernel = small(std::string(kSums));
+  EXPECT_EQ(kernel.sizes[0].value, 37);
+  const OwnKernel larger = [] {
+    OwnKernel some = parse_own_kernel(kSums, "k.cu").kernel;
+    some.sizes[0].value = 1000;
+    return some;
+  }();
+  for (const OwnKernel& each : {kernel, larger}) {
+    for (const ParameterValues& values : legal_configurations(each)) {
+      EXPECT_EQ(wrong_on_host(each, values, {}).value_or(""), "") << configuration_code(each, values);
+    }
+  }
+  EXPECT_EQ(wrong(std::string(kSaxpy)), "");
+}
+
+TEST(HostTrial, AMissingBarrierIsFound) {
+  const OwnKernel kernel = [] {
+    OwnKernel some = parse_own_kernel(replaced(kSums, "    __syncthreads();\n", ""), "k.cu").kernel;
+    some.sizes[0].value = 1000;
+    return some;
+  }();
+  EXPECT_NE(wrong_on_host(kernel, {0}, {}).value_or("").find("cells of 'out' are wrong"), std::string::npos);
+}
+
+TEST(HostTrial, AnAccessBeyondAnArrayIsFound) {
+  EXPECT_NE(wrong(replaced(kSaxpy, "if (i < n) y[i] = a * x[i] + y[i];\n  }", "y[i] = a * x[i] + y[i];\n  }")), "");
+}
+
+TEST(HostTrial, SizesAreAsSmallAsTheRulesAllow) {
+  const std::string definition = replaced(kSaxpy, "\"at most 256", "\"whole blocks\" = \"n % 64 == 0\"\n\"at most 256");
+  EXPECT_EQ(small(definition).sizes[0].value, 64);
+  const std::string large = replaced(kSaxpy, "\"at most 256", "\"large\" = \"n >= 1025\"\n\"at most 256");
+  EXPECT_FALSE(with_small_sizes(parse_own_kernel(replaced(large, "n = 1000", "n = 5000"), "k.cu").kernel));
+}
+
+TEST(HostTrial, WhatTheHostCannotCompileIsSaid) {
+  try {
+    wrong(replaced(kSaxpy, "__global__ void saxpy(", "#include <cuda_nothing.h>\n__global__ void saxpy("));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::compile_failed);
+  }
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,273 @@
+#include "tuner/own_kernel/own_kernel_on_device.hpp"
+
+#include "runtime/compile/caching_compiler.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/own_kernel/cells.hpp"
+#include "tuner/own_kernel/host_function.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kGuardBytes = 256 << 10;  // before and behind each array
+constexpr std::uint8_t kNan = 0xff;             // of every byte of a cell: a NaN in each floating-point type
+constexpr std::array<std::uint8_t, 2> kPoisons{0xff, 0x5a};  // of whole numbers, any of which may be right once
+
+bool is_poison(std::span<const std::byte> bytes, std::uint8_t poison) {
+  return std::all_of(bytes.begin(), bytes.end(), [poison](std::byte each) { return each == std::byte{poison}; });
+}
+
+std::size_t poisoned_cells(std::span<const std::byte> bytes, std::size_t width, std::uint8_t poison) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += width) count += is_poison(bytes.subspan(at, width), poison) ? 1 : 0;
+  return count;
+}
+
+/// Of the bands around the array. What is read beyond an input is a NaN, which spreads unchanged; what kernels may
+/// write lies between other bytes, so that a NaN that is written there shows.
+std::uint8_t guard_of(const KernelArgument& argument) { return argument.is_compared() ? 0x5a : kNan; }
+
+std::uint8_t poison_of(const KernelArgument& argument, std::uint8_t of_whole_numbers) {
+  return is_floating(argument.type) ? kNan : of_whole_numbers;
+}
+
+}  // namespace
+
+// ---- what is right
+
+/// A kernel on the device, or a function of the host.
+class OwnKernelOnDevice::Reference {
+ public:
+  explicit Reference(OwnKernelOnDevice& subject) : subject_(subject) {
+    const OwnKernel& kernel = subject.kernel_;
+    if (kernel.reference.kernel.empty()) {
+      function_.emplace(kernel);
+      return;
+    }
+    geometry_ = reference_launch(kernel);
+    const KernelSource source = reference_source(kernel, legal_configurations(kernel).front());
+    module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    if (auto limit = exceeded_limit(*module_, geometry_)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the reference {} cannot run here: {}", kernel.reference.kernel, *limit));
+    }
+  }
+
+  /// What a launch leaves in each array, inputs too.
+  std::vector<Bytes> run(const Data& data) const {
+    if (function_) return run_function(data);
+    subject_.fill(data);
+    module_->launch(geometry_, subject_.arguments_, subject_.stream_);
+    subject_.driver_.synchronize_stream(subject_.stream_);
+    std::vector<Bytes> after;
+    for (const Array& array : subject_.arrays_) after.push_back(subject_.read_cells(array));
+    return after;
+  }
+
+ private:
+  std::vector<Bytes> run_function(const Data& data) const {
+    std::vector<Bytes> arrays = data.before;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (arrays[i].empty()) {
+        const std::uint8_t poison = poison_of(*subject_.arrays_[i].argument, data.poison);
+        arrays[i].assign(subject_.arrays_[i].bytes, std::byte{poison});
+      }
+    }
+    function_->call(arrays);
+    return arrays;
+  }
+
+  OwnKernelOnDevice& subject_;
+  std::optional<HostFunction> function_;
+  std::optional<Module> module_;
+  LaunchGeometry geometry_;
+};
+
+OwnKernelOnDevice::OwnKernelOnDevice(Driver& driver, const DeviceFacts& device, const OwnKernel& kernel,
+                                     std::uint64_t seed, CUstream_st* stream)
+    : driver_(driver), device_(device), kernel_(kernel), stream_(stream) {
+  allocate();
+  arguments_ = packed_arguments();
+  const Reference reference(*this);
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    data_[i] = data_of(seed + i);
+    data_[i].poison = kPoisons[i];
+    compute_expected(data_[i], reference);
+  }
+}
+
+OwnKernelOnDevice::~OwnKernelOnDevice() = default;
+
+void OwnKernelOnDevice::allocate() {
+  std::size_t total = 0;
+  for (const KernelArgument& argument : kernel_.arguments) {
+    if (!argument.is_array) continue;
+    const std::int64_t cells = cells_of(kernel_, argument);
+    const std::size_t bytes = static_cast<std::size_t>(cells) * size_of(argument.type);
+    total += bytes + 2 * kGuardBytes;
+    if (total > driver_.free_memory()) {
+      throw Error(ErrorCode::exceeds_device_memory,
+                  fmt::format("the arrays of {} with {} need {} bytes and more, the GPU has {} free", kernel_.name,
+                              sizes_text(kernel_), total, driver_.free_memory()));
+    }
+    arrays_.push_back({&argument, cells, bytes, DeviceBuffer(driver_, bytes + 2 * kGuardBytes)});
+  }
+}
+
+/// Each at its natural alignment, in the kernel's order.
+OwnKernelOnDevice::Bytes OwnKernelOnDevice::packed_arguments() const {
+  Bytes packed;
+  auto array = arrays_.begin();
+  for (const KernelArgument& argument : kernel_.arguments) {
+    Bytes bytes;
+    if (argument.is_array) {
+      const DevicePointer address = (array++)->buffer.address() + kGuardBytes;
+      bytes.resize(sizeof address);
+      std::memcpy(bytes.data(), &address, sizeof address);
+    } else {
+      bytes = value_bytes(argument, kernel_.size_values());
+    }
+    packed.resize((packed.size() + bytes.size() - 1) / bytes.size() * bytes.size());
+    packed.insert(packed.end(), bytes.begin(), bytes.end());
+  }
+  return packed;
+}
+
+OwnKernelOnDevice::Data OwnKernelOnDevice::data_of(std::uint64_t seed) const {
+  Data data;
+  for (const Array& array : arrays_) {
+    const bool is_output = array.argument->role == Role::output;
+    data.before.push_back(is_output ? Bytes() : filled_array(*array.argument, array.cells, seed));
+  }
+  return data;
+}
+
+void OwnKernelOnDevice::compute_expected(Data& data, const Reference& reference) {
+  data.after = reference.run(data);
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const KernelArgument& argument = *arrays_[i].argument;
+    if (argument.role == Role::input) {
+      if (data.after[i] != data.before[i]) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("the reference writes to '{}', which is neither output nor inout", argument.name));
+      }
+      data.after[i].clear();
+    } else if (const std::size_t left =
+                   argument.role == Role::output ? poisoned_cells(data.after[i], size_of(argument.type), kNan) : 0;
+               left > 0 && is_floating(argument.type)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the reference leaves {} of {} cells of '{}' unwritten, or writes NaN", left,
+                              arrays_[i].cells, argument.name));
+    }
+  }
+}
+
+// ---- checks
+
+void OwnKernelOnDevice::fill(const Data& data) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    Array& array = arrays_[i];
+    array.buffer.fill(guard_of(*array.argument), stream_);
+    if (data.before[i].empty()) {
+      driver_.fill_bytes(array.buffer.address() + kGuardBytes, poison_of(*array.argument, data.poison), array.bytes,
+                         stream_);
+    } else {
+      array.buffer.write(data.before[i], stream_, kGuardBytes);
+    }
+  }
+}
+
+OwnKernelOnDevice::Bytes OwnKernelOnDevice::read_cells(const Array& array) const {
+  Bytes cells(array.bytes);
+  array.buffer.read(cells, stream_, kGuardBytes);
+  driver_.synchronize_stream(stream_);
+  return cells;
+}
+
+std::optional<std::string> OwnKernelOnDevice::look_at(std::size_t number, const Data& data) const {
+  const Array& array = arrays_[number];
+  const KernelArgument& argument = *array.argument;
+  const Bytes found = read_cells(array);
+  if (!argument.is_compared()) {
+    if (found == data.before[number]) return look_at_guards(array);
+    return fmt::format("'{}' was changed, which is neither output nor inout", argument.name);
+  }
+  const auto wrong = wrong_cells(argument, found, data.after[number], kernel_.reference.tolerance);
+  if (!wrong) return look_at_guards(array);
+  const std::size_t left = poisoned_cells(found, size_of(argument.type), poison_of(argument, data.poison));
+  return left == 0 ? *wrong : fmt::format("{}; {} were never written, or are NaN", *wrong, left);
+}
+
+std::optional<std::string> OwnKernelOnDevice::look_at_guards(const Array& array) const {
+  Bytes guard(kGuardBytes);
+  for (const std::size_t offset : {std::size_t{0}, kGuardBytes + array.bytes}) {
+    array.buffer.read(guard, stream_, offset);
+    driver_.synchronize_stream(stream_);
+    if (is_poison(guard, guard_of(*array.argument))) continue;
+    return fmt::format("a write {} the array '{}'", offset == 0 ? "before" : "behind", array.argument->name);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> OwnKernelOnDevice::check(const Module& module, const LaunchGeometry& geometry) {
+  const Data& data = data_[turn_++ % data_.size()];
+  fill(data);
+  module.launch_packed(geometry, arguments_, stream_);
+  driver_.synchronize_stream(stream_);
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (auto wrong = look_at(i, data)) return wrong;
+  }
+  return std::nullopt;
+}
+
+// ---- candidates
+
+class OwnKernelOnDevice::LoadedCandidate final : public CandidateOnDevice {
+ public:
+  LoadedCandidate(OwnKernelOnDevice& subject, const std::string& code, const CompiledKernel& kernel)
+      : subject_(subject),
+        geometry_(launch_of(subject.kernel_, parse_configuration(subject.kernel_, code))),
+        module_(subject.driver_, kernel) {}
+
+  std::optional<std::string> exceeded_limit() override { return stencil_tune::exceeded_limit(module_, geometry_); }
+  double occupancy() const override { return stencil_tune::occupancy(module_, geometry_, subject_.device_.limits); }
+  std::optional<std::string> verify() override { return verify_launches(static_cast<int>(subject_.data_.size())); }
+  std::optional<std::string> verify_launches(int launches) override {
+    for (int i = 0; i < launches; ++i) {
+      if (auto wrong = subject_.check(module_, geometry_)) return wrong;
+    }
+    return std::nullopt;
+  }
+  Sharpness sharpness() override { return {}; }
+  void launch(int count) override {
+    for (int i = 0; i < count; ++i) module_.launch_packed(geometry_, subject_.arguments_, subject_.stream_);
+  }
+
+ private:
+  OwnKernelOnDevice& subject_;
+  LaunchGeometry geometry_;
+  Module module_;
+};
+
+std::unique_ptr<CandidateOnDevice> OwnKernelOnDevice::load(const std::string& code, const CompiledKernel& kernel) {
+  copies_.clear();
+  return std::make_unique<LoadedCandidate>(*this, code, kernel);
+}
+
+SubjectOnDevice::CopyBuffers OwnKernelOnDevice::copy_buffers() {
+  const auto largest = std::max_element(arrays_.begin(), arrays_.end(),
+                                        [](const Array& a, const Array& b) { return a.bytes < b.bytes; });
+  constexpr std::size_t kUnit = 16;  // bytes of a vector
+  const std::size_t bytes = (largest->bytes + kUnit - 1) / kUnit * kUnit;
+  for (int i = 0; i < 2; ++i) copies_.emplace_back(driver_, bytes);
+  return {copies_[0].address(), copies_[1].address(), bytes};
+}
+
+void OwnKernelOnDevice::fill_for_timing() { fill(data_.front()); }
+
+}  // namespace stencil_tune

@@ -1,0 +1,35 @@
+// A kernel of the user's own as what is tuned.
+#pragma once
+
+#include "generator/own_kernel/configuration.hpp"
+#include "tuner/subject/subject.hpp"
+
+namespace stencil_tune {
+
+class OwnKernelSubject final : public Subject {
+ public:
+  explicit OwnKernelSubject(OwnKernel kernel) : kernel_(std::move(kernel)) {}
+
+  const OwnKernel& kernel() const noexcept { return kernel_; }
+
+  ProblemKey key() const override;
+  double work() const override;
+  double least_bytes() const override;
+  KernelSource source(const std::string& code) const override;
+  std::string signature(const std::string& /*code*/) const override { return ""; }  // its key has it
+  std::size_t shared_bytes(const std::string& code) const override;
+  std::optional<std::string> objection_to(const TrialRecord& trial) const override;
+  Message message() const override;
+  std::unique_ptr<SubjectOnDevice> on_device(Driver& driver, const DeviceFacts& device, std::uint64_t seed,
+                                             CUstream_st* stream) const override;
+
+ private:
+  OwnKernel kernel_;
+};
+
+ProblemKey own_problem_key(const OwnKernel& kernel);
+
+/// What message() wrote.
+std::unique_ptr<Subject> read_own_kernel(const Message& message);
+
+}  // namespace stencil_tune

@@ -1,0 +1,34 @@
+#include "tuner/subject/subject.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "tuner/own_kernel/own_kernel_subject.hpp"
+#include "tuner/subject/stencil_subject.hpp"
+#include "tuner/workers/wire.hpp"
+
+#include <array>
+
+namespace stencil_tune {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  std::unique_ptr<Subject> (*read)(const Message& message);
+};
+
+std::unique_ptr<Subject> read_stencil(const Message& message) {
+  return std::make_unique<StencilSubject>(message.at("problem").get<Problem>());
+}
+
+constexpr std::array kKinds{Kind{"stencil", read_stencil}, Kind{"kernel", read_own_kernel}};
+
+}  // namespace
+
+std::unique_ptr<Subject> read_subject(const Message& message) {
+  const auto kind = message.at("kind").get<std::string>();
+  for (const Kind& each : kKinds) {
+    if (each.name == kind) return each.read(message);
+  }
+  throw Error(ErrorCode::internal, "no kind of subject is called '" + kind + "'");
+}
+
+}  // namespace stencil_tune
