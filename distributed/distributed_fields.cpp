@@ -160,6 +160,7 @@ void DistributedFields::scatter(int field, int root, Span<const std::byte> cells
   });
   if (!has_all) {
     kernel.ranks->exchange({}, std::array{own->transfer(root)}, stream);
+    kernel.ranks->wait(stream);
     own->unpack();
     return changed(field);
   }
@@ -209,8 +210,9 @@ void DistributedFields::gather(int field, int root, Span<std::byte> cells, CUstr
       DeviceBuffer received(driver_of(kernel.state()), part.size());
       kernel.ranks->exchange({}, std::array{Transfer{rank, reinterpret_cast<void*>(received.address()), part.size()}},
                              stream);
-      received.read(part, stream);
       kernel.ranks->wait(stream);
+      received.read(part, stream);
+      driver_of(kernel.state()).synchronize_stream(stream);
     }
     each_row(kernel.grid->grid(), box, cell, [&](std::size_t in_grid, std::size_t in_box, std::size_t bytes) {
       std::memcpy(cells.data() + in_grid, part.data() + in_box, bytes);

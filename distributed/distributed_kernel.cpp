@@ -159,9 +159,8 @@ void DistributedKernel::Impl::advance_once(KernelRun& run, std::int64_t steps, C
   run.advance(steps, &split);
 }
 
-void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
-                                      Span<const double> coefficients, const Place& place, PointRun* points) const {
-  if (steps == 0) return;
+void DistributedKernel::Impl::advance_all(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
+                                          Span<const double> coefficients, const Place& place, PointRun* points) const {
   bool right = fields.refresh(stream);
   Place start = place;
   const Box array = grid->array(rank());
@@ -178,6 +177,17 @@ void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Im
     left -= now;
   }
   run.leave(fields.buffers);
+}
+
+void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
+                                      Span<const double> coefficients, const Place& place, PointRun* points) const {
+  if (steps == 0) return;
+  try {
+    advance_all(stream, fields, steps, coefficients, place, points);
+  } catch (...) {
+    ranks->abort();  // the others wait for halos that do not come
+    throw;
+  }
 }
 
 void DistributedKernel::advance(CUstream_st* stream, DistributedFields& fields, std::int64_t steps,

@@ -64,21 +64,23 @@ void DistributedKernel::gather_records(const Points& points, const void* records
     return ranks.wait(stream);
   }
   Driver& driver = *impl_->state().driver;
+  ranks.wait(stream);
   driver.copy_to_host(sums.data(), reinterpret_cast<DevicePointer>(records), bytes, stream);
+  driver.synchronize_stream(stream);
   DeviceBuffer received(driver, bytes);
   std::vector<std::byte> share(bytes);
   for (int from = 0; from < ranks.size(); ++from) {
     if (from == root) continue;
     ranks.exchange({}, std::array{Transfer{from, reinterpret_cast<void*>(received.address()), bytes}}, stream);
-    received.read(share, stream);
     ranks.wait(stream);
+    received.read(share, stream);
+    driver.synchronize_stream(stream);
     if (doubles) {
       add_to<double>(sums, share);
     } else {
       add_to<float>(sums, share);
     }
   }
-  driver.synchronize_stream(stream);
 }
 
 }  // namespace stencil_tune

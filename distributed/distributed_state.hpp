@@ -45,9 +45,11 @@ struct DistributedKernel::Impl {
 
   /// Throws Error(invalid_argument) for what no run can have, and what the communicator throws where a rank is lost.
   void check(const DistributedFields::Impl& fields, std::int64_t steps, Span<const double> coefficients) const;
-  /// What it is given was checked. points: null for none.
+  /// What it is given was checked. points: null for none. Gives the group up where something fails.
   void advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
                Span<const double> coefficients, const Place& place, PointRun* points) const;
+  void advance_all(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
+                   Span<const double> coefficients, const Place& place, PointRun* points) const;
   /// The halo that so many steps need, and the steps.
   void advance_once(KernelRun& run, std::int64_t steps, CUstream_st* stream) const;
 };

@@ -59,6 +59,8 @@ namespace stencil_tune {
 
 /// Owned by the caller: stencil_tune_release_points().
 stencil_tune_points* place_c_points(stencil_tune_kernel& kernel, const stencil_tune_point_list& list);
+/// What C asks for. Throws Error: invalid_argument, unknown_name, file_io, malformed_definition.
+Request to_request(const stencil_tune_request& given);
 /// Owned by the caller: stencil_tune_close(), stencil_tune_release().
 stencil_tune_library* make_c_handle(Library library);
 stencil_tune_kernel* make_c_handle(Kernel kernel, int fields, int coefficients);

@@ -24,6 +24,8 @@ Stencil stencil_of(const stencil_tune_request& from) {
   throw Error(ErrorCode::invalid_argument, "stencil_tune_request has both `stencil` and `parsed`: set one of them");
 }
 
+}  // namespace
+
 Request to_request(const stencil_tune_request& given) {
   constexpr std::size_t kFirstVersion = offsetof(stencil_tune_request, alignment) + sizeof(given.alignment);
   const stencil_tune_request from = whole(given, kFirstVersion, stencil_tune_request STENCIL_TUNE_REQUEST_INIT,
@@ -43,8 +45,6 @@ Request to_request(const stencil_tune_request& given) {
   if (from.alignment != 0) request.alignment = from.alignment;
   return request;
 }
-
-}  // namespace
 
 stencil_tune_library* make_c_handle(Library library) { return new stencil_tune_library{std::move(library)}; }
 

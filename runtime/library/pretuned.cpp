@@ -18,29 +18,37 @@ bool is_off() {
   return value != nullptr && std::string_view(value) == "off";
 }
 
-bool speaks_for(const TrialRecord& tuned, const TrialRecord& pretuned) {
-  const bool same = tuned.problem == pretuned.problem && tuned.platform.gpu == pretuned.platform.gpu &&
-                    tuned.objective == pretuned.objective;
-  return same && !tuned.predicted && is_readable(tuned) && (!is_stale(tuned) || is_stale(pretuned));
+bool speaks_for(const TrialRecord& upper, const TrialRecord& lower) {
+  const bool same =
+      upper.problem == lower.problem && upper.platform.gpu == lower.platform.gpu && upper.objective == lower.objective;
+  return same && !upper.predicted && is_readable(upper) && (!is_stale(upper) || is_stale(lower));
 }
 
 }  // namespace
 
+std::vector<WinnerRecord> layered(std::vector<WinnerRecord> upper, std::vector<WinnerRecord> lower) {
+  const auto end = upper.size();
+  for (WinnerRecord& winner : lower) {
+    const bool known = std::any_of(upper.begin(), upper.begin() + static_cast<std::ptrdiff_t>(end),
+                                   [&](const WinnerRecord& above) { return speaks_for(above.trial, winner.trial); });
+    if (!known) upper.push_back(std::move(winner));
+  }
+  return upper;
+}
+
 std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
                                         std::span<const TemplateFile> files) {
   if (is_off()) return tuned;
-  const std::size_t tuned_here = tuned.size();
+  std::vector<WinnerRecord> pretuned;
   for (const TemplateFile& file : files) {
     if (file.text.find(stencil_key) == std::string_view::npos) continue;  // parsing takes milliseconds
     for (WinnerRecord& winner : parse_winners(file.text)) {
-      const bool known = std::any_of(tuned.begin(), tuned.begin() + static_cast<std::ptrdiff_t>(tuned_here),
-                                     [&](const WinnerRecord& own) { return speaks_for(own.trial, winner.trial); });
-      if (known || (!stencil_key.empty() && winner.trial.problem.stencil_key != stencil_key)) continue;
+      if (!stencil_key.empty() && winner.trial.problem.stencil_key != stencil_key) continue;
       winner.trial.session = kPretunedSession;
-      tuned.push_back(std::move(winner));
+      pretuned.push_back(std::move(winner));
     }
   }
-  return tuned;
+  return layered(std::move(tuned), std::move(pretuned));
 }
 
 std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files) {

@@ -15,8 +15,11 @@ namespace stencil_tune {
 /// The texts, embedded.
 std::span<const TemplateFile> pretuned_files();
 
-/// `tuned` and the pretuned winners of the stencil, less those whose problem was tuned on the same GPU model here; not
-/// where what was tuned cannot be read any more, or has gone stale and what ships has not.
+/// `upper`, and of `lower` those that `upper` does not speak for: by a winner of the same problem on the same GPU model
+/// that was measured, can be read, and is not stale where the lower one is fresh.
+std::vector<WinnerRecord> layered(std::vector<WinnerRecord> upper, std::vector<WinnerRecord> lower);
+
+/// `tuned` over the pretuned winners of the stencil (layered()).
 /// With STENCIL_TUNE_PRETUNED=off, `tuned`. An empty key: those of every stencil.
 std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const std::string& stencil_key,
                                         std::span<const TemplateFile> files = pretuned_files());

@@ -14,9 +14,9 @@ namespace stencil_tune {
 
 /// Bytes of device memory that go to a rank, or come from it.
 struct Transfer {
-  int peer = 0;
-  void* data = nullptr;
-  std::size_t bytes = 0;
+  int peer = 0;           ///< the other rank
+  void* data = nullptr;   ///< device address
+  std::size_t bytes = 0;  ///< how many
 };
 
 /// One rank's end of a group of ranks. nccl_communicator() makes one of NCCL; a program may bring its own.

@@ -26,6 +26,7 @@ namespace stencil_tune {
 
 class DistributedFields;
 
+/// How a grid is cut, and when halos travel.
 struct DistributedOptions {
   Cut cut{0, 0, 0};  ///< parts along each axis; all 0: those for which least is sent
   /// Cells that need nothing of the halo are updated while it travels on a stream of its own, and those around them
@@ -104,12 +105,14 @@ class DistributedFields {
   DistributedFields& operator=(DistributedFields&&) noexcept;
   ~DistributedFields();
 
-  /// The rank's own cells. Of a profile (Stencil::profiles) those of the whole axis, on every rank.
+  /// Sets the rank's own cells. Of a profile (Stencil::profiles) those of the whole axis, on every rank.
   void write(int field, Span<const std::byte> cells, CUstream_st* stream = nullptr);
+  /// The way back; not of a profile.
   void read(int field, Span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
-  /// Collective: from `root`, which has all cells of the grid, to their owners, and back. Other ranks pass nothing.
+  /// Collective: from `root`, which has all cells of the grid, to their owners. Other ranks pass nothing.
   void scatter(int field, int root, Span<const std::byte> cells, CUstream_st* stream = nullptr);
+  /// The way back.
   void gather(int field, int root, Span<std::byte> cells, CUstream_st* stream = nullptr) const;
 
   /// Collective: own cells of all fields to a file for each rank, `path`.RANK, and back; `steps` is the caller's number
@@ -117,6 +120,7 @@ class DistributedFields {
   /// whole. Throws Error(file_io) where they cannot be written, are missing or damaged, Error(invalid_argument) where
   /// they are of another stencil, type, grid, boundary or cut, or not all of the same steps.
   void save(const std::filesystem::path& path, std::int64_t steps, CUstream_st* stream = nullptr) const;
+  /// The way back.
   std::int64_t load(const std::filesystem::path& path, CUstream_st* stream = nullptr);
 
   /// Device address of the field's array; advance() moves fields to other buffers.

@@ -38,6 +38,11 @@ struct LibraryOptions {
   /// is then nothing known. A file that was named must be there.
   std::filesystem::path database{};
 
+  /// Winners that a site's users share, beneath those of `database` and above those that ship: a file that is only
+  /// read, in a folder that all reach. Empty: STENCIL_TUNE_SITE_DB, else none. A winner of an upper layer takes the
+  /// place of one of the same problem and GPU model below, unless it has gone stale and that one has not.
+  std::filesystem::path site_database{};
+
   /// Kernel::prepare() does not wait for the compiler (70 ms to seconds where nothing is cached): until the kernel is
   /// there, linear stencils run on a slower one that serves them all. Others wait.
   bool compile_in_background = false;
@@ -55,9 +60,9 @@ struct LibraryOptions {
 /// An open database of winners, a compiler and the kernels made so far. Thread-safe; one for a process is enough,
 /// however many GPUs it uses. Kernels may outlive it.
 ///
-/// Environment: STENCIL_TUNE_DB (database), STENCIL_TUNE_CACHE (folder of compiled kernels, or "off"),
-/// STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder), STENCIL_TUNE_PRETUNED ("off": winners that ship with the library
-/// are not used), STENCIL_TUNE_PROGRAM (the program that tunes on a miss).
+/// Environment: STENCIL_TUNE_DB (database), STENCIL_TUNE_SITE_DB (a site's, which is only read), STENCIL_TUNE_CACHE
+/// (folder of compiled kernels, or "off"), STENCIL_TUNE_NVRTC (libnvrtc.so.N or its folder), STENCIL_TUNE_PRETUNED
+/// ("off": winners that ship with the library are not used), STENCIL_TUNE_PROGRAM (the program that tunes on a miss).
 class Library {
  public:
   /// Opens the database for reading. Needs neither a GPU nor NVRTC yet.
