@@ -65,7 +65,7 @@ void damage_cache(const std::filesystem::path& folder, int count, std::uint64_t 
   int wrong = 0, served = 0;
   for (int i = 0; i < count; ++i) {
     const std::string source = fmt::format("source {}", i);
-    const BinaryKey key{source, "kernel", "signature", "-O3", "sm_90", "13.0"};
+    const BinaryKey key{source, "kernel", false, "signature", "-O3", "sm_90", "13.0"};
     CompiledKernel kernel;
     kernel.entry = "kernel";
     kernel.cubin.resize(500 + random() % 20000);
