@@ -18,10 +18,12 @@ struct BrokenToml : std::runtime_error {
 };
 [[noreturn]] inline void reject_broken_toml() { throw BrokenToml("this is not a TOML document"); }
 }  // namespace stencil_tune
+#pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(condition) (static_cast<bool>(condition) ? void() : stencil_tune::reject_broken_toml())
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 namespace stencil_tune {
 
