@@ -62,7 +62,7 @@ class OwnKernelOnDevice::Reference {
   std::vector<Bytes> run(const Data& data) const {
     if (function_) return run_function(data);
     subject_.fill(data);
-    module_->launch(geometry_, subject_.arguments_, subject_.stream_);
+    module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
     subject_.driver_.synchronize_stream(subject_.stream_);
     std::vector<Bytes> after;
     for (const Array& array : subject_.arrays_) after.push_back(subject_.read_cells(array));

@@ -25,6 +25,7 @@ constexpr std::string_view kLine = "if (i < n) y[i] = a * x[i] + y[i];\n  }";  /
 struct OwnBench {
   explicit OwnBench(const std::string& definition = std::string(kSaxpy))
       : subject(parse_own_kernel(definition, "saxpy.cu").kernel) {
+    device.takes_packed = true;
     device.add_host_kernel(reference_source(subject.kernel(), legal_configurations(subject.kernel()).front()));
     bench.emplace(device, read_device(device, 0), subject, WorkerOptions{.architecture = "sm_90"});
   }
