@@ -29,13 +29,13 @@ stencil_tune_add_test(suites_test
 stencil_tune_add_test(winner_lookup_test
   SOURCES
     commands/winner_lookup_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/winner_lookup.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/winner/winner_lookup.cpp
   LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(interrupt_test
   SOURCES
     commands/interrupt_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(command_line_test
