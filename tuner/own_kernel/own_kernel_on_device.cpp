@@ -36,6 +36,16 @@ std::uint8_t poison_of(const KernelArgument& argument, std::uint8_t of_whole_num
   return is_floating(argument.type) ? kNan : of_whole_numbers;
 }
 
+/// What goes wrong in `use`, as the reference's doing.
+template <class Use>
+auto of_reference(const OwnKernel& kernel, Use use) {
+  try {
+    return use();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("the reference {} fails: {}", kernel.reference.kernel, error.what()));
+  }
+}
+
 }  // namespace
 
 // ---- what is right
@@ -51,7 +61,9 @@ class OwnKernelOnDevice::Reference {
     }
     geometry_ = reference_launch(kernel);
     const KernelSource source = reference_source(kernel, legal_configurations(kernel).front());
-    module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    of_reference(kernel, [&] {
+      module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    });
     if (auto limit = exceeded_limit(*module_, geometry_)) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the reference {} cannot run here: {}", kernel.reference.kernel, *limit));
@@ -62,10 +74,17 @@ class OwnKernelOnDevice::Reference {
   std::vector<Bytes> run(const Data& data) const {
     if (function_) return run_function(data);
     subject_.fill(data);
-    module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
-    subject_.driver_.synchronize_stream(subject_.stream_);
+    of_reference(subject_.kernel_, [&] {
+      module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
+      subject_.driver_.synchronize_stream(subject_.stream_);
+    });
     std::vector<Bytes> after;
-    for (const Array& array : subject_.arrays_) after.push_back(subject_.read_cells(array));
+    for (const Array& array : subject_.arrays_) {
+      if (const auto wrong = subject_.look_at_guards(array)) {
+        throw Error(ErrorCode::invalid_argument, fmt::format("of the reference: {}", *wrong));
+      }
+      after.push_back(subject_.read_cells(array));
+    }
     return after;
   }
 

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 namespace stencil_tune {
 namespace {
 
@@ -15,10 +18,14 @@ struct Work {
   double count;
 };
 
+double count_of(const OwnKernel& kernel, const std::optional<WholeExpression>& count) {
+  return count ? static_cast<double>(count->evaluate(kernel.size_values())) : 0;
+}
+
+/// A kernel that only moves data may say that it has no flops.
 Work work_of(const OwnKernel& kernel) {
-  const WholeValues sizes = kernel.size_values();
-  if (kernel.flops) return {"GFLOP/s", static_cast<double>(kernel.flops->evaluate(sizes))};
-  if (kernel.bytes) return {"GB/s", static_cast<double>(kernel.bytes->evaluate(sizes))};
+  if (const double flops = count_of(kernel, kernel.flops); flops > 0) return {"GFLOP/s", flops};
+  if (const double bytes = count_of(kernel, kernel.bytes); bytes > 0) return {"GB/s", bytes};
   return {"launches/s", 1e9};
 }
 
@@ -40,9 +47,7 @@ ProblemKey OwnKernelSubject::key() const { return own_problem_key(kernel_); }
 
 double OwnKernelSubject::work() const { return work_of(kernel_).count; }
 
-double OwnKernelSubject::least_bytes() const {
-  return kernel_.bytes ? static_cast<double>(kernel_.bytes->evaluate(kernel_.size_values())) : 0;
-}
+double OwnKernelSubject::least_bytes() const { return std::max(0.0, count_of(kernel_, kernel_.bytes)); }
 
 KernelSource OwnKernelSubject::source(const std::string& code) const {
   const ParameterValues values = parse_configuration(kernel_, code);

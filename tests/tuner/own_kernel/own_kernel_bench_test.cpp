@@ -143,6 +143,14 @@ TEST(OwnKernelBench, AReferenceThatIsNoneEndsTheSessionWithAMessage) {
       std::string::npos);
 }
 
+TEST(OwnKernelSubject, CountsWhatThereIsToCount) {
+  EXPECT_EQ(OwnKernelSubject(parse_own_kernel(kSaxpy, "saxpy.cu").kernel).key().unit, "GFLOP/s");
+  const OwnKernelSubject mover(
+      parse_own_kernel(replaced(kSaxpy, "flops = \"2 * n\"", "flops = \"0\""), "saxpy.cu").kernel);
+  EXPECT_EQ(mover.key().unit, "GB/s") << "a kernel that only moves data";
+  EXPECT_EQ(mover.work(), 12000);
+}
+
 TEST(OwnKernelSubject, ArrivesWholeInAnotherProcess) {
   OwnKernel kernel = parse_own_kernel(kSaxpy, "saxpy.cu").kernel;
   set_sizes(kernel, std::vector<std::string>{"n=77"});
