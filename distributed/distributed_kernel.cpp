@@ -2,8 +2,8 @@
 #include "distributed/distributed_state.hpp"
 #include "distributed/local_request.hpp"
 #include "runtime/library/kernel_run.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/stage_launch.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "db/location.hpp"
 #include "db/winner_store.hpp"
 #include "runtime/compile/caching_compiler.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include "generator/cut/part_problem.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/no_winner.hpp"

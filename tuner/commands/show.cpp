@@ -6,7 +6,7 @@
 #include "db/winner_store.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"

@@ -5,7 +5,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/scratch_folder.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/database_option.hpp"

@@ -5,7 +5,7 @@
 #include "generator/suggest.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/interrupt.hpp"
 #include "tuner/commands/winner_options.hpp"

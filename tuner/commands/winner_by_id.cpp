@@ -2,7 +2,7 @@
 
 #include "generator/definition/corpus.hpp"
 #include "generator/definition/definition.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/no_winner.hpp"

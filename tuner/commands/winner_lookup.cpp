@@ -2,7 +2,7 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/session/say.hpp"

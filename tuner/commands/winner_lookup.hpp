@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/winner_store.hpp"
-#include "runtime/library/lookup.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "tuner/report/report_page.hpp"
 
-#include "runtime/library/lookup.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
 #include "tuner/session/report.hpp"

@@ -2,8 +2,8 @@
 
 #include "db/stored_code.hpp"
 #include "generator/printable.hpp"
-#include "runtime/library/lookup.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "tuner/session/text_table.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/wrap.hpp"

@@ -1,7 +1,7 @@
 #include "tuner/session/several.hpp"
 
 #include "generator/printable.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "tuner/session/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 

@@ -1,6 +1,6 @@
 #include "tuner/session/warm_starts.hpp"
 
-#include "runtime/library/lookup.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
