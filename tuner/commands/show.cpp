@@ -1,5 +1,5 @@
 // stencil-tune show ID | --dims 512
-#include "db/fields.hpp"
+#include "db/rows/fields.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"

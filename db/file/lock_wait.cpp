@@ -1,4 +1,4 @@
-#include "db/lock_wait.hpp"
+#include "db/file/lock_wait.hpp"
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
-#include "db/schema.hpp"
+#include "db/file/schema.hpp"
 
-#include "db/carried_checksums.hpp"
-#include "db/statement.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/carried_checksums.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-#include "db/move_aside.hpp"
+#include "db/file/move_aside.hpp"
 
 #include "stencil_tune/error.hpp"
 

@@ -1,9 +1,9 @@
-#include "db/winner_rows.hpp"
+#include "db/rows/winner_rows.hpp"
 
-#include "db/checksum.hpp"
-#include "db/fields.hpp"
+#include "db/rows/checksum.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/trial_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
 #include "db/winner_choice.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Columns of the database out of JSON from elsewhere, each checked for its type.
 #pragma once
 
-#include "db/fields.hpp"
+#include "db/rows/fields.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 

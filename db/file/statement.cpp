@@ -1,6 +1,6 @@
-#include "db/statement.hpp"
+#include "db/file/statement.hpp"
 
-#include "db/sqlite_error.hpp"
+#include "db/file/sqlite_error.hpp"
 
 #include <sqlite3.h>
 

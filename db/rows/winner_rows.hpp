@@ -2,8 +2,8 @@
 #pragma once
 
 #include "db/database.hpp"
+#include "db/file/statement.hpp"
 #include "db/records.hpp"
-#include "db/statement.hpp"
 
 #include <optional>
 #include <set>

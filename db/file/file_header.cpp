@@ -1,6 +1,6 @@
-#include "db/file_header.hpp"
+#include "db/file/file_header.hpp"
 
-#include "db/schema.hpp"
+#include "db/file/schema.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-#include "db/carried_checksums.hpp"
+#include "db/rows/carried_checksums.hpp"
 
-#include "db/checksum.hpp"
-#include "db/statement.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/checksum.hpp"
 
 #include <fmt/format.h>
 

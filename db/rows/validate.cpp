@@ -1,6 +1,6 @@
-#include "db/validate.hpp"
+#include "db/rows/validate.hpp"
 
-#include "db/fields.hpp"
+#include "db/rows/fields.hpp"
 #include "generator/printable.hpp"
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/error.hpp"

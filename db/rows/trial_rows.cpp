@@ -1,8 +1,8 @@
-#include "db/trial_rows.hpp"
+#include "db/rows/trial_rows.hpp"
 
-#include "db/checksum.hpp"
-#include "db/fields.hpp"
-#include "db/validate.hpp"
+#include "db/rows/checksum.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/validate.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

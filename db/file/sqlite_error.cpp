@@ -1,4 +1,4 @@
-#include "db/sqlite_error.hpp"
+#include "db/file/sqlite_error.hpp"
 
 #include "stencil_tune/error.hpp"
 
