@@ -7,9 +7,9 @@
 #include "tuner/own_kernel/host_trial.hpp"
 #include "tuner/own_kernel/own_kernel_subject.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 

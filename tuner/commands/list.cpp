@@ -13,10 +13,10 @@
 #include "tuner/commands/winner_options.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/csv.hpp"
 #include "tuner/terminal/print_fitted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 

@@ -11,9 +11,9 @@
 #include "tuner/commands/no_winner.hpp"
 #include "tuner/scaling/scaling_model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 #include "tuner/terminal/terminal.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -14,8 +14,8 @@
 #include "tuner/session/predict.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/stencil_parts.hpp"
-#include "tuner/session/time_budget.hpp"
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/time_budget.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/verify/field_set.hpp"
 

@@ -4,8 +4,8 @@
 #include "generator/printable.hpp"
 #include "runtime/library/lookup/lookup.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>

@@ -4,12 +4,12 @@
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/session/candidate_queue.hpp"
-#include "tuner/session/contenders.hpp"
 #include "tuner/session/run_plan.hpp"
-#include "tuner/session/seen_trials.hpp"
-#include "tuner/session/time_budget.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/candidate_queue.hpp"
+#include "tuner/session/trials/contenders.hpp"
+#include "tuner/session/trials/seen_trials.hpp"
+#include "tuner/session/trials/time_budget.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "generator/printable.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
-#include "tuner/session/text_table.hpp"
+#include "tuner/terminal/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>

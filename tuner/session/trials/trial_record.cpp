@@ -1,4 +1,4 @@
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 
 #include "db/winner_choice.hpp"
 

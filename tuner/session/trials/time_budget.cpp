@@ -1,4 +1,4 @@
-#include "tuner/session/time_budget.hpp"
+#include "tuner/session/trials/time_budget.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tuner/session/candidate_queue.hpp"
+#include "tuner/session/trials/candidate_queue.hpp"
 
 #include <chrono>
 #include <utility>

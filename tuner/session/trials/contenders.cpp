@@ -1,4 +1,4 @@
-#include "tuner/session/contenders.hpp"
+#include "tuner/session/trials/contenders.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 
 #include "runtime/library/lookup/lookup.hpp"
 #include "stencil_tune/error.hpp"

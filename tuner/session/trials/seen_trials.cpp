@@ -1,6 +1,6 @@
-#include "tuner/session/seen_trials.hpp"
+#include "tuner/session/trials/seen_trials.hpp"
 
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 
 #include <algorithm>
 
