@@ -133,8 +133,10 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
   if (trial.problem.steps != problem.steps && problem.steps > 1) {
     evidence.notes.push_back(fmt::format("tuned for runs of {} steps", trial.problem.steps));
   }
-  if (trial.session == kPretunedSession)
+  if (trial.session == kPretunedSession) {
     evidence.notes.emplace_back("it ships with stencil-tune and was not tuned here");
+  }
+  if (trial.session == kSiteSession) evidence.notes.emplace_back("it is of the site's database");
   if (!trial.predicted && !target.driver.empty() && trial.platform.driver != target.driver) {
     evidence.notes.push_back(fmt::format("tuned with driver {}, this one is {}", trial.platform.driver, target.driver));
   }

@@ -73,7 +73,13 @@ std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_v
 }
 
 std::string_view origin_of(const TrialRecord& trial) noexcept {
-  return trial.session == kPretunedSession ? "shipped" : "yours";
+  if (trial.session == kPretunedSession) return "shipped";
+  return trial.session == kSiteSession ? "site" : "yours";
+}
+
+std::string_view origin_text(const TrialRecord& trial) noexcept {
+  if (trial.session == kPretunedSession) return "shipped with stencil-tune";
+  return trial.session == kSiteSession ? "of the site's database" : "yours";
 }
 
 }  // namespace stencil_tune

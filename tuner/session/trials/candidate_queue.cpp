@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kAhead = 2;  // candidates compiled or waiting for the device, beyond one for each compile process
+constexpr int kAhead = 2;  // candidates compiled or waiting for each device, beyond one for each compile process
 constexpr milliseconds kPollInterval{100};
 
 }  // namespace
@@ -28,7 +28,7 @@ void CandidateQueue::add_baseline(const std::string& code, bool known) {
 }
 
 void CandidateQueue::submit_ahead() {
-  while (outstanding() < compilers_.width() + kAhead) {
+  while (outstanding() < compilers_.width() + kAhead * devices_) {
     if (most_ > 0 && submitted_ >= most_) return;
     const auto code = next_candidate();
     if (!code) return;

@@ -15,9 +15,10 @@ namespace stencil_tune {
 /// First come incumbents, warm starts and baselines, then what the strategy proposes, none of them twice.
 class CandidateQueue {
  public:
-  /// `most`: new candidates that are submitted ahead, incumbents apart; 0: no limit. The others must outlive this.
-  CandidateQueue(SearchStrategy<std::string>& strategy, CompileWorkers& compilers, int most)
-      : strategy_(strategy), compilers_(compilers), most_(most) {}
+  /// `most`: new candidates that are submitted ahead, incumbents apart; 0: no limit. `devices`: that work side by
+  /// side. The others must outlive this.
+  CandidateQueue(SearchStrategy<std::string>& strategy, CompileWorkers& compilers, int most, int devices = 1)
+      : strategy_(strategy), compilers_(compilers), most_(most), devices_(devices) {}
 
   /// A known candidate, compiled anew because the race needs its binary.
   void add_incumbent(const std::string& code);
@@ -51,6 +52,7 @@ class CandidateQueue {
   SearchStrategy<std::string>& strategy_;
   CompileWorkers& compilers_;
   int most_;
+  int devices_;
   int submitted_ = 0;              // new candidates
   std::deque<std::string> first_;  // before the strategy is asked
   std::set<std::string> incumbents_, warm_starts_, baselines_;

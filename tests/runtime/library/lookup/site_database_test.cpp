@@ -2,6 +2,7 @@
 #include "db/trial_store.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "tests/db/testing.hpp"
 #include "tests/runtime/expect_error.hpp"
 
@@ -59,6 +60,23 @@ TEST_F(SiteDatabase, IsNamedByTheEnvironmentToo) {
   EXPECT_EQ(rates({.database = empty}), std::vector<double>{200});
   unsetenv("STENCIL_TUNE_SITE_DB");
   EXPECT_EQ(rates({.database = empty}), std::vector<double>());
+}
+
+TEST_F(SiteDatabase, WinnersSayWhoseTheyAre) {
+  const fs::path own = database("own", 100), site = database("site", 200);
+  const auto origins = [&](const fs::path& user) {
+    std::vector<std::string_view> all;
+    Database read = Database::open(user, {.access = Access::read});
+    for (const WinnerRecord& winner : winners_of_all_layers(&read, {})) all.push_back(origin_of(winner.trial));
+    return all;
+  };
+  setenv("STENCIL_TUNE_SITE_DB", site.c_str(), 1);
+  EXPECT_EQ(origins(own), std::vector<std::string_view>{"yours"});
+  const fs::path empty = folder_ / "empty";
+  Database::open(empty);
+  EXPECT_EQ(origins(empty), std::vector<std::string_view>{"site"});
+  unsetenv("STENCIL_TUNE_SITE_DB");
+  EXPECT_EQ(origins(empty), std::vector<std::string_view>());
 }
 
 TEST_F(SiteDatabase, IsReadWhereNobodyMayWriteAndMustBeThere) {
