@@ -6,8 +6,8 @@
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

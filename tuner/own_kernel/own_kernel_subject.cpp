@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
 namespace stencil_tune {
 namespace {
 
@@ -18,14 +15,13 @@ struct Work {
   double count;
 };
 
-double count_of(const OwnKernel& kernel, const std::optional<WholeExpression>& count) {
-  return count ? static_cast<double>(count->evaluate(kernel.size_values())) : 0;
-}
-
-/// A kernel that only moves data may say that it has no flops.
 Work work_of(const OwnKernel& kernel) {
-  if (const double flops = count_of(kernel, kernel.flops); flops > 0) return {"GFLOP/s", flops};
-  if (const double bytes = count_of(kernel, kernel.bytes); bytes > 0) return {"GB/s", bytes};
+  const WholeValues sizes = kernel.size_values();
+  const auto count = [&sizes](const auto& expression) {
+    return expression ? static_cast<double>(expression->evaluate(sizes)) : 0;
+  };
+  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops};
+  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes};  // of kernels that only move data
   return {"launches/s", 1e9};
 }
 
@@ -47,7 +43,9 @@ ProblemKey OwnKernelSubject::key() const { return own_problem_key(kernel_); }
 
 double OwnKernelSubject::work() const { return work_of(kernel_).count; }
 
-double OwnKernelSubject::least_bytes() const { return std::max(0.0, count_of(kernel_, kernel_.bytes)); }
+double OwnKernelSubject::least_bytes() const {
+  return kernel_.bytes ? static_cast<double>(kernel_.bytes->evaluate(kernel_.size_values())) : 0;
+}
 
 KernelSource OwnKernelSubject::source(const std::string& code) const {
   const ParameterValues values = parse_configuration(kernel_, code);

@@ -43,7 +43,7 @@ CommandLine kernel_command_line() {
   line.group("how long and how hard")
       .add_options()("strategy", po::value<std::string>()->value_name("NAME"),
                      "of the search: `stencil-tune replay --help` names them (default portfolio)");
-  add_device_option(line);
+  add_devices_option(line);
   add_prediction_options(line);
   add_database_option(line);
   auto& output = line.group("output");

@@ -7,9 +7,10 @@
 #include "tuner/own_kernel/host_trial.hpp"
 #include "tuner/own_kernel/own_kernel_subject.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/serial_observer.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 
@@ -90,6 +91,7 @@ std::string describe(const KernelSearch& search) {
 TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target, const TuningSettings& settings,
                                 Database& database, SessionObserver& observer) {
   const InterruptGuard interrupts;
+  SerialObserver told(observer);
   remove_leftovers();
   const OwnKernelSubject subject(search.kernel);
   const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
@@ -99,13 +101,13 @@ TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target
   const WorkerTies ties{.stop = &InterruptGuard::requested(),
                         .tell = [&observer](const std::string& what) { observer.waiting(what); }};
   const auto compilers = start_compile_workers(subject, workers, ties);
-  const auto device = start_device_worker(subject, workers, ties);
+  const auto devices = start_device_workers(subject, target, workers, ties);
   const SteadyClock clock;
   const std::vector<NamedCandidate> baselines{{"first", configuration_code(search.kernel, search.legal.front()), ""}};
-  outcome.result =
-      run_session({subject, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
-                   InterruptGuard::requested(), baselines, configurations_that_won(subject, target.gpu(), database)},
-                  settings.session);
+  outcome.result = run_session({subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock,
+                                told, InterruptGuard::requested(), baselines,
+                                configurations_that_won(subject, target.gpu(), database), more_of(devices)},
+                               settings.session);
   return outcome;
 }
 

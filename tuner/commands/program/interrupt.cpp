@@ -7,7 +7,7 @@
 namespace stencil_tune {
 namespace {
 
-int guards = 0;
+std::atomic<int> guards = 0;
 std::atomic<bool> interrupt_requested{false};
 std::atomic<int> first_signal{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free, "set from a handler");

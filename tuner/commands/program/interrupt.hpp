@@ -6,7 +6,8 @@
 namespace stencil_tune {
 
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP sets `requested`; the same again ends the process at once. A
-/// SIGHUP that was ignored stays so. One that lives within another changes nothing. Of one thread.
+/// SIGHUP that was ignored stays so. One that lives within another changes nothing, and
+/// may be of another thread.
 class InterruptGuard {
  public:
   InterruptGuard();

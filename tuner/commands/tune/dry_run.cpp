@@ -4,10 +4,10 @@
 #include "generator/candidates/textbook.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>

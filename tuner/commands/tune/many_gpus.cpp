@@ -5,15 +5,15 @@
 #include "generator/cut/part_problem.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/scaling/scaling_model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 #include "tuner/terminal/terminal.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -58,12 +58,12 @@ Links links_from(const po::variables_map& values) {
   return links;
 }
 
-/// With the winners of a database, where it is there, over those that ship.
+/// With the winners of a database, where it is there, over the site's and those that ship.
 Library library_over(const std::string& database) {
   if (std::filesystem::exists(locate_database(database).path)) return Library({.database = database});
   LibraryParts parts;  // GPUs by their name alone: neither driver nor compiler is asked
   parts.winners = [](const Problem& problem, const std::string&) {
-    return with_pretuned({}, stencil_key(problem.stencil));
+    return winners_of_all_layers(nullptr, {.stencil_key = stencil_key(problem.stencil), .count_trials = false});
   };
   return Library(std::make_unique<Library::Impl>(std::move(parts)));
 }

@@ -5,7 +5,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/scratch_folder.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
@@ -25,12 +25,16 @@
 #include "tuner/session/several.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/workers/compile_pool.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -58,7 +62,7 @@ CommandLine tune_command_line() {
       kExamples);
   add_problem_options(line);
   add_tuning_options(line);
-  add_device_option(line);
+  add_devices_option(line);
   add_prediction_options(line);
   add_many_gpus_options(line);
   add_database_option(line);
@@ -101,6 +105,15 @@ std::string load_note(const SessionResult& result, const SessionOptions& options
   }
   note += "; the GPU's power is not known, as NVML is not there or tells none";
   return options.objective == Objective::energy ? note + ": ranked by the rate under load" : note;
+}
+
+/// How busy the GPUs were, and how they shared the trials.
+std::string work_note(const SessionResult& result) {
+  const std::size_t gpus = std::max<std::size_t>(1, result.trials_of_devices.size());
+  const double busy = 100 * result.device_seconds / (result.seconds * static_cast<double>(gpus));
+  if (gpus == 1) return fmt::format("the GPU was at work {:.0f} % of the time", busy);
+  return fmt::format("{} GPUs shared the trials, {}; they were at work {:.0f} % of the time, the race on one included",
+                     gpus, fmt::join(result.trials_of_devices, " and "), busy);
 }
 
 std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
@@ -149,18 +162,17 @@ std::vector<std::string> notes(const Problem& problem, const TuningOutcome& outc
                                 target.gpu(), target.model.source,
                                 describe_calibration(target.model, calibration_of(target.model))));
   } else {
-    lines.push_back(
-        fmt::format("the GPU was at work {:.0f} % of the time", 100 * result.device_seconds / result.seconds));
+    lines.push_back(work_note(result));
     lines.push_back(agreement_note(problem, target, outcome.platform, database));
   }
   lines.push_back(fmt::format("stored in {}", database.path().string()));
   return lines;
 }
 
-/// What was measured of the problem before.
+/// What was measured of the problem before, by others where it is tuned here.
 std::optional<WinnerRecord> known_winner(const Problem& problem, const Target& target, Database& database) {
   return target.predicted() ? measured_winner(database, problem, target.gpu())
-                            : shipped_for(problem_key(problem), target.gpu());
+                            : measured_elsewhere(problem, target.gpu());
 }
 
 Report report_of_one(const Problem& problem, const Target& target, const TuningSettings& settings, Database& database,
@@ -199,18 +211,25 @@ void say_what_is_different_here(const Target& target) {
   if (!target.note.empty()) say(stderr, fmt::format("{}: predicting for {} instead\n", target.note, target.gpu()));
 }
 
+/// `problems`: so many on each GPU model.
 void print_reports(const std::vector<Report>& reports, bool as_json, std::size_t problems) {
-  if (as_json && problems == 1) {
+  if (as_json && reports.size() == 1 && problems == 1) {
     fmt::print("{}", json_text(report_json(reports.front())));
   } else if (as_json) {
     auto json = nlohmann::ordered_json::array();
     for (const Report& report : reports) json.push_back(report_json(report));
     fmt::print("{}", json_text(json));
   } else if (problems == 1) {
-    fmt::print("\n{}", format_report(reports.front(), terminal_of(stdout)));
+    for (const Report& report : reports) fmt::print("\n{}", format_report(report, terminal_of(stdout)));
   } else {
-    fmt::print("\n{}\n{}\n", format_reports(reports, terminal_of(stdout)),
-               "`stencil-tune show --dims ...` says more of each");
+    // Those of a GPU model lie side by side.
+    for (auto first = reports.begin(); first != reports.end();) {
+      const auto last = std::find_if(first, reports.end(),
+                                     [&](const Report& report) { return report.platform.gpu != first->platform.gpu; });
+      fmt::print("\n{}\n", format_reports({first, last}, terminal_of(stdout)));
+      first = last;
+    }
+    fmt::print("{}\n", "`stencil-tune show --dims ...` says more of each");
   }
 }
 
@@ -230,19 +249,57 @@ int print_dry_run(const po::variables_map& values, const std::vector<Problem>& p
   return 0;
 }
 
-}  // namespace
+/// What became of all problems on one target.
+struct Tuned {
+  std::vector<Report> reports;
+  std::size_t succeeded = 0;
+};
 
-int run_tune(const Arguments& arguments) {
-  CommandLine line = tune_command_line();
-  const auto values = line.parse(arguments);
-  if (!values) return 0;
+/// One problem after the other, until Ctrl-C. `side_by_side`: with other targets.
+Tuned tune_all(const po::variables_map& values, const std::vector<Problem>& problems, const Target& target,
+               const TuningSettings& settings, Database& database, bool side_by_side) {
+  const std::string gpu = side_by_side ? target.gpu() : "";
+  const std::string by = gpu.empty() ? "" : gpu + ": ";
+  Tuned tuned;
+  for (const Problem& problem : problems) {
+    if (InterruptGuard::requested() && !tuned.reports.empty()) break;
+    if (problems.size() > 1 && !is_quiet(values)) {
+      say(stderr, printable_lines(fmt::format("{}{} of {}: {}\n", by, tuned.reports.size() + 1, problems.size(),
+                                              describe(problem))));
+    }
+    const auto progress = make_progress(values, target.predicted(), gpu);
+    tuned.reports.push_back(problem.stage == kWholeStep
+                                ? report_of_steps(problem, target, settings, database, *progress)
+                                : report_of_one(problem, target, settings, database, *progress));
+    if (tuned.reports.back().found) ++tuned.succeeded;
+  }
+  return tuned;
+}
 
-  const std::vector<Problem> problems = problems_from(*values);
-  const bool quiet = is_quiet(*values);
-  if (!quiet) say_what_was_understood(*values, problems.front().stencil);
-  const Target target = choose_target(*values);
-  if (values->count("gpus") > 0) return predict_many_gpus(*values, problems, target);
-  const TuningSettings settings = tuning_settings(*values, target.predicted());
+/// A session for each target at the same time, each with a connection of its own to the database. They share the
+/// machine's cores. Throws what the first that failed threw, when all have come to their end.
+Tuned tune_side_by_side(const po::variables_map& values, const std::vector<Problem>& problems,
+                        const std::vector<Target>& targets, TuningSettings settings) {
+  const int shares = static_cast<int>(targets.size());
+  settings.jobs = std::max(1, (settings.jobs > 0 ? settings.jobs : usable_cores()) / shares);
+  std::vector<Database> databases;
+  for (std::size_t i = 0; i < targets.size(); ++i) databases.push_back(open_database_for(values, Access::write));
+  std::vector<std::future<Tuned>> sessions;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    sessions.push_back(std::async(
+        std::launch::async, [&, i] { return tune_all(values, problems, targets[i], settings, databases[i], true); }));
+  }
+  for (const auto& session : sessions) session.wait();
+  Tuned all;
+  for (auto& session : sessions) {
+    Tuned one = session.get();
+    all.succeeded += one.succeeded;
+    std::move(one.reports.begin(), one.reports.end(), std::back_inserter(all.reports));
+  }
+  return all;
+}
+
+void require_all_tunable(const std::vector<Problem>& problems, const Target& target) {
   for (const Problem& problem : problems) {
     if (problem.stage == kWholeStep) {
       require_tunable_stages(problem, target.limits);
@@ -253,35 +310,41 @@ int run_tune(const Arguments& arguments) {
                  target.device ? target.device->memory_bytes : static_cast<std::size_t>(target.model.memory_gb * 1e9),
                  target.gpu());
   }
+}
+
+}  // namespace
+
+int run_tune(const Arguments& arguments) {
+  CommandLine line = tune_command_line();
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+
+  const std::vector<Problem> problems = problems_from(*values);
+  const bool quiet = is_quiet(*values);
+  if (!quiet) say_what_was_understood(*values, problems.front().stencil);
+  const std::vector<Target> targets = choose_targets(*values);
+  const Target& target = targets.front();
+  if (values->count("gpus") > 0) return predict_many_gpus(*values, problems, target);
+  const TuningSettings settings = tuning_settings(*values, target.predicted());
+  for (const Target& each : targets) require_all_tunable(problems, each);
   if (values->count("dry-run") > 0) return print_dry_run(*values, problems, target, settings);
   Database database = open_database_for(*values, Access::write);
   if (!quiet) say_what_is_different_here(target);
 
   const InterruptGuard interrupts;
-  std::vector<Report> reports;
-  std::size_t succeeded = 0;
-  for (const Problem& problem : problems) {
-    if (InterruptGuard::requested() && !reports.empty()) break;
-    if (problems.size() > 1 && !quiet) {
-      say(stderr,
-          printable_lines(fmt::format("{} of {}: {}\n", reports.size() + 1, problems.size(), describe(problem))));
-    }
-    const auto progress = make_progress(*values, target.predicted());
-    reports.push_back(problem.stage == kWholeStep ? report_of_steps(problem, target, settings, database, *progress)
-                                                  : report_of_one(problem, target, settings, database, *progress));
-    if (reports.back().found) ++succeeded;
-  }
+  const auto [reports, succeeded] = targets.size() == 1 ? tune_all(*values, problems, target, settings, database, false)
+                                                        : tune_side_by_side(*values, problems, targets, settings);
+  const std::size_t asked = problems.size() * targets.size();
   print_reports(reports, values->count("json") > 0, problems.size());
-  if (reports.size() < problems.size()) {
-    say(stderr, fmt::format("interrupted after {} of {} problems; the same command goes on\n", reports.size(),
-                            problems.size()));
+  if (reports.size() < asked) {
+    say(stderr, fmt::format("interrupted after {} of {} problems; the same command goes on\n", reports.size(), asked));
   }
   const int status = InterruptGuard::exit_status(0);
   if (status == 0 && succeeded < reports.size()) {
     throw Error(ErrorCode::launch_failed,
-                problems.size() == 1 ? "no candidate succeeded; the table says what became of the textbook's kernels"
-                                     : fmt::format("{} of {} problems have no candidate that succeeded",
-                                                   reports.size() - succeeded, problems.size()));
+                asked == 1 ? "no candidate succeeded; the table says what became of the textbook's kernels"
+                           : fmt::format("{} of {} problems have no candidate that succeeded",
+                                         reports.size() - succeeded, reports.size()));
   }
   return status;
 }

@@ -5,7 +5,7 @@
 #include "generator/suggest.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
@@ -13,9 +13,10 @@
 #include "tuner/session/json_progress.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/progress.hpp"
+#include "tuner/session/serial_observer.hpp"
 #include "tuner/session/stencil_parts.hpp"
-#include "tuner/session/time_budget.hpp"
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/time_budget.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/verify/field_set.hpp"
 
@@ -164,10 +165,11 @@ bool has_json_progress(const po::variables_map& values) {
 
 bool is_quiet(const po::variables_map& values) { return values.count("quiet") > 0 || has_json_progress(values); }
 
-std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted) {
-  if (has_json_progress(values)) return std::make_unique<JsonProgress>(stderr, predicted);
+std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted,
+                                               const std::string& gpu) {
+  if (has_json_progress(values)) return std::make_unique<JsonProgress>(stderr, predicted, gpu);
   if (is_quiet(values)) return std::make_unique<SilentProgress>();
-  return std::make_unique<ConsoleProgress>(stderr, predicted);
+  return std::make_unique<ConsoleProgress>(stderr, predicted, gpu);
 }
 
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted) {
@@ -210,6 +212,24 @@ WorkerOptions worker_options(const Target& target, const TuningSettings& setting
   return workers;
 }
 
+std::vector<std::unique_ptr<DeviceWorker>> start_device_workers(const Subject& subject, const Target& target,
+                                                                const WorkerOptions& options, const WorkerTies& ties) {
+  std::vector<std::unique_ptr<DeviceWorker>> workers;
+  workers.push_back(start_device_worker(subject, options, ties));
+  for (const DeviceFacts& device : target.more_devices) {
+    WorkerOptions of_device = options;
+    of_device.device = device.uuid;
+    workers.push_back(start_device_worker(subject, of_device, ties));
+  }
+  return workers;
+}
+
+std::vector<DeviceWorker*> more_of(const std::vector<std::unique_ptr<DeviceWorker>>& workers) {
+  std::vector<DeviceWorker*> more;
+  for (std::size_t i = 1; i < workers.size(); ++i) more.push_back(workers[i].get());
+  return more;
+}
+
 std::optional<std::string> obstacle_to_fusing(const Problem& problem, const Target& target) {
   const bool fuses = problem.steps > 1 || problem.stage == kWholeStep;
   if (!fuses || !target.device || !problem.step.obstacle.empty()) return std::nullopt;
@@ -229,14 +249,12 @@ std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Sp
 }
 
 std::vector<WinnerRecord> all_winners(Database* database) {
-  constexpr auto kOfEveryStencil = "";
-  auto tuned = database != nullptr ? WinnerStore(*database).list({.kind = SubjectKind::stencil, .count_trials = false})
-                                   : std::vector<WinnerRecord>();
-  return with_pretuned(std::move(tuned), kOfEveryStencil);
+  return winners_of_all_layers(database, {.kind = SubjectKind::stencil, .count_trials = false});
 }
 
 TuningOutcome run_tuning(const Problem& problem, const Target& target, const TuningSettings& settings,
                          Database& database, SessionObserver& observer) {
+  SerialObserver told(observer);
   const InterruptGuard interrupts;
   remove_leftovers();
   const Limits limits = limits_of(problem, target);
@@ -248,14 +266,14 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const WorkerTies ties{.stop = &InterruptGuard::requested(),
-                        .tell = [&observer](const std::string& what) { observer.waiting(what); }};
+                        .tell = [&told](const std::string& what) { told.waiting(what); }};
   const StencilSubject subject(problem);
   const auto compilers = start_compile_workers(subject, workers, ties);
 
-  std::unique_ptr<DeviceWorker> device;
+  std::vector<std::unique_ptr<DeviceWorker>> devices;
   const PredictedDevice* prediction = nullptr;
   if (target.device) {
-    device = start_device_worker(subject, workers, ties);
+    devices = start_device_workers(subject, target, workers, ties);
   } else {
     const auto checker = [last = last_moment(settings.session.budget_s)](const Problem& small,
                                                                          std::span<const Tuning> tunings) {
@@ -264,15 +282,15 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
     };
     auto predicted = std::make_unique<PredictedDevice>(problem, target.limits, target.model, checker);
     prediction = predicted.get();
-    device = std::move(predicted);
+    devices.push_back(std::move(predicted));
   }
 
   const auto winners = settings.candidates.empty() ? all_winners(&database) : std::vector<WinnerRecord>();
   const SteadyClock clock;
   outcome.result = run_session(
-      {subject, outcome.platform, *strategy, *compilers, *device, database, clock, observer,
+      {subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock, told,
        InterruptGuard::requested(), named_candidates(beside_the_winner(problem, target.limits, settings.candidates)),
-       codes(warm_starts(problem, limits, target.gpu(), winners, model))},
+       codes(warm_starts(problem, limits, target.gpu(), winners, model)), more_of(devices)},
       settings.session);
   add_unreadable(winners, outcome.result.passed_over);
   if (prediction) outcome.check_note = prediction->check_note(outcome.result.winner ? outcome.result.winner->code : "");

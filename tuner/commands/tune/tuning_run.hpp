@@ -44,8 +44,10 @@ bool is_quiet(const po::variables_map& values);
 void add_progress_option(po::options_description_easy_init output);
 bool has_json_progress(const po::variables_map& values);
 
-/// Tells people on standard error how the session goes, or nobody with --quiet.
-std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted);
+/// Tells people on standard error how the session goes, or nobody with --quiet. `gpu`: of sessions that run side by
+/// side, whose words go by it; empty: there is one.
+std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted,
+                                               const std::string& gpu = "");
 
 /// Throws Error(invalid_argument or unknown_name).
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
@@ -55,6 +57,13 @@ PlatformKey platform_of(const Target& target);
 
 /// What workers are started with.
 WorkerOptions worker_options(const Target& target, const TuningSettings& settings);
+
+/// A worker for each GPU of the target, the one that races first.
+std::vector<std::unique_ptr<DeviceWorker>> start_device_workers(const Subject& subject, const Target& target,
+                                                                const WorkerOptions& options, const WorkerTies& ties);
+
+/// All but the first.
+std::vector<DeviceWorker*> more_of(const std::vector<std::unique_ptr<DeviceWorker>>& workers);
 
 /// Tidies up what sessions that were killed left behind.
 void remove_leftovers();
@@ -69,7 +78,7 @@ Limits limits_of(const Problem& problem, const Target& target);
 /// How the settings say to search; space and model must outlive it.
 std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model);
 
-/// Winners of every stencil: those of the database (null: none) and those that ship.
+/// Winners of every stencil: those of the database (null: none), the site's, and those that ship.
 std::vector<WinnerRecord> all_winners(Database* database);
 
 /// Tunes or predicts until the settings say stop or Ctrl-C does.

@@ -5,6 +5,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
@@ -64,7 +65,8 @@ std::vector<std::string> provenance(const WinnerRecord& winner) {
     lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.gstencils,
                                 100 * trial.share, trial.platform.gpu, trial.platform.driver));
   }
-  lines.front() += trial.session == kPretunedSession ? "; shipped with stencil-tune" : "; tuned by its user";
+  const std::string_view origin = origin_of(trial);
+  lines.front() += origin == "yours" ? "; tuned by its user" : fmt::format("; {}", origin_text(trial));
   lines.push_back(fmt::format("best of {}, {}", counted(winner.trials_seen, "trial"), trial.created_at));
   return lines;
 }
@@ -78,9 +80,10 @@ struct Exported {
 
 Exported exported_winner(const WinnerRecord& winner) {
   if (is_stale(winner.trial)) {
-    say(stderr, fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
-                            winner.trial.session == kPretunedSession ? "this winner, which ships with stencil-tune,"
-                                                                     : "this winner"));
+    say(stderr,
+        fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
+                    origin_of(winner.trial) == "yours" ? "this winner"
+                                                       : fmt::format("this winner, {},", origin_text(winner.trial))));
   }
   return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
 }
@@ -112,7 +115,7 @@ WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("export {} --{}: an id names a winner, which has its own", id, option));
   }
-  auto database = id.starts_with('s') ? std::nullopt : read_database(values);  // what ships needs none
+  auto database = needs_database(id) ? read_database(values) : std::nullopt;
   WinnerRecord winner = winner_by_id(database ? &*database : nullptr, id);
   if (const auto objection = objection_to(winner.trial)) {
     throw Error(ErrorCode::illegal_candidate,

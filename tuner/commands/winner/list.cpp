@@ -3,8 +3,9 @@
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "generator/suggest.hpp"
-#include "runtime/library/lookup.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/command.hpp"
@@ -13,10 +14,10 @@
 #include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/csv.hpp"
 #include "tuner/terminal/print_fitted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 
@@ -98,17 +99,18 @@ std::vector<std::string> winner_cells(const WinnerRecord& winner, const std::set
 void leave_out_what_cannot_run(std::vector<WinnerRecord>& winners) {
   std::erase_if(winners, [](const WinnerRecord& winner) {
     const auto objection = objection_to(winner.trial);
-    if (objection) say(stderr, fmt::format("winner {} is left out, it cannot run: {}\n", winner.trial.id, *objection));
+    if (objection)
+      say(stderr, fmt::format("winner {} is left out, it cannot run: {}\n", winner_id(winner.trial), *objection));
     return objection.has_value();
   });
 }
 
 nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
   const TrialRecord& trial = winner.trial;
-  const bool ships = trial.session == kPretunedSession;
+  const std::string_view origin = origin_of(trial);
   nlohmann::ordered_json json{
-      {"id", ships ? nlohmann::ordered_json(winner_id(trial)) : nlohmann::ordered_json(trial.id)},
-      {"origin", origin_of(trial)},
+      {"id", origin == "yours" ? nlohmann::ordered_json(trial.id) : nlohmann::ordered_json(winner_id(trial))},
+      {"origin", origin},
       {"kind", name(trial.problem.kind)},
       {"stencil", trial.problem.stencil_name},
       {"stencil_key", trial.problem.stencil_key},
@@ -214,9 +216,14 @@ std::vector<WinnerRecord> of_the_stencil(std::vector<WinnerRecord> winners, cons
   return winners;
 }
 
-/// Of the database, or those that ship.
-std::vector<WinnerRecord> winners_like(const Filter& filter, Database* database) {
-  if (database != nullptr) return of_the_stencil(WinnerStore(*database).list(filter.query), filter.stencil);
+/// Of the user's database (null: none) over the site's.
+std::vector<WinnerRecord> tuned_like(const Filter& filter, Database* database) {
+  auto site = open_site_database();
+  auto own = database != nullptr ? WinnerStore(*database).list(filter.query) : std::vector<WinnerRecord>();
+  return of_the_stencil(layered(std::move(own), site_winners(site ? &*site : nullptr, filter.query)), filter.stencil);
+}
+
+std::vector<WinnerRecord> shipped_like(const Filter& filter) {
   std::vector<WinnerRecord> winners = shipped_winners();
   std::erase_if(winners, [&](const WinnerRecord& winner) {
     return (filter.query.gpu && winner.trial.platform.gpu != *filter.query.gpu) ||
@@ -227,7 +234,7 @@ std::vector<WinnerRecord> winners_like(const Filter& filter, Database* database)
 
 /// What else there is beside the winners of the database.
 std::string shipped_note(const Filter& filter) {
-  const std::size_t count = winners_like(filter, nullptr).size();
+  const std::size_t count = shipped_like(filter).size();
   if (count == 0) return "";
   return fmt::format("{}{} {}: stencil-tune list --shipped\n", counted(count, "winner"),
                      filter.narrows() ? " like these" : "", count == 1 ? "ships" : "ship");
@@ -237,7 +244,7 @@ std::string shipped_note(const Filter& filter) {
 std::string empty_note(const Filter& filter, Database* database) {
   if (!filter.narrows()) return "nothing tuned yet; start with: stencil-tune --dims 512\n";
   std::set<std::string> names;
-  for (const WinnerRecord& winner : winners_like({}, database)) names.insert(winner.trial.problem.stencil_name);
+  for (const WinnerRecord& winner : tuned_like({}, database)) names.insert(winner.trial.problem.stencil_name);
   const bool unknown = !filter.stencil.empty() && !names.contains(filter.stencil);
   return fmt::format("no such winner{}; `stencil-tune list` alone shows all\n",
                      unknown ? did_you_mean(filter.stencil, {names.begin(), names.end()}) : "");
@@ -247,7 +254,8 @@ std::string empty_note(const Filter& filter, Database* database) {
 
 int run_list(const Arguments& arguments) {
   CommandLine line("stencil-tune list [options]",
-                   "Winners found so far, a line each, of stencils and kernels; \"~\" marks predictions.\n",
+                   "Winners found so far, a line each, of stencils and kernels; \"~\" marks predictions. Those of the "
+                   "site's database (STENCIL_TUNE_SITE_DB) stand among them where yours say nothing better.\n",
                    "  stencil-tune list\n  stencil-tune list --shipped --stencil star3d1r\n"
                    "  stencil-tune list --gpu h200 --type f64\n  stencil-tune list --csv > winners.csv\n");
   auto& which = line.group("which");
@@ -266,8 +274,8 @@ int run_list(const Arguments& arguments) {
   const Filter filter = filter_from(*values);
   const bool shipped = values->count("shipped") > 0;
   auto database = shipped ? std::nullopt : read_database(*values);
-  std::vector<WinnerRecord> winners;
-  if (shipped || database) winners = winners_like(filter, shipped ? nullptr : &*database);
+  std::vector<WinnerRecord> winners =
+      shipped ? shipped_like(filter) : tuned_like(filter, database ? &*database : nullptr);
   leave_out_what_cannot_run(winners);
   if (values->count("csv") > 0) {
     fmt::print("{}", csv_line(kCsvTitles));

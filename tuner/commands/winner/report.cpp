@@ -4,6 +4,8 @@
 #include "db/trial_store.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
@@ -95,12 +97,13 @@ int run_report(const Arguments& arguments) {
   const std::string path = values->count("output") > 0 ? (*values)["output"].as<std::string>() : "";
   if (values->count("bench") > 0) return report_bench(*values, path);
   const std::string id = values->count("id") > 0 ? (*values)["id"].as<std::vector<std::string>>().front() : "";
-  auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
+  auto database = needs_database(id) ? read_database(*values) : std::nullopt;
   const auto [problem, winner] = subject_of(*values, id, database ? &*database : nullptr);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;
   query.predicted = winner.trial.predicted;  // what was predicted says nothing of what was measured
+  if (winner.trial.session == kSiteSession) database = open_site_database();
   const auto trials = database ? TrialStore(*database).find(query) : std::vector<TrialRecord>();
   const std::string page = report_page(collect_report(problem, winner, trials));
   if (!write_page(path, page)) return 0;

@@ -1,12 +1,14 @@
 // stencil-tune show ID | --dims 512
-#include "db/fields.hpp"
+#include "db/rows/fields.hpp"
 #include "db/stored_code.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/printable.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/options/database_option.hpp"
@@ -55,7 +57,7 @@ void print_origin(const TrialRecord& trial) {
     print_fitted("  origin: shipped, it comes with stencil-tune and was not tuned here\n");
     return;
   }
-  print_fitted("  origin: yours\n");
+  print_fitted("  origin: {}\n", origin_text(trial));
   const auto shipped = shipped_for(trial.problem, trial.platform.gpu);
   if (!shipped) return;
   print_fitted(
@@ -199,12 +201,13 @@ int run_show(const Arguments& arguments) {
   const bool by_id = values->count("id") > 0;
   if (by_id) reject_more_than_id(*values, "show", false);
   const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
-  auto database = id.starts_with('s') ? std::nullopt : read_database(*values);  // what ships needs none
+  auto database = needs_database(id) ? read_database(*values) : std::nullopt;
   Database* const read = database ? &*database : nullptr;
   const WinnerRecord winner = by_id ? winner_by_id(read, id) : winner_of_options(read, *values);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;
+  if (winner.trial.session == kSiteSession) database = open_site_database();
   const auto trials = database ? TrialStore(*database).find(query) : std::vector<TrialRecord>();
   if (values->count("json") > 0) {
     print_json(winner, trials);

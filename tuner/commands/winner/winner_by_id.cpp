@@ -2,7 +2,8 @@
 
 #include "generator/definition/corpus.hpp"
 #include "generator/definition/definition.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/options/problem_options.hpp"
@@ -26,12 +27,17 @@ std::optional<Stencil> named_stencil(const po::variables_map& values, int rank) 
 
 }  // namespace
 
+bool needs_database(const std::string& id) { return !id.starts_with('s'); }
+
 WinnerRecord winner_by_id(Database* database, const std::string& id) {
   std::vector<WinnerRecord> winners = shipped_winners();
   if (database != nullptr) {
     const auto tuned = WinnerStore(*database).list();
     winners.insert(winners.end(), tuned.begin(), tuned.end());
   }
+  auto site = open_site_database();
+  const auto shared = site_winners(site ? &*site : nullptr);
+  winners.insert(winners.end(), shared.begin(), shared.end());
   for (const WinnerRecord& winner : winners) {
     if (winner_id(winner.trial) == id) return winner;
   }

@@ -10,7 +10,10 @@
 
 namespace stencil_tune {
 
-/// "17", or "s17" of those that ship. No database: nothing was tuned here. Throws NoWinner.
+/// Whether the id, which may be empty, is of the user's database. "s17" ships, "site17" is the site's.
+bool needs_database(const std::string& id);
+
+/// "17", "site17" of the site's, or "s17" of those that ship. No database: nothing was tuned here. Throws NoWinner.
 WinnerRecord winner_by_id(Database* database, const std::string& id);
 
 /// An id, the option "id", names one winner: what else says what was tuned, or on which GPU, would be passed over.

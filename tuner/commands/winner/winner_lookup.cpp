@@ -2,7 +2,7 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/session/say.hpp"
@@ -17,14 +17,15 @@
 namespace stencil_tune {
 namespace {
 
-std::vector<WinnerRecord> tuned_here(Database& database, const ProblemKey& key, const std::optional<std::string>& gpu) {
+std::vector<WinnerRecord> known_winners(Database* database, const ProblemKey& key,
+                                        const std::optional<std::string>& gpu) {
   WinnerQuery query;
   query.stencil_key = key.stencil_key;
   query.stage = key.stage;
   query.type = key.type;
   query.boundaries = key.boundaries;
   query.gpu = gpu;
-  return WinnerStore(database).list(query);
+  return winners_of_all_layers(database, query);
 }
 
 struct FoundWinner {
@@ -33,16 +34,15 @@ struct FoundWinner {
 };
 
 /// A measured one before a predicted one, then a fresh one before a stale one, then the one by the nearest objective,
-/// then what was tuned here.
+/// then what was tuned here, then the site's.
 FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
                         Objective objective) {
   const ProblemKey key = problem_key(problem);
-  auto tuned = database != nullptr ? tuned_here(*database, key, gpu) : std::vector<WinnerRecord>();
   const auto rank = [&](const WinnerRecord& winner) {
     return std::tuple(winner.trial.predicted, is_stale(winner.trial), objective_distance(winner.trial, objective));
   };
   FoundWinner found;
-  for (const WinnerRecord& winner : with_pretuned(std::move(tuned), key.stencil_key)) {
+  for (const WinnerRecord& winner : known_winners(database, key, gpu)) {
     if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
     if (const auto objection = objection_to(winner.trial, problem)) {
       found.passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
@@ -73,15 +73,23 @@ std::optional<WinnerRecord> measured_winner(Database& database, const Problem& p
   return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
 }
 
+std::optional<WinnerRecord> measured_elsewhere(const Problem& problem, const std::string& gpu) {
+  FoundWinner found = find_winner(nullptr, problem, gpu, Objective::time);
+  return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
+}
+
 std::string winner_id(const TrialRecord& winner) {
-  return fmt::format("{}{}", winner.session == kPretunedSession ? "s" : "", winner.id);
+  const std::string_view layer = winner.session == kPretunedSession ? "s"
+                                 : winner.session == kSiteSession   ? "site"
+                                                                    : "";
+  return fmt::format("{}{}", layer, winner.id);
 }
 
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
                                           const Limits& limits) {
   problem.steps = 1;
   const ProblemKey key = problem_key(problem);
-  const auto winners = with_pretuned(tuned_here(database, key, platform.gpu), key.stencil_key);
+  const auto winners = known_winners(&database, key, platform.gpu);
   const LookupTarget target{
       .gpu = platform.gpu, .architecture = platform.architecture, .driver = platform.driver, .limits = limits};
   Choice choice = choose(problem, target, winners);
