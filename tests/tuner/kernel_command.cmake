@@ -10,5 +10,6 @@ stencil_tune_add_test(kernel_command_test
   SOURCES kernel_command/kernel_command_test.cpp
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(kernel_command_test PRIVATE
-  STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil_tune_on_host_program>")
+  STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil_tune_on_host_program>"
+  STENCIL_TUNE_TEST_CACHE="${CMAKE_CURRENT_BINARY_DIR}/kernel_command_cache")
 add_dependencies(kernel_command_test stencil_tune_on_host_program)
