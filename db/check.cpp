@@ -1,10 +1,10 @@
 #include "db/check.hpp"
 
-#include "db/file_header.hpp"
-#include "db/statement.hpp"
+#include "db/file/file_header.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
-#include "db/winner_rows.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

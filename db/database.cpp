@@ -1,11 +1,11 @@
 #include "db/database.hpp"
 
-#include "db/file_header.hpp"
-#include "db/lock_wait.hpp"
-#include "db/move_aside.hpp"
-#include "db/schema.hpp"
-#include "db/sqlite_error.hpp"
-#include "db/statement.hpp"
+#include "db/file/file_header.hpp"
+#include "db/file/lock_wait.hpp"
+#include "db/file/move_aside.hpp"
+#include "db/file/schema.hpp"
+#include "db/file/sqlite_error.hpp"
+#include "db/file/statement.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

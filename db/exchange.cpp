@@ -1,9 +1,9 @@
 #include "db/exchange.hpp"
 
-#include "db/fields.hpp"
-#include "db/object_reader.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/object_reader.hpp"
+#include "db/rows/validate.hpp"
 #include "db/stored_code.hpp"
-#include "db/validate.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 

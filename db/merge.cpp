@@ -1,11 +1,11 @@
 #include "db/merge.hpp"
 
-#include "db/fields.hpp"
-#include "db/statement.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/validate.hpp"
+#include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
-#include "db/validate.hpp"
-#include "db/winner_rows.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 #include "db/prune.hpp"
 
-#include "db/move_aside.hpp"
-#include "db/statement.hpp"
+#include "db/file/move_aside.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
 #include "db/winner_choice.hpp"
-#include "db/winner_rows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #include "db/trial_store.hpp"
 
-#include "db/statement.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/validate.hpp"
+#include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
-#include "db/validate.hpp"
 #include "db/winner_choice.hpp"
-#include "db/winner_rows.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "db/winner_store.hpp"
 
-#include "db/statement.hpp"
-#include "db/trial_rows.hpp"
-#include "db/winner_rows.hpp"
+#include "db/file/statement.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/winner_rows.hpp"
 
 #include <fmt/format.h>
 

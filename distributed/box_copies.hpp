@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/kernel/source.hpp"
-#include "runtime/library/loaded_kernel.hpp"
+#include "runtime/library/launch/loaded_kernel.hpp"
 #include "stencil_tune/grid.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "distributed/agreement.hpp"
 #include "distributed/distributed_state.hpp"
-#include "runtime/library/stage_launch.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
 
 #include <fmt/format.h>
 

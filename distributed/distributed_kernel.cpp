@@ -2,8 +2,8 @@
 #include "distributed/distributed_state.hpp"
 #include "distributed/local_request.hpp"
 #include "runtime/library/kernel_run.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/stage_launch.hpp"
 
 #include <fmt/format.h>
 
@@ -181,13 +181,12 @@ void DistributedKernel::Impl::advance_all(CUstream_st* stream, DistributedFields
 
 void DistributedKernel::Impl::advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
                                       Span<const double> coefficients, const Place& place, PointRun* points) const {
-  if (steps == 0) return;
-  try {
-    advance_all(stream, fields, steps, coefficients, place, points);
-  } catch (...) {
-    ranks->abort();  // the others wait for halos that do not come
-    throw;
-  }
+  if (steps > 0) or_give_up([&] { advance_all(stream, fields, steps, coefficients, place, points); });
+}
+
+void DistributedKernel::refresh(CUstream_st* stream, DistributedFields& fields) {
+  impl_->check(*fields.impl_, 0, {});
+  impl_->or_give_up([&] { fields.impl_->refresh(stream); });
 }
 
 void DistributedKernel::advance(CUstream_st* stream, DistributedFields& fields, std::int64_t steps,

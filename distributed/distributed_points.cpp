@@ -2,7 +2,7 @@
 #include "distributed/distributed_state.hpp"
 #include "distributed/local_points.hpp"
 #include "generator/points/point_checks.hpp"
-#include "runtime/library/point_run.hpp"
+#include "runtime/library/points/point_run.hpp"
 
 #include <fmt/format.h>
 

@@ -45,6 +45,16 @@ struct DistributedKernel::Impl {
 
   /// Throws Error(invalid_argument) for what no run can have, and what the communicator throws where a rank is lost.
   void check(const DistributedFields::Impl& fields, std::int64_t steps, Span<const double> coefficients) const;
+  /// Gives the group up where something fails: the others wait for halos that do not come.
+  template <class Work>
+  void or_give_up(const Work& work) const {
+    try {
+      work();
+    } catch (...) {
+      ranks->abort();
+      throw;
+    }
+  }
   /// What it is given was checked. points: null for none. Gives the group up where something fails.
   void advance(CUstream_st* stream, DistributedFields::Impl& fields, std::int64_t steps,
                Span<const double> coefficients, const Place& place, PointRun* points) const;

@@ -15,7 +15,7 @@ namespace stencil_tune {
 
 constexpr int kMostTapInputs = 8;
 
-/// runtime/library/tap_launch.cpp has the same structure, member by member.
+/// runtime/library/launch/tap_launch.cpp has the same structure, member by member.
 template <class Storage, class Value, int kCapacity>
 struct TapArguments {
   const Storage* in[kMostTapInputs];

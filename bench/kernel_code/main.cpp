@@ -6,7 +6,7 @@
 #include "generator/kernel/signature.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/export/export.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
 

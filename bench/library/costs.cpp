@@ -2,8 +2,8 @@
 
 #include "generator/candidates/space.hpp"
 #include "runtime/compile/caching_compiler.hpp"
+#include "runtime/library/launch/packed_launch.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/packed_launch.hpp"
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "generator/stencil/adjoint.hpp"
 #include "generator/stencil/problem.hpp"
 #include "generator/stencil/tangent.hpp"
-#include "runtime/library/rotation.hpp"
+#include "runtime/library/launch/rotation.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"

@@ -6,7 +6,7 @@
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/definition_writer.hpp"
-#include "runtime/library/rotation.hpp"
+#include "runtime/library/launch/rotation.hpp"
 
 namespace stencil_tune {
 

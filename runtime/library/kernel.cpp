@@ -2,7 +2,7 @@
 
 #include "runtime/library/field_checks.hpp"
 #include "runtime/library/kernel_state.hpp"
-#include "runtime/library/stage_launch.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Kernel::advance: plans of fused launches and single steps, with points or without.
 #include "runtime/library/kernel_run.hpp"
 
-#include "runtime/library/box_parts.hpp"
-#include "runtime/library/point_run.hpp"
-#include "runtime/library/stage_launch.hpp"
+#include "runtime/library/launch/box_parts.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
+#include "runtime/library/points/point_run.hpp"
 #include "stencil_tune/kernel.hpp"
 
 #include <fmt/format.h>

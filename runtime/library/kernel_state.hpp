@@ -1,12 +1,12 @@
 // What a Kernel handle stands for.
 #pragma once
 
-#include "runtime/library/box_launches.hpp"
-#include "runtime/library/loaded_kernel.hpp"
-#include "runtime/library/point_kernels.hpp"
-#include "runtime/library/rotation.hpp"
-#include "runtime/library/tap_launch.hpp"
-#include "runtime/library/workspace.hpp"
+#include "runtime/library/launch/box_launches.hpp"
+#include "runtime/library/launch/loaded_kernel.hpp"
+#include "runtime/library/launch/rotation.hpp"
+#include "runtime/library/launch/tap_launch.hpp"
+#include "runtime/library/launch/workspace.hpp"
+#include "runtime/library/points/point_kernels.hpp"
 #include "stencil_tune/kernel.hpp"
 
 #include <memory>

@@ -3,7 +3,8 @@
 #include "db/location.hpp"
 #include "db/winner_store.hpp"
 #include "runtime/compile/caching_compiler.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -15,18 +16,12 @@ namespace stencil_tune {
 
 namespace {
 
-/// Where a site keeps the winners that its users share; empty: nowhere.
-std::filesystem::path site_database(const std::filesystem::path& option) {
-  const char* named = std::getenv("STENCIL_TUNE_SITE_DB");
-  return option.empty() && named != nullptr ? std::filesystem::path(named) : option;
-}
-
 /// Three layers: what was tuned here, what the site shares, what ships with the library. Where there need be no
 /// database and is none, nothing was tuned.
 class Winners {
  public:
   Winners(std::string option, bool may_be_missing, std::filesystem::path site)
-      : option_(std::move(option)), may_be_missing_(may_be_missing), site_path_(std::move(site)) {
+      : option_(std::move(option)), may_be_missing_(may_be_missing), site_option_(std::move(site)) {
     open();
   }
 
@@ -38,17 +33,14 @@ class Winners {
     database_.reset();
     note_ = missing ? fmt::format("nothing was tuned here yet: there is no {}", location.path.string()) : "";
     if (!missing) database_ = std::make_unique<Database>(open_database(option_, {.access = Access::read}));
-    site_.reset();
-    if (!site_path_.empty()) {
-      site_ = std::make_unique<Database>(Database::open(site_path_, {.access = Access::read}));
-    }
+    site_ = open_site_database(site_option_);
   }
 
   std::vector<WinnerRecord> find(const Problem& problem, const std::string& architecture) {
     const std::string key = stencil_key(problem.stencil);
-    auto known = layered(stored_in(database_.get(), problem, key, architecture),
-                         stored_in(site_.get(), problem, key, architecture));
-    return with_pretuned(std::move(known), key);
+    const WinnerQuery query = query_for(problem, key, architecture);
+    auto own = database_ ? WinnerStore(*database_).list(query) : std::vector<WinnerRecord>();
+    return with_pretuned(layered(std::move(own), site_winners(site(), query)), key);
   }
 
   std::vector<WinnerRecord> find_kernels(const std::string& name) {
@@ -60,7 +52,7 @@ class Winners {
   }
 
   std::optional<std::string> architecture_of(const std::string& gpu) {
-    for (Database* database : {database_.get(), site_.get()}) {
+    for (Database* database : {database_.get(), site()}) {
       if (database == nullptr) continue;
       const auto known = WinnerStore(*database).list({.gpu = gpu, .count_trials = false});
       if (!known.empty()) return known.front().trial.platform.architecture;
@@ -72,25 +64,25 @@ class Winners {
   const std::string& note() const { return note_; }
 
  private:
-  static std::vector<WinnerRecord> stored_in(Database* database, const Problem& problem, const std::string& key,
-                                             const std::string& architecture) {
-    if (database == nullptr) return {};
+  Database* site() { return site_ ? &*site_ : nullptr; }
+
+  static WinnerQuery query_for(const Problem& problem, const std::string& key, const std::string& architecture) {
     Boundaries boundaries{Boundary::hold, Boundary::hold, Boundary::hold};
     std::copy_n(problem.boundaries.begin(), problem.extents.rank, boundaries.begin());
-    return WinnerStore(*database).list({.stencil_key = key,
-                                        .stage = problem.stage,
-                                        .type = problem.type,
-                                        .boundaries = boundaries,
-                                        .architecture = architecture,
-                                        .count_trials = false});
+    return {.stencil_key = key,
+            .stage = problem.stage,
+            .type = problem.type,
+            .boundaries = boundaries,
+            .architecture = architecture,
+            .count_trials = false};
   }
 
   std::string option_;
   bool may_be_missing_;
   std::filesystem::path path_;
   std::unique_ptr<Database> database_;
-  std::filesystem::path site_path_;
-  std::unique_ptr<Database> site_;
+  std::filesystem::path site_option_;
+  std::optional<Database> site_;
   std::string note_;
 };
 
@@ -110,8 +102,8 @@ std::function<bool(const TuningJob&)> tune_into(const std::shared_ptr<Winners>& 
 }  // namespace
 
 LibraryParts open_parts(const LibraryOptions& options) {
-  auto winners = std::make_shared<Winners>(options.database.string(), options.tune_on_miss_s > 0,
-                                           site_database(options.site_database));
+  auto winners =
+      std::make_shared<Winners>(options.database.string(), options.tune_on_miss_s > 0, options.site_database);
   LibraryParts parts;
   parts.driver = []() -> Driver& { return cuda_driver(); };
   parts.compiler = [] { return std::shared_ptr<Compiler>(open_cached_nvrtc()); };

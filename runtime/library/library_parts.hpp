@@ -6,10 +6,10 @@
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/library/kernel_state.hpp"
-#include "runtime/library/loaded_kernel.hpp"
-#include "runtime/library/lookup.hpp"
+#include "runtime/library/launch/loaded_kernel.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/tuning_job.hpp"
 #include "runtime/library/tuned_kernel_state.hpp"
-#include "runtime/library/tuning_job.hpp"
 #include "stencil_tune/library.hpp"
 
 #include <cstdint>

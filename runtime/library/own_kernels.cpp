@@ -1,7 +1,7 @@
 // Library::kernel: kernels of the user's own.
 #include "generator/suggest.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "runtime/library/own_kernel_choice.hpp"
+#include "runtime/library/lookup/own_kernel_choice.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

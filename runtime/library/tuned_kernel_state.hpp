@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/own_kernel/configuration.hpp"
-#include "runtime/library/loaded_kernel.hpp"
+#include "runtime/library/launch/loaded_kernel.hpp"
 #include "stencil_tune/tuned_kernel.hpp"
 
 #include <memory>

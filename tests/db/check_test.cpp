@@ -1,6 +1,6 @@
 #include "db/check.hpp"
 
-#include "db/schema.hpp"
+#include "db/file/schema.hpp"
 #include "db/trial_store.hpp"
 #include "stencil_tune/stencil.hpp"
 #include "tests/db/testing.hpp"

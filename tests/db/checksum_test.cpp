@@ -1,4 +1,4 @@
-#include "db/checksum.hpp"
+#include "db/rows/checksum.hpp"
 
 #include <gtest/gtest.h>
 

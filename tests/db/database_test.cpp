@@ -1,7 +1,7 @@
 #include "db/database.hpp"
 
-#include "db/schema.hpp"
-#include "db/statement.hpp"
+#include "db/file/schema.hpp"
+#include "db/file/statement.hpp"
 #include "db/trial_store.hpp"
 #include "tests/db/testing.hpp"
 

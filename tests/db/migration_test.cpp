@@ -2,10 +2,10 @@
 // its winners as that program exported them; trial 1 and the winner of type f16 were damaged after that.
 #include "db/check.hpp"
 #include "db/exchange.hpp"
-#include "db/fields.hpp"
-#include "db/file_header.hpp"
+#include "db/file/file_header.hpp"
+#include "db/file/schema.hpp"
 #include "db/merge.hpp"
-#include "db/schema.hpp"
+#include "db/rows/fields.hpp"
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"
 #include "tests/db/fault_vfs.hpp"

@@ -1,8 +1,8 @@
 #include "tests/db/testing.hpp"
 
-#include "db/checksum.hpp"
-#include "db/fields.hpp"
-#include "db/trial_rows.hpp"
+#include "db/rows/checksum.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/trial_rows.hpp"
 #include "db/winner_store.hpp"
 #include "generator/kernel/signature.hpp"
 

@@ -1,6 +1,6 @@
 #include "db/trial_store.hpp"
 
-#include "db/trial_rows.hpp"
+#include "db/rows/trial_rows.hpp"
 #include "tests/db/testing.hpp"
 
 #include <limits>

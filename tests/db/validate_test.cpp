@@ -1,4 +1,4 @@
-#include "db/validate.hpp"
+#include "db/rows/validate.hpp"
 
 #include "tests/db/testing.hpp"
 

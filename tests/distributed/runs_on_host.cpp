@@ -5,7 +5,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/kernel_state.hpp"
-#include "runtime/library/rotation.hpp"
+#include "runtime/library/launch/rotation.hpp"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/distributed.hpp"
+#include "tests/distributed/graph_recorder.hpp"
 #include "tests/distributed/thread_ranks.hpp"
 #include "tests/runtime/library/host_driver.hpp"
 
@@ -15,10 +16,11 @@
 
 namespace stencil_tune {
 
-/// The driver of all ranks.
+/// The driver of all ranks. Refuses what a capture cannot have.
 class SharedHostDriver : public HostDriver {
  public:
   CUmod_st* load_module(std::span<const std::byte> source) override {
+    GraphRecorder::of_thread().refuse("a module is loaded");
     const std::scoped_lock lock(mutex_);
     return HostDriver::load_module(source);
   }
@@ -28,8 +30,37 @@ class SharedHostDriver : public HostDriver {
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
-    const std::scoped_lock lock(mutex_);
-    HostDriver::launch(function, grid, block, shared_bytes, argument, stream);
+    const std::vector<std::byte> kept(argument.begin(), argument.end());
+    GraphRecorder::of_thread().run([=, this] {
+      const std::scoped_lock lock(mutex_);
+      HostDriver::launch(function, grid, block, shared_bytes, kept, stream);
+    });
+  }
+  void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st* stream) override {
+    GraphRecorder::of_thread().run([=, this] { HostDriver::copy_region(to, from, region, stream); });
+  }
+  void fill_bytes(DevicePointer to, std::uint8_t value, std::size_t bytes, CUstream_st* stream) override {
+    GraphRecorder::of_thread().run([=, this] { HostDriver::fill_bytes(to, value, bytes, stream); });
+  }
+  void copy_to_device(DevicePointer to, const void* from, std::size_t bytes, CUstream_st* stream) override {
+    GraphRecorder::of_thread().refuse("cells are copied from the host");
+    HostDriver::copy_to_device(to, from, bytes, stream);
+  }
+  void copy_to_host(void* to, DevicePointer from, std::size_t bytes, CUstream_st* stream) override {
+    GraphRecorder::of_thread().refuse("cells are copied to the host");
+    HostDriver::copy_to_host(to, from, bytes, stream);
+  }
+  DevicePointer allocate(std::size_t bytes) override {
+    GraphRecorder::of_thread().refuse("memory is allocated");
+    return HostDriver::allocate(bytes);
+  }
+  void synchronize_stream(CUstream_st* stream) override {
+    GraphRecorder::of_thread().refuse("a stream is waited for");
+    HostDriver::synchronize_stream(stream);
+  }
+  bool stream_done(CUstream_st* stream) override {
+    GraphRecorder::of_thread().refuse("a stream is asked");
+    return HostDriver::stream_done(stream);
   }
   /// What travels on a stream of its own arrives when another one waits for it, and not before.
   void wait_for_event(CUstream_st* stream, CUevent_st*) override { LateArrival::of_thread().wait(stream); }

@@ -1,6 +1,7 @@
 #include "tests/distributed/thread_ranks.hpp"
 
 #include "stencil_tune/error.hpp"
+#include "tests/distributed/graph_recorder.hpp"
 
 #include <cstring>
 #include <exception>
@@ -16,22 +17,19 @@ class ThreadCommunicator final : public Communicator {
   int size() const noexcept override { return ranks_.size_; }
 
   void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) override {
-    for (const Transfer& send : sends) {
-      const auto* bytes = static_cast<const std::byte*>(send.data);
-      ranks_.send(rank_, send.peer, {bytes, bytes + send.bytes});
-    }
-    const std::vector<Transfer> all(receives.begin(), receives.end());
-    if (ranks_.late_ && LateArrival::of_thread().takes(stream)) {
-      LateArrival::of_thread().postpone([this, all] { receive(all); });
-    } else {
-      receive(all);
-    }
+    GraphRecorder::of_thread().run(
+        [this, stream, sent = std::vector<Transfer>(sends.begin(), sends.end()),
+         received = std::vector<Transfer>(receives.begin(), receives.end())] { exchange_now(sent, received, stream); });
   }
 
   std::vector<std::byte> all_gather(Span<const std::byte> mine) override {
+    GraphRecorder::of_thread().refuse("ranks agree");
     return ranks_.all_gather(rank_, {mine.begin(), mine.end()});
   }
-  void wait(CUstream_st*) override { check(); }
+  void wait(CUstream_st*) override {
+    GraphRecorder::of_thread().refuse("ranks wait");
+    check();
+  }
   void check() override {
     const std::scoped_lock lock(ranks_.mutex_);
     ranks_.require_whole();
@@ -39,6 +37,18 @@ class ThreadCommunicator final : public Communicator {
   void abort() noexcept override { ranks_.abort(rank_); }
 
  private:
+  void exchange_now(const std::vector<Transfer>& sends, const std::vector<Transfer>& receives, CUstream_st* stream) {
+    for (const Transfer& send : sends) {
+      const auto* bytes = static_cast<const std::byte*>(send.data);
+      ranks_.send(rank_, send.peer, {bytes, bytes + send.bytes});
+    }
+    if (ranks_.late_ && LateArrival::of_thread().takes(stream)) {
+      LateArrival::of_thread().postpone([this, receives] { receive(receives); });
+    } else {
+      receive(receives);
+    }
+  }
+
   void receive(const std::vector<Transfer>& receives) {
     for (const Transfer& receive : receives) {
       const std::vector<std::byte> message = ranks_.receive(receive.peer, rank_);

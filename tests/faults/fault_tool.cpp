@@ -4,8 +4,8 @@
 //   fault_tool fill DATABASE COUNT          so many raced trials of so many problems, in one transaction
 //   fault_tool cache FOLDER COUNT SEED      so many entries of the binary cache, each changed and asked for; prints how
 //                                           many were served wrong, and how many were served at all
-#include "db/fields.hpp"
 #include "db/merge.hpp"
+#include "db/rows/fields.hpp"
 #include "db/trial_store.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "tests/db/testing.hpp"

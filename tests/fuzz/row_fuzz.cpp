@@ -1,10 +1,10 @@
 // Fuzz target: rows of a database. An input has a line a column, "gpu=NVIDIA H200", for a trial whose other columns are
 // sane. Lines before an empty one are stored with a checksum that is right, as somebody could who means harm; those
 // after it are put into the row behind its back.
-#include "db/fields.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/trial_rows.hpp"
+#include "db/rows/winner_rows.hpp"
 #include "db/stored_code.hpp"
-#include "db/trial_rows.hpp"
-#include "db/winner_rows.hpp"
 #include "generator/kernel/signature.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"

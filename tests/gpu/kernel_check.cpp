@@ -2,8 +2,8 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
-#include "runtime/library/lookup.hpp"
-#include "runtime/library/packed_launch.hpp"
+#include "runtime/library/launch/packed_launch.hpp"
+#include "runtime/library/lookup/lookup.hpp"
 #include "tuner/executor/field_data.hpp"
 #include "tuner/measure/launcher.hpp"
 #include "tuner/verify/check_numbers.hpp"

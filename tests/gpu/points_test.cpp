@@ -1,5 +1,5 @@
 // Sources and receivers of runs on a GPU: fused, from a graph, and through the C interface, against plain loops.
-#include "tests/runtime/library/point_cases.hpp"
+#include "tests/runtime/library/points/point_cases.hpp"
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/kernel/signature.hpp"

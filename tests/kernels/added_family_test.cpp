@@ -5,7 +5,7 @@
 #include "generator/kernel/signature.hpp"
 #include "generator/kernel/source.hpp"
 #include "runtime/cuda/module.hpp"
-#include "runtime/library/packed_launch.hpp"
+#include "runtime/library/launch/packed_launch.hpp"
 #include "tests/kernels/copy_family.hpp"
 #include "tests/runtime/fake_driver.hpp"
 #include "tuner/executor/host_check.hpp"

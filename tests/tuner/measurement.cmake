@@ -10,6 +10,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
     verify/check_numbers_test.cpp
     workers/compile_pool_test.cpp
     workers/device_proxy_test.cpp
+    workers/device_team_test.cpp
     verify/field_set_test.cpp
     measure/gpu_lock_test.cpp
     measure/load_race_test.cpp

@@ -20,7 +20,12 @@ stencil_tune_add_test(report_test
     terminal/wrap_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test
-  SOURCES session/contenders_test.cpp session/session_test.cpp session/warm_starts_test.cpp LIBRARIES stencil_tune::tuner)
+  SOURCES
+    session/contenders_test.cpp
+    session/several_devices_test.cpp
+    session/session_test.cpp
+    session/warm_starts_test.cpp
+  LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test
   SOURCES suites/suites_test.cpp
@@ -29,17 +34,30 @@ stencil_tune_add_test(suites_test
 stencil_tune_add_test(winner_lookup_test
   SOURCES
     commands/winner_lookup_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/winner_lookup.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/winner/winner_lookup.cpp
   LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(interrupt_test
   SOURCES
     commands/interrupt_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
+find_package(Boost REQUIRED COMPONENTS program_options)
+stencil_tune_add_test(target_test
+  SOURCES
+    commands/target_test.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/command_line.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/help_text.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/target.cpp
+  LIBRARIES stencil_tune::tuner Boost::program_options)
+
 stencil_tune_add_test(command_line_test
-  SOURCES commands/command_line_test.cpp commands/on_a_terminal_test.cpp commands/pseudo_terminal.cpp
+  SOURCES
+    commands/command_line_test.cpp
+    commands/on_a_terminal_test.cpp
+    commands/pseudo_terminal.cpp
+    commands/site_winners_test.cpp
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(command_line_test PRIVATE
   STENCIL_TUNE_PROGRAM="$<TARGET_FILE:stencil-tune>"

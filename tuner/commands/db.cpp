@@ -11,16 +11,20 @@
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/database_option.hpp"
 #include "tuner/commands/db_trials.hpp"
-#include "tuner/commands/no_winner.hpp"
+#include "tuner/commands/options/database_option.hpp"
+#include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <charconv>
+#include <filesystem>
+#include <map>
+#include <vector>
 
 namespace stencil_tune {
 namespace {
@@ -113,6 +117,39 @@ int export_to(const po::variables_map& values, const std::string& file) {
   return 0;
 }
 
+/// The model's name as a file's: letters and digits, the rest dashes.
+std::string file_name_of(const std::string& gpu) {
+  std::string name;
+  for (const char c : gpu) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || (!name.empty() && name.back() != '-')) name += plain ? c : '-';
+  }
+  return name + ".json";
+}
+
+/// A file for each GPU model, which `db import` reads on machines that have it.
+int export_by_gpu(const po::variables_map& values, const std::vector<std::string>& words) {
+  if (words.size() != 2) {
+    throw Error(ErrorCode::invalid_argument,
+                "db export --by-gpu: into which folder? it gets a file for each GPU model");
+  }
+  const std::string& folder = words[1];
+  Database database = open_database_for(values, Access::read);
+  std::map<std::string, std::vector<WinnerRecord>> of_gpu;
+  for (WinnerRecord& winner : WinnerStore(database).list()) {
+    of_gpu[winner.trial.platform.gpu].push_back(std::move(winner));
+  }
+  std::filesystem::create_directories(folder);
+  for (const auto& [gpu, winners] : of_gpu) {
+    const std::filesystem::path file = std::filesystem::path(folder) / file_name_of(gpu);
+    write_output_file(file, format_winners(winners) + '\n');
+    print_fitted("{} of {} written to {}\n", counted(winners.size(), "winner"), printable(gpu),
+                 printable(file.string()));
+  }
+  if (of_gpu.empty()) print_fitted("nothing tuned yet: no file written\n");
+  return 0;
+}
+
 int import_from(const po::variables_map& values, const std::string& file) {
   const std::string text = read_winners_file(file);
   Database database = open_database_for(values, Access::write);
@@ -142,10 +179,12 @@ int run_db(const Arguments& arguments) {
       "  stencil-tune db remove 17\n"
       "  stencil-tune db merge other.db\n"
       "  stencil-tune db export winners.json\n  stencil-tune db import winners.json\n"
+      "  stencil-tune db export bundles --by-gpu\n"
       "  stencil-tune db export cache.json --format kernel-tuner --winner 17\n"
       "  stencil-tune db import cache.json --format kernel-tuner\n");
   line.positional("words", -1);
   add_trials_options(line);
+  line.group("bundles").add_options()("by-gpu", "export winners to a folder, a file for each GPU model");
   add_database_option(line);
   const auto values = line.parse(arguments);
   if (!values) return 0;
@@ -153,6 +192,10 @@ int run_db(const Arguments& arguments) {
       values->count("words") > 0 ? (*values)["words"].as<std::vector<std::string>>() : std::vector<std::string>{};
   if (words.empty()) throw Error(ErrorCode::invalid_argument, fmt::format("db what? usage: {}", kUsage));
   const std::string& verb = words[0];
+  if (values->count("by-gpu") > 0) {
+    if (verb == "export" && !exchanges_trials(*values)) return export_by_gpu(*values, words);
+    throw Error(ErrorCode::invalid_argument, "--by-gpu goes with `db export`, and not with --format");
+  }
   if (verb == "remove") return remove(*values, {words.begin() + 1, words.end()});
   if (words.size() > 2) throw Error(ErrorCode::invalid_argument, fmt::format("too many words; usage: {}", kUsage));
   const std::string file = words.size() > 1 ? words[1] : "";

@@ -2,12 +2,12 @@
 #include "runtime/cuda/device.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/program/command_line.hpp"
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"
-#include "tuner/session/text_table.hpp"
 #include "tuner/terminal/print_fitted.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

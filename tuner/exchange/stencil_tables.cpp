@@ -1,9 +1,9 @@
 #include "tuner/exchange/stencil_tables.hpp"
 
-#include "db/fields.hpp"
-#include "db/object_reader.hpp"
+#include "db/rows/fields.hpp"
+#include "db/rows/object_reader.hpp"
+#include "db/rows/validate.hpp"
 #include "db/stored_code.hpp"
-#include "db/validate.hpp"
 #include "db/winner_choice.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/signature.hpp"

@@ -2,7 +2,7 @@
 
 #include "generator/candidates/family.hpp"
 #include "generator/stencil/buffers.hpp"
-#include "runtime/library/packed_launch.hpp"
+#include "runtime/library/launch/packed_launch.hpp"
 #include "tuner/subject/on_device.hpp"
 #include "tuner/verify/check_numbers.hpp"
 

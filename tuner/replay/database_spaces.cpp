@@ -5,7 +5,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/stencil_tables.hpp"
 #include "tuner/replay/formats.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 
 #include <fmt/format.h>
 

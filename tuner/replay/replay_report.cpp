@@ -1,6 +1,6 @@
 #include "tuner/replay/replay_report.hpp"
 
-#include "tuner/session/text_table.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
 

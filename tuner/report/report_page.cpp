@@ -1,6 +1,6 @@
 #include "tuner/report/report_page.hpp"
 
-#include "runtime/library/lookup.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "tuner/report/chart.hpp"
 #include "tuner/report/html.hpp"
 #include "tuner/session/report.hpp"
@@ -68,7 +68,7 @@ std::string winner_section(const ReportData& data) {
     rows.push_back({"sustained", "not measured: the rate above is a burst's"});
   }
   if (!trial.throttle.empty()) rows.push_back({"clocks were lowered", trial.throttle});
-  rows.push_back({"origin", trial.session == kPretunedSession ? "shipped with stencil-tune" : "yours"});
+  rows.push_back({"origin", std::string(origin_text(trial))});
   rows.push_back({"found", fmt::format("best of {}, {}", counted(data.winner.trials_seen, "trial"), trial.created_at)});
   return text + html_table({"", ""}, rows);
 }

@@ -66,7 +66,8 @@ void JsonProgress::tell_progress(const Progress& progress) {
   tell(event);
 }
 
-void JsonProgress::tell(const nlohmann::ordered_json& event) {
+void JsonProgress::tell(nlohmann::ordered_json event) {
+  if (!gpu_.empty()) event["gpu"] = gpu_;
   constexpr int kOneLine = -1;
   constexpr bool kAscii = true;
   say(out_, event.dump(kOneLine, ' ', kAscii, nlohmann::ordered_json::error_handler_t::replace) + "\n");

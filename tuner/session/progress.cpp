@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -83,8 +84,8 @@ std::string progress_line(const Progress& progress, bool predicted, int columns)
   return line;
 }
 
-ConsoleProgress::ConsoleProgress(std::FILE* out, bool predicted)
-    : out_(out), terminal_(isatty(fileno(out)) != 0), predicted_(predicted) {}
+ConsoleProgress::ConsoleProgress(std::FILE* out, bool predicted, std::string gpu)
+    : out_(out), terminal_(gpu.empty() && isatty(fileno(out)) != 0), predicted_(predicted), gpu_(std::move(gpu)) {}
 
 ConsoleProgress::~ConsoleProgress() { clear(); }
 
@@ -131,7 +132,8 @@ void ConsoleProgress::clear() {
 
 void ConsoleProgress::say(const std::string& line) {
   clear();
-  stencil_tune::say(out_, wrap_lines(line, terminal_of(out_).columns, "  ") + "\n");
+  const std::string whole = gpu_.empty() ? line : gpu_ + ": " + line;
+  stencil_tune::say(out_, wrap_lines(whole, terminal_of(out_).columns, "  ") + "\n");
 }
 
 void ConsoleProgress::say_status(const Progress& progress) {

@@ -14,8 +14,9 @@ std::string progress_line(const Progress& progress, bool predicted, int columns)
 
 class ConsoleProgress : public SessionObserver {
  public:
-  /// `predicted`: figures are marked as such. Writes to `out`, which stays open.
-  ConsoleProgress(std::FILE* out, bool predicted);
+  /// `predicted`: figures are marked as such. `gpu`: where sessions on several run side by side, each line begins with
+  /// it and none is redrawn. Writes to `out`, which stays open.
+  ConsoleProgress(std::FILE* out, bool predicted, std::string gpu = "");
   ~ConsoleProgress() override;
 
   void started(const DeviceSession& device, const Progress& progress) override;
@@ -32,6 +33,7 @@ class ConsoleProgress : public SessionObserver {
   std::FILE* out_;
   bool terminal_;
   bool predicted_;
+  std::string gpu_;
   bool drawn_ = false;
   bool racing_ = false;
   double best_said_ = 0;

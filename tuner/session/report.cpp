@@ -2,10 +2,10 @@
 
 #include "db/stored_code.hpp"
 #include "generator/printable.hpp"
-#include "runtime/library/lookup.hpp"
-#include "runtime/library/pretuned.hpp"
-#include "tuner/session/text_table.hpp"
+#include "runtime/library/lookup/lookup.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>
@@ -135,7 +135,7 @@ std::string device_line(const Report& report) {
 
 /// Where a known winner comes from and what it reached.
 std::string known_text(const TrialRecord& known) {
-  const std::string from = known.session == kPretunedSession ? "shipped with stencil-tune" : "yours";
+  const std::string_view from = origin_text(known);
   const char* stale = is_stale(known) ? " (stale: its template has changed since)" : "";
   return fmt::format("{}, measured on {}, {}{}:\n  {}, {:.1f} % of copy, {}\n", from, known.platform.gpu,
                      known.created_at.substr(0, 10), stale, rates_text(known), 100 * known.share, known.code);

@@ -4,14 +4,16 @@
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/session/candidate_queue.hpp"
-#include "tuner/session/contenders.hpp"
 #include "tuner/session/run_plan.hpp"
-#include "tuner/session/seen_trials.hpp"
-#include "tuner/session/time_budget.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/candidate_queue.hpp"
+#include "tuner/session/trials/contenders.hpp"
+#include "tuner/session/trials/seen_trials.hpp"
+#include "tuner/session/trials/time_budget.hpp"
+#include "tuner/session/trials/trial_record.hpp"
+#include "tuner/workers/device_team.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -22,11 +24,17 @@ namespace {
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
-constexpr int kMostLostInARow = 3;  // a device that is lost for candidate after candidate is gone
+constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
 bool races_under_load(const Subject& subject, const SessionOptions& options) {
   return !options.predicted && (subject.steps() > 1 || options.objective == Objective::energy);
+}
+
+std::vector<DeviceWorker*> workers_of(const SessionParts& parts) {
+  std::vector<DeviceWorker*> all{&parts.device};
+  all.insert(all.end(), parts.more_devices.begin(), parts.more_devices.end());
+  return all;
 }
 
 class Session {
@@ -42,9 +50,10 @@ class Session {
                  options.predicted,
                  utc_now(),
                  std::string(name(race_objective(options.objective, parts.subject.steps(), options.predicted)))},
+        devices_(workers_of(parts), parts.clock, [this](const std::string& what) { parts_.observer.waiting(what); }),
         contenders_(parts.subject, static_cast<std::size_t>(options.finalists),
                     races_under_load(parts.subject, options)),
-        queue_(parts.strategy, parts.compilers, options.max_trials),
+        queue_(parts.strategy, parts.compilers, options.max_trials, devices_.size()),
         seen_(parts.subject, options.single_steps_gstencils),
         time_(parts.clock, options.budget_s, parts.subject.steps() > 1 && !options.predicted,
               races_under_load(parts.subject, options)) {}
@@ -109,7 +118,7 @@ class Session {
 
   /// False where a stop came first.
   bool make_ready() try {
-    result_.device = parts_.device.start();
+    result_.device = devices_.start();
     time_.device_is_ready();
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
@@ -122,19 +131,50 @@ class Session {
   // ---- the search
 
   StopReason search() {
+    const StopReason reason = search_on();
+    finish_running();
+    return reason;
+  }
+
+  StopReason search_on() {
     for (;;) {
       if (parts_.stop) return StopReason::interrupted;
       if (time_.search_is_over() && !nothing_yet()) return StopReason::budget;
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
       queue_.submit_ahead();
+      if (queue_.is_exhausted() && devices_.running() == 0) return StopReason::exhausted;
+      step();
+    }
+  }
+
+  /// What is compiled goes to a device that is free; what a device is done with is concluded from. Waits a moment where
+  /// there is neither. Returns the candidate that was compiled.
+  std::optional<std::string> step() {
+    std::optional<std::string> taken;
+    const bool has_free = devices_.has_free();
+    if (has_free) {
       if (auto compiled = queue_.next_compiled()) {
+        taken = compiled->code;
         handle(*compiled);
-      } else if (queue_.is_exhausted()) {
-        return StopReason::exhausted;
-      } else {
-        parts_.observer.idle(progress(Progress::Phase::searching));
       }
     }
+    const bool concluded = take_done(has_free ? std::chrono::milliseconds{0} : kPollInterval);
+    if (!taken && !concluded) parts_.observer.idle(progress(Progress::Phase::searching));
+    return taken;
+  }
+
+  void finish_running() {
+    while (devices_.running() > 0) {
+      if (!take_done(kPollInterval)) parts_.observer.idle(progress(Progress::Phase::searching));
+    }
+  }
+
+  bool take_done(std::chrono::milliseconds wait) {
+    auto done = devices_.poll(wait);
+    if (!done) return false;
+    result_.device_seconds += done->seconds;
+    conclude_from(*done);
+    return true;
   }
 
   bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && time_.may_go_beyond(); }
@@ -156,29 +196,31 @@ class Session {
       finish(failed_trial(context_, compiled), false);
       return;
     }
-    const DeviceResult timed = time(compiled);
-    if (was_stopped(timed)) return;
-    TrialRecord trial = device_trial(context_, candidate, compiled.kernel, timed);
-    if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
-      note_failure(std::move(trial));
-      queue_.submit(candidate);
-      return;
-    }
-    const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
-    finish(std::move(trial), timed.dropped);
-    if (contends) contenders_.add(candidate, std::move(compiled.kernel), timed.timing.median_ms);
-  }
-
-  DeviceResult time(const CompileResult& compiled) {
     MeasurePlan plan;
     plan.drop_factor = kDropFactor;
     // Baselines stand in the final table: they are timed to the end however slow they are.
-    if (!queue_.is_baseline(compiled.code) && best_) plan.best_ms = best_->timing.median_ms;
-    const double before = parts_.clock.seconds();
-    DeviceResult timed = parts_.device.run(compiled.code, compiled.kernel, plan);
-    result_.device_seconds += parts_.clock.seconds() - before;
-    lost_in_a_row_ = timed.outcome == Outcome::device_lost ? lost_in_a_row_ + 1 : 0;
-    return timed;
+    if (!queue_.is_baseline(candidate) && best_) plan.best_ms = best_->timing.median_ms;
+    devices_.submit(std::move(compiled), plan);
+  }
+
+  void conclude_from(DeviceTeam::Done& done) {
+    const std::string& candidate = done.compiled.code;
+    const DeviceResult& timed = done.result;
+    if (was_stopped(timed)) return;
+    TrialRecord trial = device_trial(context_, candidate, done.compiled.kernel, timed);
+    if (deserves_another_try(timed.outcome) && tried_again_.insert(candidate).second) {
+      note_failure(std::move(trial));
+      queue_.submit(candidate);
+    } else {
+      const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
+      finish(std::move(trial), timed.dropped);
+      if (contends) contenders_.add(candidate, std::move(done.compiled.kernel), timed.timing.median_ms);
+    }
+    if (devices_.size() > 0) return;
+    throw Error(ErrorCode::device_lost,
+                "the GPU was lost for candidate after candidate; all trials are kept, run the same command again when "
+                "it is back (last: " +
+                    timed.message + ")");
   }
 
   /// Of a candidate that is tried again: stored, and no more is concluded from it.
@@ -197,12 +239,6 @@ class Session {
     if (ok && !dropped && is_sharp(trial) && (!best_ || trial.gstencils > best_->gstencils)) best_ = trial;
     seen_.add(trial);
     parts_.observer.finished_trial(trial, progress(Progress::Phase::searching));
-    if (lost_in_a_row_ >= kMostLostInARow) {
-      throw Error(ErrorCode::device_lost, "the GPU was lost for " + std::to_string(lost_in_a_row_) +
-                                              " candidates in a row; all trials are kept, run the same command again "
-                                              "when it is back (last: " +
-                                              trial.message + ")");
-    }
   }
 
   // ---- the race
@@ -216,13 +252,9 @@ class Session {
       if (wanted.insert(code(*remainder)).second) queue_.submit(code(*remainder));
     }
     while (!wanted.empty() && !parts_.stop && !time_.is_spent()) {
-      if (auto compiled = queue_.next_compiled()) {
-        wanted.erase(compiled->code);
-        handle(*compiled);
-      } else {
-        parts_.observer.idle(progress(Progress::Phase::searching));
-      }
+      if (const auto taken = step()) wanted.erase(*taken);
     }
+    finish_running();
   }
 
   RunPlan plan_of(const std::string& candidate) const {
@@ -238,7 +270,7 @@ class Session {
     plan.under_load = std::min(under_load, most_under_load(plan));
     parts_.observer.idle(progress(Progress::Phase::racing));
     const double before = parts_.clock.seconds();
-    const auto timed = parts_.device.race(finalists, plan);
+    const auto timed = devices_.race(finalists, plan);
     result_.device_seconds += parts_.clock.seconds() - before;
     for (std::size_t i = 0; i < timed.size() && i < finalists.size(); ++i) {
       if (was_stopped(timed[i])) continue;
@@ -282,6 +314,7 @@ class Session {
       if (winner->trial.predicted == options_.predicted) result_.winner = winner->trial;
     }
     result_.best = best_;
+    result_.trials_of_devices = devices_.trials();
     result_.baselines = seen_.baseline_results(parts_.baselines);
     result_.seconds = time_.elapsed_s();
     return std::move(result_);
@@ -312,6 +345,7 @@ class Session {
   TrialStore trials_;
   WinnerStore winners_;
   TrialContext context_;
+  DeviceTeam devices_;
   Contenders contenders_;
   CandidateQueue queue_;
   SeenTrials seen_;
@@ -321,7 +355,6 @@ class Session {
   std::string won_before_;             // code of a winner that raced under load
   std::set<std::string> cannot_run_;   // codes of stored trials
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it
-  int lost_in_a_row_ = 0;
 };
 
 }  // namespace

@@ -77,7 +77,8 @@ struct SessionResult {
   std::vector<TrialRecord> finalists;    ///< as raced, best by the objective first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
-  double device_seconds = 0;  ///< of them the device worker was at work
+  double device_seconds = 0;           ///< of them device workers were at work, all together
+  std::vector<int> trials_of_devices;  ///< what each came to an end with, in the search
 };
 
 /// What is compared with the winner. `code` is empty where there is none, with the reason.
@@ -100,13 +101,16 @@ struct SessionParts {
   const std::atomic<bool>& stop;           ///< set by a signal handler: finish the trial at hand and end
   std::vector<NamedCandidate> baselines;   ///< what stands beside the winner whatever its rank
   std::vector<std::string> warm_starts{};  ///< candidates to try first, legal ones: see warm_starts.hpp
+  std::vector<DeviceWorker*>
+      more_devices{};  ///< of the same model: they share the trials; `device` races the finalists
 };
 
 /// Runs until the budget is spent, the trials are made, the strategy has no more, or `stop` is set.
 /// Known trials of the same subject and GPU that are not stale are told to the strategy and not repeated; the best of
 /// them are compiled anew and race with the new finalists. Candidates that cannot run are passed over. One whose
 /// compiler was killed or ran out of time is compiled once more, in this session or the next. Each finished trial is on
-/// disk before the next one starts. A session that is stopped does not race: what it found races in the next one.
+/// disk before the next one starts on its device. Several devices share the trials, and none waits for another; one
+/// that is lost leaves the others going. A session that is stopped does not race: what it found races in the next one.
 /// Throws what DeviceWorker::start and the database throw; trials made until then are kept.
 SessionResult run_session(const SessionParts& parts, const SessionOptions& options);
 

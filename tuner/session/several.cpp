@@ -1,8 +1,8 @@
 #include "tuner/session/several.hpp"
 
 #include "generator/printable.hpp"
-#include "runtime/library/pretuned.hpp"
-#include "tuner/session/text_table.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "tuner/terminal/text_table.hpp"
 #include "tuner/terminal/wrap.hpp"
 
 #include <fmt/format.h>

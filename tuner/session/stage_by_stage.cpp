@@ -1,6 +1,6 @@
 #include "tuner/session/stage_by_stage.hpp"
 
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
 #include <algorithm>

@@ -5,10 +5,10 @@
 #include "generator/candidates/textbook.hpp"
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
-#include "tuner/commands/step_tuning.hpp"
-#include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/tune/step_tuning.hpp"
+#include "tuner/commands/winner/winner_lookup.hpp"
 #include "tuner/session/run_plan.hpp"
-#include "tuner/session/trial_record.hpp"
+#include "tuner/session/trials/trial_record.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/suites/verified_race.hpp"
 

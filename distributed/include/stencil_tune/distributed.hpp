@@ -66,8 +66,16 @@ class DistributedKernel {
 
   /// Kernel::advance_at() of the whole grid: `place` is the place of the grid's first cell. The fields must have been
   /// made for this kernel. Asynchronous; errors of other ranks show in wait(), and in later calls.
+  ///
+  /// Can be captured into a CUDA graph, on all ranks alike: after prepare() and refresh(), with so many steps that
+  /// every field is back where it stood (DistributedFields::data). The graph makes these steps each time it is
+  /// launched.
   void advance(CUstream_st* stream, DistributedFields& fields, std::int64_t steps, Span<const double> coefficients = {},
                const Place& place = {});
+
+  /// Exchanges the halos of fields that their owners changed; asynchronous, the same call on all ranks. advance() does
+  /// it by itself. A captured graph does not: call it before the capture, and before a launch after such a change.
+  void refresh(CUstream_st* stream, DistributedFields& fields);
 
   /// Collective: Kernel::place_points() for points of the whole grid, whose cells are counted from its first. Each rank
   /// runs the sources of all cells that it computes, its halo included, and records the cells that it owns. Columns of

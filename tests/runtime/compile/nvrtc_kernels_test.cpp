@@ -5,7 +5,7 @@
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 
-#include "runtime/library/point_kernels.hpp"
+#include "runtime/library/points/point_kernels.hpp"
 #include "stencil_tune/library.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // How long the exports of the winners that ship are: a kernel and one launcher.
 #include "generator/candidates/family.hpp"
 #include "runtime/export/export.hpp"
-#include "runtime/library/pretuned.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
 #include "tests/runtime/library/corpus_cases.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "tests/runtime/library/systems_on_host.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/stencil/passes.hpp"
-#include "runtime/library/rotation.hpp"
+#include "runtime/library/launch/rotation.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/kernels/random_run.hpp"
 #include "tests/kernels/random_systems.hpp"

@@ -32,8 +32,9 @@ class HostDevice : public FakeDriver {
   int idle_from = std::numeric_limits<int>::max();  ///< from this launch on candidates compute nothing
 
   std::size_t free_bytes = std::size_t{1} << 30;
-  bool is_full = false;       ///< nothing more can be allocated
-  bool takes_packed = false;  ///< kernels have parameters of their own, so that launch() would hand them the wrong bytes
+  bool is_full = false;  ///< nothing more can be allocated
+  bool takes_packed =
+      false;  ///< kernels have parameters of their own, so that launch() would hand them the wrong bytes
 
   std::size_t free_memory() override { return free_bytes; }
   DevicePointer allocate(std::size_t bytes) override;

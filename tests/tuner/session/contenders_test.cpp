@@ -1,5 +1,5 @@
 // Which candidates race, and which of them under load.
-#include "tuner/session/contenders.hpp"
+#include "tuner/session/trials/contenders.hpp"
 
 #include "tuner/subject/stencil_subject.hpp"
 

@@ -8,6 +8,7 @@
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/workers/worker.hpp"
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -22,7 +23,7 @@ namespace stencil_tune::testing {
 class FakeClock : public Clock {
  public:
   double seconds() const override { return now; }
-  double now = 1000;
+  std::atomic<double> now = 1000;  ///< devices of a team share it
 };
 
 /// Compiles at once, in order; `outcome` says how.

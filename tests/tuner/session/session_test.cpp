@@ -1,5 +1,5 @@
 #include "tests/tuner/session/session_fakes.hpp"
-#include "tuner/session/time_budget.hpp"
+#include "tuner/session/trials/time_budget.hpp"
 
 #include "db/trial_store.hpp"
 #include "db/winner_store.hpp"

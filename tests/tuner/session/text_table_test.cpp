@@ -1,4 +1,4 @@
-#include "tuner/session/text_table.hpp"
+#include "tuner/terminal/text_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/session/warm_starts.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
 
 #include "tests/tuner/session/session_fakes.hpp"
 #include "tuner/subject/stencil_subject.hpp"

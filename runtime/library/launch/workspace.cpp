@@ -1,0 +1,64 @@
+#include "runtime/library/launch/workspace.hpp"
+
+#include "stencil_tune/error.hpp"
+
+namespace stencil_tune {
+
+namespace {
+
+constexpr std::size_t kAlignment = 512;  // as the driver's allocations have
+
+}  // namespace
+
+Workspaces::Workspaces(Driver& driver, int count, std::size_t buffer_bytes)
+    : driver_(driver), count_(count), stride_((buffer_bytes + kAlignment - 1) / kAlignment * kAlignment) {}
+
+Workspaces::~Workspaces() {
+  std::uint64_t current = 0;
+  try {
+    current = driver_.current_context_id();
+  } catch (const Error&) {
+    // A lost device: nothing can be freed any more.
+  }
+  for (const Set& set : sets_) {
+    if (set.context_id == current) driver_.free(set.memory);
+  }
+}
+
+Workspaces::Set* Workspaces::find(std::uint64_t context_id, std::optional<CUstream_st*> stream) {
+  for (Set& set : sets_) {
+    if (set.context_id == context_id && set.stream == stream) return &set;
+  }
+  return nullptr;
+}
+
+void Workspaces::prepare(std::optional<CUstream_st*> stream) {
+  if (count_ == 0) return;
+  const std::uint64_t context = driver_.current_context_id();
+  const std::scoped_lock lock(mutex_);
+  for (const Set& set : sets_) {
+    if (set.context_id == context && (!stream || set.stream == stream)) return;
+  }
+  sets_.push_back({context, stream, driver_.allocate(bytes())});
+}
+
+std::vector<void*> Workspaces::of(CUstream_st* stream) {
+  std::vector<void*> buffers;
+  if (count_ == 0) return buffers;
+  const std::uint64_t context = driver_.current_context_id();
+  const std::scoped_lock lock(mutex_);
+  Set* set = find(context, stream);
+  if (set == nullptr) set = find(context, std::nullopt);
+  if (set == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                "the kernel needs spare buffers and has none for this stream: call Kernel::prepare(stream), once for "
+                "each stream that advances with it");
+  }
+  set->stream = stream;
+  for (int i = 0; i < count_; ++i) {
+    buffers.push_back(reinterpret_cast<void*>(set->memory + static_cast<std::size_t>(i) * stride_));
+  }
+  return buffers;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,58 @@
+// Which candidate to run: the rules, without database or GPU.
+#pragma once
+
+#include "db/records.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "stencil_tune/kernel.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Where the kernel will run, and what can be promised of its fields.
+struct LookupTarget {
+  std::string gpu;           ///< model; empty: any of the architecture
+  std::string architecture;  ///< "sm_90"
+  std::string driver;        ///< empty: not known
+  Limits limits;
+  std::size_t alignment = 256;  ///< bytes that the fields' addresses are multiples of
+  Objective objective = Objective::time;
+};
+
+struct Choice {
+  Tuning tuning;
+  Evidence evidence;
+};
+
+/// The session of winners that ship with the library.
+inline constexpr std::string_view kPretunedSession = "pretuned";
+/// And of those of the site's database.
+inline constexpr std::string_view kSiteSession = "site";
+
+/// Sum over the axes of ln(a/b)^2: doubling one axis counts as much as halving it.
+double log_distance(const Extents& a, const Extents& b);
+
+/// The best of the winners that is legal for this problem and target, else a default candidate.
+///
+/// Winners of another stencil, stage, element type, boundary or architecture are not considered. The rest compete first
+/// by their match, in the order of enum Match; of one match, fresh ones come before stale ones (stored_code.hpp), then
+/// the least log_distance, then the nearest objective, then the highest rate. One whose code does not parse, or whose
+/// constraints this grid, pitch or alignment breaks, is passed over, with a note; where only its vectors are too wide
+/// for the grid, it competes with narrower ones, as if its grid were one axis-doubling further away.
+///
+/// Runs: where the problem has several steps, winners of runs of any length compete, those with more fused steps than
+/// the problem's passed over. Where it has one, kernels of one sweep do, whatever run they won.
+///
+/// Throws Error(illegal_candidate) when not even a default candidate is legal.
+Choice choose(const Problem& problem, const LookupTarget& target, std::span<const WinnerRecord> winners);
+
+/// The same without a default: nothing where no winner can run here. For whole steps of several stages, which no
+/// default candidate makes: winners of single steps serve runs too.
+std::optional<Choice> choose_winner(const Problem& problem, const LookupTarget& target,
+                                    std::span<const WinnerRecord> winners);
+
+}  // namespace stencil_tune

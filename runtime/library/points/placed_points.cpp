@@ -1,0 +1,290 @@
+#include "runtime/library/points/points_state.hpp"
+
+#include "generator/candidates/family.hpp"
+#include "generator/points/point_checks.hpp"
+#include "generator/points/tile_points.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
+#include "runtime/library/points/device_tables.hpp"
+#include "stencil_tune/error.hpp"
+#include "templates/points/point_arguments.cuh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace stencil_tune {
+
+namespace {
+
+constexpr std::size_t kTensorMapAlignment = 64;  // of a parameter that has tensor maps
+
+// What several launches capture is summed up at once: a sum takes a launch of its own, and the next steps wait for it.
+constexpr std::size_t kCapturedBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostLaunches = 16;
+
+bool fuses(const Sweep& sweep) { return sweep.stages.size() == 1 && sweep.stages.front().tuning.family->fuses_steps; }
+
+std::int64_t place_in_field(const Problem& problem, const PointCell& cell) {
+  return (cell.cell[2] * problem.extents.n[1] + cell.cell[1]) * problem.pitch + cell.cell[0];
+}
+
+void check_counts(const PointList& points) {
+  constexpr std::size_t kMost = std::numeric_limits<unsigned>::max();
+  if (points.source_cells.size() < kMost && points.receiver_cells.size() < kMost) return;
+  throw Error(ErrorCode::invalid_argument, "more than 2^32 cells of points");
+}
+
+/// Fills in the tables. All addresses are distances from the start of the memory until it is there.
+class PlacementWriter {
+ public:
+  PlacementWriter(Points::State& state, const PointList& points)
+      : state_(state), points_(points), problem_(state.kernel->step), cells_(receiver_cells(points)) {}
+
+  void run() {
+    for (const Sweep& sweep : state_.kernel->plan) state_.sweeps.push_back(place(sweep));
+    place_sources();
+    place_receivers();
+    const std::size_t captured = tables_.reserve(captured_bytes_);
+    state_.bytes = tables_.bytes();
+    Driver& driver = *state_.kernel->driver;
+    state_.memory = driver.allocate(std::max<std::size_t>(state_.bytes, 1));
+    tables_.copy_to(driver, state_.memory);
+    find_addresses(captured);
+    load();
+  }
+
+ private:
+  bool doubles() const { return problem_.type == ElementType::f64; }
+  std::size_t value_bytes() const { return doubles() ? sizeof(double) : sizeof(float); }
+
+  std::size_t add_values(const std::vector<double>& values) {
+    if (doubles()) return tables_.add(values);
+    return tables_.add(std::vector<float>(values.begin(), values.end()));
+  }
+
+  std::size_t add_sources(const std::vector<SourceCell<double>>& sources) {
+    if (doubles()) return tables_.add(sources);
+    std::vector<SourceCell<float>> floats;
+    for (const auto& source : sources) {
+      floats.push_back({source.cell, source.field, source.series, static_cast<float>(source.weight)});
+    }
+    return tables_.add(floats);
+  }
+
+  template <class Type>
+  static Type* distance(std::size_t bytes) {
+    return reinterpret_cast<Type*>(bytes);
+  }
+
+  SweepPoints place(const Sweep& sweep) {
+    SweepPoints result;
+    if (!fuses(sweep)) {
+      result.takes_part = !sweep.shares_passes;  // sources come between stages
+      return result;
+    }
+    const StageKernel& stage = sweep.stages.front();
+    const Candidate candidate(stage.problem, stage.tuning);
+    const std::string obstacle = points_obstacle(candidate, points_);
+    if (!obstacle.empty()) {
+      state_.notes.push_back(fmt::format("runs with points go without {}: {}", stage.evidence.code, obstacle));
+      result.takes_part = false;
+      return result;
+    }
+    const TilePoints sorted = sort_by_tiles(candidate, points_, cells_);
+    result.fused = state_.kernel->point_kernels->fused(candidate, *stage.loaded);
+    result.parameter_multiple = candidate.shape().uses_tensor_maps ? kTensorMapAlignment : alignof(PointTables<double>);
+    result.tables = {.tiles = distance<int>(tables_.add(sorted.tiles)),
+                     .planes = distance<PointPlane>(tables_.add(sorted.planes)),
+                     .warps = distance<WarpPoints>(tables_.add(sorted.warps)),
+                     .sources = distance<SourceCell<double>>(add_sources(sorted.sources)),
+                     .receivers = distance<ReceiverMask>(tables_.add(sorted.receivers)),
+                     .series = nullptr,
+                     .captured = nullptr,
+                     .series_stride = state_.sources,
+                     .captured_stride = static_cast<long long>(sorted.places.size()),
+                     .recorded = 0,
+                     .reserved = 0};
+    std::vector<unsigned> places;
+    for (const std::size_t cell : cells_.of_entries) places.push_back(sorted.places[cell]);
+    result.places = tables_.add(by_receiver(places));
+    const std::size_t of_launch = sorted.places.size() * static_cast<std::size_t>(sweep.steps) * value_bytes();
+    const std::size_t launches =
+        of_launch == 0 ? 1 : std::clamp<std::size_t>(kCapturedBytes / of_launch, 1, kMostLaunches);
+    result.launches_between_sums = static_cast<int>(launches);
+    captured_bytes_ = std::max(captured_bytes_, of_launch * launches);
+    return result;
+  }
+
+  /// What the receivers' cells have, receiver by receiver; within one the order of the list stays.
+  template <class Type>
+  std::vector<Type> by_receiver(const std::vector<Type>& of_entries) {
+    if (order_.empty()) {
+      for (std::size_t entry = 0; entry < points_.receiver_cells.size(); ++entry) order_.push_back(entry);
+      std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
+        return points_.receiver_cells[a].point < points_.receiver_cells[b].point;
+      });
+    }
+    std::vector<Type> sorted;
+    for (const std::size_t entry : order_) sorted.push_back(of_entries[entry]);
+    return sorted;
+  }
+
+  /// For each field that sources add to: its cells, and their entries in the order of the list.
+  void place_sources() {
+    std::map<std::pair<int, std::int64_t>, std::vector<const PointCell*>> by_cell;
+    for (const PointCell& cell : points_.source_cells) {
+      by_cell[{cell.field, place_in_field(problem_, cell)}].push_back(&cell);
+    }
+    for (auto cell = by_cell.begin(); cell != by_cell.end();) {
+      const int field = cell->first.first;
+      std::vector<long long> places;
+      std::vector<unsigned> first;
+      std::vector<int> source;
+      std::vector<double> weight;
+      for (; cell != by_cell.end() && cell->first.first == field; ++cell) {
+        places.push_back(cell->first.second);
+        first.push_back(static_cast<unsigned>(source.size()));
+        for (const PointCell* entry : cell->second) {
+          source.push_back(entry->point);
+          weight.push_back(entry->weight);
+        }
+      }
+      first.push_back(static_cast<unsigned>(source.size()));
+      state_.field_sources.push_back({.stage = writing_stage(problem_.step, field).value(),
+                                      .field = field,
+                                      .cells = static_cast<std::int64_t>(places.size()),
+                                      .places = tables_.add(places),
+                                      .first = tables_.add(first),
+                                      .source = tables_.add(source),
+                                      .weight = add_values(weight)});
+    }
+  }
+
+  void place_receivers() {
+    std::vector<unsigned> first(static_cast<std::size_t>(points_.receivers) + 1);
+    std::vector<long long> cells;
+    std::vector<int> field;
+    std::vector<double> weight;
+    std::vector<int>& fields = state_.receiver_tables.fields;
+    for (const PointCell& cell : points_.receiver_cells) {
+      auto known = std::find(fields.begin(), fields.end(), cell.field);
+      if (known == fields.end()) known = fields.insert(known, cell.field);
+      field.push_back(static_cast<int>(known - fields.begin()));
+      cells.push_back(place_in_field(problem_, cell));
+      weight.push_back(cell.weight);
+      ++first[static_cast<std::size_t>(cell.point) + 1];
+    }
+    if (fields.size() > kMostRecordedFields) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("receivers record {} fields; {} are possible", fields.size(), kMostRecordedFields));
+    }
+    for (std::size_t receiver = 1; receiver < first.size(); ++receiver) first[receiver] += first[receiver - 1];
+    ReceiverTables& tables = state_.receiver_tables;
+    tables.first = tables_.add(first);
+    tables.cells = tables_.add(by_receiver(cells));
+    tables.field = tables_.add(by_receiver(field));
+    tables.weight = add_values(by_receiver(weight));
+  }
+
+  template <class Type>
+  void move(Type*& address) const {
+    address = reinterpret_cast<Type*>(state_.memory + reinterpret_cast<std::uintptr_t>(address));
+  }
+  void move(DevicePointer& address) const { address += state_.memory; }
+
+  void find_addresses(std::size_t captured) {
+    for (SweepPoints& sweep : state_.sweeps) {
+      if (!sweep.fused) continue;
+      PointTables<double>& tables = sweep.tables;
+      move(tables.tiles);
+      move(tables.planes);
+      move(tables.warps);
+      move(tables.sources);
+      move(tables.receivers);
+      move(sweep.places);
+      tables.captured = reinterpret_cast<double*>(state_.memory + captured);
+    }
+    for (FieldSources& each : state_.field_sources) {
+      for (DevicePointer* address : {&each.places, &each.first, &each.source, &each.weight}) move(*address);
+    }
+    ReceiverTables& tables = state_.receiver_tables;
+    for (DevicePointer* address : {&tables.first, &tables.cells, &tables.field, &tables.weight}) move(*address);
+  }
+
+  void load() {
+    const LoadedKernel& any = *state_.kernel->stages().front().loaded;
+    const auto alone = [&](PointTask task) {
+      auto kernel = state_.kernel->point_kernels->alone(task, problem_.type, any);
+      kernel->prepare(0);
+      return kernel;
+    };
+    bool captures = false;
+    for (std::size_t i = 0; i < state_.sweeps.size(); ++i) {
+      if (!state_.sweeps[i].fused) continue;
+      state_.sweeps[i].fused->prepare(state_.kernel->plan[i].stages.front().whole->geometry().shared_bytes);
+      captures = true;
+    }
+    if (!state_.field_sources.empty()) state_.add = alone(PointTask::add);
+    if (points_.receivers > 0) state_.record = alone(PointTask::record);
+    if (points_.receivers > 0 && captures) state_.sum = alone(PointTask::sum);
+  }
+
+  Points::State& state_;
+  const PointList& points_;
+  const Problem& problem_;
+  const ReceiverCells cells_;
+  DeviceTables tables_;
+  std::size_t captured_bytes_ = 0;
+  std::vector<std::size_t> order_;  ///< of the receivers' cells, receiver by receiver
+};
+
+}  // namespace
+
+Points::State::State(std::shared_ptr<const Kernel::State> of, const PointList& points)
+    : kernel(std::move(of)),
+      context_id(kernel->driver->current_context_id()),
+      sources(points.sources),
+      receivers(points.receivers),
+      every(points.every) {
+  check_points(kernel->step, points);
+  check_counts(points);
+  PlacementWriter(*this, points).run();
+  const auto main = std::find_if(sweeps.begin(), sweeps.end(), [](const SweepPoints& each) { return each.takes_part; });
+  fused_steps = kernel->plan[static_cast<std::size_t>(main - sweeps.begin())].steps;
+  if (!notes.empty()) {
+    notes.push_back(fmt::format("they make {} in a launch", fused_steps > 1 ? fmt::format("{} steps", fused_steps)
+                                                                            : std::string("one step, or stage,")));
+  }
+}
+
+Points::State::~State() {
+  if (memory == 0) return;
+  try {
+    if (kernel->driver->current_context_id() == context_id) kernel->driver->free(memory);
+  } catch (const Error&) {
+    // A lost device: nothing can be freed any more.
+  }
+}
+
+int Points::sources() const noexcept { return state_->sources; }
+
+int Points::receivers() const noexcept { return state_->receivers; }
+
+std::int64_t Points::records(std::int64_t steps) const noexcept { return steps / state_->every; }
+
+int Points::fused_steps() const noexcept { return state_->fused_steps; }
+
+const std::vector<std::string>& Points::notes() const noexcept { return state_->notes; }
+
+std::size_t Points::device_bytes() const noexcept { return state_->bytes; }
+
+Points Kernel::place_points(const PointList& points) {
+  prepare();
+  return Points(std::make_shared<Points::State>(state_, points));
+}
+
+}  // namespace stencil_tune

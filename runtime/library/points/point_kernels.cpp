@@ -1,0 +1,48 @@
+#include "runtime/library/points/point_kernels.hpp"
+
+#include "generator/kernel/source.hpp"
+#include "generator/kernel/stage_text.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace stencil_tune {
+
+KernelSource point_kernel_source(PointTask task, ElementType type) {
+  const std::string_view value = type == ElementType::f64 ? "double" : "float";
+  const std::string_view function = task == PointTask::add      ? "add_sources"
+                                    : task == PointTask::record ? "record_fields"
+                                                                : "sum_captured";
+  const std::string_view parameter = task == PointTask::add      ? "AddArguments"
+                                     : task == PointTask::record ? "RecordArguments"
+                                                                 : "SumArguments";
+  const std::string types =
+      task == PointTask::sum ? std::string(value) : fmt::format("{}, {}", storage_type(type), value);
+  return {.text = fmt::format(R"(#include "stencil_tune/points/points_alone.cuh"
+
+STENCIL_KERNEL void __launch_bounds__(stencil_tune::kPointThreads)
+stencil_points(const __grid_constant__ stencil_tune::{}<{}> arguments) {{
+  stencil_tune::{}(arguments);
+}}
+)",
+                              parameter, types, function),
+          .entry = "stencil_points"};
+}
+
+std::shared_ptr<LoadedKernel> PointKernels::fused(const Candidate& candidate, const LoadedKernel& plain) {
+  return find_or_make(generate_with_points(candidate), plain);
+}
+
+std::shared_ptr<LoadedKernel> PointKernels::alone(PointTask task, ElementType type, const LoadedKernel& plain) {
+  return find_or_make(point_kernel_source(task, type), plain);
+}
+
+std::shared_ptr<LoadedKernel> PointKernels::find_or_make(KernelSource source, const LoadedKernel& plain) {
+  const std::scoped_lock lock(mutex_);
+  auto& kernel = kernels_[source.text];
+  if (!kernel) kernel = plain.beside(std::move(source));
+  return kernel;
+}
+
+}  // namespace stencil_tune

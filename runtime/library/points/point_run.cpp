@@ -1,0 +1,169 @@
+#include "runtime/library/points/point_run.hpp"
+
+#include "stencil_tune/error.hpp"
+#include "templates/points/point_arguments.cuh"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+namespace {
+
+void check_address(const Kernel::State& kernel, std::string_view what, const void* address) {
+  if (address == nullptr) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("PointData::{} is a null pointer; the points need it", what));
+  }
+  if (kernel.driver->reaches(kernel.device, reinterpret_cast<DevicePointer>(address))) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("PointData::{} is no memory that GPU {} reaches", what, kernel.device));
+}
+
+template <class Type>
+const Type* as(DevicePointer address) {
+  return reinterpret_cast<const Type*>(address);
+}
+
+}  // namespace
+
+PointRun::PointRun(const Kernel::State& kernel, const Points::State& points, const PointData& data, std::int64_t steps,
+                   CUstream_st* stream)
+    : kernel_(kernel),
+      points_(points),
+      data_(data),
+      stream_(stream),
+      value_bytes_(kernel.step.type == ElementType::f64 ? sizeof(double) : sizeof(float)) {
+  if (points.kernel.get() != &kernel) {
+    throw Error(ErrorCode::invalid_argument, "the points were placed for another kernel: call Kernel::place_points");
+  }
+  if (kernel.driver->current_context_id() != points.context_id) {
+    throw Error(ErrorCode::invalid_argument,
+                "the points were placed in another CUDA context: call Kernel::place_points in this one");
+  }
+  if (steps > 0 && points.sources > 0) check_address(kernel, "series", data.series);
+  if (steps / points.every > 0 && points.receivers > 0) check_address(kernel, "records", data.records);
+}
+
+void PointRun::launch(std::size_t sweep, int stage, const StageLaunch& launch) {
+  const SweepPoints& points = points_.sweeps[sweep];
+  if (waiting_.sweep != &points) sum_captured();
+  if (points.fused) return launch_fused(points, kernel_.plan[sweep].steps, launch);
+  launch.run();
+  add_sources(stage, launch);
+}
+
+void PointRun::finish(std::size_t sweep, std::span<void* const> buffers) {
+  const SweepPoints& points = points_.sweeps[sweep];
+  const int steps = kernel_.plan[sweep].steps;
+  const bool records = points_.receivers > 0 && recorded_steps(steps) != 0;
+  if (records && !points.fused) record_fields(buffers);
+  step_ += steps;
+  if (points.fused && ++waiting_.launches == points.launches_between_sums) sum_captured();
+}
+
+const void* PointRun::series_at(std::int64_t step) const {
+  return static_cast<const std::byte*>(data_.series) + static_cast<std::size_t>(step * points_.sources) * value_bytes_;
+}
+
+void* PointRun::record_at(std::int64_t record) const {
+  return static_cast<std::byte*>(data_.records) + static_cast<std::size_t>(record * points_.receivers) * value_bytes_;
+}
+
+std::int64_t PointRun::records_before(std::int64_t step) const { return step / points_.every; }
+
+/// Bit t: the state after the t-th of the next steps is recorded.
+unsigned PointRun::recorded_steps(int steps) const {
+  unsigned recorded = 0;
+  for (int step = 0; step < steps; ++step) {
+    if ((step_ + step + 1) % points_.every == 0) recorded |= 1U << step;
+  }
+  return recorded;
+}
+
+void PointRun::launch_fused(const SweepPoints& sweep, int steps, const StageLaunch& launch) {
+  if (waiting_.launches == 0) waiting_ = {&sweep, step_, 0};
+  PointTables<double> tables = sweep.tables;
+  tables.captured = static_cast<double*>(captured_at(sweep, step_));
+  tables.series = static_cast<const double*>(data_.series != nullptr ? series_at(step_) : nullptr);
+  tables.recorded = recorded_steps(steps);
+  const std::size_t multiple = sweep.parameter_multiple;
+  std::vector<std::byte> more((sizeof(tables) + multiple - 1) / multiple * multiple);
+  std::memcpy(more.data(), &tables, sizeof(tables));
+  launch.run(module_of(*sweep.fused), more);
+}
+
+void PointRun::add_sources(int stage, const StageLaunch& launch) {
+  for (const FieldSources& each : points_.field_sources) {
+    if (each.stage != stage) continue;
+    const AddArguments<std::byte, double> argument{
+        .field = static_cast<std::byte*>(launch.buffers[static_cast<std::size_t>(each.field)]),
+        .cells = as<long long>(each.places),
+        .first = as<unsigned>(each.first),
+        .source = as<int>(each.source),
+        .weight = as<double>(each.weight),
+        .series = static_cast<const double*>(series_at(step_)),
+        .count = each.cells};
+    launch_alone(*points_.add, each.cells, 1, argument);
+  }
+}
+
+void PointRun::record_fields(std::span<void* const> buffers) {
+  const ReceiverTables& tables = points_.receiver_tables;
+  RecordArguments<std::byte, double> argument{.fields = {},
+                                              .first = as<unsigned>(tables.first),
+                                              .cells = as<long long>(tables.cells),
+                                              .field = as<int>(tables.field),
+                                              .weight = as<double>(tables.weight),
+                                              .record = static_cast<double*>(record_at(records_before(step_))),
+                                              .count = points_.receivers};
+  for (std::size_t i = 0; i < tables.fields.size(); ++i) {
+    argument.fields[i] = static_cast<const std::byte*>(buffers[static_cast<std::size_t>(tables.fields[i])]);
+  }
+  launch_alone(*points_.record, points_.receivers, 1, argument);
+}
+
+/// Where the launch that waits longest, and those after it, capture the state after that step of the call.
+void* PointRun::captured_at(const SweepPoints& sweep, std::int64_t step) const {
+  const long long values = (step - waiting_.first_step) * sweep.tables.captured_stride;
+  return reinterpret_cast<std::byte*>(sweep.tables.captured) + static_cast<std::size_t>(values) * value_bytes_;
+}
+
+void PointRun::sum_captured() {
+  if (waiting_.launches == 0) return;
+  const SweepPoints& sweep = *waiting_.sweep;
+  const std::int64_t first = records_before(waiting_.first_step);
+  const std::int64_t records = records_before(step_) - first;
+  if (records > 0 && points_.receivers > 0) {
+    const std::int64_t first_recorded = (first + 1) * points_.every - 1;
+    const SumArguments<double> argument{.captured = static_cast<const double*>(captured_at(sweep, first_recorded)),
+                                        .first = as<unsigned>(points_.receiver_tables.first),
+                                        .places = as<unsigned>(sweep.places),
+                                        .weight = as<double>(points_.receiver_tables.weight),
+                                        .records = static_cast<double*>(record_at(first)),
+                                        .count = points_.receivers,
+                                        .stride = sweep.tables.captured_stride * points_.every};
+    launch_alone(*points_.sum, points_.receivers, records, argument);
+  }
+  waiting_ = {};
+}
+
+const Module& PointRun::module_of(const LoadedKernel& kernel) const {
+  const Module* module = kernel.find(points_.context_id);
+  if (module == nullptr) refuse_context(true);
+  return *module;
+}
+
+template <class Argument>
+void PointRun::launch_alone(const LoadedKernel& kernel, std::int64_t threads, std::int64_t records,
+                            const Argument& argument) const {
+  const LaunchGeometry geometry{
+      .grid = {static_cast<unsigned>((threads + kPointThreads - 1) / kPointThreads), static_cast<unsigned>(records), 1},
+      .block = {kPointThreads, 1, 1}};
+  module_of(kernel).launch(geometry, std::as_bytes(std::span(&argument, 1)), stream_);
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,64 @@
+// One call of advance with points: what its launches are given, and what runs between them.
+#pragma once
+
+#include "runtime/library/launch/stage_launch.hpp"
+#include "runtime/library/points/points_state.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace stencil_tune {
+
+class PointRun {
+ public:
+  /// Throws Error(invalid_argument) for points of another kernel or context, missing addresses, or some that the GPU
+  /// does not reach.
+  PointRun(const Kernel::State& kernel, const Points::State& points, const PointData& data, std::int64_t steps,
+           CUstream_st* stream);
+
+  /// Whether the plan's sweep of that number can be made with points.
+  bool takes(std::size_t sweep) const { return points_.sweeps[sweep].takes_part; }
+
+  /// A launch of the sweep: all its steps with their points, or a stage and then its sources.
+  void launch(std::size_t sweep, int stage, const StageLaunch& launch);
+
+  /// Records what the sweep's steps left: buffers are in the places that they have after it. Fused steps may be
+  /// recorded later.
+  void finish(std::size_t sweep, std::span<void* const> buffers);
+
+  /// After the last launch.
+  void leave() { sum_captured(); }
+
+ private:
+  const void* series_at(std::int64_t step) const;
+  void* record_at(std::int64_t record) const;
+  void* captured_at(const SweepPoints& sweep, std::int64_t step) const;
+  std::int64_t records_before(std::int64_t step) const;
+  unsigned recorded_steps(int steps) const;
+  void launch_fused(const SweepPoints& sweep, int steps, const StageLaunch& launch);
+  void add_sources(int stage, const StageLaunch& launch);
+  void record_fields(std::span<void* const> buffers);
+  void sum_captured();
+  const Module& module_of(const LoadedKernel& kernel) const;
+  template <class Argument>
+  void launch_alone(const LoadedKernel& kernel, std::int64_t threads, std::int64_t records,
+                    const Argument& argument) const;
+
+  const Kernel::State& kernel_;
+  const Points::State& points_;
+  const PointData data_;
+  CUstream_st* stream_;
+  std::size_t value_bytes_;
+  std::int64_t step_ = 0;  ///< made in this call
+
+  /// Launches whose captured cells are not summed up yet, all of one sweep.
+  struct Waiting {
+    const SweepPoints* sweep = nullptr;
+    std::int64_t first_step = 0;
+    int launches = 0;
+  };
+  Waiting waiting_;
+};
+
+}  // namespace stencil_tune

@@ -1,0 +1,241 @@
+#include "runtime/library/lookup/lookup.hpp"
+
+#include "generator/kernel/signature.hpp"
+#include "tests/runtime/expect_error.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kWide = "direct.bx32.by8.bz1.rx4.ry1.rz1.v4";
+constexpr const char* kScalar = "direct.bx64.by4.bz1.rx1.ry1.rz1.v1";
+
+Problem cube(std::int64_t n, std::int64_t pitch = 0, ElementType type = ElementType::f32) {
+  return make_problem(make_builtin(Shape::star, 3, 1), type, {}, {.rank = 3, .n = {n, n, n}}, pitch);
+}
+
+LookupTarget here() { return {.gpu = "H200", .architecture = "sm_90", .driver = "13.0", .limits = {}}; }
+
+/// Today's; none for a code that does not parse.
+std::string signature_of(const char* candidate) try {
+  return template_signature(parse_code(candidate));
+} catch (const Error&) {
+  return {};
+}
+
+/// A winner of the same problem on a cube of n, not stale.
+WinnerRecord winner(std::int64_t n, const char* candidate, double rate = 100) {
+  static std::int64_t next_id = 1;
+  WinnerRecord record;
+  record.trial.id = next_id++;
+  record.trial.problem.stencil_key = stencil_key(make_builtin(Shape::star, 3, 1));
+  record.trial.problem.extents = {.rank = 3, .n = {n, n, n}};
+  record.trial.problem.pitch = n;
+  record.trial.platform = {.gpu = "H200",
+                           .architecture = "sm_90",
+                           .driver = "13.0",
+                           .nvrtc = "13.0",
+                           .template_signature = signature_of(candidate)};
+  record.trial.code = candidate;
+  record.trial.gstencils = rate;
+  record.trial.share = 0.9;
+  return record;
+}
+
+std::string notes_of(const Choice& choice) {
+  std::string all;
+  for (const std::string& note : choice.evidence.notes) all += note + "\n";
+  return all;
+}
+
+TEST(Lookup, TheWinnerOfTheSameGridOnThisGpuIsExact) {
+  const std::vector winners{winner(256, kScalar, 900), winner(512, kWide)};
+  const Choice choice = choose(cube(512), here(), winners);
+  EXPECT_EQ(choice.evidence.match, Match::exact);
+  EXPECT_EQ(choice.tuning, parse_code(kWide));
+  EXPECT_EQ(choice.evidence.gstencils, 100);
+  EXPECT_TRUE(choice.evidence.notes.empty()) << notes_of(choice);
+}
+
+TEST(Lookup, NearestSizeIsByLogarithmOfTheExtents) {
+  const std::vector winners{winner(128, kScalar), winner(512, kWide)};
+  EXPECT_EQ(choose(cube(240), here(), winners).evidence.tuned_extents.n[0], 128) << "below the geometric mean, 256";
+  EXPECT_EQ(choose(cube(272), here(), winners).evidence.tuned_extents.n[0], 512) << "above it";
+  EXPECT_EQ(choose(cube(272), here(), winners).evidence.match, Match::nearest_size);
+}
+
+TEST(Lookup, DistanceIsSymmetricAndCountsEveryAxis) {
+  const Extents a{.rank = 3, .n = {100, 100, 100}};
+  const Extents x{.rank = 3, .n = {200, 100, 100}};
+  const Extents half{.rank = 3, .n = {100, 50, 100}};
+  EXPECT_DOUBLE_EQ(log_distance(a, x), log_distance(x, a));
+  EXPECT_DOUBLE_EQ(log_distance(a, x), log_distance(a, half));
+  EXPECT_EQ(log_distance(a, a), 0);
+}
+
+TEST(Lookup, ThisGpuComesBeforeItsArchitectureAndMeasuredBeforePredicted) {
+  WinnerRecord other = winner(512, kScalar, 999);
+  other.trial.platform.gpu = "H100";
+  WinnerRecord prediction = winner(512, kScalar, 999);
+  prediction.trial.predicted = true;
+  std::vector winners{prediction, other, winner(64, kWide)};
+  EXPECT_EQ(choose(cube(512), here(), winners).evidence.match, Match::nearest_size);
+  winners.pop_back();
+  EXPECT_EQ(choose(cube(512), here(), winners).evidence.match, Match::same_architecture);
+  winners.pop_back();
+  EXPECT_EQ(choose(cube(512), here(), winners).evidence.match, Match::predicted);
+}
+
+TEST(Lookup, OfOneProblemTheWinnerByTheObjectiveThatIsAskedForServes) {
+  std::vector winners{winner(512, kScalar, 900), winner(512, kWide, 800)};
+  winners[1].trial.objective = "energy";
+  LookupTarget asks_for_energy = here();
+  asks_for_energy.objective = Objective::energy;
+  EXPECT_EQ(choose(cube(512), here(), winners).tuning, parse_code(kScalar));
+  EXPECT_EQ(choose(cube(512), asks_for_energy, winners).tuning, parse_code(kWide));
+  winners.pop_back();
+  const Choice choice = choose(cube(512), asks_for_energy, winners);
+  EXPECT_EQ(choice.tuning, parse_code(kScalar));
+  EXPECT_EQ(choice.evidence.match, Match::exact);
+  EXPECT_NE(notes_of(choice).find("it won by burst: no winner by energy is as near"), std::string::npos);
+}
+
+TEST(Lookup, NothingTransfersFromAnotherArchitectureTypeBoundaryOrStencil) {
+  std::vector winners(5, winner(512, kWide));
+  winners[0].trial.platform.architecture = "sm_80";
+  winners[1].trial.problem.type = ElementType::f64;
+  winners[2].trial.problem.boundaries[1] = Boundary::periodic;
+  winners[3].trial.problem.stencil_key = "another";
+  winners[4].trial.problem.stage = 1;
+  const Choice choice = choose(cube(512), here(), winners);
+  EXPECT_EQ(choice.evidence.match, Match::default_candidate);
+  EXPECT_TRUE(choice.evidence.tuned_code.empty());
+  EXPECT_FALSE(first_violation({cube(512), choice.tuning}, here().limits));
+}
+
+TEST(Lookup, VectorsTooWideForOddRowsAreNarrowedAndSaid) {
+  const std::vector winners{winner(512, kWide)};
+  const Choice choice = choose(cube(509), here(), winners);
+  EXPECT_EQ(choice.tuning.vector, 1);
+  EXPECT_EQ(choice.tuning.register_x, 4);
+  EXPECT_EQ(choice.evidence.match, Match::nearest_size);
+  EXPECT_EQ(choice.evidence.tuned_code, kWide);
+  EXPECT_NE(notes_of(choice).find("narrowed"), std::string::npos);
+  EXPECT_EQ(choose(cube(509, 512), here(), winners).tuning.vector, 4) << "padded rows carry the vectors";
+}
+
+TEST(Lookup, AWinnerThatFitsAsItIsIsPreferredToOneThatMustBeNarrowedNearby) {
+  const std::vector winners{winner(512, kWide), winner(480, kScalar)};
+  EXPECT_EQ(choose(cube(509), here(), winners).evidence.tuned_code, kScalar);
+  const std::vector far{winner(512, kWide), winner(64, kScalar)};
+  EXPECT_EQ(choose(cube(509), here(), far).evidence.tuned_code, kWide) << "but not to one far away";
+}
+
+TEST(Lookup, VectorsWiderThanThePromisedAlignmentAreNotLaunched) {
+  LookupTarget target = here();
+  target.alignment = 8;
+  const std::vector winners{winner(512, kWide)};
+  const Choice choice = choose(cube(512), target, winners);
+  EXPECT_EQ(choice.tuning.vector, 2);
+  EXPECT_LE(required_alignment({cube(512), choice.tuning}), 8U);
+  EXPECT_EQ(choice.evidence.match, Match::nearest_size) << "what runs is not what was tuned";
+}
+
+TEST(Lookup, AWinnerBeyondTheDevicesLimitsIsPassedOverWithTheReason) {
+  LookupTarget target = here();
+  target.limits.max_threads_per_block = 128;
+  const std::vector winners{winner(512, kWide), winner(400, "direct.bx32.by4.bz1.rx1.ry1.rz1.v1")};
+  const Choice choice = choose(cube(512), target, winners);
+  EXPECT_EQ(choice.evidence.tuned_extents.n[0], 400);
+  EXPECT_NE(notes_of(choice).find("passed over"), std::string::npos) << notes_of(choice);
+}
+
+TEST(Lookup, AWinnerWhoseCodeCannotBeReadIsPassedOver) {
+  const std::vector winners{winner(512, "spectral.bx32")};
+  const Choice choice = choose(cube(512), here(), winners);
+  EXPECT_EQ(choice.evidence.match, Match::default_candidate);
+  EXPECT_NE(notes_of(choice).find("spectral"), std::string::npos) << notes_of(choice);
+}
+
+TEST(Lookup, AStaleWinnerOfTheSameGridIsAMatchOfItsOwn) {
+  WinnerRecord stale = winner(512, kWide);
+  stale.trial.platform.template_signature = "before";
+  stale.trial.platform.driver = "12.8";
+  const std::vector winners{stale};
+  const Choice choice = choose(cube(512), here(), winners);
+  EXPECT_EQ(choice.evidence.match, Match::stale);
+  EXPECT_NE(choice.evidence.sentence().find("(match: stale)"), std::string::npos) << choice.evidence.sentence();
+  EXPECT_NE(notes_of(choice).find("12.8"), std::string::npos);
+  EXPECT_NE(notes_of(choice).find("template has changed"), std::string::npos);
+}
+
+TEST(Lookup, StaleComesAfterExactAndBeforeNearestSize) {
+  WinnerRecord stale = winner(512, kWide, 999);
+  stale.trial.platform.template_signature = "before";
+  const std::vector with_nearest{stale, winner(500, kScalar)};
+  EXPECT_EQ(choose(cube(512), here(), with_nearest).evidence.match, Match::stale);
+  const std::vector with_exact{stale, winner(512, kScalar)};
+  const Choice exact = choose(cube(512), here(), with_exact);
+  EXPECT_EQ(exact.evidence.match, Match::exact);
+  EXPECT_EQ(exact.tuning, parse_code(kScalar));
+}
+
+TEST(Lookup, OfOtherGridsFreshWinnersComeBeforeStaleOnes) {
+  WinnerRecord stale = winner(500, kWide);
+  stale.trial.platform.template_signature = "before";
+  const std::vector both{stale, winner(64, kScalar)};
+  EXPECT_EQ(choose(cube(512), here(), both).evidence.tuned_extents.n[0], 64);
+  const std::vector alone{stale};
+  EXPECT_EQ(choose(cube(512), here(), alone).evidence.match, Match::nearest_size) << "stale is of the same grid";
+}
+
+TEST(Lookup, AWinnerThatCannotRunLeavesTheNextOne) {
+  const std::vector unreadable{winner(512, "direct.bx32.nonsense"), winner(256, kScalar)};
+  const Choice first = choose(cube(512), here(), unreadable);
+  EXPECT_EQ(first.evidence.match, Match::nearest_size);
+  EXPECT_NE(notes_of(first).find("passed over direct.bx32.nonsense"), std::string::npos) << notes_of(first);
+  const std::vector illegal{winner(512, "direct.bx32.by1024"), winner(256, kScalar)};
+  const Choice second = choose(cube(512), here(), illegal);
+  EXPECT_EQ(second.evidence.match, Match::nearest_size);
+  EXPECT_NE(notes_of(second).find("passed over direct.bx32.by1024"), std::string::npos) << notes_of(second);
+}
+
+TEST(Lookup, TheSamePitchComesFirstAmongWinnersOfTheSameExtents) {
+  WinnerRecord padded = winner(500, kScalar, 999);
+  padded.trial.problem.pitch = 512;
+  const std::vector winners{padded, winner(500, kWide)};
+  EXPECT_EQ(choose(cube(500), here(), winners).evidence.match, Match::exact);
+  EXPECT_EQ(choose(cube(500), here(), winners).tuning, parse_code(kWide));
+  EXPECT_EQ(choose(cube(500, 512), here(), winners).tuning, parse_code(kScalar));
+  const std::vector only_padded{padded};
+  EXPECT_EQ(choose(cube(500), here(), only_padded).evidence.match, Match::nearest_size);
+}
+
+TEST(Lookup, DefaultsAreLegalForEveryTypeRankAndOddGrid) {
+  for (const int rank : {1, 2, 3}) {
+    for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
+      Extents extents{.rank = rank, .n = {1, 1, 1}};
+      for (int axis = 0; axis < rank; ++axis) extents.n[static_cast<std::size_t>(axis)] = 13 + 4 * axis;
+      LookupTarget target = here();
+      target.alignment = size_of(type);
+      const Problem problem = make_problem(make_builtin(Shape::box, rank, 1), type, {}, extents);
+      const Choice choice = choose(problem, target, {});
+      EXPECT_EQ(choice.evidence.match, Match::default_candidate);
+      EXPECT_FALSE(first_violation({problem, choice.tuning}, target.limits)) << choice.evidence.code;
+      EXPECT_LE(required_alignment({problem, choice.tuning}), target.alignment);
+    }
+  }
+}
+
+TEST(Lookup, EvidenceReadsAsASentence) {
+  const std::vector winners{winner(512, kWide, 475.25)};
+  const std::string sentence = choose(cube(512), here(), winners).evidence.sentence();
+  EXPECT_NE(sentence.find("exact"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("475.2"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("90 %"), std::string::npos) << sentence;
+  EXPECT_NE(choose(cube(512), here(), {}).evidence.sentence().find("default"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stencil_tune

@@ -1,0 +1,36 @@
+#include "tuner/session/trials/time_budget.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
+constexpr double kLongestRaceS = 8;
+constexpr double kLoadShare = 0.2;  // of the budget, where finalists race under load: eight of them in 60 s
+constexpr double kLongestLoadS = 20;
+constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
+constexpr double kLongestRemaindersS = 5;
+constexpr double kLongestBeyondBudgetS = 20;
+constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
+
+}  // namespace
+
+bool TimeBudget::may_go_beyond() const {
+  const double begun_late = std::max(search_s(), ready_s_);
+  return elapsed_s() < begun_late + deadline_within(budget_s_, kLongestBeyondBudgetS);
+}
+
+double TimeBudget::search_s() const {
+  const double remainders = is_run_ ? std::min(kRemainderShare * budget_s_, kLongestRemaindersS) : 0;
+  const double load = under_load_ ? std::min(kLoadShare * budget_s_, kLongestLoadS) : 0;
+  return budget_s_ - remainders - burst_race_s() - load;
+}
+
+double TimeBudget::burst_race_s() const { return std::min(kRaceShare * budget_s_, kLongestRaceS); }
+
+double deadline_within(double budget_s, double usual_s) {
+  return std::min(usual_s, std::max(budget_s, kShortestDeadlineS));
+}
+
+}  // namespace stencil_tune
