@@ -47,9 +47,9 @@ find_package(Boost REQUIRED COMPONENTS program_options)
 stencil_tune_add_test(target_test
   SOURCES
     commands/target_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/command_line.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/help_text.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/target.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/command_line.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/help_text.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/options/target.cpp
   LIBRARIES stencil_tune::tuner Boost::program_options)
 
 stencil_tune_add_test(command_line_test
