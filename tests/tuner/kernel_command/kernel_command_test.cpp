@@ -168,6 +168,21 @@ TEST_F(KernelCommand, TunesACapturedLaunchWithItsArguments) {
                "'y' takes 240 bytes with these sizes, 200 were captured");
 }
 
+TEST_F(KernelCommand, TheReferenceMayBeAFunctionOfALibrary) {
+  std::filesystem::copy_file(STENCIL_TUNE_SAXPY_REFERENCE, folder.path() / "libreference.so");
+  const auto by_function = [&](const std::string& text, const std::string& function) {
+    return write(replaced(text, "kernel = \"saxpy_naive\"\nblock = 128\ngrid = \"ceil_div(n, 128)\"\n",
+                          "library = \"libreference.so\"\nfunction = \"" + function + "\"\n"));
+  };
+  EXPECT_EQ(tuned(by_function(std::string(kSaxpy), "saxpy_reference") + " --max-trials 1")["kernels"][0]["outcome"],
+            "ok");
+  const ProgramRun wrong = run(
+      "kernel " + by_function(replaced(kSaxpy, "y[i];\n  }", "2 * y[i];\n  }"), "saxpy_reference") + " --max-trials 1");
+  EXPECT_EQ(wrong.status, 1) << wrong.out;
+  EXPECT_NE((wrong.out + wrong.err).find("1 wrong_result"), std::string::npos) << wrong.out << wrong.err;
+  expect_error("kernel " + by_function(std::string(kSaxpy), "nowhere"), 2, "has no function 'nowhere'");
+}
+
 // ---- what is wrong
 
 /// Sums of 64 cells each. FAULT says what goes wrong.
