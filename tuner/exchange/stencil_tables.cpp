@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <utility>
 
 namespace stencil_tune {
@@ -80,6 +81,33 @@ Tuning tuning_of(const TrialTable& table, const TableTrial& trial) {
   return parse_code(code(tuning));  // as what is read from the database
 }
 
+/// A configuration of a kernel of the user's own, whose code says its parameters: "BLOCK=64,ITEMS=2".
+std::vector<std::pair<std::string, std::string>> settings_of(const std::string& code) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::istringstream parts(code);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t equals = part.find('=');
+    settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+  }
+  return settings;
+}
+
+bool is_of_kernel(const ProblemKey& problem) { return problem.kind == SubjectKind::kernel; }
+
+std::string code_of(const ProblemKey& problem, const TrialTable& table, const TableTrial& trial) {
+  if (!is_of_kernel(problem)) return code(tuning_of(table, trial));
+  std::string code;
+  for (std::size_t i = 0; i < table.parameters.size(); ++i) {
+    code += fmt::format("{}{}={}", i == 0 ? "" : ",", table.parameters[i], trial.values[i]);
+  }
+  return code;
+}
+
+/// Under which a table keeps the signature of what was measured: the family, or the kernel itself.
+std::string source_of(const ProblemKey& problem, const std::string& code) {
+  return is_of_kernel(problem) ? problem.stencil_name : std::string(parse_code(code).family->name);
+}
+
 /// In the order in which they come first.
 std::vector<const Family*> families_of(std::span<const TrialRecord> trials) {
   std::vector<const Family*> found;
@@ -96,6 +124,8 @@ Json object_of_problem(const ProblemKey& problem) {
   const auto add = as_columns(put);
   visit_problem_identity(problem, add);
   add("stencil_name", problem.stencil_name);
+  add("kind", problem.kind);
+  add("unit", problem.unit);
   return object;
 }
 
@@ -107,7 +137,7 @@ Json origin_of(const TrialRecord& trial, std::span<const TrialRecord> trials) {
                         {"driver", platform.driver},
                         {"nvrtc", platform.nvrtc}};
   for (const TrialRecord& each : trials) {
-    origin["templates"][std::string(parse_code(each.code).family->name)] = each.platform.template_signature;
+    origin["templates"][source_of(trial.problem, each.code)] = each.platform.template_signature;
   }
   return origin;
 }
@@ -126,6 +156,10 @@ Origin read_origin(const Json& json) {
   ObjectReader problem(reader.take("problem"), "stencil_tune.problem");
   visit_problem_identity(origin.problem, problem);
   problem("stencil_name", origin.problem.stencil_name);
+  if (json.at("problem").contains("kind")) {  // earlier files know stencils alone
+    problem("kind", origin.problem.kind);
+    problem("unit", origin.problem.unit);
+  }
   ObjectReader platform(reader.take("platform"), "stencil_tune.platform");
   platform("gpu", origin.platform.gpu);
   platform("architecture", origin.platform.architecture);
@@ -160,13 +194,13 @@ std::string utc_time(std::string text) {
   return is_utc_time(text) ? text : kUnknownTime;
 }
 
-TrialRecord record_of(const Origin& origin, const TableTrial& row, const Tuning& tuning) {
+TrialRecord record_of(const Origin& origin, const TableTrial& row, const std::string& code) {
   TrialRecord record;
   record.problem = origin.problem;
   record.platform = origin.platform;
-  const auto signature = origin.templates.find(std::string(tuning.family->name));
+  const auto signature = origin.templates.find(source_of(origin.problem, code));
   record.platform.template_signature = signature == origin.templates.end() ? "unknown" : signature->second;
-  record.code = code(tuning);
+  record.code = code;
   record.outcome = row.outcome;
   record.timing = row.timing;
   if (row.outcome == Outcome::ok) {
@@ -177,6 +211,34 @@ TrialRecord record_of(const Origin& origin, const TableTrial& row, const Tuning&
   record.session = "imported";
   record.created_at = utc_time(row.when);
   return record;
+}
+
+/// Of the columns, those of a configuration by its code, those of a candidate by its families.
+std::map<std::string, std::string> values_of(const TrialRecord& trial) {
+  if (!is_of_kernel(trial.problem)) return parameter_values(with_used_values_alone(parse_code(trial.code)));
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : settings_of(trial.code)) values.emplace(name, value);
+  return values;
+}
+
+std::vector<std::string> columns_of_trials(std::span<const TrialRecord> trials) {
+  if (!is_of_kernel(trials.front().problem)) return columns_of(families_of(trials));
+  std::vector<std::string> columns;
+  for (const auto& [name, value] : settings_of(trials.front().code)) columns.push_back(name);
+  return columns;
+}
+
+/// Extents, x first, or the sizes of a kernel's definition in its order.
+std::vector<std::int64_t> size_of_problem(const ProblemKey& problem) {
+  std::vector<std::int64_t> size(problem.extents.n.begin(), problem.extents.n.begin() + problem.extents.rank);
+  if (!is_of_kernel(problem)) return size;
+  size.clear();
+  std::istringstream parts(problem.sizes);
+  for (std::string part; parts >> part;) {
+    const std::size_t number = std::min(part.find('=') + 1, part.size());
+    std::from_chars(part.data() + number, part.data() + part.size(), size.emplace_back(0));
+  }
+  return size;
 }
 
 }  // namespace
@@ -194,7 +256,8 @@ std::map<std::string, std::string> parameter_values(const Tuning& tuning) {
 TrialTable stencil_table(std::span<const TrialRecord> all) {
   std::vector<TrialRecord> trials(all.begin(), all.end());
   std::erase_if(trials, [](const TrialRecord& trial) {
-    return !is_readable(trial) || (trial.outcome == Outcome::ok && !is_sharp(trial));
+    const bool was_checked = is_of_kernel(trial.problem) || is_sharp(trial);
+    return !is_readable(trial) || (trial.outcome == Outcome::ok && !was_checked);
   });
   if (trials.empty()) {
     throw Error(ErrorCode::invalid_argument, "there are no measured trials of today's kernels to export");
@@ -203,14 +266,12 @@ TrialTable stencil_table(std::span<const TrialRecord> all) {
   TrialTable table{.kernel = first.problem.stencil_name,
                    .gpu = first.platform.gpu,
                    .architecture = first.platform.architecture,
-                   .parameters = columns_of(families_of(trials))};
-  for (int axis = 0; axis < first.problem.extents.rank; ++axis) {
-    table.size.push_back(first.problem.extents.n[static_cast<std::size_t>(axis)]);
-  }
+                   .size = size_of_problem(first.problem),
+                   .parameters = columns_of_trials(trials)};
   table.origin = origin_of(first, trials);
   std::map<std::vector<std::string>, std::size_t> places;  // codes may differ in what is not used
   for (const TrialRecord& trial : trials) {
-    const auto values = parameter_values(with_used_values_alone(parse_code(trial.code)));
+    const auto values = values_of(trial);
     TableTrial row{.outcome = trial.outcome, .timing = trial.timing, .gstencils = trial.gstencils};
     for (const std::string& column : table.parameters) row.values.push_back(values.at(column));
     row.benchmark_ms = trial.timing.median_ms * trial.timing.samples;
@@ -230,7 +291,7 @@ StencilTrials stencil_trials(const TrialTable& table, const std::optional<TrialR
   StencilTrials result;
   for (const TableTrial& row : table.trials) {
     try {
-      TrialRecord record = record_of(origin, row, tuning_of(table, row));
+      TrialRecord record = record_of(origin, row, code_of(origin.problem, table, row));
       validate_foreign(record);
       if (const auto objection = objection_to(record)) throw Error(ErrorCode::illegal_candidate, *objection);
       result.trials.push_back(std::move(record));

@@ -118,6 +118,20 @@ TEST_F(KernelCommand, TunesListsShowsWritesAndGoesOn) {
   expect_error("kernel " + file + " --size 5 -o '" + written.string() + "'", 1, "nothing was tuned of saxpy with n=5");
 }
 
+TEST_F(KernelCommand, TrialsGoToOtherTunersFormatsAndBack) {
+  tuned(write(kSaxpy) + " --max-trials 2");
+  const auto path = folder.path() / "cache.json";
+  const std::string other = " --db '" + (folder.path() / "other.db").string() + "'";
+  const ProgramRun exported = run("db export '" + path.string() + "' --format kernel-tuner");
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  EXPECT_NE(read(path).find("\"ITEMS\""), std::string::npos) << read(path);
+  const ProgramRun imported = run("db import '" + path.string() + "' --format kernel-tuner" + other);
+  EXPECT_EQ(imported.status, 0) << imported.err;
+  EXPECT_NE(imported.out.find("2 trials added, 0 here already"), std::string::npos) << imported.out;
+  const ProgramRun again = run("kernel " + write(kSaxpy) + " --max-trials 1 --json -q" + other);
+  EXPECT_NE(again.out.find("more known from earlier runs"), std::string::npos) << again.out << again.err;
+}
+
 TEST_F(KernelCommand, CtrlCKeepsWhatWasFound) {
   const std::string file =
       write(replaced(replaced(kSaxpy, "ITEMS = [1, 2, 4]", "ITEMS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]"),
