@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kMostPlanes = std::numeric_limits<int>::max();
 constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 33;  // beyond it tables are refused rather than allocated
 
+constexpr unsigned kMaskBits = 32;  // of ReceiverMask::cells
+constexpr int kWarpLanes = 32;
+
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// The tiles of a kernel along one of its axes.
@@ -80,8 +83,11 @@ struct InTile {
   int lane;
   unsigned short cell;  ///< of the lane
   std::size_t entry;    ///< of the list
+  unsigned field;
 
-  auto key() const { return std::tuple(tile, plane, warp, entry); }
+  auto warp_key() const { return std::tuple(tile, plane, warp); }
+  auto source_key() const { return std::tuple_cat(warp_key(), std::tuple(entry)); }
+  auto receiver_key() const { return std::tuple_cat(warp_key(), std::tuple(field, cell / kMaskBits, lane, cell)); }
 };
 
 class TileSorter {
@@ -94,11 +100,14 @@ class TileSorter {
         y_(candidate, 1) {}
 
   TilePoints sort(const std::vector<PointCell>& sources, const std::vector<PointCell>& receivers) {
-    const std::vector<InTile> adding = place(sources, false);
-    const std::vector<InTile> captured = place(receivers, true);
+    std::vector<InTile> adding = place(sources, false);
+    std::vector<InTile> captured = place(receivers, true);
+    // In the order of the tables.
+    std::sort(adding.begin(), adding.end(), [](auto& a, auto& b) { return a.source_key() < b.source_key(); });
+    std::sort(captured.begin(), captured.end(), [](auto& a, auto& b) { return a.receiver_key() < b.receiver_key(); });
     TilePoints result;
     find_planes(adding, captured, result);
-    write_rounds(adding, captured, sources, receivers, result);
+    write_rounds(adding, captured, sources, result);
     result.places.resize(receivers.size());
     for (std::size_t place = 0; place < captured.size(); ++place) {
       result.places[captured[place].entry] = static_cast<unsigned>(place);
@@ -113,7 +122,6 @@ class TileSorter {
     return axes_.has(axis) ? cell.cell[static_cast<std::size_t>(axes_.grid_axis[axis])] : 0;
   }
 
-  /// In the order of the tables.
   std::vector<InTile> place(const std::vector<PointCell>& cells, bool stored_alone) const {
     std::vector<InTile> placed;
     for (std::size_t entry = 0; entry < cells.size(); ++entry) {
@@ -125,7 +133,6 @@ class TileSorter {
         }
       }
     }
-    std::sort(placed.begin(), placed.end(), [](const InTile& a, const InTile& b) { return a.key() < b.key(); });
     return placed;
   }
 
@@ -142,7 +149,8 @@ class TileSorter {
             .warp = static_cast<int>(thread_y * (tuning_.block_x / kWarpLanes) + thread_x / kWarpLanes),
             .lane = static_cast<int>(thread_x % kWarpLanes),
             .cell = static_cast<unsigned short>(j * tuning_.register_x + i),
-            .entry = entry};
+            .entry = entry,
+            .field = static_cast<unsigned>(cell.field)};
   }
 
   void find_planes(const std::vector<InTile>& adding, const std::vector<InTile>& captured, TilePoints& result) {
@@ -181,61 +189,73 @@ class TileSorter {
    public:
     Rounds(const std::vector<InTile>& points, std::vector<Entry>& table) : points_(points), table_(table) {}
 
-    /// Those of the next warp. of: what the table has of the point at that place of the list.
-    template <class EntryOf>
-    void write(std::int64_t tile, std::int64_t plane, int warp, EntryOf of) {
-      const std::size_t first = table_.size();
-      std::array<std::size_t, kWarpLanes> used{};  // rounds of each lane
-      for (; next_ < points_.size(); ++next_) {
-        const InTile& point = points_[next_];
-        if (std::tuple(point.tile, point.plane, point.warp) != std::tuple(tile, plane, warp)) break;
-        const std::size_t place = first + used[at(point.lane)]++ * kWarpLanes + at(point.lane);
-        if (place >= table_.size()) add_round();
-        table_[place] = of(point, next_);
-      }
-    }
-
     unsigned count() const { return static_cast<unsigned>(table_.size() / kWarpLanes); }
 
-   private:
-    void add_round() {
-      if (table_.size() * sizeof(Entry) > kMostTableBytes) {
-        throw Error(ErrorCode::exceeds_device_memory,
-                    "points lie so far apart that their tables would be larger than 8 GiB");
+    /// The next point of the warp, if there is one more.
+    const InTile* next(std::int64_t tile, std::int64_t plane, int warp) {
+      if (next_ == points_.size() || points_[next_].warp_key() != std::tuple(tile, plane, warp)) return nullptr;
+      return &points_[next_++];
+    }
+    std::size_t place() const { return next_ - 1; }  ///< of the last one, in the list
+
+    /// A lane's entry of a round, of which the table may have one too few.
+    Entry& entry(std::size_t round, int lane, const Entry& none) {
+      const std::size_t wanted = (round + 1) * kWarpLanes;
+      if (wanted > table_.size()) {
+        if (wanted * sizeof(Entry) > kMostTableBytes) {
+          throw Error(ErrorCode::exceeds_device_memory,
+                      "points lie so far apart that their tables would be larger than 8 GiB");
+        }
+        table_.resize(wanted, none);
       }
-      Entry none{};
-      none.cell = kNoCell;
-      table_.resize(table_.size() + kWarpLanes, none);
+      return table_[round * kWarpLanes + at(lane)];
     }
 
+   private:
     const std::vector<InTile>& points_;
     std::vector<Entry>& table_;
     std::size_t next_ = 0;
   };
 
   void write_rounds(const std::vector<InTile>& adding, const std::vector<InTile>& captured,
-                    const std::vector<PointCell>& sources, const std::vector<PointCell>& receivers,
-                    TilePoints& result) const {
+                    const std::vector<PointCell>& sources, TilePoints& result) const {
     Rounds<SourceCell<double>> of_sources(adding, result.sources);
-    Rounds<ReceiverCell> of_receivers(captured, result.receivers);
+    Rounds<ReceiverMask> of_receivers(captured, result.receivers);
     for (const auto& [place, row] : rows_) {
       for (int warp = 0; warp < warps(); ++warp) {
         result.warps.push_back({of_sources.count(), of_receivers.count()});
-        of_sources.write(place.first, place.second, warp, [&](const InTile& point, std::size_t) {
-          const PointCell& source = sources[point.entry];
-          return SourceCell<double>{point.cell, field_number(source), source.point, source.weight};
-        });
-        of_receivers.write(place.first, place.second, warp, [&](const InTile& point, std::size_t captured_place) {
-          return ReceiverCell{point.cell, field_number(receivers[point.entry]), static_cast<unsigned>(captured_place)};
-        });
+        write_sources(place.first, place.second, warp, sources, of_sources);
+        write_receivers(place.first, place.second, warp, of_receivers);
       }
     }
     result.warps.push_back({of_sources.count(), of_receivers.count()});
   }
 
-  static unsigned short field_number(const PointCell& cell) { return static_cast<unsigned short>(cell.field); }
+  /// A lane's sources, in the order of the list, are of one round after the other.
+  static void write_sources(std::int64_t tile, std::int64_t plane, int warp, const std::vector<PointCell>& sources,
+                            Rounds<SourceCell<double>>& rounds) {
+    const std::size_t first = rounds.count();
+    std::array<std::size_t, kWarpLanes> used{};  // rounds of each lane
+    while (const InTile* point = rounds.next(tile, plane, warp)) {
+      const PointCell& source = sources[point->entry];
+      rounds.entry(first + used[at(point->lane)]++, point->lane, {kNoCell, 0, 0, 0}) = {
+          point->cell, static_cast<unsigned short>(source.field), source.point, source.weight};
+    }
+  }
 
-  static constexpr int kWarpLanes = 32;
+  /// A round for each field and each group of a thread's cells.
+  static void write_receivers(std::int64_t tile, std::int64_t plane, int warp, Rounds<ReceiverMask>& rounds) {
+    const InTile* before = nullptr;
+    while (const InTile* point = rounds.next(tile, plane, warp)) {
+      const unsigned group = point->cell / kMaskBits;
+      const bool same_round = before && before->field == point->field && before->cell / kMaskBits == group;
+      const std::size_t round = rounds.count() - (same_round ? 1 : 0);
+      ReceiverMask& mask = rounds.entry(round, point->lane, {0, 0, point->field, group});
+      if (mask.cells == 0) mask.place = static_cast<unsigned>(rounds.place());
+      mask.cells |= 1u << point->cell % kMaskBits;
+      before = point;
+    }
+  }
 
   const Candidate& candidate_;
   const Tuning& tuning_;

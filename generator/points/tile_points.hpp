@@ -24,7 +24,7 @@ struct TilePoints {
   std::vector<PointPlane> planes;
   std::vector<WarpPoints> warps;
   std::vector<SourceCell<double>> sources;  ///< for kernels of any type
-  std::vector<ReceiverCell> receivers;
+  std::vector<ReceiverMask> receivers;
   std::vector<unsigned> places;  ///< for each of the receiver cells: its place among those that are captured
 };
 

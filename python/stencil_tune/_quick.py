@@ -26,6 +26,8 @@ class QuickRun:
         self._stream_of = _streams.way_of(like)
         self._inputs = len(stencil.inputs)
         self._others = len(stencil.arguments) - self._inputs
+        # As in Run: what a stage writes and a later one reads has held layers that nothing writes.
+        self._other_like = torch.empty_like if stencil.stages == 1 else torch.zeros_like
         self._state = stencil._state
         self._copied = [] if run.keeps else [i for i, name in enumerate(stencil.inputs) if name in run.state]
         # A single step that holds layers, of a small field: one copy and one launch.
@@ -91,7 +93,7 @@ class QuickRun:
             held[i] = held[i].clone()
             found[i] = held[i].data_ptr()
         for _ in range(self._others):
-            held.append(torch.empty_like(held[0]))
+            held.append(self._other_like(held[0]))
             found.append(held[-1].data_ptr())
         by_address: dict[int | None, torch.Tensor] = dict(zip(found, held))
         addresses = kernel._fields_type(*(found[i] for i in kernel._argument_at))

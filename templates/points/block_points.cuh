@@ -9,7 +9,8 @@
 //
 // - A level before the next plane compares two numbers, and looks nothing up.
 // - A warp's points of a plane stand in rounds: in each a lane has one of its own cells, or none. So no lane asks for
-//   another's registers, and all loads are of whole rows of the tables.
+//   another's registers, and all loads are of whole rows of the tables. All cells of a lane that receivers read are one
+//   mask: a load for them all, since each load is waited for.
 // - A source is added right after the level that writes its output, in every tile that computes the cell: each needs the
 //   sources of its halo too. Those at one cell are a lane's, in the order of the list.
 // - A receiver's cell is captured by the tile and the chunk that store it, after the last level of a step. What is captured
@@ -92,22 +93,21 @@ struct BlockPoints {
     return z >= tile.low_z && z < tile.high_z && (tables.recorded >> step & 1) != 0;
   }
 
-  /// The lane's receiver of a round.
-  STENCIL_DEVICE ReceiverCell receiver(unsigned round) const {
+  /// The lane's receivers of a round.
+  STENCIL_DEVICE ReceiverMask receivers(unsigned round) const {
     return tables.receivers[place_in(round)];
   }
 
-  /// value: that of the receiver's cell, where the plane is of its field.
-  STENCIL_DEVICE static void take(const ReceiverCell& receiver, unsigned field, const Plane& plane, Value& value) {
+  /// Of the field's plane, after that step of the launch.
+  STENCIL_DEVICE void capture(const ReceiverMask& receivers, unsigned field, int step, const Plane& plane) const {
+    if (receivers.field != field) return;
+    Value* to = tables.captured + step * tables.captured_stride + receivers.place;
     STENCIL_UNROLL
     for (unsigned c = 0; c < Shape::kRows * Shape::kCells; ++c) {
-      const Value here = plane.cells[c / Shape::kCells][c % Shape::kCells];
-      if (receiver.field == field && receiver.cell == c) value = here;
+      if (c / 32 == receivers.group && (receivers.cells >> c % 32 & 1) != 0) {
+        *to++ = plane.cells[c / Shape::kCells][c % Shape::kCells];
+      }
     }
-  }
-
-  STENCIL_DEVICE void capture(const ReceiverCell& receiver, int step, Value value) const {
-    if (receiver.cell != kNoCell) tables.captured[step * tables.captured_stride + receiver.place] = value;
   }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace stencil_tune {
 
-/// `cell` of a lane that has none in a round.
+/// `cell` of a lane that has no source in a round.
 inline constexpr unsigned kNoCell = 0xffff;
 
 /// A cell of a thread that a source adds to.
@@ -16,10 +16,12 @@ struct SourceCell {
   Value weight;
 };
 
-/// A cell of a thread that receivers record.
-struct ReceiverCell {
-  unsigned short cell, field;  ///< as above
-  unsigned place;              ///< among what is captured
+/// Cells of a thread that receivers record, 32 at most: their values are captured one after the other.
+struct alignas(16) ReceiverMask {
+  unsigned cells;  ///< bit i: cell 32 * group + i; 0: none
+  unsigned place;  ///< of the first one's value among what is captured
+  unsigned field;  ///< as above; all lanes of a round have the same ...
+  unsigned group;  ///< ... and the same
 };
 
 /// Of a plane of a tile.
@@ -35,7 +37,8 @@ struct WarpPoints {
 };
 
 /// The points of one kernel's tiles. A tile's sources are those of all cells that it computes, its receivers those of
-/// the cells that it stores. They stand in rounds of 32: one for each lane, or none.
+/// the cells that it stores. They stand in rounds of 32: one for each lane, or none. A source is a lane's turn; receivers'
+/// cells of one field are one round, however many they are.
 ///
 ///     tiles    [ -1   0  -1   1 ... ]      a number a tile, row by row, of those that have points
 ///     planes     0: [ 7 7 7 7 7 7 7 7 | 9 9 | n n ... ]  next          1: [ ... ]
@@ -47,9 +50,9 @@ struct PointTables {
   const PointPlane* planes;          ///< of each tile that has points, all planes of the grid
   const WarpPoints* warps;           ///< one more at the end
   const SourceCell<Value>* sources;  ///< [round][lane]
-  const ReceiverCell* receivers;     ///< the same
+  const ReceiverMask* receivers;     ///< the same
   const Value* series;               ///< [step of the launch][source]
-  Value* captured;                   ///< [step of the launch][ReceiverCell::place]
+  Value* captured;                   ///< [step of the launch][ReceiverMask::place ...]
   long long series_stride;           ///< values from one step to the next
   long long captured_stride;         ///< the same
   unsigned recorded;                 ///< bit t: receivers record the state after step t of the launch

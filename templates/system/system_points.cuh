@@ -35,10 +35,7 @@ struct SystemPoints : BlockPoints<S, T, LevelOf<S, 0>::kDelay> {
       if (!Base::captures(L::kStep, z)) return;
 #pragma unroll 1
       for (unsigned r = rounds.receiver; r < rounds.receivers_end; ++r) {
-        const ReceiverCell receiver = Base::receiver(r);
-        Value value = 0;
-        take_all<L>(receiver, leaving, value, IndicesBelow<L::kRecorded>{});
-        Base::capture(receiver, L::kStep, value);
+        capture_all<L>(Base::receivers(r), leaving, IndicesBelow<L::kRecorded>{});
       }
     }
   }
@@ -49,13 +46,13 @@ struct SystemPoints : BlockPoints<S, T, LevelOf<S, 0>::kDelay> {
     (Base::add(source, L::kNumbers[kO], updated.fields[kO]), ...);
   }
   template <class L, class State, int... kR>
-  STENCIL_DEVICE static void take_all(const ReceiverCell& receiver, const State& leaving, Value& value, Indices<kR...>) {
-    (take_field<L, kR>(receiver, leaving, value), ...);
+  STENCIL_DEVICE void capture_all(const ReceiverMask& receivers, const State& leaving, Indices<kR...>) const {
+    (capture_field<L, kR>(receivers, leaving), ...);
   }
   template <class L, int kR, class State>
-  STENCIL_DEVICE static void take_field(const ReceiverCell& receiver, const State& leaving, Value& value) {
+  STENCIL_DEVICE void capture_field(const ReceiverMask& receivers, const State& leaving) const {
     constexpr RecordedField kField = L::kRecords[kR];
-    Base::take(receiver, kField.field, leaving.fields[kField.place], value);
+    Base::capture(receivers, kField.field, L::kStep, leaving.fields[kField.place]);
   }
 };
 

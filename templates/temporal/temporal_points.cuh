@@ -25,10 +25,7 @@ struct TemporalPoints : BlockPoints<S, T, T::kLag> {
     if (!Base::captures(step, z)) return;
 #pragma unroll 1
     for (unsigned r = rounds.receiver; r < rounds.receivers_end; ++r) {
-      const ReceiverCell receiver = Base::receiver(r);
-      typename S::Value value = 0;
-      Base::take(receiver, T::kReceiverField, updated, value);
-      Base::capture(receiver, step, value);
+      Base::capture(Base::receivers(r), T::kReceiverField, step, updated);
     }
   }
 };

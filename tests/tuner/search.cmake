@@ -34,22 +34,22 @@ stencil_tune_add_test(suites_test
 stencil_tune_add_test(winner_lookup_test
   SOURCES
     commands/winner_lookup_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/winner_lookup.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/winner/winner_lookup.cpp
   LIBRARIES stencil_tune::tuner)
 
 stencil_tune_add_test(interrupt_test
   SOURCES
     commands/interrupt_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/interrupt.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/interrupt.cpp
   LIBRARIES stencil_tune::tuner)
 
 find_package(Boost REQUIRED COMPONENTS program_options)
 stencil_tune_add_test(target_test
   SOURCES
     commands/target_test.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/command_line.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/help_text.cpp
-    ${PROJECT_SOURCE_DIR}/tuner/commands/target.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/command_line.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/program/help_text.cpp
+    ${PROJECT_SOURCE_DIR}/tuner/commands/options/target.cpp
   LIBRARIES stencil_tune::tuner Boost::program_options)
 
 stencil_tune_add_test(command_line_test

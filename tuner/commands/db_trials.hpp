@@ -1,7 +1,7 @@
 // db export and db import with --format: the trials of a problem as other tuners keep them.
 #pragma once
 
-#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/program/command_line.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #include "runtime/cuda/device.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/program/command_line.hpp"
 #include "tuner/model/calibration.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"

@@ -2,9 +2,9 @@
 #include "generator/candidates/explain.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/problem_options.hpp"
-#include "tuner/commands/target.hpp"
-#include "tuner/commands/understood.hpp"
+#include "tuner/commands/options/problem_options.hpp"
+#include "tuner/commands/options/target.hpp"
+#include "tuner/commands/options/understood.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/program/command_line.hpp"
 #include "tuner/replay/replay_report.hpp"
 #include "tuner/session/report.hpp"
 

@@ -6,7 +6,7 @@
 #include "stencil_tune/library.hpp"
 #include "stencil_tune/stencil.hpp"
 #include "tuner/commands/command.hpp"
-#include "tuner/commands/command_line.hpp"
+#include "tuner/commands/program/command_line.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/print_fitted.hpp"
 

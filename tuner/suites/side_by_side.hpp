@@ -1,8 +1,8 @@
 // Copy ceiling, naive, textbook kernels and the winner of one problem, timed in one run.
 #pragma once
 
-#include "tuner/commands/target.hpp"
-#include "tuner/commands/tuning_run.hpp"
+#include "tuner/commands/options/target.hpp"
+#include "tuner/commands/tune/tuning_run.hpp"
 #include "tuner/session/report.hpp"
 
 namespace stencil_tune {

@@ -101,7 +101,7 @@ class PlacementWriter {
                      .planes = distance<PointPlane>(tables_.add(sorted.planes)),
                      .warps = distance<WarpPoints>(tables_.add(sorted.warps)),
                      .sources = distance<SourceCell<double>>(add_sources(sorted.sources)),
-                     .receivers = distance<ReceiverCell>(tables_.add(sorted.receivers)),
+                     .receivers = distance<ReceiverMask>(tables_.add(sorted.receivers)),
                      .series = nullptr,
                      .captured = nullptr,
                      .series_stride = state_.sources,

@@ -1,4 +1,4 @@
-#include "tuner/commands/interrupt.hpp"
+#include "tuner/commands/program/interrupt.hpp"
 
 #include <gtest/gtest.h>
 

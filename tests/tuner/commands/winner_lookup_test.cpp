@@ -1,4 +1,4 @@
-#include "tuner/commands/winner_lookup.hpp"
+#include "tuner/commands/winner/winner_lookup.hpp"
 
 #include "db/trial_store.hpp"
 #include "generator/kernel/signature.hpp"

@@ -94,6 +94,18 @@ void HostDevice::encode_tensor_map(ElementType type, const TensorMapRequest& map
 
 void HostDevice::launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
                         std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) {
+  if (takes_packed && !checks_.contains(function)) throw Error(ErrorCode::internal, "these parameters must be packed");
+  run(function, grid, block, shared_bytes, argument);
+}
+
+void HostDevice::launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid,
+                               const std::array<unsigned, 3>& block, std::size_t shared_bytes,
+                               std::span<const std::byte> parameters, CUstream_st*) {
+  run(function, grid, block, shared_bytes, parameters);
+}
+
+void HostDevice::run(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                     std::size_t shared_bytes, std::span<const std::byte> argument) {
   if (const auto check = checks_.find(function); check != checks_.end()) return run_check(check->second, argument);
   if (const auto other = others_.find(function); other != others_.end()) {
     if (const auto fault = other->second->run({grid, block, shared_bytes, 1}, argument)) {

@@ -33,6 +33,8 @@ class HostDevice : public FakeDriver {
 
   std::size_t free_bytes = std::size_t{1} << 30;
   bool is_full = false;  ///< nothing more can be allocated
+  bool takes_packed =
+      false;  ///< kernels have parameters of their own, so that launch() would hand them the wrong bytes
 
   std::size_t free_memory() override { return free_bytes; }
   DevicePointer allocate(std::size_t bytes) override;
@@ -48,6 +50,8 @@ class HostDevice : public FakeDriver {
   void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) override;
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override;
+  void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                     std::size_t shared_bytes, std::span<const std::byte> parameters, CUstream_st* stream) override;
   void record_event(CUevent_st* event, CUstream_st*) override { times_[event] = now_ms_; }
   float elapsed_ms(CUevent_st* start, CUevent_st* stop) override {
     return static_cast<float>(times_[stop] - times_[start]);
@@ -61,6 +65,9 @@ class HostDevice : public FakeDriver {
     std::string code;
     unsigned cluster = 1;
   };
+
+  void run(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+           std::size_t shared_bytes, std::span<const std::byte> parameters);
 
   std::vector<std::unique_ptr<Loaded>> loaded_;
   std::map<std::string, HostKernel> host_kernels_;  ///< by the name of C++

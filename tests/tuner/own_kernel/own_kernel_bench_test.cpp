@@ -25,6 +25,7 @@ constexpr std::string_view kLine = "if (i < n) y[i] = a * x[i] + y[i];\n  }";  /
 struct OwnBench {
   explicit OwnBench(const std::string& definition = std::string(kSaxpy))
       : subject(parse_own_kernel(definition, "saxpy.cu").kernel) {
+    device.takes_packed = true;
     device.add_host_kernel(reference_source(subject.kernel(), legal_configurations(subject.kernel()).front()));
     bench.emplace(device, read_device(device, 0), subject, WorkerOptions{.architecture = "sm_90"});
   }
@@ -154,6 +155,13 @@ TEST(OwnKernelSubject, ArrivesWholeInAnotherProcess) {
   EXPECT_EQ(received->work(), 2 * 77);
   EXPECT_EQ(received->least_bytes(), 12 * 77);
   EXPECT_THROW(received->source("BLOCK=128,ITEMS=4"), Error) << "a rule forbids it";
+}
+
+TEST(OwnKernelSubject, AKernelThatOnlyMovesDataIsRatedByItsBytes) {
+  const OwnKernelSubject subject(
+      parse_own_kernel(replaced(kSaxpy, "flops = \"2 * n\"", "flops = \"0\""), "saxpy.cu").kernel);
+  EXPECT_EQ(subject.key().unit, "GB/s");
+  EXPECT_EQ(subject.work(), subject.least_bytes());
 }
 
 }  // namespace

@@ -247,9 +247,10 @@ constexpr Mutation kMutations[] = {
     {"if (z < next ||", "if (z <= next ||"},
     {"Index met = next + kFirstDelay", "Index met = next + kFirstDelay + 1"},
     {"next = next_plane(z - T::kDelay)", "next = next_plane(z)"},
-    {"tables.captured[step * tables.captured_stride", "tables.captured[(step ^ 1) * tables.captured_stride"},
+    {"tables.captured + step * tables.captured_stride", "tables.captured + (step ^ 1) * tables.captured_stride"},
     {"return static_cast<long long>(round) * 32 + Shape::lane()", "return Shape::lane()"},
-    {"receiver.cell == c) value", "receiver.cell <= c) value"},
+    {"receivers.cells >> c % 32 & 1", "receivers.cells >> (c + 1) % 32 & 1"},
+    {"*to++ =", "*to ="},
     {"[c % Shape::kCells] += source.value", "[c % Shape::kCells] = source.value"},
 };
 

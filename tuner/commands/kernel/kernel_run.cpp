@@ -1,0 +1,189 @@
+#include "tuner/commands/kernel/kernel_run.hpp"
+
+#include "db/winner_store.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/program/interrupt.hpp"
+#include "tuner/own_kernel/configuration_search.hpp"
+#include "tuner/own_kernel/host_trial.hpp"
+#include "tuner/own_kernel/own_kernel_subject.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/serial_observer.hpp"
+#include "tuner/session/trials/warm_starts.hpp"
+#include "tuner/terminal/counted.hpp"
+#include "tuner/terminal/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+/// Winners of kernels of this name, of other sizes and of earlier sources too, that are legal here: those of the same
+/// GPU model first.
+std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject, const std::string& gpu,
+                                                 Database& database) {
+  auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel, .count_trials = false});
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return winner.trial.problem.stencil_name != subject.kernel().name || subject.objection_to(winner.trial);
+  });
+  std::stable_partition(winners.begin(), winners.end(),
+                        [&](const WinnerRecord& winner) { return winner.trial.platform.gpu == gpu; });
+  std::vector<std::string> codes;
+  for (const WinnerRecord& winner : winners) {
+    if (codes.size() < kMostWarmStarts) codes.push_back(winner.trial.code);
+  }
+  return codes;
+}
+
+std::vector<ReportRow> rows_of(const SessionResult& result) {
+  std::vector<ReportRow> rows;
+  if (result.winner) rows.push_back({"winner", result.winner, ""});
+  for (const BaselineResult& baseline : result.baselines) {
+    rows.push_back({baseline.name, baseline.trial, baseline.reason});
+  }
+  return rows;
+}
+
+/// So many, spread evenly over the list.
+std::vector<ParameterValues> spread_over(const std::vector<ParameterValues>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  std::vector<ParameterValues> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+  return some;
+}
+
+/// Says of the first few what they do on the CPU.
+void run_some_on_host(const OwnKernel& kernel, std::vector<CompiledConfiguration>& configurations) {
+  constexpr int kMost = 3;
+  constexpr std::chrono::seconds kLongest{60};
+  const auto small = with_small_sizes(kernel);
+  if (!small) return;
+  int tried = 0;
+  for (CompiledConfiguration& each : configurations) {
+    if (tried == kMost || InterruptGuard::requested()) return;
+    if (each.compiled.outcome != Outcome::ok) continue;
+    const ParameterValues values = parse_configuration(kernel, each.compiled.code);
+    if (broken_rule(*small, values)) continue;
+    ++tried;
+    try {
+      const Patience patience{Patience::Clock::now() + kLongest, &InterruptGuard::requested()};
+      each.on_host = wrong_on_host(*small, values, patience).value_or("right with " + sizes_text(*small));
+    } catch (const Error& error) {
+      each.on_host = fmt::format("not run: {}", error.what());
+      if (error.code() == ErrorCode::missing_library) return;
+    }
+  }
+}
+
+}  // namespace
+
+std::string describe(const KernelSearch& search) {
+  const std::string sizes = sizes_text(search.kernel);
+  return fmt::format("{}{}{}: {}", search.kernel.name, sizes.empty() ? "" : ", ", sizes,
+                     counted(search.legal.size(), "configuration"));
+}
+
+TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target, const TuningSettings& settings,
+                                Database& database, SessionObserver& observer) {
+  const InterruptGuard interrupts;
+  SerialObserver told(observer);
+  remove_leftovers();
+  const OwnKernelSubject subject(search.kernel);
+  const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
+  const WorkerOptions workers = worker_options(target, settings);
+  TuningOutcome outcome;
+  outcome.platform = platform_of(target);
+  const WorkerTies ties{.stop = &InterruptGuard::requested(),
+                        .tell = [&observer](const std::string& what) { observer.waiting(what); }};
+  const auto compilers = start_compile_workers(subject, workers, ties);
+  const auto devices = start_device_workers(subject, target, workers, ties);
+  const SteadyClock clock;
+  const std::vector<NamedCandidate> baselines{{"first", configuration_code(search.kernel, search.legal.front()), ""}};
+  outcome.result = run_session({subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock,
+                                told, InterruptGuard::requested(), baselines,
+                                configurations_that_won(subject, target.gpu(), database), more_of(devices)},
+                               settings.session);
+  return outcome;
+}
+
+std::string kernel_report(const KernelSearch& search, const Target& target, const TuningOutcome& outcome,
+                          const std::vector<std::string>& notes, const Terminal& terminal) {
+  const SessionResult& result = outcome.result;
+  std::string text = fmt::format("{}\n{} ({}), driver {}, copy ceiling {:.0f} GB/s\n\n", describe(search), target.gpu(),
+                                 target.architecture, outcome.platform.driver, result.device.ceiling_gbs);
+  text += rows_table(rows_of(result), own_problem_key(search.kernel).unit, false, terminal);
+  for (const std::string& note : notes) text += "\n" + note;
+  return text + "\n";
+}
+
+nlohmann::ordered_json kernel_report_json(const KernelSearch& search, const Target& target,
+                                          const TuningOutcome& outcome, const std::vector<std::string>& notes) {
+  const ProblemKey key = own_problem_key(search.kernel);
+  nlohmann::ordered_json json{{"kernel", key.stencil_name},
+                              {"key", key.stencil_key},
+                              {"sizes", key.sizes},
+                              {"unit", key.unit},
+                              {"configurations", search.legal.size()},
+                              {"device", {{"name", target.gpu()}, {"architecture", target.architecture}}},
+                              {"copy_ceiling_gbs", outcome.result.device.ceiling_gbs}};
+  json["kernels"] = nlohmann::ordered_json::array();
+  for (const ReportRow& row : rows_of(outcome.result)) {
+    nlohmann::ordered_json entry{{"kernel", row.name}};
+    if (row.trial) {
+      entry.update(trial_json(*row.trial));
+    } else {
+      entry["not_available"] = row.reason;
+    }
+    json["kernels"].push_back(std::move(entry));
+  }
+  json["notes"] = notes;
+  return json;
+}
+
+std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, const Target& target,
+                                                  const TuningSettings& settings, std::size_t most) {
+  const InterruptGuard interrupts;
+  remove_leftovers();
+  const OwnKernelSubject subject(search.kernel);
+  const auto compilers =
+      start_compile_workers(subject, worker_options(target, settings), {.stop = &InterruptGuard::requested()});
+  std::vector<std::string> order;
+  for (const ParameterValues& values : spread_over(search.legal, most)) {
+    order.push_back(configuration_code(search.kernel, values));
+    compilers->submit(order.back());
+  }
+  std::map<std::string, CompileResult> results;
+  while (compilers->pending() > 0 && !InterruptGuard::requested()) {
+    constexpr std::chrono::milliseconds kPollInterval{200};
+    if (auto result = compilers->poll(kPollInterval)) results[result->code] = std::move(*result);
+  }
+  std::vector<CompiledConfiguration> configurations;
+  for (const std::string& code : order) {
+    if (results.contains(code)) configurations.push_back({std::move(results.at(code)), ""});
+  }
+  run_some_on_host(search.kernel, configurations);
+  return configurations;
+}
+
+std::string compiled_report(const std::vector<CompiledConfiguration>& configurations, const Terminal& terminal) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [compiled, on_host] : configurations) {
+    const KernelResources& resources = compiled.kernel.resources;
+    if (compiled.outcome == Outcome::ok) {
+      rows.push_back({compiled.code, std::to_string(resources.registers), std::to_string(resources.spill_bytes),
+                      std::to_string(resources.static_shared), on_host.substr(0, on_host.find('\n'))});
+    } else {
+      const std::string& log = compiled.message;
+      rows.push_back({compiled.code, fmt::format("{}: {}", name(compiled.outcome), log.substr(0, log.find('\n')))});
+    }
+  }
+  return text_table({{"code", false}, {"registers"}, {"spills, B"}, {"static shared, B"}, {"on the CPU", false}}, rows,
+                    {"  ", terminal, {}});
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,47 @@
+// A kernel of the user's own, tuned on a GPU, or compiled where there is none.
+#pragma once
+
+#include "generator/own_kernel/configuration.hpp"
+#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/terminal/terminal.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// What is tuned, and how it is searched.
+struct KernelSearch {
+  const OwnKernel& kernel;
+  std::vector<ParameterValues> legal;  ///< all legal configurations
+  std::string strategy;                ///< of table_strategies()
+};
+
+/// Tunes until the settings say stop or Ctrl-C does.
+TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target, const TuningSettings& settings,
+                                Database& database, SessionObserver& observer);
+
+/// The table of a session, and what is to be said of it.
+std::string kernel_report(const KernelSearch& search, const Target& target, const TuningOutcome& outcome,
+                          const std::vector<std::string>& notes, const Terminal& terminal);
+nlohmann::ordered_json kernel_report_json(const KernelSearch& search, const Target& target,
+                                          const TuningOutcome& outcome, const std::vector<std::string>& notes);
+
+/// "matmul: m=1024 n=1024 k=1024, 84 configurations"
+std::string describe(const KernelSearch& search);
+
+/// A configuration that was compiled without a GPU.
+struct CompiledConfiguration {
+  CompileResult compiled;
+  std::string on_host;  ///< "right", what is wrong, or why it did not run there; empty: not tried
+};
+
+/// Compiles so many for the target's architecture, spread over the space, and runs the first few that compile on the
+/// CPU with small sizes. Nothing is ranked and nothing is stored.
+std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, const Target& target,
+                                                  const TuningSettings& settings, std::size_t most);
+std::string compiled_report(const std::vector<CompiledConfiguration>& configurations, const Terminal& terminal);
+
+}  // namespace stencil_tune

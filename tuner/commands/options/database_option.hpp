@@ -1,0 +1,20 @@
+// --db, shared by all verbs that read or write the database.
+#pragma once
+
+#include "db/database.hpp"
+#include "tuner/commands/program/command_line.hpp"
+
+#include <optional>
+
+namespace stencil_tune {
+
+void add_database_option(CommandLine& line);
+
+/// Opens what --db names, else the default, and tells on standard error what opening had to do (moved a damaged file
+/// aside, say). Throws what open_database throws.
+Database open_database_for(const po::variables_map& values, Access access);
+
+/// The same for reading; nothing when nobody named a database and the default one was never made.
+std::optional<Database> read_database(const po::variables_map& values);
+
+}  // namespace stencil_tune

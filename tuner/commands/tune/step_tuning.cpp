@@ -1,0 +1,171 @@
+#include "tuner/commands/tune/step_tuning.hpp"
+
+#include "generator/candidates/space.hpp"
+#include "generator/stencil/stage_problems.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/options/problem_options.hpp"
+#include "tuner/commands/program/interrupt.hpp"
+#include "tuner/session/stage_by_stage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kStagesShare = 0.4;  // of the budget, for all stages together
+constexpr double kPassesShare = 0.3;  // for all passes that stages may share, where there are such
+
+/// Single steps of each stage.
+std::vector<Problem> single_stages(const Problem& step) {
+  std::vector<Problem> stages = stage_problems(step);
+  for (Problem& stage : stages) stage.steps = 1;
+  return stages;
+}
+
+TuningSettings with_share(TuningSettings settings, double share) {
+  settings.session.budget_s *= share;
+  if (settings.session.max_trials > 0) {
+    settings.session.max_trials = std::max(1, static_cast<int>(settings.session.max_trials * share));
+  }
+  return settings;
+}
+
+bool has_candidates(const Problem& problem, const Limits& limits) {
+  for (const Family* family : families()) {
+    if (default_candidate(*family, problem, limits)) return true;
+  }
+  std::mt19937_64 random(1);
+  return Space(problem, limits).sample(random).has_value();
+}
+
+std::vector<StageRange> passes_with_candidates(const Problem& step, const Limits& limits) {
+  std::vector<StageRange> passes = shared_passes(step);
+  std::erase_if(passes, [&](const StageRange& range) { return !has_candidates(pass_problem(step, range), limits); });
+  return passes;
+}
+
+bool has_winner(const std::optional<TrialRecord>& trial) { return trial && trial->gstencils > 0; }
+
+/// GStencil/s; 0 where there is none.
+double rate(const std::optional<TrialRecord>& trial) { return trial ? trial->gstencils : 0; }
+
+std::optional<TrialRecord> winner_of_pass(const StepWinners& winners, const StageRange& range) {
+  if (range.count == 1) return winners.stages[static_cast<std::size_t>(range.first)];
+  for (const PassWinner& pass : winners.passes) {
+    if (pass.range.first == range.first && pass.range.count == range.count) return pass.trial;
+  }
+  return std::nullopt;
+}
+
+/// The step of all stages one after the other; nothing where one has no winner.
+std::optional<TrialRecord> by_stages(const Problem& step, const StepWinners& winners) {
+  std::vector<TrialRecord> trials;
+  for (const auto& stage : winners.stages) {
+    if (has_winner(stage)) trials.push_back(*stage);
+  }
+  if (trials.size() != step.stencil.stages.size()) return std::nullopt;
+  return stage_by_stage(step, trials);
+}
+
+/// In the passes that take least time together, some of which stages share; nothing where none is shared.
+std::optional<TrialRecord> by_passes(const Problem& step, const StepWinners& winners) {
+  const std::size_t stages = step.stencil.stages.size();
+  if (winners.stages.size() != stages) return std::nullopt;
+  const auto time = [&](const StageRange& range) {
+    const auto trial = winner_of_pass(winners, range);
+    return has_winner(trial) ? std::optional(trial->timing.median_ms) : std::nullopt;
+  };
+  std::vector<TrialRecord> trials;
+  for (const StageRange& range : best_passes(static_cast<int>(stages), time)) {
+    trials.push_back(*winner_of_pass(winners, range));
+  }
+  if (trials.empty() || trials.size() == stages) return std::nullopt;
+  return stage_by_stage(step, trials);
+}
+
+}  // namespace
+
+std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Target& target) {
+  if (!step.step.obstacle.empty()) return "its stages cannot be fused: " + step.step.obstacle;
+  if (auto obstacle = obstacle_to_fusing(step, target)) return obstacle;
+  if (has_candidates(step, target.limits)) return std::nullopt;
+  return "no kernel makes all stages in one pass: they need too many registers, or more of the grid than there is";
+}
+
+void require_tunable_stages(const Problem& step, const Limits& limits) {
+  for (const Problem& stage : single_stages(step)) require_tunable(stage, limits);
+}
+
+std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinners& winners) {
+  auto stages = by_stages(step, winners);
+  auto passes = by_passes(step, winners);
+  return rate(passes) > rate(stages) ? passes : stages;
+}
+
+StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                     SessionObserver& observer) {
+  const InterruptGuard interrupts;
+  StepTuning tuning;
+  const auto obstacle = obstacle_to_whole_steps(step, target);
+  const std::vector<Problem> stages = single_stages(step);
+  const std::vector<StageRange> passes = passes_with_candidates(step, target.limits);
+  const double for_passes = passes.empty() ? 0 : kPassesShare;
+  const double for_stages = obstacle ? 1 - for_passes : kStagesShare * (1 - for_passes);
+  TuningSettings of_stages = with_share(settings, for_stages / static_cast<double>(stages.size()));
+  of_stages.candidates.clear();  // those that were asked for are the step's
+  for (const Problem& stage : stages) {
+    if (InterruptGuard::requested()) return tuning;
+    observer.waiting(fmt::format("tuning stage {} of 0 to {}", stage.stage, stages.size() - 1));
+    tuning.stages.push_back(run_tuning(stage, target, of_stages, database, observer));
+  }
+  TuningSettings of_passes =
+      with_share(settings, for_passes / static_cast<double>(std::max<std::size_t>(passes.size(), 1)));
+  of_passes.candidates.clear();
+  for (const StageRange& range : passes) {
+    if (InterruptGuard::requested()) return tuning;
+    observer.waiting(fmt::format("tuning {} of 0 to {} in one pass", to_string(range), stages.size() - 1));
+    const TuningOutcome outcome = run_tuning(pass_problem(step, range), target, of_passes, database, observer);
+    tuning.passes.push_back({range, outcome.result.winner});
+  }
+  if (obstacle || InterruptGuard::requested()) {
+    tuning.no_fused = obstacle.value_or("interrupted");
+    return tuning;
+  }
+  observer.waiting("tuning whole steps");
+  TuningSettings of_steps = with_share(settings, 1 - for_stages - for_passes);
+  of_steps.session.single_steps_gstencils = rate(in_several_passes(step, winners_of(tuning)));
+  tuning.fused = run_tuning(step, target, of_steps, database, observer);
+  return tuning;
+}
+
+StepWinners winners_of(const StepTuning& tuning) {
+  StepWinners winners{{}, tuning.passes, std::nullopt, tuning.no_fused};
+  for (const TuningOutcome& stage : tuning.stages) winners.stages.push_back(stage.result.winner);
+  if (!tuning.fused) return winners;
+  winners.fused = tuning.fused->result.winner;
+  if (!winners.fused) winners.no_fused = "no candidate succeeded";
+  return winners;
+}
+
+std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners) {
+  const auto several = in_several_passes(step, winners);
+  const bool fused_wins = has_winner(winners.fused) && rate(winners.fused) > rate(several);
+  std::vector<ReportRow> rows;
+  if (fused_wins || several) rows.push_back({"winner", fused_wins ? winners.fused : several, ""});
+  rows.push_back({"fused", winners.fused, winners.no_fused});
+  if (const auto passes = by_passes(step, winners)) rows.push_back({"in passes", passes, ""});
+  rows.push_back({"stage by stage", by_stages(step, winners), "not every stage has a winner"});
+  for (std::size_t stage = 0; stage < winners.stages.size(); ++stage) {
+    rows.push_back({fmt::format("stage {}", stage), winners.stages[stage], "no candidate succeeded"});
+  }
+  for (const PassWinner& pass : winners.passes) {
+    rows.push_back({to_string(pass.range), pass.trial, "no candidate succeeded"});
+  }
+  return rows;
+}
+
+}  // namespace stencil_tune

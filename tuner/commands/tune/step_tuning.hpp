@@ -1,0 +1,56 @@
+// Whole steps of several stages, tuned: each stage alone, neighbours that share a pass, then the kernels that make all
+// of them in one.
+#pragma once
+
+#include "generator/stencil/passes.hpp"
+#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/report.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The winner of a pass that several stages share, but not all.
+struct PassWinner {
+  StageRange range;
+  std::optional<TrialRecord> trial;
+};
+
+struct StepTuning {
+  std::vector<TuningOutcome> stages;   ///< one of each, in order; fewer where an interruption came in between
+  std::vector<PassWinner> passes;      ///< of those that stages may share
+  std::optional<TuningOutcome> fused;  ///< nothing where there are no candidates
+  std::string no_fused;                ///< then: why
+};
+
+/// What a step is made of in the end, for the report.
+struct StepWinners {
+  std::vector<std::optional<TrialRecord>> stages;  ///< the winner of each
+  std::vector<PassWinner> passes;                  ///< of those that stages may share
+  std::optional<TrialRecord> fused;                ///< of the kernels that make the whole step
+  std::string no_fused;                            ///< where there is none: why
+};
+
+StepWinners winners_of(const StepTuning& tuning);
+
+/// Why there are no kernels that make the whole step, or several, in one pass; nothing where there are.
+std::optional<std::string> obstacle_to_whole_steps(const Problem& step, const Target& target);
+
+/// Throws Error as require_tunable() does, for the first stage that cannot be tuned.
+void require_tunable_stages(const Problem& step, const Limits& limits);
+
+/// Of a problem of kWholeStep. A part of the budget goes to the stages.
+StepTuning tune_step(const Problem& step, const Target& target, const TuningSettings& settings, Database& database,
+                     SessionObserver& observer);
+
+/// The step in several passes, as they take least time: of one stage each, or shared by some. Nothing where a stage
+/// that shares none has no winner.
+std::optional<TrialRecord> in_several_passes(const Problem& step, const StepWinners& winners);
+
+/// Rows: the winner, stage by stage, in passes or fused, whichever is faster; each of these; the winner of each stage
+/// and of each pass.
+std::vector<ReportRow> step_rows(const Problem& step, const StepWinners& winners);
+
+}  // namespace stencil_tune

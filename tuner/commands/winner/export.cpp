@@ -1,0 +1,173 @@
+// stencil-tune export --dims 512 -o heat.cu
+#include "runtime/export/export.hpp"
+
+#include "db/stored_code.hpp"
+#include "generator/candidates/constraints.hpp"
+#include "generator/printable.hpp"
+#include "runtime/files/output_file.hpp"
+#include "runtime/library/lookup/pretuned.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/command.hpp"
+#include "tuner/commands/options/database_option.hpp"
+#include "tuner/commands/options/problem_options.hpp"
+#include "tuner/commands/options/understood.hpp"
+#include "tuner/commands/options/winner_options.hpp"
+#include "tuner/commands/winner/winner_by_id.hpp"
+#include "tuner/commands/winner/winner_lookup.hpp"
+#include "tuner/session/report.hpp"
+#include "tuner/session/say.hpp"
+#include "tuner/terminal/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+namespace stencil_tune {
+namespace {
+
+constexpr const char* kExamples =
+    "  stencil-tune export --dims 512 -o heat.cu               the winner as one file\n"
+    "  stencil-tune export --dims 512 -o heat.cu --with-main   with a self-check and a benchmark\n"
+    "  stencil-tune export --dims 512 -o heat.cu --header      and heat.h that declares the launcher\n"
+    "  stencil-tune export s17 -o blur.cu                      an id of `stencil-tune list --shipped`\n"
+    "  stencil-tune export 17 --stencil mine.toml -o mine.cu   one of a definition file\n";
+
+CommandLine export_command_line() {
+  CommandLine line(
+      "stencil-tune export ID | --dims N [options] -o FILE.cu",
+      "Writes the winner as a plain CUDA source file: kernel, launcher, where it comes from. It builds with "
+      "nvcc alone and owes this project nothing.\n",
+      kExamples);
+  line.positional("id", 1);
+  add_problem_options(line);
+  auto& which = line.group("which");
+  add_winner_options(which.add_options());
+  which.add_options()("code", po::value<std::string>()->value_name("CODE"),
+                      "this candidate instead of the winner, or a kernel of the textbook: pmpp-tiled")(
+      "arch", po::value<std::string>()->value_name("sm_NN"), "with --code: the architecture (default sm_90)");
+  line.group("output").add_options()("output,o", po::value<std::string>()->value_name("FILE.cu"),
+                                     "where to (default: standard output)")(
+      "name", po::value<std::string>()->value_name("NAME"), "of the launcher (default: the file's name)")(
+      "with-main", "adds a self-check against a plain CPU loop, and a benchmark")(
+      "header", "declares the launcher in a header beside the file");
+  add_database_option(line);
+  return line;
+}
+
+std::vector<std::string> provenance(const WinnerRecord& winner) {
+  const TrialRecord& trial = winner.trial;
+  std::vector<std::string> lines;
+  if (trial.predicted) {
+    lines.push_back(fmt::format("~{:.1f} GStencil/s, ~{:.1f} % of the copy ceiling, predicted for {}: never measured",
+                                trial.gstencils, 100 * trial.share, trial.platform.gpu));
+  } else {
+    lines.push_back(fmt::format("{:.1f} GStencil/s, {:.1f} % of the copy ceiling, on {} (driver {})", trial.gstencils,
+                                100 * trial.share, trial.platform.gpu, trial.platform.driver));
+  }
+  const std::string_view origin = origin_of(trial);
+  lines.front() += origin == "yours" ? "; tuned by its user" : fmt::format("; {}", origin_text(trial));
+  lines.push_back(fmt::format("best of {}, {}", counted(winner.trials_seen, "trial"), trial.created_at));
+  return lines;
+}
+
+// The candidate to write and what is said of it.
+struct Exported {
+  Tuning tuning;
+  std::string architecture;
+  std::vector<std::string> provenance;
+};
+
+Exported exported_winner(const WinnerRecord& winner) {
+  if (is_stale(winner.trial)) {
+    say(stderr,
+        fmt::format("{} is stale, its template has changed since: tune again to be sure of its rate\n",
+                    origin_of(winner.trial) == "yours" ? "this winner"
+                                                       : fmt::format("this winner, {},", origin_text(winner.trial))));
+  }
+  return {parse_code(winner.trial.code), winner.trial.platform.architecture, provenance(winner)};
+}
+
+Exported choose_kernel(const po::variables_map& values, const Problem& problem) {
+  if (values.count("code") > 0) {
+    if (values.count("gpu") > 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--code and --gpu exclude each other: --gpu chooses among winners, --code names a candidate");
+    }
+    const std::string arch = values.count("arch") > 0 ? values["arch"].as<std::string>() : "sm_90";
+    const Tuning tuning = candidate_from(values["code"].as<std::string>(), problem, limits_of_architecture(arch));
+    return {tuning, arch, {"chosen by hand: not measured"}};
+  }
+  if (values.count("arch") > 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "--arch goes with --code; a winner has its architecture: --gpu chooses among those of several GPUs");
+  }
+  const auto gpu = requested_gpu(values);
+  auto database = read_database(values);
+  return exported_winner(winner_of_problem(database ? &*database : nullptr, problem, gpu, requested_objective(values)));
+}
+
+/// "17" or "s17", as `show` takes them.
+WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id) {
+  reject_more_than_id(values, "export", true);
+  for (const char* option : {"code", "arch"}) {
+    if (values.count(option) == 0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("export {} --{}: an id names a winner, which has its own", id, option));
+  }
+  auto database = needs_database(id) ? read_database(values) : std::nullopt;
+  WinnerRecord winner = winner_by_id(database ? &*database : nullptr, id);
+  if (const auto objection = objection_to(winner.trial)) {
+    throw Error(ErrorCode::illegal_candidate,
+                fmt::format("winner {} cannot run any more, tune again: {}", id, *objection));
+  }
+  return winner;
+}
+
+}  // namespace
+
+int run_export(const Arguments& arguments) {
+  CommandLine line = export_command_line();
+  const auto values = line.parse(arguments);
+  if (!values) return 0;
+  const bool by_id = values->count("id") > 0;
+  const std::string id = by_id ? (*values)["id"].as<std::vector<std::string>>().front() : "";
+  const auto named = by_id ? std::optional(winner_of_id(*values, id)) : std::nullopt;
+  const Problem problem = named ? problem_of_winner(named->trial.problem, id, *values) : problem_from(*values);
+  say_what_was_understood(*values, problem.stencil);
+  const bool to_file = values->count("output") > 0;
+  const std::filesystem::path path = to_file ? (*values)["output"].as<std::string>() : "";
+
+  ExportOptions options;
+  options.split_header = values->count("header") > 0;
+  options.with_main = values->count("with-main") > 0;
+  if (options.split_header && !to_file) {
+    throw Error(ErrorCode::invalid_argument, "--header writes two files: say where with -o FILE.cu");
+  }
+  if (values->count("name") > 0) {
+    options.name = (*values)["name"].as<std::string>();
+  } else {
+    options.name = export_name(to_file ? path.stem().string() : problem.stencil.name);
+  }
+  if (options.split_header && path.stem().string() != options.name) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the source includes {}.h: with --header name the file {}.cu, or choose another --name",
+                            options.name, options.name));
+  }
+  Exported choice = named ? exported_winner(*named) : choose_kernel(*values, problem);
+  options.architecture = choice.architecture;
+  options.provenance = std::move(choice.provenance);
+  const ExportedFiles files =
+      export_kernel(problem, choice.tuning, options, single_steps_of(problem, choice.tuning, choice.architecture));
+  if (!to_file) {
+    fmt::print("{}", files.source);
+    return 0;
+  }
+  write_output_file(path, files.source);
+  if (options.split_header) write_output_file(std::filesystem::path(path).replace_extension(".h"), files.header);
+  fmt::print("{} written: launcher {}\n{}\n{} on {}, {}\n", printable(path.string()), options.name, describe(problem),
+             code(choice.tuning), printable(options.architecture), printable(options.provenance.front()));
+  return 0;
+}
+
+}  // namespace stencil_tune

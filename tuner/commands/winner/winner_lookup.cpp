@@ -1,0 +1,100 @@
+#include "tuner/commands/winner/winner_lookup.hpp"
+
+#include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
+#include "runtime/library/lookup/site_winners.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/commands/winner/no_winner.hpp"
+#include "tuner/session/say.hpp"
+#include "tuner/subject/stencil_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace stencil_tune {
+namespace {
+
+std::vector<WinnerRecord> known_winners(Database* database, const ProblemKey& key,
+                                        const std::optional<std::string>& gpu) {
+  WinnerQuery query;
+  query.stencil_key = key.stencil_key;
+  query.stage = key.stage;
+  query.type = key.type;
+  query.boundaries = key.boundaries;
+  query.gpu = gpu;
+  return winners_of_all_layers(database, query);
+}
+
+struct FoundWinner {
+  std::optional<WinnerRecord> winner;
+  std::string passed_over;  ///< a line each, after a line break
+};
+
+/// A measured one before a predicted one, then a fresh one before a stale one, then the one by the nearest objective,
+/// then what was tuned here, then the site's.
+FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
+                        Objective objective) {
+  const ProblemKey key = problem_key(problem);
+  const auto rank = [&](const WinnerRecord& winner) {
+    return std::tuple(winner.trial.predicted, is_stale(winner.trial), objective_distance(winner.trial, objective));
+  };
+  FoundWinner found;
+  for (const WinnerRecord& winner : known_winners(database, key, gpu)) {
+    if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
+    if (const auto objection = objection_to(winner.trial, problem)) {
+      found.passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
+    } else if (!found.winner || rank(winner) < rank(*found.winner)) {
+      found.winner = winner;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+WinnerRecord winner_of_problem(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
+                               Objective objective) {
+  FoundWinner found = find_winner(database, problem, gpu, objective);
+  if (!found.winner) {
+    throw NoWinner(
+        fmt::format("no winner for this problem{} yet: `stencil-tune list` shows what there is, "
+                    "`stencil-tune tune` with the same options finds one{}",
+                    gpu ? " on '" + *gpu + "'" : "", found.passed_over));
+  }
+  if (!found.passed_over.empty()) say(stderr, found.passed_over.substr(1) + "\n");
+  return *std::move(found.winner);
+}
+
+std::optional<WinnerRecord> measured_winner(Database& database, const Problem& problem, const std::string& gpu) {
+  FoundWinner found = find_winner(&database, problem, gpu, Objective::time);
+  return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
+}
+
+std::optional<WinnerRecord> measured_elsewhere(const Problem& problem, const std::string& gpu) {
+  FoundWinner found = find_winner(nullptr, problem, gpu, Objective::time);
+  return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
+}
+
+std::string winner_id(const TrialRecord& winner) {
+  const std::string_view layer = winner.session == kPretunedSession ? "s"
+                                 : winner.session == kSiteSession   ? "site"
+                                                                    : "";
+  return fmt::format("{}{}", layer, winner.id);
+}
+
+std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
+                                          const Limits& limits) {
+  problem.steps = 1;
+  const ProblemKey key = problem_key(problem);
+  const auto winners = known_winners(&database, key, platform.gpu);
+  const LookupTarget target{
+      .gpu = platform.gpu, .architecture = platform.architecture, .driver = platform.driver, .limits = limits};
+  Choice choice = choose(problem, target, winners);
+  if (choice.evidence.match == Match::default_candidate) return std::nullopt;
+  return choice;
+}
+
+}  // namespace stencil_tune
