@@ -35,13 +35,10 @@ Stencil stages_of(const Problem& step, const StageRange& range) {
   return part;
 }
 
-/// Whether every field is stored to its own buffer, and stays there.
+/// Whether every field is stored to its own buffer, and stays there: no two change places, as with a spare one.
 bool stays_in_place(const Problem& pass) {
-  const LaunchBuffers buffers = launch_buffers(pass, 1);
-  for (std::size_t place = 0; place < buffers.next.size(); ++place) {
-    if (buffers.next[place] != static_cast<int>(place)) return false;
-  }
-  return buffers.spares == 0;
+  const std::vector<int> next = launch_buffers(pass, 1).next;
+  return std::is_sorted(next.begin(), next.end());
 }
 
 struct Division {

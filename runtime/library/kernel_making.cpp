@@ -100,6 +100,11 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   if (state->driver != nullptr) {
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
   }
+  for (Sweep& sweep : state->plan) {
+    for (StageKernel& stage : sweep.stages) {
+      stage.boxes = std::make_unique<BoxLaunches>(request.extents.rank, state->plan.front().steps);
+    }
+  }
   if (state->plan.size() > 1) note_other_sweeps(*state);
   return state;
 }
@@ -236,7 +241,6 @@ StageKernel Library::Impl::make_stage(const Problem& problem, Choice choice, con
   kernel.alignment = required_alignment(candidate);
   kernel.updated = stencil_tune::updated_box(problem);
   kernel.whole = std::make_shared<const PackedLaunch>(candidate, kernel.updated);
-  kernel.boxes = std::make_unique<BoxLaunches>();
   if (facts.ordinal >= 0) kernel.loaded = share_loaded(generate(candidate), facts);
   return kernel;
 }

@@ -24,12 +24,13 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::uint64_t kTogether = 8;  // kernels compiled in one go
+constexpr std::uint64_t kTogether = 8;    // kernels compiled in one go
+constexpr std::uint64_t kLineEvery = 40;  // cases: minutes of one core
 constexpr std::uint64_t kUsualCases = 200, kUsualSystems = 2000;
 
 struct Tally {
-  int cases = 0;
-  int wrong = 0;
+  std::uint64_t cases = 0;
+  std::uint64_t wrong = 0;
   std::int64_t cells = 0;
 };
 
@@ -54,17 +55,32 @@ class RandomKernels {
     }
   }
 
+  /// Of `cases` that were asked for, what is done.
+  void report(std::uint64_t cases) const {
+    const Tally all = together();
+    fmt::print("{} of {} cases, {} cells, {} wrong\n", all.cases, cases, all.cells, all.wrong);
+    std::fflush(stdout);
+  }
+
   /// Whether all were right.
   bool summarize() const {
-    bool right = true;
     for (const auto& [family, tally] : tallies_) {
       fmt::print("{:10} {:6} cases, {:9} cells, {} wrong\n", family, tally.cases, tally.cells, tally.wrong);
-      right = right && tally.wrong == 0;
     }
-    return right;
+    return together().wrong == 0;
   }
 
  private:
+  Tally together() const {
+    Tally all;
+    for (const auto& [family, tally] : tallies_) {
+      all.cases += tally.cases;
+      all.wrong += tally.wrong;
+      all.cells += tally.cells;
+    }
+    return all;
+  }
+
   void tell(std::uint64_t seed, const RandomCase& random_case, const HostVerdict& verdict) {
     Tally& tally = tallies_[verdict.tuning.family->name];
     ++tally.cases;
@@ -88,6 +104,7 @@ int run(int count, char** words) {
   RandomKernels kernels(systems);
   for (std::uint64_t done = 0; done < asked.cases; done += kTogether) {
     kernels.check(asked.seed + done, std::min(kTogether, asked.cases - done));
+    if ((done + kTogether) % kLineEvery == 0) kernels.report(asked.cases);
   }
   return kernels.summarize() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

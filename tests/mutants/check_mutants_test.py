@@ -1,8 +1,12 @@
-"""How scripts/check-mutants divides its list among copies of the tree. Builds nothing."""
+"""How scripts/check-mutants divides its list among copies of the tree, and resumes it. Builds nothing."""
+import contextlib
+import dataclasses
 import importlib.machinery
 import importlib.util
+import io
 import pathlib
 import sys
+import tempfile
 import unittest
 
 SCRIPT = str(pathlib.Path(__file__).resolve().parents[2] / 'scripts' / 'check-mutants')
@@ -42,6 +46,33 @@ class QueueTest(unittest.TestCase):
     def test_headers_which_take_longest_to_build_come_first(self):
         queue = check_mutants.Queue(mutants('some_test', 2) + mutants('some_test', 1, '.cuh'))
         self.assertEqual(queue.take(None).file, '0.cuh')
+
+
+class RecordTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / 'noticed.txt'
+        self.noticed, self.unbuilt, self.survivor, self.later = mutants('some_test', 4)
+        first = check_mutants.Record(self.file, resume=False)
+        first.untried([self.noticed, self.unbuilt, self.survivor, self.later])
+        with contextlib.redirect_stdout(io.StringIO()):
+            first.add(self.noticed, '2 tests fail', 1)
+            first.add(self.unbuilt, 'does not build', 1)
+            first.add(self.survivor, '', 1)
+
+    def test_resumed_it_leaves_out_what_was_noticed_and_counts_it(self):
+        record = check_mutants.Record(self.file, resume=True)
+        left = record.untried([self.noticed, self.unbuilt, self.survivor, self.later])
+        self.assertEqual(left, [self.unbuilt, self.survivor, self.later])
+        self.assertEqual((record.count, record.tried), (4, 1))
+
+    def test_a_mutant_that_changed_is_tried_again(self):
+        changed = dataclasses.replace(self.noticed, after='c')
+        self.assertEqual(check_mutants.Record(self.file, resume=True).untried([changed]), [changed])
+
+    def test_without_resuming_all_are_tried(self):
+        self.assertEqual(check_mutants.Record(self.file, resume=False).untried([self.noticed]), [self.noticed])
 
 
 unittest.main()

@@ -4,10 +4,8 @@ target_link_libraries(stencil_tune_fake_worker PRIVATE stencil_tune::tuner)
 
 stencil_tune_add_test(stencil_tune_measurement_test
   SOURCES
-    verify/adjoint_test.cpp
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
-    verify/check_numbers_test.cpp
     workers/compile_pool_test.cpp
     workers/device_proxy_test.cpp
     workers/device_team_test.cpp
@@ -17,18 +15,25 @@ stencil_tune_add_test(stencil_tune_measurement_test
     measure/measurement_test.cpp
     workers/process_test.cpp
     workers/protocol_test.cpp
-    verify/reference_expression_test.cpp
-    verify/reference_program_test.cpp
-    verify/reference_test.cpp
-    verify/sharpness_cases.cpp
-    verify/sharpness_test.cpp
     session/storage_test.cpp
     workers/wire_test.cpp
   LIBRARIES stencil_tune::tuner)
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE
-  STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>"
-  STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
+  STENCIL_TUNE_FAKE_WORKER="$<TARGET_FILE:stencil_tune_fake_worker>")
+
+# The reference and the numbers that kernels are checked on, apart: much is built upon them.
+stencil_tune_add_test(reference_test
+  SOURCES
+    verify/adjoint_test.cpp
+    verify/check_numbers_test.cpp
+    verify/reference_expression_test.cpp
+    verify/reference_program_test.cpp
+    verify/reference_test.cpp
+    verify/sharpness_cases.cpp
+    verify/sharpness_test.cpp
+  LIBRARIES stencil_tune::reference)
+target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
 
 # Verification and timing as on a GPU, on a device made of the CPU.
 stencil_tune_add_test(device_bench_test

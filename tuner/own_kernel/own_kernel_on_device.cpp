@@ -30,6 +30,16 @@ std::uint8_t poison_of(const KernelArgument& argument, std::uint8_t of_whole_num
   return is_floating(argument.type) ? kNan : of_whole_numbers;
 }
 
+/// What goes wrong in `use`, as the reference's doing.
+template <class Use>
+void of_reference(const OwnKernel& kernel, Use use) {
+  try {
+    use();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("the reference {} fails: {}", kernel.reference.kernel, error.what()));
+  }
+}
+
 }  // namespace
 
 // ---- what is right
@@ -45,7 +55,9 @@ class OwnKernelOnDevice::Reference {
     }
     geometry_ = reference_launch(kernel);
     const KernelSource source = reference_source(kernel, legal_configurations(kernel).front());
-    module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    of_reference(kernel, [&] {
+      module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    });
     if (auto limit = exceeded_limit(*module_, geometry_)) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the reference {} cannot run here: {}", kernel.reference.kernel, *limit));
@@ -56,8 +68,10 @@ class OwnKernelOnDevice::Reference {
   void run(const Data& data) const {
     subject_.fill(data);
     if (function_) return run_function();
-    module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
-    subject_.driver_.synchronize_stream(subject_.stream_);
+    of_reference(subject_.kernel_, [&] {
+      module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
+      subject_.driver_.synchronize_stream(subject_.stream_);
+    });
   }
 
  private:
@@ -162,6 +176,9 @@ void OwnKernelOnDevice::compute_expected(Data& data, const Reference& reference)
     const Array& array = arrays_[i];
     const KernelArgument& argument = *array.argument;
     std::optional<DeviceBuffer>& after = data.after.emplace_back();
+    if (const auto outside = look_at_guards(array)) {
+      throw Error(ErrorCode::invalid_argument, "of the reference: " + *outside);
+    }
     if (argument.role == Role::input) {
       if (compare(array, *data.before[i], data.poison).wrong == 0) continue;
       throw Error(ErrorCode::invalid_argument,

@@ -13,14 +13,17 @@ namespace stencil_tune {
 /// Thread-safe. Remembers the latest boxes and forgets the oldest.
 class BoxLaunches {
  public:
+  /// Remembers what a solver of so many axes asks for between launches of so many fused steps: each part of its domain,
+  /// a middle and two sides along each axis, and for each of those steps the slabs of a shell, two an axis.
+  BoxLaunches(int rank, int fused_steps);
+
   /// Always the same problem and tuning; a launch stays valid for as long as it is held.
   std::shared_ptr<const PackedLaunch> find_or_make(const Problem& problem, const Tuning& tuning, const Box& box);
 
  private:
-  static constexpr std::size_t kRemembered = 64;  // 27 make the shell and the inside of a 3D domain
-
   std::shared_ptr<const PackedLaunch> find(const Box& box) const;
 
+  std::size_t remembered_;
   mutable std::shared_mutex mutex_;
   std::deque<std::pair<Box, std::shared_ptr<const PackedLaunch>>> launches_;
 };

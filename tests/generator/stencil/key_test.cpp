@@ -80,6 +80,19 @@ TEST(StencilKey, SeesFunctionsAxesAndTheStep) {
   EXPECT_EQ(sum(false), sum(true));
 }
 
+TEST(StencilKey, SeesOffsetsOfCoordinates) {
+  std::set<std::string> keys;
+  for (const int axis : {0, 1, 2}) {
+    for (const int offset : {-1, 0, 1}) {
+      StencilBuilder builder("t", 3);
+      const NodeId u = builder.read(builder.field("u"), {0, 0, 0});
+      builder.update(builder.field("v"), builder.apply(Operation::subtract, u, builder.coordinate(axis, offset)));
+      keys.insert(stencil_key(std::move(builder).build()));
+    }
+  }
+  EXPECT_EQ(keys.size(), 9U);
+}
+
 TEST(StencilKey, SeesLiteralsOffsetsAndOperations) {
   const auto key = [](Operation op, double number, int offset) {
     StencilBuilder builder("t", 1);

@@ -1,5 +1,6 @@
 // The plan of a run of several steps: what is fused, what is left, and where the buffers end.
 #include "generator/kernel/signature.hpp"
+#include "runtime/library/kernel_state.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"
 #include "tests/runtime/expect_error.hpp"
@@ -124,6 +125,22 @@ TEST_F(FusedSteps, FewerStepsThanAreFusedAreSingleOnes) {
   driver_.launches.clear();
   kernel.launch(nullptr, at(kIn), at(kOut));
   EXPECT_EQ(driver_.launches.at(0).function, single) << "launch() is one step";
+}
+
+TEST_F(FusedSteps, BoxesOfSingleStepsAreRememberedForAllThatAreFused) {
+  add_winner(100, "temporal.bx32.by8.rx2.ry4.v2.pf3.t8");
+  const Kernel kernel = prepared(request(100));
+  ASSERT_EQ(kernel.fused_steps(), 8);
+  const StageKernel& single = kernel.state().stages().front();
+  const auto launch = [&](std::int64_t step, std::int64_t slab) {
+    const Box box{.low = {1, 1, 1}, .high = {2 + step, 2 + slab, 63}};
+    return single.boxes->find_or_make(single.problem, single.tuning, box);
+  };
+  const auto first = launch(0, 0);
+  for (std::int64_t step = 0; step < 12; ++step) {
+    for (std::int64_t slab = 0; slab < 6; ++slab) launch(step, slab);
+  }
+  EXPECT_EQ(launch(0, 0), first);
 }
 
 TEST_F(FusedSteps, BuffersTurnOnceALaunchAlsoForAnOddNumberOfFusedSteps) {

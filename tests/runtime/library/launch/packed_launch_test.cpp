@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -230,12 +231,46 @@ TEST(PackedLaunch, RefusesOtherCountsOfFields) {
 TEST(BoxLaunches, PreparesABoxOnceAndForgetsTheOldest) {
   const Problem problem = on_grid(make_builtin(Shape::star, 3, 1), {128, 96, 64});
   const Tuning tuning = *default_candidate(family_named("direct"), problem, Limits{});
-  BoxLaunches launches;
+  BoxLaunches launches(3, 1);
   const auto first = launches.find_or_make(problem, tuning, {.low = {1, 1, 1}, .high = {9, 9, 9}});
   EXPECT_EQ(launches.find_or_make(problem, tuning, {.low = {1, 1, 1}, .high = {9, 9, 9}}), first);
   for (std::int64_t i = 10; i < 90; ++i) launches.find_or_make(problem, tuning, {.low = {1, 1, 1}, .high = {i, 9, 9}});
   EXPECT_NE(launches.find_or_make(problem, tuning, {.low = {1, 1, 1}, .high = {9, 9, 9}}), first);
   EXPECT_EQ(first->geometry().grid[2] > 0, true) << "a launch that is held stays";
+}
+
+/// The parts of a domain, and beside its held layers a slab on each side for each fused step.
+std::vector<Box> boxes_between(int fused_steps) {
+  std::vector<Box> boxes;
+  const std::array<std::pair<std::int64_t, std::int64_t>, 3> cuts{{{1, 9}, {9, 55}, {55, 63}}};
+  for (const auto& x : cuts) {
+    for (const auto& y : cuts) {
+      for (const auto& z : cuts) {
+        boxes.push_back({.low = {x.first, y.first, z.first}, .high = {x.second, y.second, z.second}});
+      }
+    }
+  }
+  for (std::int64_t step = 1; step <= fused_steps; ++step) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Box low{.low = {1, 1, 1}, .high = {63, 63, 63}}, high = low;
+      low.high[axis] = 1 + step;
+      high.low[axis] = 63 - step;
+      boxes.insert(boxes.end(), {low, high});
+    }
+  }
+  return boxes;
+}
+
+TEST(BoxLaunches, RememberTheShellsOfAllFusedSteps) {
+  const Problem problem = on_grid(make_builtin(Shape::star, 3, 1), {64, 64, 64});
+  const Tuning tuning = *default_candidate(family_named("direct"), problem, Limits{});
+  for (const int fused : {1, 12, 32}) {
+    BoxLaunches launches(3, fused);
+    std::vector<std::shared_ptr<const PackedLaunch>> first, again;
+    for (const Box& box : boxes_between(fused)) first.push_back(launches.find_or_make(problem, tuning, box));
+    for (const Box& box : boxes_between(fused)) again.push_back(launches.find_or_make(problem, tuning, box));
+    EXPECT_EQ(first, again) << fused << " fused steps";
+  }
 }
 
 }  // namespace
