@@ -52,7 +52,6 @@ grid = ["1"]
 tolerance = 0
 
 [counts]
-flops = "0"
 bytes = "n"
 */
 

@@ -50,7 +50,6 @@ grid = ["ceil_div(n, 16)", "ceil_div(m, 16)"]
 tolerance = 0
 
 [counts]
-flops = "0"
 bytes = "8 * m * n"
 */
 

@@ -138,7 +138,7 @@ class Kernel:
             raise AssertionError(f"{self.name} is off by {worst:g}")
 
     def rate(self, taken_s):
-        flops = value_of(self.definition["counts"]["flops"], self.sizes)
+        flops = value_of(self.definition["counts"].get("flops", 0), self.sizes)
         size_of = value_of(self.definition["counts"]["bytes"], self.sizes)
         return f"{flops / taken_s / 1e12:8.2f} TFLOP/s {size_of / taken_s / 1e9:8.0f} GB/s"
 

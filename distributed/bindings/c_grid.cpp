@@ -10,12 +10,6 @@
 namespace stencil_tune {
 namespace {
 
-stencil_tune_cut whole_cut(const stencil_tune_cut* given) {
-  const stencil_tune_cut defaults = STENCIL_TUNE_CUT_INIT;
-  if (given == nullptr) return defaults;
-  return whole(*given, sizeof(defaults), defaults, "stencil_tune_cut", "STENCIL_TUNE_CUT_INIT");
-}
-
 Span<const std::byte> bytes_of(const void* cells, std::size_t bytes) {
   return {static_cast<const std::byte*>(cells), cells != nullptr ? bytes : 0};
 }
@@ -25,6 +19,12 @@ Span<std::byte> bytes_of(void* cells, std::size_t bytes) {
 }
 
 }  // namespace
+
+stencil_tune_cut whole_cut(const stencil_tune_cut* given) {
+  const stencil_tune_cut defaults = STENCIL_TUNE_CUT_INIT;
+  if (given == nullptr) return defaults;
+  return whole(*given, sizeof(defaults), defaults, "stencil_tune_cut", "STENCIL_TUNE_CUT_INIT");
+}
 
 stencil_tune_grid* make_c_grid(Library& library, std::shared_ptr<Communicator> ranks,
                                const stencil_tune_request& request, const stencil_tune_cut& cut, CUstream_st* stream) {
@@ -109,6 +109,13 @@ stencil_tune_status stencil_tune_grid_advance(stencil_tune_grid* grid, int64_t s
     require(grid, "grid");
     grid->kernel.advance(grid->stream, grid->fields, steps, span_of(coefficients, coefficient_count, "coefficients"),
                          to_place(origin, step));
+  });
+}
+
+stencil_tune_status stencil_tune_grid_refresh(stencil_tune_grid* grid) {
+  return guarded([&] {
+    require(grid, "grid");
+    grid->kernel.refresh(grid->stream, grid->fields);
   });
 }
 

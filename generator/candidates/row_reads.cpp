@@ -3,8 +3,10 @@
 #include "generator/stencil/sum_parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -44,28 +46,34 @@ struct Lifetime {
   std::string text() const { return newest < 0 ? "{}" : fmt::format("{{{}, {}}}", newest, oldest); }
 };
 
-/// Entries of an array, as many on a line as fit, those of a row of the table on lines of their own.
+/// Entries of an array, as many on a line as fit. Those of a row of the table stay together where a line has room.
 std::string lines_of(const std::vector<std::string>& entries, std::size_t in_row) {
-  constexpr std::size_t kWidth = 120;
+  constexpr std::size_t kWidth = 120, kIndent = 10;
   std::string text, line;
-  const auto end_line = [&] {
-    if (!line.empty()) text += "          " + line + "\n";
-    line.clear();
+  const auto add = [&](std::string_view part) {
+    const bool fits = kIndent + line.size() + 1 + part.size() <= kWidth;
+    if (!fits) text += std::string(kIndent, ' ') + std::exchange(line, {}) + "\n";
+    line += (line.empty() ? "" : " ") + std::string(part);
   };
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i % in_row == 0 || 10 + line.size() + entries[i].size() + 2 > kWidth) end_line();
-    line += (line.empty() ? "" : " ") + entries[i] + ",";
+  for (std::size_t row = 0; row < entries.size(); row += in_row) {
+    const auto end = entries.begin() + static_cast<std::ptrdiff_t>(std::min(row + in_row, entries.size()));
+    const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(row);
+    const std::string whole = fmt::format("{},", fmt::join(begin, end, ", "));
+    if (kIndent + whole.size() <= kWidth) {
+      add(whole);
+    } else {
+      for (auto each = begin; each != end; ++each) add(*each + ",");
+    }
   }
-  end_line();
-  return text;
+  return text + std::string(kIndent, ' ') + line + "\n";
 }
 
 class RowTable {
  public:
-  /// planes, rows: of the reach. `add` then says what is read.
-  RowTable(const Candidate& candidate, const ThreadTile& tile, int planes)
-      : facts_(candidate.problem().facts),
-        axes_(candidate.shape().axes),
+  /// planes: of the reach. `add` then says what is read.
+  RowTable(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile, int planes)
+      : facts_(facts),
+        axes_(axes),
         tile_(tile),
         inputs_(static_cast<int>(facts_.inputs.size())),
         planes_(planes),
@@ -138,21 +146,25 @@ class RowTable {
   std::size_t place(int f, int p, int r) const { return static_cast<std::size_t>((f * planes_ + p) * rows_ + r); }
 
   const StageFacts& facts_;
-  const KernelAxes& axes_;
+  const KernelAxes axes_;
   ThreadTile tile_;
   int inputs_, planes_, rows_;
   std::vector<Range> ranges_;
   std::vector<RowUse> uses_;
 };
 
-RowTable rows_of_tile(const Candidate& candidate, const ThreadTile& tile, int ahead) {
-  RowTable table(candidate, tile, tile.z + candidate.shape().axes.reach_width(2) + ahead);
+RowTable rows_of_tile(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile, int ahead) {
+  RowTable table(facts, axes, tile, tile.z + axes.reach_width(2) + ahead);
   for (const Tap& tap : table.facts().taps) {
     const int first_plane = table.axes().offset(tap, 2) - table.axes().reach[2].low;
     for (int k = 0; k < tile.z; ++k) table.add(tap, first_plane + k);
   }
   table.settle();
   return table;
+}
+
+RowTable rows_of_tile(const Candidate& candidate, const ThreadTile& tile, int ahead) {
+  return rows_of_tile(candidate.problem().facts, candidate.shape().axes, tile, ahead);
 }
 
 /// What is read at two planes is kept at all planes between them, at each as wide as at the widest. It is also there in
@@ -191,6 +203,10 @@ std::string tile_reads(const Candidate& candidate, const ThreadTile& tile) {
   return rows_of_tile(candidate, tile, 0).text("Reads");
 }
 
+std::string tile_reads(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile) {
+  return rows_of_tile(facts, axes, tile, 0).text("Reads");
+}
+
 std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile) {
   constexpr int kMostCells = 160;  // more would not fit the registers
   const bool fits = rows_of_tile(candidate, tile, 0).place_cells() <= kMostCells;
@@ -224,7 +240,7 @@ std::string walk_reads(const Candidate& candidate, const ThreadTile& tile, int a
 
 std::string plane_reads(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first,
                         int last) {
-  RowTable table(candidate, tile, 1);
+  RowTable table(candidate.problem().facts, candidate.shape().axes, tile, 1);
   for (const Tap& tap : table.facts().taps) {
     const int dz = table.axes().offset(tap, 2);
     const bool late = is_late(table.facts(), static_cast<std::size_t>(table.input_of(tap)));

@@ -21,6 +21,9 @@ struct ThreadTile {
 /// `struct Reads`: the rows of a tile of outputs.
 std::string tile_reads(const Candidate& candidate, const ThreadTile& tile);
 
+/// The same of any stage. axes: its reach among them.
+std::string tile_reads(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile);
+
 /// `kReadsAhead`: whether registers take all cells of those rows; others are read where they are used.
 std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile);
 

@@ -13,51 +13,6 @@ namespace {
 
 std::string boundary_text(Boundary boundary) { return fmt::format("stencil_tune::Boundary::{}", name(boundary)); }
 
-/// Taps of one input as ranges of x offsets, row by row.
-class TapTable {
- public:
-  TapTable(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map) : reach_(reach) {
-    const auto inputs = facts.inputs.size();
-    low_.assign(inputs * rows() * planes(), 1);
-    high_.assign(inputs * rows() * planes(), 0);
-    for (const Tap& tap : facts.taps) {
-      const auto f = static_cast<std::size_t>(std::find(facts.inputs.begin(), facts.inputs.end(), tap.field) -
-                                              facts.inputs.begin());
-      Offset offset{0, 0, 0};
-      for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-        offset[static_cast<std::size_t>(axis_map[axis])] += tap.offset[axis];  // 0 on axes beyond the rank
-      }
-      add(f, offset);
-    }
-  }
-
-  /// C++ initializer: {low, high} pairs, one line a plane.
-  std::string text() const {
-    std::string lines;
-    for (std::size_t i = 0; i < low_.size(); ++i) {
-      lines += fmt::format("{}{{{}, {}}},", i % rows() == 0 ? "\n      " : " ", low_[i], high_[i]);
-    }
-    return lines;
-  }
-
- private:
-  std::size_t rows() const { return static_cast<std::size_t>(reach_[1].high - reach_[1].low + 1); }
-  std::size_t planes() const { return static_cast<std::size_t>(reach_[2].high - reach_[2].low + 1); }
-
-  void add(std::size_t f, const Offset& offset) {
-    const auto row = static_cast<std::size_t>(offset[1] - reach_[1].low);
-    const auto plane = static_cast<std::size_t>(offset[2] - reach_[2].low);
-    const std::size_t i = (f * planes() + plane) * rows() + row;
-    const bool empty = low_[i] > high_[i];
-    low_[i] = empty ? offset[0] : std::min(low_[i], offset[0]);
-    high_[i] = empty ? offset[0] : std::max(high_[i], offset[0]);
-  }
-
-  std::array<Reach, kMaxRank> reach_;
-  std::vector<int> low_;
-  std::vector<int> high_;
-};
-
 }  // namespace
 
 std::string_view storage_type(ElementType type) {
@@ -112,19 +67,6 @@ std::string boundary_members(const KernelAxes& axes) {
       "  static constexpr stencil_tune::Boundary kBoundaryY = {};\n"
       "  static constexpr stencil_tune::Boundary kBoundaryZ = {};\n",
       boundary_text(axes.boundaries[0]), boundary_text(axes.boundaries[1]), boundary_text(axes.boundaries[2]));
-}
-
-std::string tap_members(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map) {
-  return fmt::format(
-      R"(  // The x offsets read from input f in row (dy, dz); low > high: none.
-  static constexpr int kRows = kLowY + 1 + kHighY, kPlanes = kLowZ + 1 + kHighZ;
-  static constexpr stencil_tune::Range kTaps[kInputs * kPlanes * kRows] = {{{}}};
-  STENCIL_DEVICE static constexpr stencil_tune::Range taps(int f, int dy, int dz) {{
-    if (dy < -kLowY || dy > kHighY || dz < -kLowZ || dz > kHighZ) return {{1, 0}};
-    return kTaps[(f * kPlanes + dz + kLowZ) * kRows + dy + kLowY];
-  }}
-)",
-      TapTable(facts, reach, axis_map).text());
 }
 
 std::string using_directive(std::string_view statements) {

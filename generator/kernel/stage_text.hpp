@@ -26,8 +26,6 @@ std::string coefficient_constants(const Problem& problem);
 std::string reach_members(const std::array<Reach, kMaxRank>& reach);
 /// kBoundaryX ... kBoundaryZ.
 std::string boundary_members(const KernelAxes& axes);
-/// taps(f, dy, dz), within that reach along the kernel's axes.
-std::string tap_members(const StageFacts& facts, const std::array<Reach, kMaxRank>& reach, const AxisMap& axis_map);
 /// update(u, c, out).
 std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axis_map);
 

@@ -1,6 +1,7 @@
 #include "generator/kernel/system_text.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/candidates/row_reads.hpp"
 #include "generator/kernel/stage_text.hpp"
 #include "generator/points/point_checks.hpp"
 
@@ -49,6 +50,7 @@ class SystemText {
   std::string write() const {
     std::string text;
     for (std::size_t stage = 0; stage < step_.step.stages.size(); ++stage) text += stage_text(stage);
+    text += "template <int kLevel>\nstruct Level;\n\n";
     for (std::size_t level = 0; level < system_.levels.size(); ++level) text += level_text(level);
     return text + step_text() + "using Stencil = stencil_tune::SystemOf<Step>;\n";
   }
@@ -58,27 +60,28 @@ class SystemText {
 
   std::string stage_text(std::size_t stage) const {
     const StageFacts& facts = step_.step.stages[stage].facts;
-    std::array<Reach, kMaxRank> reach{};
+    KernelAxes axes = axes_;
+    axes.reach = {};
     for (const Tap& tap : facts.taps) {
       for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-        const int offset = axes_.offset(tap, axis);
-        reach[axis] = {std::min(reach[axis].low, offset), std::max(reach[axis].high, offset)};
+        Reach& reach = axes.reach[axis];
+        const int offset = axes.offset(tap, axis);
+        reach = {std::min(reach.low, offset), std::max(reach.high, offset)};
       }
     }
-    const AxisMap axis_map = axis_map_of(axes_);
+    const Tuning& tuning = candidate_.tuning();
     return fmt::format(
         R"(struct Stage{stage} {{
 {types}  static constexpr int kInputs = {inputs};
   static constexpr int kOutputs = {outputs};
-{reach}
-{taps}
+{reach}{reads}
 {update}}};
 
 )",
         fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
-        fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(reach)),
-        fmt::arg("taps", tap_members(facts, reach, axis_map)),
-        fmt::arg("update", update_member(step_.stencil, step_.stencil.stages[stage], facts, axis_map)));
+        fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(axes.reach)),
+        fmt::arg("reads", tile_reads(facts, axes, {tuning.register_x, tuning.register_y, 1, true})),
+        fmt::arg("update", update_member(step_.stencil, step_.stencil.stages[stage], facts, axis_map_of(axes))));
   }
 
   /// Where each input of the stage is: in the state that enters, or among the constants.
@@ -129,7 +132,8 @@ class SystemText {
                                    field.rows_after, field.first, field.last, field.row));
     }
     return fmt::format(
-        R"(struct Level{number} : Stage{stage} {{
+        R"(template <>
+struct Level<{number}> : Stage{stage} {{
   static constexpr int kIn = {in}, kOut = {out};
   static constexpr int kDelay = {delay};
   static constexpr stencil_tune::LevelField kFields[] = {{{fields}}};
@@ -206,10 +210,6 @@ class SystemText {
           fmt::format("{{{}, {}, {}}}", *place_of(inputs_, constant.field), constant.first, constant.last));
     }
     if (constants.empty()) constants.emplace_back("{0, 0, 0}");  // an array of none has one
-    std::string levels;
-    for (std::size_t level = 0; level < system_.levels.size(); ++level) {
-      levels += fmt::format("  static Level{} level(stencil_tune::Number<{}>);\n", level, level);
-    }
     return fmt::format(
         R"(struct Step {{
 {types}  static constexpr int kInputs = {inputs};
@@ -217,7 +217,9 @@ class SystemText {
   static constexpr int {coefficients};
 {boundaries}
   static constexpr int kLevels = {level_count};
-{levels}  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
+  template <int kLevel>
+  using LevelAt = Level<kLevel>;
+  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
   static constexpr int kConstantFields = {constant_count};
   static constexpr stencil_tune::SystemConstant kConstants[] = {{{constants}}};
   static constexpr stencil_tune::HeldLayers kOutputMore[] = {{{boxes}}};
@@ -226,9 +228,8 @@ class SystemText {
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
         fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem_)),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
-        fmt::arg("levels", levels), fmt::arg("state", fmt::join(state, ", ")),
-        fmt::arg("constant_count", system_.constants.size()), fmt::arg("constants", fmt::join(constants, ", ")),
-        fmt::arg("boxes", fmt::join(boxes(), ", ")));
+        fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
+        fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes(), ", ")));
   }
 
   const Candidate& candidate_;

@@ -3,6 +3,7 @@
 #include "generator/trim/choices.hpp"
 #include "generator/trim/constants.hpp"
 #include "generator/trim/fold.hpp"
+#include "generator/trim/layout.hpp"
 #include "generator/trim/lists.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -286,7 +287,7 @@ class Writer {
     title("the stencil and its tuning");
     text_ += source.comment;
     write(source.definitions);
-    return without_gaps(text_);
+    return with_short_lines_joined(without_gaps(text_));
   }
 
  private:

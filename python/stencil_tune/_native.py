@@ -48,6 +48,26 @@ class PointList(c.Structure):
                 ("every", c.c_int32), ("reserved", c.c_int32)]
 
 
+class Cut(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("parts", c.c_int32 * MAX_RANK), ("steps_per_exchange", c.c_int32),
+                ("overlap", c.c_int32), ("reserved", c.c_int32), ("timeout_s", c.c_double)]
+
+
+class Transfer(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("bytes", c.c_size_t), ("peer", c.c_int32), ("reserved", c.c_int32)]
+
+
+EXCHANGE = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.POINTER(Transfer), c.c_int32, c.POINTER(Transfer), c.c_int32)
+ALL_GATHER = c.CFUNCTYPE(c.c_int32, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p)
+ABORT = c.CFUNCTYPE(None, c.c_void_p)
+
+
+class Ranks(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("context", c.c_void_p), ("exchange", EXCHANGE), ("all_gather", ALL_GATHER),
+                ("abort", ABORT), ("rank", c.c_int32), ("size", c.c_int32), ("device_memory", c.c_int32),
+                ("reserved", c.c_int32)]
+
+
 _HANDLE = c.c_void_p
 _OUT = c.POINTER(c.c_void_p)
 _LAUNCH = [_HANDLE, c.c_void_p, c.c_void_p, c.c_int32]
@@ -121,6 +141,27 @@ _FUNCTIONS = {
     "points_notes": (c.c_char_p, [c.c_void_p]),
     "spread": (c.c_int32, [c.c_int32, c.c_int32, c.c_void_p, c.POINTER(PointCell)]),
     "copy_field_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_void_p]),
+    "use_device": (c.c_int, [c.c_int32]),
+    "points_records": (c.c_int64, [c.c_void_p, c.c_int64]),
+    "release_points": (None, [c.c_void_p]),
+    "distribute": (c.c_int, [_HANDLE, c.c_void_p, c.POINTER(Request), c.POINTER(Cut), c.c_void_p, _OUT]),
+    "distribute_over": (c.c_int, [_HANDLE, c.POINTER(Ranks), c.POINTER(Request), c.POINTER(Cut), c.c_void_p, _OUT]),
+    "grid_release": (None, [_HANDLE]),
+    "grid_owned": (None, [_HANDLE, c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
+    "grid_steps_per_exchange": (c.c_int32, [_HANDLE]),
+    "grid_evidence": (c.c_char_p, [_HANDLE]),
+    "grid_write": (c.c_int, [_HANDLE, c.c_int32, c.c_void_p, c.c_size_t]),
+    "grid_read": (c.c_int, [_HANDLE, c.c_int32, c.c_void_p, c.c_size_t]),
+    "grid_scatter": (c.c_int, [_HANDLE, c.c_int32, c.c_int32, c.c_void_p, c.c_size_t]),
+    "grid_gather": (c.c_int, [_HANDLE, c.c_int32, c.c_int32, c.c_void_p, c.c_size_t]),
+    "grid_advance": (c.c_int, [_HANDLE, c.c_int64, c.c_void_p, c.c_int32] + _PLACE),
+    "grid_refresh": (c.c_int, [_HANDLE]),
+    "grid_wait": (c.c_int, [_HANDLE]),
+    "grid_place_points": (c.c_int, [_HANDLE, c.POINTER(PointList), _OUT]),
+    "grid_advance_with_points": (c.c_int, [_HANDLE] + [c.c_void_p] * 3 + [c.c_int64, c.c_void_p, c.c_int32] + _PLACE),
+    "grid_gather_records": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_int64, c.c_int32, c.c_void_p, c.c_size_t]),
+    "grid_save": (c.c_int, [_HANDLE, c.c_char_p, c.c_int64]),
+    "grid_load": (c.c_int, [_HANDLE, c.c_char_p, c.POINTER(c.c_int64)]),
     "padded_pitch": (c.c_int64, [c.c_int64, c.c_char_p]),
 }
 

@@ -11,6 +11,7 @@ from ._errors import ArgumentError
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
+    from .distributed import Grid
 
 _CORNERS = 8
 Positions = Mapping[str, Iterable[Sequence[float]]]
@@ -81,7 +82,7 @@ def _release(kernel: "Kernel", handle: int) -> None:
         kernel._native.release_points_on_device(kernel._handle, handle)
 
 
-def _cells(kernel: "Kernel", given: Positions) -> tuple[Any, int]:
+def _cells(kernel: "Kernel | Grid", given: Positions) -> tuple[Any, int]:
     """The cells around each position, as the C interface takes them, and how many positions there are."""
     native, stencil = kernel._native, kernel.stencil
     found: list[_native.PointCell] = []

@@ -64,5 +64,8 @@ Request to_request(const stencil_tune_request& given);
 /// Owned by the caller: stencil_tune_close(), stencil_tune_release().
 stencil_tune_library* make_c_handle(Library library);
 stencil_tune_kernel* make_c_handle(Kernel kernel, int fields, int coefficients);
+stencil_tune_points* make_c_handle(Points points);
+/// Throws Error(invalid_argument).
+PointList to_point_list(const stencil_tune_point_list& given);
 
 }  // namespace stencil_tune

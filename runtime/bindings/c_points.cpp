@@ -20,7 +20,15 @@ std::vector<PointCell> to_cells(const stencil_tune_point_cell* first, std::int64
   return cells;
 }
 
-PointList to_list(const stencil_tune_point_list& given) {
+std::string lines_of(const std::vector<std::string>& notes) {
+  std::string lines;
+  for (const std::string& note : notes) lines += (lines.empty() ? "" : "\n") + note;
+  return lines;
+}
+
+}  // namespace
+
+PointList to_point_list(const stencil_tune_point_list& given) {
   const stencil_tune_point_list defaults = STENCIL_TUNE_POINT_LIST_INIT;
   const stencil_tune_point_list from = whole(given, sizeof(stencil_tune_point_list), defaults,
                                              "stencil_tune_point_list", "STENCIL_TUNE_POINT_LIST_INIT");
@@ -31,18 +39,13 @@ PointList to_list(const stencil_tune_point_list& given) {
           .every = from.every == 0 ? 1 : from.every};
 }
 
-std::string lines_of(const std::vector<std::string>& notes) {
-  std::string lines;
-  for (const std::string& note : notes) lines += (lines.empty() ? "" : "\n") + note;
-  return lines;
+stencil_tune_points* make_c_handle(Points points) {
+  std::string notes = lines_of(points.notes());
+  return new stencil_tune_points{std::move(points), std::move(notes)};
 }
 
-}  // namespace
-
 stencil_tune_points* place_c_points(stencil_tune_kernel& kernel, const stencil_tune_point_list& list) {
-  Points placed = kernel.kernel.place_points(to_list(list));
-  std::string notes = lines_of(placed.notes());
-  return new stencil_tune_points{std::move(placed), std::move(notes)};
+  return make_c_handle(kernel.kernel.place_points(to_point_list(list)));
 }
 
 }  // namespace stencil_tune

@@ -32,7 +32,7 @@ module stencil_tune
     stencil_tune_same_architecture = 3, stencil_tune_predicted = 4, stencil_tune_default = 5
 
   type :: stencil_tune_library
-    private
+    ! The C interface's: for modules that go on from here, such as stencil_tune_distributed.
     type(c_ptr) :: handle = c_null_ptr
   end type
 

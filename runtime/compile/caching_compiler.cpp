@@ -1,37 +1,13 @@
 #include "runtime/compile/caching_compiler.hpp"
 
 #include "generator/kernel/signature.hpp"
+#include "runtime/compile/lazy_compiler.hpp"
 #include "runtime/compile/nvrtc_compiler.hpp"
-#include "stencil_tune/error.hpp"
 
-#include <mutex>
 #include <utility>
 
 namespace stencil_tune {
-
 namespace {
-
-/// Opens the compiler behind it at the first use.
-class LazyCompiler final : public Compiler {
- public:
-  explicit LazyCompiler(CachingCompiler::Opener open) : open_(std::move(open)) {}
-
-  CompiledKernel compile(const KernelSource& source, std::string_view arch) override {
-    return compiler().compile(source, arch);
-  }
-  std::string version() const override { return compiler().version(); }
-
- private:
-  Compiler& compiler() const {
-    const std::scoped_lock lock(mutex_);
-    if (!compiler_) compiler_ = open_();
-    return *compiler_;
-  }
-
-  CachingCompiler::Opener open_;
-  mutable std::mutex mutex_;
-  mutable std::unique_ptr<Compiler> compiler_;
-};
 
 std::string joined_options(std::string_view arch) {
   std::string text;
@@ -74,25 +50,5 @@ CompiledKernel CachingCompiler::compile(const KernelSource& source, std::string_
 }
 
 std::string CachingCompiler::version() const { return version_.empty() ? compiler_->version() : version_; }
-
-std::unique_ptr<Compiler> open_cached_nvrtc(std::string* note) {
-  const int newest_major = newest_loadable_major();
-  const auto open = [newest_major] {
-    return open_nvrtc(NvrtcSearch::from_environment(), newest_major, template_files());
-  };
-  const std::filesystem::path folder = default_cache_folder();
-  if (folder.empty()) {
-    if (note != nullptr)
-      *note = "compiled kernels are not cached: STENCIL_TUNE_CACHE is off, or there is no home folder";
-    return std::make_unique<LazyCompiler>(open);
-  }
-  try {
-    return std::make_unique<CachingCompiler>(BinaryCache(folder), open,
-                                             version_by_name(NvrtcSearch::from_environment(), newest_major));
-  } catch (const Error& error) {
-    if (note != nullptr) *note = error.what();
-    return std::make_unique<LazyCompiler>(open);
-  }
-}
 
 }  // namespace stencil_tune

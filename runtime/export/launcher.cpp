@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace stencil_tune {
 
@@ -48,16 +49,19 @@ std::string stride_alignment_checks(const Candidate& candidate) {
 
 std::string coefficient_lines(const Problem& problem, std::string_view plain) {
   if (problem.stencil.coefficients.empty()) return "";
-  std::string values;
+  constexpr std::size_t kWidth = 120;
+  std::string values, line = "      ";
   for (const Coefficient& c : problem.stencil.coefficients) {
-    values += fmt::format("      {:a},  // {} = {}\n", c.value, comment_text(c.name), c.value);
+    const std::string value = fmt::format("{},", c.value);
+    if (line.size() + value.size() > kWidth) values += std::exchange(line, "      ") + '\n';
+    line += (line.ends_with(' ') ? "" : " ") + value;
   }
   return fmt::format(
-      "  static const double kDefaults[S::{1}] = {{\n{0}  }};\n"
+      "  static const double kDefaults[S::{1}] = {{\n{0}}};\n"
       "  for (int i = 0; i < S::{1}; ++i) {{\n"
       "    {2}.coefficients[i] = static_cast<S::Value>(coefficients != nullptr ? coefficients[i] : kDefaults[i]);\n"
       "  }}\n",
-      values, problem.facts.placed ? "kPlace" : "kCoefficients", plain);
+      values + line, problem.facts.placed ? "kPlace" : "kCoefficients", plain);
 }
 
 /// Behind the coefficients, along the kernel's axes.

@@ -28,7 +28,7 @@ enum class SystemEdges {
 ///  - kHeld: the layers that the stage's outputs keep
 ///  - kStep: steps that the levels before have made, where updates ask for the cell's place
 template <class S, int kLevel>
-using LevelOf = decltype(S::level(Number<kLevel>{}));
+using LevelOf = typename S::template LevelAt<kLevel>;
 
 inline constexpr int kNoLayers = -1000000;
 
@@ -143,7 +143,7 @@ struct SystemLevels : MetPoints<Points> {
   template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
   STENCIL_DEVICE void advance_level(Index z, const SystemState<S, T, L::kIn>& newest,
                                     SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
-    using Reads = TileReads<L, Shape::kCells, Shape::kRows, 1, true>;
+    using Reads = typename L::Reads;
     using Registers = Window<L, T, Reads>;
     using Fields = IndicesBelow<L::kIn>;
     publish_now<kLevel>(newest, Fields{});
@@ -237,7 +237,7 @@ struct SystemLevels : MetPoints<Points> {
   template <SystemEdges kEdges, int kLevel, class Reads, int kInput, int kP, int kR, class Registers, class State>
   STENCIL_DEVICE void gather_row(const State& newest, Index z, Registers& window, const Constants& constants) {
     using L = LevelOf<S, kLevel>;
-    constexpr RowUse kUse = Computed<Reads>::kTable.use[kInput][kP][kR];
+    constexpr RowUse kUse = Reads::row(kInput, kP, kR);
     constexpr int kPlace = L::kPlaces[kInput];
     if constexpr (is_used(kUse)) {
       Value* body = window.body(kInput, kP, kR);

@@ -8,15 +8,12 @@ namespace stencil_tune {
 /// Makes a generated step known as one of a system of fields. Step has
 ///  - types Storage, Value, Index, and a boundary an axis;
 ///  - kInputs, kOutputs, kCoefficients: what the kernel's arguments hold;
-///  - kLevels, level(Number<l>): a type for each level (system_levels.cuh);
+///  - kLevels, LevelAt<l>: a type for each level (system_levels.cuh);
 ///  - kStateInputs: the input that each field of the first level's state is;
 ///  - kConstants: fields that no step changes and that are read at the cell alone, kConstantFields of them;
 ///  - kOutputMore: cells on each side that each output has beyond the box of the arguments.
 template <class Step>
 struct SystemOf : Step {};
-
-template <int kValue>
-struct Number {};
 
 /// Layers of the grid that keep their value, on each side.
 struct HeldLayers {

@@ -90,6 +90,14 @@ class OnHost final : public FakeDriver {
     FakeDriver::copy_to_device(to, from, bytes, stream);
     std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   }
+  void copy_to_host(void* to, DevicePointer from, std::size_t bytes, CUstream_st* stream) override {
+    FakeDriver::copy_to_host(to, from, bytes, stream);
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  }
+  void fill_bytes(DevicePointer to, std::uint8_t value, std::size_t bytes, CUstream_st* stream) override {
+    FakeDriver::fill_bytes(to, value, bytes, stream);
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+  }
   void copy_on_device(DevicePointer to, DevicePointer from, std::size_t bytes, CUstream_st* stream) override {
     FakeDriver::copy_on_device(to, from, bytes, stream);
     std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);

@@ -1,7 +1,8 @@
-// Cells of the arrays of a kernel of the user's own, on the host.
+// Cells of the arrays of a kernel of the user's own, on the host, and what the GPU is told of them.
 #pragma once
 
 #include "generator/own_kernel/own_kernel.hpp"
+#include "tuner/verify/device/cells.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +13,29 @@
 
 namespace stencil_tune {
 
-/// One cell, widened; exact up to 2^53.
-double load_cell(CellType type, const std::byte* cell) noexcept;
+check::Cell cell_type(CellType type) noexcept;
 
-/// Rounded to nearest; of whole numbers cut to the type's width.
-void store_cell(CellType type, double value, std::byte* cell) noexcept;
+/// With which numbers an array is filled, as its definition says; other seeds make other random ones.
+check::CellsFilled filled_cells(const KernelArgument& argument, std::uint64_t seed);
 
-/// What stands in the array before a launch, as its definition says; other seeds make other random numbers.
+/// What stands in the array before a launch.
 std::vector<std::byte> filled_array(const KernelArgument& argument, std::int64_t cells, std::uint64_t seed);
 
 /// The value that a launch is given, in the argument's type.
 std::vector<std::byte> value_bytes(const KernelArgument& argument, const WholeValues& sizes);
 
-/// "3 of 1000 cells of 'c' are wrong, the first is 17: 0.5 instead of 0.25"; nothing where all are right. Floating
-/// point may be off by tolerance * max(1, |expected|); whole numbers must be equal.
+struct WrongCells {
+  std::int64_t cells = 0;  ///< of the array
+  std::uint64_t count = 0;
+  std::int64_t first = 0;
+  std::span<const std::byte> found, expected;  ///< the first one
+};
+
+/// "3 of 1000 cells of 'c' are wrong, the first is 17: 0.5 instead of 0.25".
+std::string wrong_cells_text(const KernelArgument& argument, const WrongCells& wrong);
+
+/// The same of arrays on the host; nothing where all are right. Floating point may be off by
+/// tolerance * max(1, |expected|); whole numbers must be equal.
 std::optional<std::string> wrong_cells(const KernelArgument& argument, std::span<const std::byte> found,
                                        std::span<const std::byte> expected, double tolerance);
 

@@ -22,18 +22,22 @@ bool is_poison(std::span<const std::byte> bytes, std::uint8_t poison) {
   return std::all_of(bytes.begin(), bytes.end(), [poison](std::byte each) { return each == std::byte{poison}; });
 }
 
-std::size_t poisoned_cells(std::span<const std::byte> bytes, std::size_t width, std::uint8_t poison) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += width) count += is_poison(bytes.subspan(at, width), poison) ? 1 : 0;
-  return count;
-}
-
 /// Of the bands around the array. What is read beyond an input is a NaN, which spreads unchanged; what kernels may
 /// write lies between other bytes, so that a NaN that is written there shows.
 std::uint8_t guard_of(const KernelArgument& argument) { return argument.is_compared() ? 0x5a : kNan; }
 
 std::uint8_t poison_of(const KernelArgument& argument, std::uint8_t of_whole_numbers) {
   return is_floating(argument.type) ? kNan : of_whole_numbers;
+}
+
+/// What goes wrong in `use`, as the reference's doing.
+template <class Use>
+void of_reference(const OwnKernel& kernel, Use use) {
+  try {
+    use();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("the reference {} fails: {}", kernel.reference.kernel, error.what()));
+  }
 }
 
 }  // namespace
@@ -51,35 +55,34 @@ class OwnKernelOnDevice::Reference {
     }
     geometry_ = reference_launch(kernel);
     const KernelSource source = reference_source(kernel, legal_configurations(kernel).front());
-    module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    of_reference(kernel, [&] {
+      module_.emplace(subject.driver_, open_cached_nvrtc()->compile(source, subject.device_.architecture));
+    });
     if (auto limit = exceeded_limit(*module_, geometry_)) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("the reference {} cannot run here: {}", kernel.reference.kernel, *limit));
     }
   }
 
-  /// What a launch leaves in each array, inputs too.
-  std::vector<Bytes> run(const Data& data) const {
-    if (function_) return run_function(data);
+  /// Leaves in the arrays what is right.
+  void run(const Data& data) const {
     subject_.fill(data);
-    module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
-    subject_.driver_.synchronize_stream(subject_.stream_);
-    std::vector<Bytes> after;
-    for (const Array& array : subject_.arrays_) after.push_back(subject_.read_cells(array));
-    return after;
+    if (function_) return run_function();
+    of_reference(subject_.kernel_, [&] {
+      module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
+      subject_.driver_.synchronize_stream(subject_.stream_);
+    });
   }
 
  private:
-  std::vector<Bytes> run_function(const Data& data) const {
-    std::vector<Bytes> arrays = data.before;
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (arrays[i].empty()) {
-        const std::uint8_t poison = poison_of(*subject_.arrays_[i].argument, data.poison);
-        arrays[i].assign(subject_.arrays_[i].bytes, std::byte{poison});
-      }
+  void run_function() const {
+    std::vector<Bytes> cells;
+    for (const Array& array : subject_.arrays_) cells.push_back(subject_.read_bytes(array.begin(), array.bytes));
+    function_->call(cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      subject_.arrays_[i].buffer.write(cells[i], subject_.stream_, kGuardBytes);
+      subject_.driver_.synchronize_stream(subject_.stream_);
     }
-    function_->call(arrays);
-    return arrays;
   }
 
   OwnKernelOnDevice& subject_;
@@ -90,7 +93,11 @@ class OwnKernelOnDevice::Reference {
 
 OwnKernelOnDevice::OwnKernelOnDevice(Driver& driver, const DeviceFacts& device, const OwnKernel& kernel,
                                      std::uint64_t seed, CUstream_st* stream)
-    : driver_(driver), device_(device), kernel_(kernel), stream_(stream) {
+    : driver_(driver),
+      device_(device),
+      kernel_(kernel),
+      stream_(stream),
+      cells_(driver, open_check_compiler()->compile(cells_source(), device.architecture), stream) {
   allocate();
   arguments_ = packed_arguments();
   const Reference reference(*this);
@@ -103,18 +110,32 @@ OwnKernelOnDevice::OwnKernelOnDevice(Driver& driver, const DeviceFacts& device, 
 
 OwnKernelOnDevice::~OwnKernelOnDevice() = default;
 
-void OwnKernelOnDevice::allocate() {
+DevicePointer OwnKernelOnDevice::Array::begin() const noexcept { return buffer.address() + kGuardBytes; }
+
+/// Of all arrays, and of both sets of data what they hold before a launch and after it.
+std::size_t OwnKernelOnDevice::needed_bytes() const {
   std::size_t total = 0;
+  for (const KernelArgument& argument : kernel_.arguments) {
+    if (!argument.is_array) continue;
+    const std::size_t bytes = static_cast<std::size_t>(cells_of(kernel_, argument)) * size_of(argument.type);
+    const std::size_t kept = argument.role == Role::inout ? 2 : 1;
+    total += bytes + 2 * kGuardBytes + kept * data_.size() * bytes;
+  }
+  return total;
+}
+
+void OwnKernelOnDevice::allocate() {
+  if (const std::size_t needed = needed_bytes(); needed > driver_.free_memory()) {
+    throw Error(
+        ErrorCode::exceeds_device_memory,
+        fmt::format("the arrays of {} with {}, two sets of inputs and what is right for them need {} bytes; the "
+                    "GPU has {} free",
+                    kernel_.name, sizes_text(kernel_), needed, driver_.free_memory()));
+  }
   for (const KernelArgument& argument : kernel_.arguments) {
     if (!argument.is_array) continue;
     const std::int64_t cells = cells_of(kernel_, argument);
     const std::size_t bytes = static_cast<std::size_t>(cells) * size_of(argument.type);
-    total += bytes + 2 * kGuardBytes;
-    if (total > driver_.free_memory()) {
-      throw Error(ErrorCode::exceeds_device_memory,
-                  fmt::format("the arrays of {} with {} need {} bytes and more, the GPU has {} free", kernel_.name,
-                              sizes_text(kernel_), total, driver_.free_memory()));
-    }
     arrays_.push_back({&argument, cells, bytes, DeviceBuffer(driver_, bytes + 2 * kGuardBytes)});
   }
 }
@@ -126,7 +147,7 @@ OwnKernelOnDevice::Bytes OwnKernelOnDevice::packed_arguments() const {
   for (const KernelArgument& argument : kernel_.arguments) {
     Bytes bytes;
     if (argument.is_array) {
-      const DevicePointer address = (array++)->buffer.address() + kGuardBytes;
+      const DevicePointer address = (array++)->begin();
       bytes.resize(sizeof address);
       std::memcpy(bytes.data(), &address, sizeof address);
     } else {
@@ -141,28 +162,35 @@ OwnKernelOnDevice::Bytes OwnKernelOnDevice::packed_arguments() const {
 OwnKernelOnDevice::Data OwnKernelOnDevice::data_of(std::uint64_t seed) const {
   Data data;
   for (const Array& array : arrays_) {
-    const bool is_output = array.argument->role == Role::output;
-    data.before.push_back(is_output ? Bytes() : filled_array(*array.argument, array.cells, seed));
+    std::optional<DeviceBuffer>& before = data.before.emplace_back();
+    if (array.argument->role == Role::output) continue;
+    before.emplace(driver_, array.bytes);
+    cells_.fill({reinterpret_cast<void*>(before->address()), array.cells, filled_cells(*array.argument, seed)});
   }
   return data;
 }
 
 void OwnKernelOnDevice::compute_expected(Data& data, const Reference& reference) {
-  data.after = reference.run(data);
+  reference.run(data);
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    const KernelArgument& argument = *arrays_[i].argument;
+    const Array& array = arrays_[i];
+    const KernelArgument& argument = *array.argument;
+    std::optional<DeviceBuffer>& after = data.after.emplace_back();
+    if (const auto outside = look_at_guards(array)) {
+      throw Error(ErrorCode::invalid_argument, "of the reference: " + *outside);
+    }
     if (argument.role == Role::input) {
-      if (data.after[i] != data.before[i]) {
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("the reference writes to '{}', which is neither output nor inout", argument.name));
-      }
-      data.after[i].clear();
-    } else if (const std::size_t left =
-                   argument.role == Role::output ? poisoned_cells(data.after[i], size_of(argument.type), kNan) : 0;
-               left > 0 && is_floating(argument.type)) {
+      if (compare(array, *data.before[i], data.poison).wrong == 0) continue;
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("the reference leaves {} of {} cells of '{}' unwritten, or writes NaN", left,
-                              arrays_[i].cells, argument.name));
+                  fmt::format("the reference writes to '{}', which is neither output nor inout", argument.name));
+    }
+    after.emplace(driver_, array.bytes);
+    driver_.copy_on_device(after->address(), array.begin(), array.bytes, stream_);
+    if (argument.role != Role::output || !is_floating(argument.type)) continue;
+    if (const auto left = compare(array, *after, kNan).unwritten; left > 0) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("the reference leaves {} of {} cells of '{}' unwritten, or writes NaN", left, array.cells,
+                              argument.name));
     }
   }
 }
@@ -173,34 +201,53 @@ void OwnKernelOnDevice::fill(const Data& data) {
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     Array& array = arrays_[i];
     array.buffer.fill(guard_of(*array.argument), stream_);
-    if (data.before[i].empty()) {
-      driver_.fill_bytes(array.buffer.address() + kGuardBytes, poison_of(*array.argument, data.poison), array.bytes,
-                         stream_);
+    if (data.before[i]) {
+      driver_.copy_on_device(array.begin(), data.before[i]->address(), array.bytes, stream_);
     } else {
-      array.buffer.write(data.before[i], stream_, kGuardBytes);
+      driver_.fill_bytes(array.begin(), poison_of(*array.argument, data.poison), array.bytes, stream_);
     }
   }
 }
 
-OwnKernelOnDevice::Bytes OwnKernelOnDevice::read_cells(const Array& array) const {
-  Bytes cells(array.bytes);
-  array.buffer.read(cells, stream_, kGuardBytes);
+OwnKernelOnDevice::Bytes OwnKernelOnDevice::read_bytes(DevicePointer from, std::size_t count) const {
+  Bytes bytes(count);
+  driver_.copy_to_host(bytes.data(), from, count, stream_);
   driver_.synchronize_stream(stream_);
-  return cells;
+  return bytes;
+}
+
+check::CellReport OwnKernelOnDevice::compare(const Array& array, const DeviceBuffer& expected,
+                                             std::uint8_t poison) const {
+  const KernelArgument& argument = *array.argument;
+  return cells_.compare({.found = reinterpret_cast<const void*>(array.begin()),
+                         .expected = reinterpret_cast<const void*>(expected.address()),
+                         .report = nullptr,
+                         .count = array.cells,
+                         .tolerance = argument.is_compared() ? kernel_.reference.tolerance : 0,
+                         .type = cell_type(argument.type),
+                         .poison = poison});
 }
 
 std::optional<std::string> OwnKernelOnDevice::look_at(std::size_t number, const Data& data) const {
   const Array& array = arrays_[number];
   const KernelArgument& argument = *array.argument;
-  const Bytes found = read_cells(array);
+  const DeviceBuffer& expected = argument.is_compared() ? *data.after[number] : *data.before[number];
+  const check::CellReport report = compare(array, expected, poison_of(argument, data.poison));
+  if (report.wrong == 0) return look_at_guards(array);
   if (!argument.is_compared()) {
-    if (found == data.before[number]) return look_at_guards(array);
     return fmt::format("'{}' was changed, which is neither output nor inout", argument.name);
   }
-  const auto wrong = wrong_cells(argument, found, data.after[number], kernel_.reference.tolerance);
-  if (!wrong) return look_at_guards(array);
-  const std::size_t left = poisoned_cells(found, size_of(argument.type), poison_of(argument, data.poison));
-  return left == 0 ? *wrong : fmt::format("{}; {} were never written, or are NaN", *wrong, left);
+  const std::string wrong = wrong_text(array, expected, report);
+  if (report.unwritten == 0) return wrong;
+  return fmt::format("{}; {} were never written, or are NaN", wrong, report.unwritten);
+}
+
+std::string OwnKernelOnDevice::wrong_text(const Array& array, const DeviceBuffer& expected,
+                                          const check::CellReport& report) const {
+  const std::size_t width = size_of(array.argument->type);
+  const std::size_t at = static_cast<std::size_t>(report.first_wrong) * width;
+  const Bytes found = read_bytes(array.begin() + at, width), right = read_bytes(expected.address() + at, width);
+  return wrong_cells_text(*array.argument, {array.cells, report.wrong, report.first_wrong, found, right});
 }
 
 std::optional<std::string> OwnKernelOnDevice::look_at_guards(const Array& array) const {

@@ -5,6 +5,7 @@
 #include "runtime/cuda/device_facts.hpp"
 #include "runtime/cuda/module.hpp"
 #include "tuner/subject/on_device.hpp"
+#include "tuner/verify/check_kernels.hpp"
 
 #include <array>
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace stencil_tune {
 
 /// Every array lies between guard bands. A check fills inputs, poisons outputs and guards, launches once, and looks at
 /// every byte: outputs against the reference, inputs against what they held, guards against the poison. Checks take
-/// turns between two sets of random data.
+/// turns between two sets of random data. All of it stays on the GPU, which needs up to five times the arrays' memory:
+/// arrays themselves, and of each set of data what they hold before a launch and after it.
 class OwnKernelOnDevice final : public SubjectOnDevice {
  public:
   /// Allocates, and has the reference compute what is right. The kernel must outlive it. Throws Error:
@@ -42,22 +44,27 @@ class OwnKernelOnDevice final : public SubjectOnDevice {
     std::int64_t cells = 0;
     std::size_t bytes = 0;
     DeviceBuffer buffer;
+
+    DevicePointer begin() const noexcept;
   };
   using Bytes = std::vector<std::byte>;
-  /// Of each array what it holds before a launch (empty for outputs), and what a launch leaves there (for inputs
-  /// empty).
+  /// Of each array what it holds before a launch (nothing for outputs), and what a launch leaves there (nothing for
+  /// inputs).
   struct Data {
-    std::vector<Bytes> before;
-    std::vector<Bytes> after;
+    std::vector<std::optional<DeviceBuffer>> before;
+    std::vector<std::optional<DeviceBuffer>> after;
     std::uint8_t poison = 0;  ///< of whole numbers: each set of data has its own; of floating point it is a NaN
   };
 
   void allocate();
+  std::size_t needed_bytes() const;
   Bytes packed_arguments() const;
   Data data_of(std::uint64_t seed) const;
   void compute_expected(Data& data, const Reference& reference);
   void fill(const Data& data);
-  Bytes read_cells(const Array& array) const;
+  Bytes read_bytes(DevicePointer from, std::size_t bytes) const;
+  check::CellReport compare(const Array& array, const DeviceBuffer& expected, std::uint8_t poison) const;
+  std::string wrong_text(const Array& array, const DeviceBuffer& expected, const check::CellReport& report) const;
   std::optional<std::string> look_at(std::size_t array, const Data& data) const;
   std::optional<std::string> look_at_guards(const Array& array) const;
   std::optional<std::string> check(const Module& module, const LaunchGeometry& geometry);
@@ -66,6 +73,7 @@ class OwnKernelOnDevice final : public SubjectOnDevice {
   DeviceFacts device_;
   const OwnKernel& kernel_;
   CUstream_st* stream_;
+  CellKernels cells_;
   std::vector<Array> arrays_;
   Bytes arguments_;  ///< packed
   std::array<Data, 2> data_;

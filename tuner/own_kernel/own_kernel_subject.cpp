@@ -17,8 +17,11 @@ struct Work {
 
 Work work_of(const OwnKernel& kernel) {
   const WholeValues sizes = kernel.size_values();
-  if (kernel.flops) return {"GFLOP/s", static_cast<double>(kernel.flops->evaluate(sizes))};
-  if (kernel.bytes) return {"GB/s", static_cast<double>(kernel.bytes->evaluate(sizes))};
+  const auto count = [&sizes](const auto& expression) {
+    return expression ? static_cast<double>(expression->evaluate(sizes)) : 0;
+  };
+  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops};
+  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes};  // of kernels that only move data
   return {"launches/s", 1e9};
 }
 

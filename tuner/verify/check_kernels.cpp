@@ -32,6 +32,14 @@ std::string version_line() {
   return fmt::format("// {:016x}\n", hash);
 }
 
+template <class Arguments>
+void launch_over(Driver& driver, CUfunc_st* function, std::int64_t width, std::int64_t rows, const Arguments& arguments,
+                 CUstream_st* stream) {
+  const std::array<unsigned, 3> grid{blocks((width + kThreads - 1) / kThreads, kMostColumns), blocks(rows, kMostRows),
+                                     1};
+  driver.launch(function, grid, {kThreads, 1, 1}, 0, std::as_bytes(std::span(&arguments, 1)), stream);
+}
+
 std::int64_t width_of(const check::Layout& layout) { return layout.high[0] - layout.low[0]; }
 std::int64_t allocated_rows(const check::Layout& layout) { return layout.n[1] * layout.n[2]; }
 
@@ -58,6 +66,10 @@ KernelSource verification_source(ElementType type, int slots) {
 
 KernelSource copy_source() { return {"#include \"tuner/verify/device/copy.cu\"\n" + version_line(), "copy_1_cached"}; }
 
+KernelSource cells_source() {
+  return {"#include \"tuner/verify/device/cells.cu\"\n" + version_line(), "compare_cells"};
+}
+
 CheckKernels::CheckKernels(Driver& driver, const CompiledKernel& binary, CUstream_st* stream)
     : driver_(driver),
       stream_(stream),
@@ -72,9 +84,7 @@ CheckKernels::CheckKernels(Driver& driver, const CompiledKernel& binary, CUstrea
 template <class Arguments>
 void CheckKernels::launch(CUfunc_st* function, std::int64_t width, std::int64_t rows,
                           const Arguments& arguments) const {
-  const std::array<unsigned, 3> grid{blocks((width + kThreads - 1) / kThreads, kMostColumns), blocks(rows, kMostRows),
-                                     1};
-  driver_.launch(function, grid, {kThreads, 1, 1}, 0, std::as_bytes(std::span(&arguments, 1)), stream_);
+  launch_over(driver_, function, width, rows, arguments, stream_);
 }
 
 void CheckKernels::fill(const check::FillArguments& arguments) const {
@@ -99,6 +109,29 @@ void CheckKernels::untouched(const check::UntouchedArguments& arguments) const {
 
 void CheckKernels::unchanged(const check::UnchangedArguments& arguments) const {
   launch(unchanged_, arguments.layout.pitch, allocated_rows(arguments.layout), arguments);
+}
+
+CellKernels::CellKernels(Driver& driver, const CompiledKernel& binary, CUstream_st* stream)
+    : driver_(driver),
+      stream_(stream),
+      library_(driver, binary),
+      fill_(library_.find("fill_cells")),
+      compare_(library_.find("compare_cells")),
+      report_(driver, sizeof(check::CellReport)) {}
+
+void CellKernels::fill(const check::FillCellsArguments& arguments) const {
+  launch_over(driver_, fill_, arguments.count, 1, arguments, stream_);
+}
+
+check::CellReport CellKernels::compare(check::CompareCellsArguments arguments) const {
+  check::CellReport report{0, 0, arguments.count};
+  const auto bytes = std::as_writable_bytes(std::span(&report, 1));
+  report_.write(bytes, stream_);
+  arguments.report = reinterpret_cast<check::CellReport*>(report_.address());
+  launch_over(driver_, compare_, arguments.count, 1, arguments, stream_);
+  report_.read(bytes, stream_);
+  driver_.synchronize_stream(stream_);
+  return report;
 }
 
 }  // namespace stencil_tune

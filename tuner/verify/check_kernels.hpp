@@ -4,6 +4,7 @@
 #include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/module.hpp"
 #include "tuner/verify/device/arguments.h"
+#include "tuner/verify/device/cell_arguments.h"
 
 #include <span>
 #include <string_view>
@@ -16,6 +17,7 @@ std::unique_ptr<Compiler> open_check_compiler();
 /// The sources: one translation unit each, whose kernels are all extern "C".
 KernelSource verification_source(ElementType type, int slots);
 KernelSource copy_source();
+KernelSource cells_source();
 
 /// A loaded translation unit with several kernels.
 class KernelLibrary {
@@ -61,6 +63,25 @@ class CheckKernels {
   CUfunc_st* compare_;
   CUfunc_st* untouched_;
   CUfunc_st* unchanged_;
+};
+
+/// For the arrays of users' kernels.
+class CellKernels {
+ public:
+  CellKernels(Driver& driver, const CompiledKernel& binary, CUstream_st* stream);
+
+  void fill(const check::FillCellsArguments& arguments) const;
+
+  /// Waits.
+  check::CellReport compare(check::CompareCellsArguments arguments) const;
+
+ private:
+  Driver& driver_;
+  CUstream_st* stream_;
+  KernelLibrary library_;
+  CUfunc_st* fill_;
+  CUfunc_st* compare_;
+  mutable DeviceBuffer report_;
 };
 
 }  // namespace stencil_tune

@@ -12,7 +12,8 @@
  *
  * Every rank makes the same calls in the same order, from one thread at a time, with its own GPU's context current.
  * Cells are raw bytes of the element type, dense, x fastest. Functions return a status; stencil_tune_error_message()
- * says more. What fails on one rank in set-up fails on all. Link stencil_tune::distributed (C++ archives).
+ * says more. What fails on one rank in set-up fails on all. Link stencil_tune::distributed (C++ archives), or
+ * libstencil_tune.so.
  */
 #ifndef STENCIL_TUNE_DISTRIBUTED_H
 #define STENCIL_TUNE_DISTRIBUTED_H
@@ -42,12 +43,50 @@ typedef struct stencil_tune_cut {
 #define STENCIL_TUNE_CUT_INIT \
   { sizeof(stencil_tune_cut), {0, 0, 0}, 0, 0, 0, 0 }
 
+/** Bytes that go to a rank, or come from it. */
+typedef struct stencil_tune_transfer {
+  void* data;
+  size_t bytes;
+  int32_t peer;     /**< the other rank */
+  int32_t reserved; /**< 0 */
+} stencil_tune_transfer;
+
+/** Ranks of the program's own in place of NCCL's: MPI's, say. Its functions are called from the thread that calls those
+ * of the grid, and return 0, or another number where they failed: the group is given up then. `context` is handed to
+ * each, and outlives the grid. */
+typedef struct stencil_tune_ranks {
+  size_t struct_size; /**< set by STENCIL_TUNE_RANKS_INIT */
+  void* context;
+  /** All transfers of one exchange; none waits for another. Returns when they are done. From one rank to another, the
+   * first send meets the first receive of the call, the second the second. */
+  int32_t (*exchange)(void* context, const stencil_tune_transfer* sends, int32_t send_count,
+                      const stencil_tune_transfer* receives, int32_t receive_count);
+  /** Each rank's bytes, in host memory, to `all` of every rank, in the order of ranks. */
+  int32_t (*all_gather)(void* context, const void* mine, size_t bytes, void* all);
+  /** Ends the waiting of other ranks for this one, as MPI_Abort does; may be NULL. */
+  void (*abort)(void* context);
+  int32_t rank; /**< this one, from 0 */
+  int32_t size; /**< ranks */
+  int32_t
+      device_memory; /**< 1: exchange() takes device addresses (CUDA-aware MPI); 0: the library copies to the host */
+  int32_t reserved;  /**< 0 */
+} stencil_tune_ranks;
+
+/** Ranks begin with it. */
+#define STENCIL_TUNE_RANKS_INIT \
+  { sizeof(stencil_tune_ranks), NULL, NULL, NULL, NULL, 0, 1, 0, 0 }
+
 /** Collective. Cuts the grid, looks up and compiles this rank's kernel, and makes its fields, zero at first. `cut` may
  * be NULL. The communicator outlives the grid; after STENCIL_TUNE_LAUNCH_FAILED or STENCIL_TUNE_TIMEOUT it may have
  * been aborted, and must not be destroyed then. */
 stencil_tune_status stencil_tune_distribute(stencil_tune_library* library, struct ncclComm* communicator,
                                             const stencil_tune_request* request, const stencil_tune_cut* cut,
                                             struct CUstream_st* stream, stencil_tune_grid** grid);
+/** The same over ranks of the program's own. Halos wait for the stream, and steps for halos: overlap gains nothing, and
+ * such steps cannot be captured in a graph. */
+stencil_tune_status stencil_tune_distribute_over(stencil_tune_library* library, const stencil_tune_ranks* ranks,
+                                                 const stencil_tune_request* request, const stencil_tune_cut* cut,
+                                                 struct CUstream_st* stream, stencil_tune_grid** grid);
 void stencil_tune_grid_release(stencil_tune_grid* grid); /**< NULL is fine */
 
 /** Cells of the grid that this rank owns: low[a] <= i < high[a]; three numbers each. */
@@ -69,6 +108,24 @@ stencil_tune_status stencil_tune_grid_gather(const stencil_tune_grid* grid, int3
 /** stencil_tune_advance_at() of the whole grid; `origin` may be NULL. Asynchronous on the grid's stream. */
 stencil_tune_status stencil_tune_grid_advance(stencil_tune_grid* grid, int64_t steps, const double* coefficients,
                                               int32_t coefficient_count, const int64_t* origin, int64_t step);
+/** Exchanges the halos of fields that were written: before a stream is captured, and before a launch of the graph after
+ * such a change. Otherwise advance does it. */
+stencil_tune_status stencil_tune_grid_refresh(stencil_tune_grid* grid);
+
+/** Collective: stencil_tune_place_points() of the whole grid, whose cells are counted from its first. */
+stencil_tune_status stencil_tune_grid_place_points(stencil_tune_grid* grid, const stencil_tune_point_list* list,
+                                                   stencil_tune_points** points);
+/** stencil_tune_advance_with_points() of the whole grid: every rank passes the whole series, and room for all records,
+ * of which it writes its own share, 0 for receivers elsewhere. */
+stencil_tune_status stencil_tune_grid_advance_with_points(stencil_tune_grid* grid, const stencil_tune_points* points,
+                                                          const void* series, void* records, int64_t steps,
+                                                          const double* coefficients, int32_t coefficient_count,
+                                                          const int64_t* origin, int64_t step);
+/** Collective: the sum of all ranks' shares of records, in host memory of `root`; others pass NULL and 0. */
+stencil_tune_status stencil_tune_grid_gather_records(const stencil_tune_grid* grid, const stencil_tune_points* points,
+                                                     const void* records, int64_t steps, int32_t root, void* sums,
+                                                     size_t bytes);
+
 /** Until the stream's work is done. */
 stencil_tune_status stencil_tune_grid_wait(stencil_tune_grid* grid);
 

@@ -110,7 +110,7 @@ TEST(Trim, OnlyTheBranchThatIsTakenStays) {
 TEST(Trim, WhatFollowsAReturnGoes) {
   EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"), HasSubstr("int f() { return 1; }"));
   EXPECT_THAT(body("  for (;;) {\n    if constexpr (T::kVector == 4) return 1;\n    b();\n  }\n  return 2;\n"),
-              HasSubstr("for (;;) {\n    return 1;\n  }\n  return 2;\n"));
+              HasSubstr("for (;;) return 1;\n  return 2;\n"));
 }
 
 TEST(Trim, BranchesOfOtherStatementsKeepTheirBraces) {
@@ -182,6 +182,22 @@ TEST(Trim, HeadsOfTemplatesShareALineWithWhatTheyIntroduceWhereThereIsRoom) {
       HasSubstr("template <int kN> struct A {\n  template <int kM> int f() {\n    a();\n"));
   const std::string longer = "template <int kN>\nstruct A : " + std::string(100, 'b') + " {\n  int f();\n};\n";
   EXPECT_THAT(written(longer, source), HasSubstr("template <int kN>\nstruct A"));
+}
+
+TEST(Trim, ASingleShortStatementStandsBehindItsCondition) {
+  EXPECT_THAT(body("  if (n) {\n    a();\n  }\n  b();\n"), HasSubstr("  if (n) a();\n  b();\n"));
+  EXPECT_THAT(body("  STENCIL_UNROLL\n  for (;;) {\n    a();\n  }\n  b();\n"),
+              HasSubstr("  STENCIL_UNROLL for (;;) a();\n  b();\n"));
+  for (const std::string& whole : {
+           std::string("  if (n) {\n    a();\n  } else {\n    b();\n  }\n"),
+           std::string("  if (n) {\n    if (m) a();\n  }\n  b();\n"),
+           std::string("  if (n) {\n    a(); b();\n  }\n"),
+           std::string("  if (n) {\n    a();  // why\n  }\n"),
+           std::string("  if (n &&\n      m) {\n    a();\n  }\n"),
+           "  if (n) {\n    " + std::string(110, 'a') + "();\n  }\n",
+       }) {
+    EXPECT_THAT(body(whole), HasSubstr(whole));
+  }
 }
 
 TEST(Trim, EnumeratorsThatNothingHasEqualNothing) {

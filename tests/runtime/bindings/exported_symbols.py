@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The shared library exports the functions of its header, each under a version, and nothing else.
+"""The shared library exports the functions of its headers, each under a version, and nothing else.
 
-    exported_symbols.py LIBRARY HEADER VERSION_SCRIPT
+    exported_symbols.py LIBRARY VERSION_SCRIPT HEADER...
 """
 
 import pathlib
@@ -18,8 +18,9 @@ def exported(library):
     return dict(symbol.partition("@")[::2] for _, kind, symbol in symbols if kind != "A")
 
 
-def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.DOTALL)
+def declared(headers):
+    text = "".join(pathlib.Path(header).read_text() for header in headers)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return set(re.findall(r"\b(stencil_tune_\w+)\(", text))
 
 
@@ -32,11 +33,11 @@ def versions(script):
 
 
 def main():
-    library, header, script = sys.argv[1:]
+    library, script, *headers = sys.argv[1:]
     symbols = {name: version.lstrip("@") for name, version in exported(library).items()}
-    header_says, script_says = declared(header), versions(script)
-    problems = [f"{name}: exported, not in the header" for name in sorted(symbols.keys() - header_says)]
-    problems += [f"{name}: in the header, not exported" for name in sorted(header_says - symbols.keys())]
+    header_says, script_says = declared(headers), versions(script)
+    problems = [f"{name}: exported, not in a header" for name in sorted(symbols.keys() - header_says)]
+    problems += [f"{name}: in a header, not exported" for name in sorted(header_says - symbols.keys())]
     problems += [f"{name}: version {version}, the script says {script_says.get(name)}"
                  for name, version in sorted(symbols.items()) if version != script_says.get(name)]
     dynamic = subprocess.run(["readelf", "-d", library], check=True, text=True, stdout=subprocess.PIPE).stdout

@@ -1,5 +1,5 @@
 // Which GPUs share a session.
-#include "tuner/commands/target.hpp"
+#include "tuner/commands/options/target.hpp"
 
 #include <gtest/gtest.h>
 

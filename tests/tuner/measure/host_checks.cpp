@@ -41,6 +41,7 @@ float __double2float_ru(double value) {
 
 #define STENCIL_TUNE_TYPE 1
 #define STENCIL_TUNE_SLOTS 512
+#include "tuner/verify/device/cells.cu"
 #include "tuner/verify/device/verification.cu"
 
 namespace stencil_tune::testing {
@@ -63,6 +64,8 @@ const std::map<std::string, Check>& checks() {
       {"compare", call<check::compare, check::CompareArguments>},
       {"untouched", call<check::untouched, check::UntouchedArguments>},
       {"unchanged", call<check::unchanged, check::UnchangedArguments>},
+      {"fill_cells", call<check::fill_cells, check::FillCellsArguments>},
+      {"compare_cells", call<check::compare_cells, check::CompareCellsArguments>},
   };
   return all;
 }

@@ -157,5 +157,12 @@ TEST(OwnKernelSubject, ArrivesWholeInAnotherProcess) {
   EXPECT_THROW(received->source("BLOCK=128,ITEMS=4"), Error) << "a rule forbids it";
 }
 
+TEST(OwnKernelSubject, AKernelThatOnlyMovesDataIsRatedByItsBytes) {
+  const OwnKernelSubject subject(
+      parse_own_kernel(replaced(kSaxpy, "flops = \"2 * n\"", "flops = \"0\""), "saxpy.cu").kernel);
+  EXPECT_EQ(subject.key().unit, "GB/s");
+  EXPECT_EQ(subject.work(), subject.least_bytes());
+}
+
 }  // namespace
 }  // namespace stencil_tune

@@ -42,6 +42,13 @@ TEST_P(CheckSources, CopiesCompile) {
   EXPECT_EQ(kernel.resources.spill_bytes, 0);
 }
 
+TEST_P(CheckSources, CellsOfUsersKernelsCompile) {
+  const CompiledKernel kernel = compiler_->compile(cells_source(), GetParam());
+  for (const auto* entry : {"fill_cells", "compare_cells"}) {
+    EXPECT_TRUE(contains(kernel, std::string(".text.") + entry)) << entry;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, CheckSources, testing::Values("sm_80", "sm_90"),
                          [](const auto& arch) { return arch.param; });
 

@@ -1,0 +1,245 @@
+// `stencil-tune kernel` as a user runs it, on a GPU that is made of the CPU: with its processes, its database and the
+// kernels that ship.
+#include "tests/generator/own_kernel/definitions.hpp"
+#include "tests/tuner/commands/program_run.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include <unistd.h>
+
+namespace stencil_tune {
+namespace {
+
+using testing::kSaxpy;
+using testing::replaced;
+
+class KernelCommand : public CommandLineTest {
+ protected:
+  KernelCommand() {
+    ::setenv("STENCIL_TUNE_LOCK_DIR", folder.path().c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  }
+
+  /// The definition's path, quoted for a shell.
+  std::string write(std::string_view text, const std::string& name = "saxpy.cu") const {
+    const auto path = folder.path() / name;
+    std::ofstream(path, std::ios::trunc) << text;
+    return "'" + path.string() + "'";
+  }
+
+  nlohmann::json tuned(const std::string& arguments) const {
+    const ProgramRun result = run("kernel " + arguments + " --json -q");
+    EXPECT_EQ(result.status, 0) << arguments << "\n" << result.err;
+    return nlohmann::json::parse(result.out, nullptr, false);
+  }
+};
+
+// ---- the kernels that ship
+
+struct Shipped {
+  const char* name;
+  const char* sizes;
+};
+
+class ShippedKernels : public KernelCommand, public ::testing::WithParamInterface<Shipped> {};
+
+TEST_P(ShippedKernels, TuneThroughTheEngine) {
+  const auto& [name, sizes] = GetParam();
+  const auto json = tuned(std::string("kernels/") + name + ".cu --max-trials 2 --size " + sizes);
+  ASSERT_TRUE(json.contains("kernels")) << json;
+  EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_EQ(kernel["outcome"], "ok") << kernel;
+    EXPECT_GT(kernel["gstencils"], 0.0) << kernel;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ShippedKernels,
+                         ::testing::Values(Shipped{"convolution1d", "n=300,radius=3"},
+                                           Shipped{"convolution2d", "width=37,height=21,radius=2"},
+                                           Shipped{"histogram", "1000"}, Shipped{"matmul", "m=37,n=21,k=19"},
+                                           Shipped{"reduction", "3000"}, Shipped{"scan", "3000"},
+                                           Shipped{"transpose", "m=37,n=70"}),
+                         [](const auto& kernel) { return std::string(kernel.param.name); });
+
+// ---- one kernel's way through the verbs
+
+TEST_F(KernelCommand, TunesListsShowsWritesAndGoesOn) {
+  const std::string file = write(replaced(kSaxpy, "BLOCK = [32, 64, 128]", "BLOCK = [64, 128]"));
+  const auto json = tuned(file + " --max-trials 2");
+  EXPECT_EQ(json["kernel"], "saxpy");
+  EXPECT_EQ(json["sizes"], "n=1000");
+  EXPECT_EQ(json["unit"], "GFLOP/s");
+
+  const auto again = tuned(file);
+  EXPECT_EQ(again["notes"][0].get<std::string>().substr(0, 9), "3 trials ") << again["notes"];
+  EXPECT_NE(again["notes"][0].get<std::string>().find("2 more known from earlier runs"), std::string::npos);
+  const std::string winner = again["kernels"][0]["code"];
+  EXPECT_EQ(winner.substr(0, 9), "BLOCK=128") << "the fastest on this GPU";
+  EXPECT_EQ(tuned(file + " --size 77 --max-trials 1")["sizes"], "n=77");
+
+  const auto list = nlohmann::json::parse(run("list --json").out);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["kind"], "kernel");
+  const ProgramRun shown = run("show " + list[0]["id"].dump());
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find("saxpy"), std::string::npos);
+  EXPECT_NE(shown.out.find(list[0]["code"].get<std::string>()), std::string::npos) << shown.out;
+
+  const auto written = folder.path() / "winner.cu";
+  EXPECT_EQ(run("kernel " + file + " -o '" + written.string() + "'").status, 0);
+  EXPECT_NE(read(written).find("#define BLOCK 128\n"), std::string::npos) << read(written);
+  expect_error("kernel " + file + " --size 5 -o '" + written.string() + "'", 1, "nothing was tuned of saxpy with n=5");
+}
+
+TEST_F(KernelCommand, CtrlCKeepsWhatWasFound) {
+  const std::string file =
+      write(replaced(replaced(kSaxpy, "ITEMS = [1, 2, 4]", "ITEMS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]"),
+                     "BLOCK * ITEMS <= 256", "BLOCK * ITEMS <= 2048"));
+  const auto said = folder.path() / "said";
+  const std::string command = "exec '" STENCIL_TUNE_PROGRAM "' kernel " + file + " --db '" + database +
+                              "' >/dev/null 2>'" + said.string() + "' </dev/null";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (read(said).find(" tried") == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ::kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 130) << read(said);
+  const auto json = tuned(file + " --max-trials 1");
+  EXPECT_NE(json["notes"][0].get<std::string>().find("more known from earlier runs"), std::string::npos) << json;
+}
+
+// ---- what is wrong
+
+/// Sums of 64 cells each. FAULT says what goes wrong.
+constexpr std::string_view kFaulty = R"cu(/* stencil-tune
+kernel = "sums"
+[sizes]
+n = 1000
+[parameters]
+FAULT = [0, 1, 2, 3, 4]
+[launch]
+block = 64
+grid = "ceil_div(n, 64)"
+[[arguments]]
+name = "out"
+type = "f32*"
+length = "ceil_div(n, 64)"
+output = true
+[[arguments]]
+name = "in"
+type = "f32*"
+length = "n"
+fill = "integers"
+[[arguments]]
+name = "n"
+type = "i32"
+value = "n"
+[reference]
+kernel = "sums_naive"
+block = 1
+grid = "ceil_div(n, 64)"
+*/
+__global__ void sums(float* out, const float* in, int n) {
+  __shared__ float parts[64];
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  parts[threadIdx.x] = i < n ? in[i] : 0;
+#if FAULT == 9
+  for (volatile int forever = 1; forever != 0;) __syncthreads();
+#endif
+  for (int half = 32; half > 0; half /= 2) {
+#if FAULT != 1
+    __syncthreads();
+#endif
+    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+  }
+#if FAULT == 2
+  if (threadIdx.x == 0) out[blockIdx.x + 1] = parts[0];
+#elif FAULT == 3
+  if (threadIdx.x == 0) out[blockIdx.x + (1LL << 40)] = parts[0];
+#endif
+#if FAULT == 4
+  if (threadIdx.x == 0 && blockIdx.x % 2 == 0) out[blockIdx.x] = parts[0];
+#else
+  if (threadIdx.x == 0) out[blockIdx.x] = parts[0];
+#endif
+}
+
+__global__ void sums_naive(float* out, const float* in, int n) {
+  float sum = 0;
+  for (int i = 64 * blockIdx.x; i < n && i < 64 * (blockIdx.x + 1); ++i) sum += in[i];
+  out[blockIdx.x] = sum;
+}
+)cu";
+
+TEST_F(KernelCommand, AConfigurationThatRacesOrWritesOutsideCostsItselfAlone) {
+  const auto json = tuned(write(kFaulty));
+  ASSERT_TRUE(json.contains("kernels")) << json;
+  EXPECT_EQ(json["kernels"][0]["code"], "FAULT=0");
+  const std::string note = json["notes"][0];
+  EXPECT_EQ(note.substr(0, 9), "5 trials ") << note;
+  EXPECT_NE(note.find("3 wrong_result"), std::string::npos) << note << ": the race, the write outside, what is left";
+  EXPECT_NE(note.find("1 launch_failed"), std::string::npos) << note << ": the write far outside";
+}
+
+TEST_F(KernelCommand, AConfigurationThatHangsCostsItselfAlone) {
+  const auto json =
+      tuned(write(replaced(kFaulty, "FAULT = [0, 1, 2, 3, 4]", "FAULT = [0, 9]")) + " --budget 5 --max-trials 2");
+  EXPECT_EQ(json["kernels"][0]["code"], "FAULT=0");
+  const std::string note = json["notes"][0];
+  EXPECT_NE(note.find("1 timeout"), std::string::npos) << note;
+}
+
+TEST_F(KernelCommand, AReferenceThatWritesFarOutsideEndsWithAMessage) {
+  const std::string naive = "if (i < n) y[i] = a * x[i] + y[i];\n}";
+  expect_error("kernel " + write(replaced(kSaxpy, naive, "if (i < n) y[i + (1LL << 40)] = 0;\n}")), 1,
+               "the reference saxpy_naive");
+}
+
+TEST_F(KernelCommand, BadDefinitionsAreSaid) {
+  const std::string reference = "kernel = \"saxpy_naive\"\nblock = 128\ngrid = \"ceil_div(n, 128)\"\n";
+  struct Bad {
+    std::string text;
+    const char* message;
+  };
+  const Bad all[] = {
+      {"__global__ void saxpy() {}", "there is no definition here"},
+      {replaced(kSaxpy, "BLOCK * ITEMS <= 256", "BLOCK * ITEMS > 100000"), "at most 256 cells a block"},
+      {replaced(kSaxpy, reference, "file = \"nowhere.cu\"\n" + reference), "nowhere.cu"},
+      {replaced(kSaxpy, reference, "library = \"libnowhere.so\"\nfunction = \"saxpy\"\n"), "libnowhere.so"},
+      {replaced(kSaxpy, "length = \"n\"\ninout", "length = \"n / 0\"\ninout"), "n / 0"},
+      {replaced(kSaxpy, "block = [\"BLOCK\"]", "block = [\"BLOK\"]"), "BLOK"},
+      {replaced(kSaxpy, "inout = true\n", ""), "output"},
+  };
+  for (const auto& [text, message] : all) {
+    const ProgramRun result = run("kernel " + write(text));
+    EXPECT_NE(result.status, 0) << message;
+    EXPECT_NE(result.err.find(message), std::string::npos) << message << "\n" << result.err;
+    EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
+  }
+  expect_error("kernel '" + (folder.path() / "none.cu").string() + "'", 1, "none.cu");
+}
+
+TEST_F(KernelCommand, AReferenceThatDoesNotCompileEndsWithTheCompilersWords) {
+  const std::string file = write(replaced(kSaxpy, "const int i = (block", "const int i = undeclared + (block"));
+  const ProgramRun result = run("kernel " + file);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("the reference saxpy_naive fails: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("undeclared"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace stencil_tune
