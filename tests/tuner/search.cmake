@@ -56,7 +56,10 @@ stencil_tune_add_test(command_line_test
   SOURCES
     commands/command_line_test.cpp
     commands/on_a_terminal_test.cpp
+    commands/own_winners_test.cpp
+    commands/prediction_test.cpp
     commands/pseudo_terminal.cpp
+    commands/shipped_winners_test.cpp
     commands/site_winners_test.cpp
   LIBRARIES stencil_tune::tuner stencil_tune_db_testing)
 target_compile_definitions(command_line_test PRIVATE

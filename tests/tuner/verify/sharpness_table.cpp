@@ -11,6 +11,7 @@ int main() {
     const Sharpened result = sharpen(sharpness_cases(/*highest_order=*/16, {1, 2, 4, 8, 12, 16, 32}), boundary);
     for (const std::string& line : result.lines) std::printf("%-8s %s\n", name(boundary).data(), line.c_str());
     for (const std::string& line : result.blunt) std::printf("NOT SHARP: %s\n", line.c_str());
+    std::fflush(stdout);
     blunt += result.blunt.size();
   }
   return blunt == 0 ? 0 : 1;

@@ -1,0 +1,139 @@
+// Winners that ship: listed, shown, exported, reported, and taken out of a database that they were imported into.
+#include "db/database.hpp"
+#include "tests/tuner/commands/program_run.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace stencil_tune {
+namespace {
+
+/// The winners that ship, in a database.
+class ShippedTest : public CommandLineTest {
+ protected:
+  void SetUp() override { ASSERT_EQ(run("db import " STENCIL_TUNE_SHIPPED_WINNERS).status, 0); }
+
+  nlohmann::json listed(const std::string& options) const {
+    return nlohmann::json::parse(run("list --json " + options).out);
+  }
+};
+
+TEST_F(ShippedTest, ListIsNarrowedByStencilTypeAndGpu) {
+  const std::size_t all = listed("").size();
+  const auto stars = listed("--stencil star3d1r");
+  EXPECT_GT(stars.size(), 0u);
+  EXPECT_LT(stars.size(), all);
+  for (const auto& winner : stars) EXPECT_EQ(winner["stencil"], "star3d1r");
+  for (const auto& winner : listed("--stencil star3d1r --type f64")) EXPECT_EQ(winner["type"], "f64");
+  for (const char* gpu : {"h200", "H200", "'NVIDIA H200'", "'nvidia h200'"}) {
+    EXPECT_EQ(listed(std::string("--gpu ") + gpu).size(), all) << gpu;
+  }
+  EXPECT_EQ(listed("--gpu a100").size(), 0u);
+  EXPECT_NE(run("list --stencil star3d1").out.find("no such winner; did you mean 'star3d1r'?"), std::string::npos);
+}
+
+TEST_F(ShippedTest, ListSpeaksCsv) {
+  const std::string csv = run("list --csv --stencil star3d1r").out;
+  EXPECT_EQ(csv.rfind("id,origin,stencil,stage,type,dims,pitch,boundary,", 0), 0u) << csv;
+  EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')),
+            1 + listed("--stencil star3d1r").size());
+  EXPECT_EQ(run("list --csv --gpu a100").out.substr(0, 3), "id,");
+  EXPECT_NE(run("list --shipped --csv --stencil star3d1r").out.find("\ns"), std::string::npos);
+  expect_error("list --csv --json", 2, "exclude");
+}
+
+TEST_F(ShippedTest, AnIdIsEnoughToExport) {
+  std::map<std::string, std::string> ids;
+  for (const auto& winner : nlohmann::json::parse(run("list --shipped --json").out)) {
+    ids[winner["stencil"]] = winner["id"];
+  }
+  EXPECT_GT(ids.size(), 30u);
+  for (const auto& [stencil, id] : ids) {
+    const ProgramRun exported = run("export " + id);
+    EXPECT_EQ(exported.status, 0) << exported.err;
+    EXPECT_NE(exported.out.find("stencil '" + stencil + "'"), std::string::npos) << stencil;
+  }
+}
+
+TEST_F(ShippedTest, AWinnerIsRemovedByItsId) {
+  const std::size_t before = listed("").size();
+  const auto id = listed("--stencil star3d1r")[0]["id"].get<int>();
+  const ProgramRun removed = run("db remove " + std::to_string(id));
+  EXPECT_EQ(removed.status, 0) << removed.err;
+  EXPECT_EQ(removed.out.rfind("removed " + std::to_string(id) + ": star3d1r, ", 0), 0u) << removed.out;
+  EXPECT_NE(removed.out.find("all 1 trial of this problem"), std::string::npos) << removed.out;
+  EXPECT_EQ(listed("").size(), before - 1);
+  expect_error("db remove " + std::to_string(id), 1, "no winner");
+  expect_error("db remove all", 2, "ids of `stencil-tune list`");
+  expect_error("db remove", 2, "which winner");
+  EXPECT_EQ(run("db check").status, 0);
+}
+
+TEST_F(ShippedTest, WhatIsNotThereIsAFailureAndNoWrongUse) {
+  expect_error("show 999999", 1, "no winner");
+  for (const char* verb : {"show", "report", "export"}) {
+    expect_error(std::string(verb) + " --dims 333x77x5", 1, "no winner");
+    expect_error(std::string(verb) + " --dims 333x77x5 --db " + (folder.path() / "no.db").string(), 1, "no database");
+  }
+}
+
+TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {
+  const auto shipped = nlohmann::json::parse(run("list --shipped --json").out);
+  ASSERT_GT(shipped.size(), 50u);
+  EXPECT_EQ(shipped[0]["id"], "s1");
+  for (const auto& winner : shipped) EXPECT_EQ(winner["origin"], "shipped");
+  const ProgramRun shown = run("show s1");
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find(shipped[0]["code"].get<std::string>()), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("origin: shipped"), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find('~'), std::string::npos) << "measured: " << shown.out;
+  const auto half = nlohmann::json::parse(run("list --shipped --type f64 --json").out);
+  EXPECT_LT(half.size(), shipped.size());
+  for (const auto& winner : half) EXPECT_EQ(winner["type"], "f64");
+  expect_error("show s100000", 1, "no winner 's100000'");
+}
+
+TEST_F(CommandLineTest, WinnersAreExportedByTheIdThatListGivesThem) {
+  std::string builtin, defined, others;
+  const auto shipped = nlohmann::json::parse(run("list --shipped --json").out);
+  for (const auto& winner : shipped) {
+    const std::string stencil = winner["stencil"];
+    (stencil == "box2d1r" ? builtin : stencil == "acoustic3d_o2" ? defined : others) = winner["id"];
+  }
+  const ProgramRun exported = run("export " + builtin + " --name blur");
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  EXPECT_NE(exported.out.find("// blur: stencil 'box2d1r'"), std::string::npos) << exported.out.substr(0, 500);
+  EXPECT_NE(exported.out.find("shipped with stencil-tune"), std::string::npos);
+  expect_error("export " + defined + " --stencil star3d1r", 2, "computes something else than star3d1r");
+  const ProgramRun wave = run("export " + defined);
+  EXPECT_EQ(wave.status, 0) << wave.err;
+  EXPECT_NE(wave.out.find("cudaError_t acoustic3d_o2("), std::string::npos) << wave.out.substr(0, 500);
+  expect_error("export " + builtin + " --dims 512", 2, "not both");
+  expect_error("export " + builtin + " --code direct.bx32", 2, "which has its own");
+  expect_error("export s100000", 1, "no winner 's100000'");
+  EXPECT_NE(run("report " + builtin).out.find("<html"), std::string::npos);
+  EXPECT_EQ(run("report " + defined).out, run("report " + defined + " --stencil corpus/acoustic3d_o2.toml").out);
+  expect_error("report " + builtin + " --dims 512", 2, "not both");
+  expect_error("report s100000", 1, "no winner 's100000'");
+}
+
+TEST_F(CommandLineTest, AnEmptyListNamesTheWinnersThatShip) {
+  { Database made = Database::open(database); }
+  EXPECT_NE(run("list").out.find("winners ship: stencil-tune list --shipped"), std::string::npos);
+  EXPECT_NE(run("list --gpu 'NVIDIA H200'").out.find("winners like these ship"), std::string::npos);
+  EXPECT_EQ(run("list --gpu 'another'").out.find("ship"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, AnExportSaysWhereItsWinnerComesFrom) {
+  { Database made = Database::open(database); }
+  const std::string source = run("export --dims 512").out;
+  EXPECT_NE(source.find("(driver 13.0); shipped with stencil-tune\n"), std::string::npos) << source.substr(0, 400);
+  EXPECT_NE(source.find("weighs in[x-1];"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stencil_tune
