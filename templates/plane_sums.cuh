@@ -58,22 +58,13 @@ struct LateCellsOf<S, T, true> {
 template <class S, class T>
 struct PlaneSums {
   using Value = typename S::Value;
-  using Reads = typename T::Reads;  ///< of one plane, as if all taps that add to any output in reach lay in it
+  using Reads = typename T::Reads;  ///< of one plane, whatever z: as if all taps of the outputs in reach lay in it
   using Row = Value[S::kOutputs][T::kRegisterX];
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
 
-  /// A source of cells that has one plane and reads it for every dz. R: what is read of it.
-  template <class R>
-  struct PlaneOf {
-    using Reads = R;
-    Window<S, T, R> window;
-    STENCIL_DEVICE Value cell(int f, int x, int y, int) const {
-      return window.cells[R::row(f, 0, y + S::kLowY).at + x];
-    }
-  };
-  using Plane = PlaneOf<Reads>;
+  using Plane = Window<S, T, Reads>;
 
   Value pending[kPeriod][T::kRegisterY][T::kRegisterX][S::kSums];
 
@@ -83,7 +74,7 @@ struct PlaneSums {
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
-    WindowLoader<S, T, Reads>::load(rows, plane.window);
+    WindowLoader<S, T, Reads>::load(rows, plane);
     add(plane, coefficients);
   }
   STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {

@@ -35,22 +35,4 @@ struct RowUse {
 
 STENCIL_DEVICE constexpr bool is_used(const RowUse& use) { return use.left + use.body + use.right > 0; }
 
-/// While a thread walks along z, a plane first enters its reach at the highest plane offset and leaves at the lowest.
-/// Part of a row is loaded once, when the highest plane that reads it comes up, and kept until the lowest has been used.
-struct Lifetime {
-  int newest = -1;  ///< plane p at which it is loaded; -1: never
-  int oldest = 0;   ///< last plane p at which it is read
-
-  STENCIL_DEVICE constexpr bool kept_at(int p) const { return oldest <= p && p < newest; }
-};
-
-/// One row of the walking thread's window: how much of it is kept, and from which plane to which.
-struct RowLife {
-  Lifetime body;
-  Lifetime left;
-  Lifetime right;
-  int left_cells = 0;
-  int right_cells = 0;
-};
-
 }  // namespace stencil_tune

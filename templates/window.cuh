@@ -8,8 +8,9 @@
 namespace stencil_tune {
 
 /// Registers for every cell that the thread's tile reads. Indices are constants once loops are unrolled.
-template <class S, class T, class Reads>
+template <class S, class T, class R>
 struct Window {
+  using Reads = R;
   typename S::Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
 
   /// The thread's own cells of a row; halo cells lie before and after them.

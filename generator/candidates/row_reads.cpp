@@ -43,7 +43,6 @@ struct Lifetime {
     if (newest < 0) newest = p;
     oldest = p;
   }
-  std::string text() const { return newest < 0 ? "{}" : fmt::format("{{{}, {}}}", newest, oldest); }
 };
 
 /// Entries of an array, as many on a line as fit. Those of a row of the table stay together where a line has room.
@@ -132,14 +131,15 @@ class RowTable {
         R"(  // Of each row that a thread reads: cells left of its own, its own, right of them; where its own stand in its window.
   struct {} {{
     static constexpr int kPlanes = {}, kRows = {}, kCells = {};
-    STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int p, int r) {{
+    STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int{}, int r) {{
       constexpr stencil_tune::RowUse kUse[{}] = {{
 {}      }};
-      return kUse[(f * kPlanes + p) * kRows + r];
+      return kUse[{} * kRows + r];
     }}
 {}  }};
 )",
-        name, planes_, rows_, cells, entries.size(), lines_of(entries, static_cast<std::size_t>(rows_)), more);
+        name, planes_, rows_, cells, planes_ > 1 ? " p" : "", entries.size(),
+        lines_of(entries, static_cast<std::size_t>(rows_)), planes_ > 1 ? "(f * kPlanes + p)" : "f", more);
   }
 
  private:
@@ -183,7 +183,16 @@ void keep_between(RowTable& table, int planes, int ahead, int f, int r) {
   }
 }
 
-std::string life_text(RowTable& table, int planes, int f, int r) {
+/// Part of a row, while a thread walks: loaded at the newest plane that reads it, kept down to the oldest.
+struct KeptPart {
+  int f, r;
+  Lifetime life;
+  int first;         ///< cell, seen from the thread's first own one
+  int cells;         ///< that are kept
+  std::string load;  ///< cells on the left, own ones or not, cells on the right
+};
+
+std::vector<KeptPart> kept_parts(RowTable& table, int planes, int own_cells, int f, int r) {
   Lifetime body, left, right;
   int left_cells = 0, right_cells = 0;
   for (int p = planes - 1; p >= 0; --p) {
@@ -194,7 +203,51 @@ std::string life_text(RowTable& table, int planes, int f, int r) {
     left_cells = std::max(left_cells, use.left);
     right_cells = std::max(right_cells, use.right);
   }
-  return fmt::format("{{{}, {}, {}, {}, {}}}", body.text(), left.text(), right.text(), left_cells, right_cells);
+  std::vector<KeptPart> parts{{f, r, body, 0, own_cells, "0, true, 0"},
+                              {f, r, left, -left_cells, left_cells, fmt::format("{}, false, 0", left_cells)},
+                              {f, r, right, own_cells, right_cells, fmt::format("0, false, {}", right_cells)}};
+  std::erase_if(parts, [](const KeptPart& part) { return part.life.newest < 0; });
+  return parts;
+}
+
+/// Statements of a function's body, as many on a line as fit.
+std::string statement_lines(const std::vector<std::string>& statements) {
+  constexpr std::size_t kWidth = 120;
+  std::string text, line;
+  for (const std::string& each : statements) {
+    if (!line.empty() && line.size() + 1 + each.size() > kWidth) text += std::exchange(line, {}) + "\n";
+    line += (line.empty() ? "      " : " ") + each;
+  }
+  return line.empty() ? text : text + line + "\n";
+}
+
+/// What a thread does with the rows of its window while it walks.
+std::string walk_text(const std::vector<KeptPart>& parts) {
+  std::vector<std::string> fill, advance, shift;
+  for (const KeptPart& part : parts) {
+    const auto& [newest, oldest] = part.life;
+    advance.push_back(fmt::format("row.template load<{}>({}, {}, {});", part.load, part.f, newest, part.r));
+    if (newest == oldest) continue;
+    fill.push_back(fmt::format("if constexpr ({} <= kP && kP < {}) row.template load<{}>({}, kP, {});", oldest, newest,
+                               part.load, part.f, part.r));
+    shift.push_back(fmt::format("window.template shift_down<{}, {}, {}, {}, {}, {}>();", part.f, part.r, part.first,
+                                part.cells, oldest, newest));
+  }
+  return fmt::format(
+      R"(    // Before the first step, of plane kP: what earlier steps would have loaded.
+    template <int kP, class Row>
+    STENCIL_DEVICE static void fill([[maybe_unused]] const Row& row) {{
+{}    }}
+    // What comes into reach.
+    template <class Row>
+    STENCIL_DEVICE static void advance(const Row& row) {{
+{}    }}
+    // One plane down.
+    template <class Window>
+    STENCIL_DEVICE static void shift([[maybe_unused]] Window& window) {{
+{}    }}
+)",
+      statement_lines(fill), statement_lines(advance), statement_lines(shift));
 }
 
 }  // namespace
@@ -216,26 +269,16 @@ std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile) {
 std::string walk_reads(const Candidate& candidate, const ThreadTile& tile, int ahead, bool own_rows) {
   RowTable table = rows_of_tile(candidate, tile, ahead);
   const int planes = 1 + table.axes().reach_width(2) + ahead;
-  std::vector<std::string> lives;
+  std::vector<KeptPart> parts;
   for (int f = 0; f < table.inputs(); ++f) {
     for (int r = 0; r < table.rows(); ++r) {
       keep_between(table, planes, ahead, f, r);
       const bool own = r + table.axes().reach[1].low >= 0 && r + table.axes().reach[1].low < tile.y;
       for (int p = 0; own_rows && own && p < planes; ++p) table.use(f, p, r).body = true;
-      lives.push_back(life_text(table, planes, f, r));
+      for (KeptPart& part : kept_parts(table, planes, tile.x, f, r)) parts.push_back(std::move(part));
     }
   }
-  return table.text(
-      "Reads",
-      fmt::format(
-          R"(    // Of each part of a row: the planes at which it is loaded and read last; cells on the left and the right.
-    STENCIL_DEVICE static constexpr stencil_tune::RowLife life(int row) {{
-      constexpr stencil_tune::RowLife kLives[{}] = {{
-{}      }};
-      return kLives[row];
-    }}
-)",
-          lives.size(), lines_of(lives, static_cast<std::size_t>(table.rows()))));
+  return table.text("Reads", own_rows ? std::string() : walk_text(parts));
 }
 
 std::string plane_reads(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first,

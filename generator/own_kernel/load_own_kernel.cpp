@@ -3,6 +3,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "generator/definition/text.hpp"
+#include "generator/own_kernel/captured_launch.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -12,7 +13,9 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 namespace stencil_tune {
@@ -93,9 +96,36 @@ class Includes {
   std::set<fs::path> seen_;
 };
 
+/// The first line.
+std::string read_line(const fs::path& path) {
+  const std::string text = read_file(path, kDefinitionLimits.bytes);
+  return text.substr(0, text.find('\n'));
+}
+
+OwnKernel load_captured_launch(const fs::path& folder) {
+  std::error_code ignored;
+  const auto has = [&](const char* file) { return fs::is_regular_file(folder / file, ignored); };
+  const char* const definition = has(captured::kDefinitions[0]) ? captured::kDefinitions[0] : captured::kDefinitions[1];
+  const std::string text = read_file(folder / definition, kOwnKernelLimits.source_bytes);
+  OwnKernel kernel = parse_own_kernel(text, definition).kernel;
+  kernel.source = read_file(folder / captured::kSource, kOwnKernelLimits.source_bytes);
+  if (has(captured::kReference)) {
+    kernel.reference_source = read_file(folder / captured::kReference, kOwnKernelLimits.source_bytes);
+  }
+  if (has(captured::kLibrary)) kernel.reference.library = read_line(folder / captured::kLibrary);
+  std::istringstream sizes(read_line(folder / captured::kSizes));
+  set_sizes(kernel, std::vector<std::string>(std::istream_iterator<std::string>(sizes), {}));
+  for (KernelArgument& argument : kernel.arguments) {
+    const fs::path file = folder / captured::argument_file(argument.name);
+    if (fs::is_regular_file(file, ignored)) argument.captured = fs::absolute(file).string();
+  }
+  return kernel;
+}
+
 }  // namespace
 
 OwnKernel load_own_kernel(const std::string& path) {
+  if (std::error_code ignored; fs::is_directory(path, ignored)) return load_captured_launch(path);
   const bool is_document = path.ends_with(".toml");
   const std::string text = read_file(path, is_document ? kDefinitionLimits.bytes : kOwnKernelLimits.source_bytes);
   auto [kernel, source_file] = parse_own_kernel(text, path);

@@ -53,6 +53,9 @@ struct KernelArgument {
   std::optional<double> number{};
   WholeExpression value{};
 
+  /// A file with the cells, or the value, that an application's launch was given: in place of fill and value.
+  std::string captured{};
+
   bool is_compared() const noexcept { return is_array && role != Role::input; }
 };
 
@@ -127,8 +130,8 @@ struct OwnKernelText {
 };
 OwnKernelText parse_own_kernel(std::string_view text, std::string_view file);
 
-/// From a file: a source, or a document (.toml), with the files that it names and the sources' own includes. Throws
-/// Error(file_io) too.
+/// From a file: a source, or a document (.toml), with the files that it names and the sources' own includes; or from a
+/// folder that captured a launch (captured_launch.hpp). Throws Error(file_io) too.
 OwnKernel load_own_kernel(const std::string& path);
 
 /// With other sizes: "n=4096", or "4096" where there is one size. Throws Error: unknown_name, invalid_argument.

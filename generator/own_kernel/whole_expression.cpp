@@ -147,6 +147,60 @@ std::vector<std::string> WholeExpression::names() const {
   return {names.begin(), names.end()};
 }
 
+std::string WholeExpression::c_text() const {
+  std::vector<std::string> texts;
+  const auto text = [&](int node) { return node < 0 ? std::string() : texts[static_cast<std::size_t>(node)]; };
+  for (const Node& node : nodes_) {
+    if (node.operation == Operation::number) {
+      texts.push_back(std::to_string(node.value));
+    } else if (node.operation == Operation::name) {
+      texts.push_back(node.name);
+    } else {
+      texts.push_back(c_text(node.operation, text(node.a), text(node.b), text(node.c)));
+    }
+  }
+  return texts.back();
+}
+
+std::string WholeExpression::c_text(Operation operation, const std::string& a, const std::string& b,
+                                    const std::string& c) {
+  const auto between = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
+  switch (operation) {
+    case Operation::negate:
+      return fmt::format("(-{})", a);
+    case Operation::invert:
+      return fmt::format("(!{})", a);
+    case Operation::add:
+      return between("+");
+    case Operation::subtract:
+      return between("-");
+    case Operation::multiply:
+      return between("*");
+    case Operation::divide:
+      return between("/");
+    case Operation::remainder:
+      return between("%");
+    case Operation::less:
+      return between("<");
+    case Operation::less_equal:
+      return between("<=");
+    case Operation::equal:
+      return between("==");
+    case Operation::both:
+      return between("&&");
+    case Operation::either:
+      return between("||");
+    case Operation::minimum:
+      return fmt::format("whole_numbers::minimum({}, {})", a, b);
+    case Operation::maximum:
+      return fmt::format("whole_numbers::maximum({}, {})", a, b);
+    case Operation::ceil_div:
+      return fmt::format("whole_numbers::ceil_div({}, {})", a, b);
+    default:
+      return fmt::format("({} ? {} : {})", a, b, c);
+  }
+}
+
 std::int64_t WholeExpression::evaluate(const WholeValues& values) const {
   std::vector<Result> results;
   const auto result = [&](int node) { return node < 0 ? Result{} : results[static_cast<std::size_t>(node)]; };

@@ -30,6 +30,9 @@ class WholeExpression {
   /// As it was written.
   const std::string& text() const noexcept { return text_; }
 
+  /// As C++ over `long long`, with names as they are, and min, max and ceil_div in the namespace whole_numbers.
+  std::string c_text() const;
+
   /// The names that stand in it, each once.
   std::vector<std::string> names() const;
 
@@ -73,6 +76,7 @@ class WholeExpression {
     const char* error = nullptr;  ///< why there is no value
   };
 
+  static std::string c_text(Operation operation, const std::string& a, const std::string& b, const std::string& c);
   static Result carry_out(Operation operation, Result a, Result b, Result c);
   static Result arithmetic(Operation operation, std::int64_t a, std::int64_t b);
 

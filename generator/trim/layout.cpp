@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 namespace stencil_tune {
@@ -36,7 +37,7 @@ class Joiner {
  public:
   void add(std::string_view line) {
     lines_.emplace_back(line);
-    while (join_loop() || join_statement()) {
+    while (join_loop() || join_statement() || join_branches()) {
     }
   }
 
@@ -59,7 +60,7 @@ class Joiner {
     return true;
   }
 
-  /// `if (...) {`, a statement, `}`. What follows an `else` has it on the line of its brace.
+  /// `if (...) {`, a statement, `}`.
   bool join_statement() {
     if (lines_.size() < 3 || without_indent(lines_.back()) != "}") return false;
     std::string& head = lines_.end()[-3];
@@ -67,6 +68,21 @@ class Joiner {
     if (!opens_a_block(head) || !is_simple(statement) || head.size() - 1 + statement.size() > kWidth) return false;
     head.replace(head.size() - 1, 1, statement);
     lines_.resize(lines_.size() - 2);
+    return true;
+  }
+
+  /// `if (...) {`, a statement, `} else {`, a statement, `}`.
+  bool join_branches() {
+    if (lines_.size() < 5 || without_indent(lines_.back()) != "}") return false;
+    std::string& head = lines_.end()[-5];
+    const std::string_view statement = without_indent(lines_.end()[-4]), other = without_indent(lines_.end()[-2]);
+    const bool branches = opens_a_block(head) && without_indent(head).starts_with("if ") &&
+                          without_indent(lines_.end()[-3]) == "} else {" && is_simple(statement) && is_simple(other);
+    if (!branches || head.size() - 1 + statement.size() > kWidth) return false;
+    std::string otherwise = head.substr(0, head.find_first_not_of(' ')) + "else " + std::string(other);
+    head.replace(head.size() - 1, 1, statement);
+    lines_.end()[-4] = std::move(otherwise);
+    lines_.resize(lines_.size() - 3);
     return true;
   }
 

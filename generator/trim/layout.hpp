@@ -6,8 +6,8 @@
 
 namespace stencil_tune {
 
-/// Loops stand behind their STENCIL_UNROLL, and a single short statement behind its `if`, `for` or `while`, without
-/// braces, where a line has room. Nothing else changes.
+/// Loops stand behind their STENCIL_UNROLL, and a single short statement behind its `if`, `for` or `while` and both
+/// behind `if` and `else`, without braces, where a line has room. Nothing else changes.
 std::string with_short_lines_joined(std::string_view text);
 
 }  // namespace stencil_tune

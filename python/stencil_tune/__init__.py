@@ -16,6 +16,7 @@ from ._arguments import Evidence
 from ._errors import ArgumentError, DefinitionError, Error
 from ._kernel import Kernel
 from ._lookup import lookup
+from ._own_kernel import OwnArgument, OwnKernel, kernel
 from ._points import Points
 from ._stencil import Stencil, stencil
 from ._tune import TuningReport, tune
@@ -23,6 +24,6 @@ from ._version import version
 
 __version__ = version()
 __all__ = [
-    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "Points", "Stencil", "TuningReport", "lookup",
-    "stencil", "tune",
+    "ArgumentError", "DefinitionError", "Error", "Evidence", "Kernel", "OwnArgument", "OwnKernel", "Points", "Stencil",
+    "TuningReport", "kernel", "lookup", "stencil", "tune",
 ]

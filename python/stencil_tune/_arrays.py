@@ -20,7 +20,7 @@ class Layout(NamedTuple):
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in cells
-    dtype: str  # "f64", "f32", "f16", "bf16"
+    dtype: str  # "f64", "f32", "f16", "bf16"; of whole numbers "i32", "u32", "i64", "u64", "u8"
     device: int | None  # ordinal of the GPU; HOST; None where the array does not say
     stream: int | None = None  # on which its cells are ready, where it says
     writable: bool = True
@@ -30,7 +30,13 @@ _DTYPES = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "double": "f64", "float": "f32",
     "half": "f16", "f64": "f64", "f32": "f32", "f16": "f16", "bf16": "bf16", "<f8": "f64", "<f4": "f32", "<f2": "f16",
 }
-BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2}
+_FLOATING = frozenset(_DTYPES.values())
+# Of whole numbers, which only kernels of the user's own work on.
+_WHOLE_DTYPES = {
+    "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "uint8": "u8",
+    "<i4": "i32", "<u4": "u32", "<i8": "i64", "<u8": "u64", "|u1": "u8",
+}
+BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "u8": 1}
 
 
 def dtype_name(dtype: Any) -> str:
@@ -40,6 +46,12 @@ def dtype_name(dtype: Any) -> str:
     if found is None:
         raise ArgumentError(f"cells of type {text}: kernels work on f64, f32, f16 and bf16", "unknown_name")
     return found
+
+
+def _cell_name(dtype: Any) -> str:
+    """The same of cells, which may be whole numbers."""
+    text = getattr(dtype, "__name__", None) or str(getattr(dtype, "name", dtype))
+    return _WHOLE_DTYPES.get(text.rsplit(".", 1)[-1]) or dtype_name(dtype)
 
 
 def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -55,7 +67,7 @@ _torch_dtypes: dict[Any, str] = {}
 def _read_torch(tensor, _stream) -> Layout:
     dtype = _torch_dtypes.get(tensor.dtype)
     if dtype is None:
-        dtype = _torch_dtypes[tensor.dtype] = dtype_name(tensor.dtype)
+        dtype = _torch_dtypes[tensor.dtype] = _cell_name(tensor.dtype)
     if not tensor.is_cuda and tensor.device.type != "cpu":
         raise ArgumentError(f"a tensor on {tensor.device}: kernels run on CUDA devices")
     if tensor.requires_grad:
@@ -70,7 +82,7 @@ def _read_torch(tensor, _stream) -> Layout:
 def _read_cupy(array, _stream) -> Layout:
     size = array.itemsize
     return Layout(array.data.ptr, array.shape, tuple(stride // size for stride in array.strides),
-                  dtype_name(array.dtype), array.data.device_id)
+                  _cell_name(array.dtype), array.data.device_id)
 
 
 def _read_cuda_array_interface(array, _stream) -> Layout:
@@ -78,10 +90,10 @@ def _read_cuda_array_interface(array, _stream) -> Layout:
     typestr, shape = said["typestr"], tuple(said["shape"])
     if said.get("mask") is not None:
         raise ArgumentError("an array with a mask: kernels update all cells")
-    if typestr not in _DTYPES:
+    dtype = _DTYPES.get(typestr) or _WHOLE_DTYPES.get(typestr)
+    if dtype is None:
         raise ArgumentError(f"cells of type {typestr}: kernels work on f64, f32 and f16, and on bf16 through DLPack",
                             "unknown_name")
-    dtype = _DTYPES[typestr]
     strides = said.get("strides")
     cells = dense_strides(shape) if strides is None else tuple(stride // BYTES[dtype] for stride in strides)
     address, read_only = said["data"]
@@ -100,7 +112,8 @@ class _DLManagedTensorVersioned(c.Structure):
 
 
 _DL_CPU, _DL_CUDA, _DL_CUDA_HOST, _DL_CUDA_MANAGED = 1, 2, 3, 13
-_DL_DTYPES = {(2, 64): "f64", (2, 32): "f32", (2, 16): "f16", (4, 16): "bf16"}
+_DL_DTYPES = {(2, 64): "f64", (2, 32): "f32", (2, 16): "f16", (4, 16): "bf16", (0, 32): "i32", (1, 32): "u32",
+              (0, 64): "i64", (1, 64): "u64", (1, 8): "u8"}
 _DL_READ_ONLY = 1
 
 capsule_pointer = c.pythonapi.PyCapsule_GetPointer
@@ -126,7 +139,7 @@ def _dl_tensor(capsule) -> tuple[_DLTensor, bool]:
 def _read_dlpack(array, stream) -> Layout:
     kind, device = array.__dlpack_device__()
     if kind == _DL_CPU:
-        return Layout(0, tuple(array.shape), (), dtype_name(array.dtype), HOST)
+        return Layout(0, tuple(array.shape), (), _cell_name(array.dtype), HOST)
     if kind not in (_DL_CUDA, _DL_CUDA_MANAGED, _DL_CUDA_HOST):
         raise ArgumentError(f"an array on DLPack's device type {int(kind)}: kernels run on CUDA devices")
     # 1 stands for the legacy default stream. The producer lets that stream wait where its own is another: no host does.
@@ -147,7 +160,7 @@ def _read_jax(array, stream) -> Layout:
 
 def _read_host(array, _stream) -> Layout:
     said = array.__array_interface__
-    dtype = dtype_name(array.dtype)
+    dtype = _cell_name(array.dtype)
     strides = said.get("strides")
     shape = tuple(said["shape"])
     cells = dense_strides(shape) if strides is None else tuple(stride // BYTES[dtype] for stride in strides)
@@ -190,6 +203,14 @@ def read(array: Any, stream: int | None = None) -> Layout:
 
     Raises ArgumentError for what is no array or has cells of another type.
     """
+    layout = read_any(array, stream)
+    if layout.dtype not in _FLOATING:
+        raise ArgumentError(f"cells of type {layout.dtype}: kernels work on f64, f32, f16 and bf16", "unknown_name")
+    return layout
+
+
+def read_any(array: Any, stream: int | None = None) -> Layout:
+    """The same of arrays whose cells may be whole numbers."""
     return _reader_of(array)(array, stream)
 
 

@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, Callable, IO, Mapping, Sequence
 
 from . import _arrays, _library, _program
-from ._errors import Error
+from ._errors import ArgumentError, Error
 from ._report import TuningReport
 from ._request import Grid, grid_and_layout, said_rank
 from ._stencil import _DEFINE, _LOAD, Stencil, as_stencil
@@ -39,7 +39,7 @@ def tune(stencil: Stencil | str | os.PathLike, dims: int | Sequence[int] | None 
         effort: "quick" (15 s), "standard" or "exhaustive" (every legal candidate, no time limit), in place of a budget.
         max_trials: new trials at most.
         candidates: codes; these alone are tried.
-        device: ordinal or UUID of the GPU.
+        device: ordinal or UUID of the GPU; several of one model share the trials: "0,1".
         predict_for: a GPU that is not here, such as "h200": nothing is timed.
         objective: what wins: "time" (of a run the rate under continuous load), "burst" (the rate after a rest) or
             "energy" (the least energy of an update).
@@ -123,7 +123,11 @@ def _run(command: list[str], watch: Callable[[dict], None]) -> TuningReport:
         output.seek(0)
         text = output.read().decode(errors="replace")
     if child.returncode in (0, _INTERRUPTED) and text.strip():
-        return TuningReport(json.loads(text), history, interrupted=interrupted or child.returncode == _INTERRUPTED)
+        data = json.loads(text)
+        if isinstance(data, list):
+            raise ArgumentError("these GPUs are of several models, and a report is of one: what was found is in the "
+                                "database; name GPUs of one model")
+        return TuningReport(data, history, interrupted=interrupted or child.returncode == _INTERRUPTED)
     if interrupted:
         raise KeyboardInterrupt
     raise Error(f"stencil-tune could not tune (exit status {child.returncode}): " +

@@ -237,6 +237,25 @@ def advance(stencil: Stencil, *fields: torch.Tensor, steps: int, boundary: str |
     return _advanced(stencil, fields, steps, boundary, coefficients)
 
 
+def _is_watched(fields: Sequence[torch.Tensor]) -> bool:
+    """Whether PyTorch must see an operator: under torch.compile, tracing, transforms as vmap, forward gradients and modes.
+    Else the call goes straight to the kernel, since an operator's dispatch takes longer than a launch."""
+    for field in fields:
+        if type(field) is not torch.Tensor:
+            return True
+    return bool(torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or
+                torch._C._functorch.peek_interpreter_stack() is not None or torch._C._get_tracing_state() is not None or
+                torch.autograd.forward_ad._current_level >= 0)
+
+
+# Names that PyTorch does not promise: where one is missing, every call is an operator.
+try:
+    _is_watched([])
+except AttributeError:
+    def _is_watched(fields: Sequence[torch.Tensor]) -> bool:
+        return True
+
+
 _run_one = torch.ops.stencil_tune.run_one.default
 _run = torch.ops.stencil_tune.run.default
 _with_gradients = torch.ops.stencil_tune.advance.default
@@ -252,6 +271,8 @@ def _advanced(stencil: Stencil, fields: tuple[torch.Tensor, ...], steps: int, bo
     text = boundary if isinstance(boundary, str) else boundary_text(boundary)
     if torch.is_grad_enabled() and _requires_grad(fields, values):
         after = _with_gradients(fields, values, name, text, steps)
+    elif not torch.compiler.is_compiling() and not _is_watched(fields):
+        after = _advance(fields, values, name, text, steps)
     elif len(fields) == 1 and len(stencil._state) == 1:
         return _run_one(fields[0], values, name, text, steps)
     else:

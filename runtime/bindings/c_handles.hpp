@@ -50,6 +50,13 @@ struct stencil_tune_kernel {
   std::atomic<std::uint64_t> prepared_in = 0;  ///< the context that a call on any thread was last prepared in
 };
 
+struct stencil_tune_own_kernel {
+  stencil_tune::TunedKernel kernel;
+  std::string evidence;
+  std::vector<std::string> types;            ///< of the arguments: "f32*", "i32"
+  std::atomic<CUctx_st*> primary = nullptr;  ///< context of the kernel's GPU, once a call needed it
+};
+
 struct stencil_tune_points {
   stencil_tune::Points points;
   std::string notes;  ///< a line each

@@ -1,35 +1,21 @@
 // The C interface on any thread: the kernel's GPU is made current for a call, and the kernel prepared there.
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
-#include "runtime/cuda/driver.hpp"
+#include "runtime/bindings/on_gpu.hpp"
 #include "runtime/library/kernel_state.hpp"
 
 namespace stencil_tune {
 
 namespace {
 
-/// While it lives, a context on the kernel's GPU is current: the one that is, or the GPU's primary one.
+/// While it lives, a context on the kernel's GPU is current.
 class OnDevice {
  public:
   explicit OnDevice(stencil_tune_kernel& kernel) : kernel_(kernel), state_(kernel.kernel.state()) {
     if (state_.driver == nullptr) return;  // the call says so
     // Where the kernel was prepared a context is on its GPU, and stays there.
     is_prepared_ = is_prepared_in(state_.driver->current_context_id());
-    if (is_prepared_) return;
-    before_ = state_.driver->current_context();
-    if (before_ != nullptr && state_.driver->current_device() == state_.device) return;
-    state_.driver->set_current_context(primary_context());
-    changed_ = true;
-  }
-  OnDevice(const OnDevice&) = delete;
-  OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() {
-    if (!changed_) return;
-    try {
-      state_.driver->set_current_context(before_);
-    } catch (const Error&) {
-      // The context that was current before is gone: whoever needs one has to make it.
-    }
+    if (!is_prepared_) gpu_.emplace(*state_.driver, state_.device, kernel.primary);
   }
 
   /// Says so where no GPU can run the kernel.
@@ -50,17 +36,9 @@ class OnDevice {
  private:
   bool is_prepared_in(std::uint64_t context) const { return context != 0 && kernel_.prepared_in == context; }
 
-  /// Kept until the process ends, as the CUDA runtime does.
-  CUctx_st* primary_context() const {
-    CUctx_st* context = kernel_.primary;
-    if (context == nullptr) kernel_.primary = context = state_.driver->retain_primary_context(state_.device);
-    return context;
-  }
-
   stencil_tune_kernel& kernel_;
   const Kernel::State& state_;
-  CUctx_st* before_ = nullptr;
-  bool changed_ = false;
+  std::optional<OnGpu> gpu_;
   bool is_prepared_ = false;
 };
 

@@ -13,6 +13,8 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace stencil_tune {
@@ -84,6 +86,17 @@ void require_well_formed(std::string_view arch) {
   }
 }
 
+/// For kernels of the user's own that include <cuda_fp16.h> and its like: the headers of the first toolkit that is
+/// here. They are those of NVRTC's version, as a rule, so that binaries are kept by that version alone.
+void add_toolkit_headers(std::vector<std::string>& options) {
+  std::error_code ignored;
+  for (const std::filesystem::path& toolkit : NvrtcSearch::from_environment().toolkits) {
+    if (!std::filesystem::is_regular_file(toolkit / "include/cuda_fp16.h", ignored)) continue;
+    options.push_back("--include-path=" + (toolkit / "include").string());
+    return;
+  }
+}
+
 class NvrtcCompiler final : public Compiler {
  public:
   NvrtcCompiler(NvrtcApi api, std::span<const TemplateFile> headers) : api_(std::move(api)) {
@@ -101,6 +114,7 @@ class NvrtcCompiler final : public Compiler {
     require_well_formed(arch);
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> options = nvrtc_options(arch);
+    if (source.is_own) add_toolkit_headers(options);
     // What is compiled here is what an export of the kernel holds.
     const KernelSource written =
         source.is_own ? source : KernelSource{.text = write_out(source.text, headers_), .entry = source.entry};

@@ -44,9 +44,9 @@ class Winners {
   }
 
   std::vector<WinnerRecord> find_kernels(const std::string& name) {
-    if (!database_) return {};
-    auto winners =
-        WinnerStore(*database_).list({.kind = SubjectKind::kernel, .predicted = false, .count_trials = false});
+    const WinnerQuery query{.kind = SubjectKind::kernel, .predicted = false, .count_trials = false};
+    auto own = database_ ? WinnerStore(*database_).list(query) : std::vector<WinnerRecord>();
+    auto winners = layered(std::move(own), site_winners(site(), query));
     std::erase_if(winners, [&](const WinnerRecord& winner) { return winner.trial.problem.stencil_name != name; });
     return winners;
   }

@@ -1,5 +1,6 @@
 // Library::kernel: kernels of the user's own.
 #include "generator/suggest.hpp"
+#include "runtime/library/capture.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "runtime/library/lookup/own_kernel_choice.hpp"
 #include "stencil_tune/error.hpp"
@@ -54,6 +55,9 @@ TunedKernel Library::kernel(const std::string& definition, const std::vector<Ker
   std::vector<std::string> settings;
   for (const KernelSize& size : sizes) settings.push_back(fmt::format("{}={}", size.name, size.value));
   set_sizes(kernel, settings);
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (argument.is_array) cells_of(kernel, argument);  // throws where there are none
+  }
   return TunedKernel(impl_->make_tuned(std::move(kernel), device));
 }
 
@@ -67,8 +71,9 @@ std::shared_ptr<TunedKernel::State> Library::Impl::make_tuned(OwnKernel kernel, 
   KernelSource source = own_source(kernel, choice.values);
   const LaunchGeometry geometry = launch_of(kernel, choice.values);
   auto loaded = share_loaded(source, facts);
-  return std::make_shared<TunedKernel::State>(TunedKernel::State{
-      driver(), std::move(kernel), std::move(choice.evidence), std::move(source), geometry, std::move(loaded)});
+  return std::shared_ptr<TunedKernel::State>(new TunedKernel::State{driver(), request.device, std::move(kernel),
+                                                                    std::move(choice.evidence), std::move(source),
+                                                                    geometry, std::move(loaded), capture_folder()});
 }
 
 }  // namespace stencil_tune

@@ -1,5 +1,6 @@
 #include "stencil_tune/tuned_kernel.hpp"
 
+#include "runtime/library/capture.hpp"
 #include "runtime/library/tuned_kernel_state.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -67,6 +68,9 @@ void TunedKernel::launch_values(CUstream_st* stream, Span<const LaunchValue> val
   if (module == nullptr) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} was not prepared in the current context: call prepare() first", kernel.name));
+  }
+  if (!state_->capture_folder.empty() && !state_->was_captured.exchange(true)) {
+    capture_launch(state_->driver, kernel, values, stream, state_->capture_folder);
   }
   module->launch_packed(state_->geometry, std::span(packed).first(end), stream);
 }

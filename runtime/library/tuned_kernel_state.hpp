@@ -5,18 +5,23 @@
 #include "runtime/library/launch/loaded_kernel.hpp"
 #include "stencil_tune/tuned_kernel.hpp"
 
+#include <atomic>
+#include <filesystem>
 #include <memory>
 
 namespace stencil_tune {
 
-/// Does not change after it was made.
+/// Does not change after it was made, but for what was captured.
 struct TunedKernel::State {
   Driver& driver;
+  int device;  ///< ordinal
   OwnKernel kernel;
   TunedEvidence evidence;
   KernelSource source;
   LaunchGeometry geometry;
   std::shared_ptr<LoadedKernel> loaded;
+  std::filesystem::path capture_folder;    ///< for the first launch; empty: it is not captured
+  std::atomic<bool> was_captured = false;  ///< or is being captured
 };
 
 }  // namespace stencil_tune

@@ -36,9 +36,9 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    walk.advance_to(Rows{in, x, y, z}, AllRows<S, T>{});
+    walk.advance_to(Rows{in, x, y, z});
     TileUpdate<S, T, decltype(walk.window)>{arguments, box, x, y, z, walk.window}.run();
-    walk.shift(AllRows<S, T>{});
+    walk.shift();
   }
 }
 

@@ -76,7 +76,7 @@ struct PipelineWalk {
   STENCIL_DEVICE void fill_plane() {
     issue_until(kStages + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
     wait_for_newest();
-    walk.template fill_plane<kP>(rows(), AllRows<S, T>{});
+    walk.template fill_plane<kP>(rows());
     if constexpr (kP < T::kFirstLoaded) release_oldest();
   }
 };
@@ -107,13 +107,13 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
     // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
     walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
     walk.wait_for_newest();
-    walk.walk.advance_to(walk.rows(), AllRows<S, T>{});
+    walk.walk.advance_to(walk.rows());
     TileUpdate<S, T, decltype(walk.walk.window)>{
         arguments,     box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step,
         walk.walk.window}
         .run();
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
-    walk.walk.shift(AllRows<S, T>{});
+    walk.walk.shift();
     walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
   }
 }

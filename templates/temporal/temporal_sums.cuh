@@ -38,25 +38,29 @@ struct HeldCells {
   static constexpr int kLastColumns = Shape::kCells - kColumns;  ///< from this one on they are the row's last
   static constexpr int kLastRows = Shape::kRows - kHeldRows;
 
-  Value columns[kPlanes][Shape::kRows][kColumns > 0 ? kColumns : 1];
-  Value rows[kPlanes][kHeldRows > 0 ? kHeldRows : 1][Shape::kCells];
+  struct OfPlane {
+    Value columns[Shape::kRows][kColumns > 0 ? kColumns : 1];
+    Value rows[kHeldRows > 0 ? kHeldRows : 1][Shape::kCells];
+  };
+  OfPlane planes[kPlanes];
 
   /// The plane that is added now.
   STENCIL_DEVICE void remember(const Tile& tile, const Plane& plane) {
     STENCIL_UNROLL
-    for (int p = 0; p + 1 < kPlanes; ++p) move(p + 1, p);
+    for (int p = 0; p + 1 < kPlanes; ++p) planes[p] = planes[p + 1];
+    OfPlane& newest = planes[kPlanes - 1];
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < kColumns; ++i) {
-        columns[kPlanes - 1][j][i] = tile.left_edge ? plane.cells[j][i] : plane.cells[j][kLastColumns + i];
+        newest.columns[j][i] = tile.left_edge ? plane.cells[j][i] : plane.cells[j][kLastColumns + i];
       }
     }
     STENCIL_UNROLL
     for (int j = 0; j < kHeldRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) {
-        rows[kPlanes - 1][j][i] = j < kAbove && tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
+        newest.rows[j][i] = j < kAbove && tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
       }
     }
   }
@@ -67,31 +71,17 @@ struct HeldCells {
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < kColumns; ++i) {
-        if (i < kLeft && tile.left_edge) plane.cells[j][i] = columns[0][j][i];
-        if (i >= kColumns - kRight && tile.right_edge) plane.cells[j][kLastColumns + i] = columns[0][j][i];
+        if (i < kLeft && tile.left_edge) plane.cells[j][i] = planes[0].columns[j][i];
+        if (i >= kColumns - kRight && tile.right_edge) plane.cells[j][kLastColumns + i] = planes[0].columns[j][i];
       }
     }
     STENCIL_UNROLL
     for (int j = 0; j < kHeldRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) {
-        if (j < kAbove && tile.top_edge) plane.cells[j][i] = rows[0][j][i];
-        if (j >= kHeldRows - kBelow && tile.bottom_edge) plane.cells[kLastRows + j][i] = rows[0][j][i];
+        if (j < kAbove && tile.top_edge) plane.cells[j][i] = planes[0].rows[j][i];
+        if (j >= kHeldRows - kBelow && tile.bottom_edge) plane.cells[kLastRows + j][i] = planes[0].rows[j][i];
       }
-    }
-  }
-
- private:
-  STENCIL_DEVICE void move(int from, int to) {
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < kColumns; ++i) columns[to][j][i] = columns[from][j][i];
-    }
-    STENCIL_UNROLL
-    for (int j = 0; j < kHeldRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) rows[to][j][i] = rows[from][j][i];
     }
   }
 };
@@ -105,7 +95,7 @@ struct AheadOf {
 };
 template <class S, class T>
 struct AheadOf<S, T, true> {
-  using Type = typename PlaneSums<S, T>::template PlaneOf<typename T::ReadsAhead>;
+  using Type = Window<S, T, typename T::ReadsAhead>;
 };
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
@@ -233,7 +223,7 @@ struct SumLevels : MetPoints<Points> {
   STENCIL_DEVICE void gather_row(const Plane& plane, Taken& taken) const {
     constexpr RowUse kUse = Taken::Reads::row(T::kAdvanced, 0, kR);
     if constexpr (is_used(kUse)) {
-      Value* body = taken.window.body(T::kAdvanced, 0, kR);
+      Value* body = taken.body(T::kAdvanced, 0, kR);
       constexpr int kJ = kR - S::kLowY;
       rows().template take<kLevel, kJ>(plane, T::kLastExchanged, body);
       rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(T::kLastExchanged, body);

@@ -19,33 +19,50 @@ struct TemporalWalk {
   OutputRows<S, T>& output;
   Levels& levels;
 
-  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough,
-  /// but near planes with points. Last, the levels run empty. One loop has them all, and the kernel each kind of step
-  /// once: a copy of the long steps at the ends takes NVRTC a sixth of its time, and with points the instruction cache.
+  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough, but
+  /// near planes with points. Last, the levels run empty.
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index end = plain_end(z);
-      if (z < tile.first_plain_plane() || z + T::kUnroll > end) {
-        step<Edges::all>(z++);
-      } else if (tile.holds_cells) {
-        z = walk_plain<Edges::cells>(z, end);
+    if constexpr (Points::kAny) {
+      walk_with_points(z);
+    } else {
+      z = walk<Edges::all>(z, tile.first_plain_plane());
+      if (tile.holds_cells) {
+        z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
       } else {
-        z = walk_plain<Edges::none>(z, end);
+        z = walk_plain<Edges::none>(z, tile.last_plain_plane());
         levels.clear_held();
       }
+      walk<Edges::all>(z, tile.last_plane());
     }
     input.leave();
     levels.leave();
   }
 
  private:
-  /// From z on: where a level meets points or runs out of planes.
-  STENCIL_DEVICE Index plain_end([[maybe_unused]] Index z) const {
-    if constexpr (Points::kAny) return levels.points.plain_end(z, tile.last_plain_plane());
-    return tile.last_plain_plane();
+  template <Edges kEdges>
+  STENCIL_DEVICE Index walk(Index z, Index end) {
+#pragma unroll 1
+    for (; z < end; ++z) step<kEdges>(z);
+    return z;
+  }
+
+  /// The same in one loop, so that the kernel has each kind of step once: what points need makes steps at the ends long,
+  /// and copies of them would not stay in the instruction cache.
+  STENCIL_DEVICE void walk_with_points(Index z) {
+#pragma unroll 1
+    while (z < tile.last_plane()) {
+      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
+      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
+        step<Edges::all>(z++);
+      } else if (tile.holds_cells) {
+        z = walk_plain<Edges::cells>(z, plain_end);
+      } else {
+        z = walk_plain<Edges::none>(z, plain_end);
+        levels.clear_held();
+      }
+    }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.

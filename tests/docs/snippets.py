@@ -6,7 +6,8 @@ CPP = ("#include <cuda_runtime.h>\n#include <cstdio>\n#include <span>\n",
        "void fragment(cudaStream_t stream, std::span<void*> fields) {\n", "}\n")
 C = ("#include <stencil_tune/stencil_tune.h>\n#include <stdio.h>\n",
      "void fragment(stencil_tune_library* library, stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields);\n"
-     "void fragment(stencil_tune_library* library, stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields) {\n",
+     "void fragment(stencil_tune_library* library, stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields) {\n"
+     "(void)library; (void)kernel; (void)stream; (void)fields;\n",
      "}\n")
 FORTRAN = ("subroutine fragment(n)\n",
            "integer :: n\ntype(stencil_tune_library) :: library\ntype(stencil_tune_kernel) :: kernel\n"

@@ -62,7 +62,9 @@ class OnHost final : public FakeDriver {
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
     const std::scoped_lock lock(kernels_lock_);
-    const KernelSource source{.text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry};
+    const std::string& text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1);
+    const bool is_own = text.find("#include \"stencil_tune/") == std::string::npos;
+    const KernelSource source{.text = text, .entry = entry, .is_own = is_own};
     kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
     return reinterpret_cast<CUfunc_st*>(kernels_.size());
   }
@@ -79,6 +81,10 @@ class OnHost final : public FakeDriver {
     }
     const auto fault = kernel->run({.grid = grid, .block = block, .shared_bytes = shared_bytes}, argument);
     if (fault) throw Error(ErrorCode::launch_failed, fault->message);
+  }
+  void launch_packed(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
+                     std::size_t shared_bytes, std::span<const std::byte> parameters, CUstream_st* stream) override {
+    launch(function, grid, block, shared_bytes, parameters, stream);
   }
   DevicePointer allocate(std::size_t bytes) override {
     const auto pointer = reinterpret_cast<DevicePointer>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));

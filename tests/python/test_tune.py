@@ -84,6 +84,12 @@ def test_a_failure_has_the_programs_words(program):
 TRAPPED = "echo '{\"event\": \"waiting\", \"what\": \"x\"}' >&2\nwhile :; do sleep 0.05; done"
 
 
+def test_reports_of_several_gpu_models_are_refused(program):
+    program(f"cat <<'E'\n[{REPORT}, {REPORT}]\nE")
+    with pytest.raises(st.ArgumentError, match="several models"):
+        st.tune(HEAT, dims=64, device="all", progress=False)
+
+
 def test_ctrl_c_keeps_what_was_found(program):
     program(f"trap 'cat <<E\n{REPORT}\nE\nexit 130' INT\n{TRAPPED}")
     report = st.tune(HEAT, dims=64, progress=interrupt)

@@ -1,8 +1,11 @@
 #include "tuner/own_kernel/cells.hpp"
 
+#include "stencil_tune/error.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
+#include <fstream>
 
 namespace stencil_tune {
 namespace {
@@ -36,7 +39,24 @@ std::vector<std::byte> filled_array(const KernelArgument& argument, std::int64_t
   return bytes;
 }
 
+std::vector<std::byte> captured_bytes(const KernelArgument& argument, std::size_t count) {
+  std::ifstream file(argument.captured, std::ios::binary | std::ios::ate);
+  if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read {}", argument.captured));
+  if (const auto held = static_cast<std::size_t>(file.tellg()); held != count) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("'{}' takes {} bytes with these sizes, {} were captured: tune it with the sizes of its launch",
+                    argument.name, count, held));
+  }
+  std::vector<std::byte> bytes(count);
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+  if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read {}", argument.captured));
+  return bytes;
+}
+
 std::vector<std::byte> value_bytes(const KernelArgument& argument, const WholeValues& sizes) {
+  if (!argument.captured.empty()) return captured_bytes(argument, size_of(argument.type));
   std::vector<std::byte> bytes(size_of(argument.type));
   if (argument.number) {
     check::store_cell(cell_type(argument.type), *argument.number, bytes.data());

@@ -21,6 +21,9 @@ check::CellsFilled filled_cells(const KernelArgument& argument, std::uint64_t se
 /// What stands in the array before a launch.
 std::vector<std::byte> filled_array(const KernelArgument& argument, std::int64_t cells, std::uint64_t seed);
 
+/// Of a captured argument. Throws Error: file_io; invalid_argument where the file holds another number of bytes.
+std::vector<std::byte> captured_bytes(const KernelArgument& argument, std::size_t count);
+
 /// The value that a launch is given, in the argument's type.
 std::vector<std::byte> value_bytes(const KernelArgument& argument, const WholeValues& sizes);
 

@@ -110,6 +110,7 @@ std::optional<OwnKernel> with_small_sizes(const OwnKernel& kernel) {
   for (const std::int64_t small : kSmall) {
     OwnKernel reduced = kernel;
     for (OwnSize& size : reduced.sizes) size.value = std::min(size.value, small);
+    for (KernelArgument& argument : reduced.arguments) argument.captured.clear();  // of other sizes
     try {
       if (is_small(reduced)) return reduced;
     } catch (const Error&) {

@@ -165,6 +165,11 @@ OwnKernelOnDevice::Data OwnKernelOnDevice::data_of(std::uint64_t seed) const {
     std::optional<DeviceBuffer>& before = data.before.emplace_back();
     if (array.argument->role == Role::output) continue;
     before.emplace(driver_, array.bytes);
+    if (!array.argument->captured.empty()) {
+      before->write(captured_bytes(*array.argument, array.bytes), stream_);
+      driver_.synchronize_stream(stream_);
+      continue;
+    }
     cells_.fill({reinterpret_cast<void*>(before->address()), array.cells, filled_cells(*array.argument, seed)});
   }
   return data;

@@ -70,6 +70,10 @@ std::optional<std::string> OwnKernelSubject::objection_to(const TrialRecord& tri
 }
 
 Message OwnKernelSubject::message() const {
+  Message captured = Message::object();
+  for (const KernelArgument& argument : kernel_.arguments) {
+    if (!argument.captured.empty()) captured[argument.name] = argument.captured;
+  }
   Message sizes = Message::object();
   for (const OwnSize& size : kernel_.sizes) sizes[size.name] = size.value;
   return {{"kind", "kernel"},
@@ -79,7 +83,8 @@ Message OwnKernelSubject::message() const {
           {"file", kernel_.file},
           {"reference_source", kernel_.reference_source},
           {"library", kernel_.reference.library},
-          {"sizes", sizes}};
+          {"sizes", sizes},
+          {"captured", captured}};
 }
 
 std::unique_ptr<Subject> read_own_kernel(const Message& message) {
@@ -91,6 +96,9 @@ std::unique_ptr<Subject> read_own_kernel(const Message& message) {
   kernel.reference_source = message.at("reference_source");
   kernel.reference.library = message.at("library");
   for (OwnSize& size : kernel.sizes) size.value = message.at("sizes").at(size.name);
+  for (KernelArgument& argument : kernel.arguments) {
+    argument.captured = message.at("captured").value(argument.name, "");
+  }
   return std::make_unique<OwnKernelSubject>(std::move(kernel));
 }
 

@@ -4,7 +4,9 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/textbook.hpp"
 #include "generator/definition/corpus.hpp"
+#include "generator/own_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"
+#include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
 #include "tuner/model/device_model.hpp"
 
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace stencil_tune {
 namespace {
@@ -105,7 +108,78 @@ std::string options_of(const Problem& problem, const ProblemKey& key) {
   return text;
 }
 
+std::vector<ReportedRate> rates_of_launches(std::span<const TrialRecord> trials) {
+  std::vector<ReportedRate> rates;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (was_timed(trials[i])) rates.push_back({static_cast<int>(i) + 1, trials[i].code, trials[i].gstencils});
+  }
+  return rates;
+}
+
+/// The values of a trial's configuration; nothing where it is none of the definition any more.
+std::optional<ParameterValues> values_of(const OwnKernel& kernel, const TrialRecord& trial) {
+  try {
+    return parse_configuration(kernel, trial.code);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<ReportedParameter> parameters_of(const OwnKernel& kernel, const ParameterValues& winner,
+                                             std::span<const TrialRecord> trials) {
+  std::vector<ReportedParameter> all;
+  for (std::size_t place = 0; place < kernel.parameters.size(); ++place) {
+    std::map<std::int64_t, ReportedValue> tried;
+    for (const TrialRecord& trial : trials) {
+      const auto values = was_timed(trial) ? values_of(kernel, trial) : std::nullopt;
+      if (!values) continue;
+      const std::int64_t number = (*values)[place];
+      ReportedValue& value = tried[number];
+      value.value = std::to_string(number);
+      value.gstencils = std::max(value.gstencils, trial.gstencils);
+      ++value.trials;
+    }
+    if (tried.size() < 2) continue;
+    ReportedParameter& reported = all.emplace_back();
+    reported.name = kernel.parameters[place].name;
+    reported.winners = std::to_string(winner[place]);
+    for (const auto& [number, value] : tried) reported.values.push_back(value);
+  }
+  return all;
+}
+
+/// Rates in GFLOP/s stand over operations a byte; others have no roofline.
+void add_counts(const OwnKernel& kernel, ReportData& data) {
+  if (!kernel.flops || !kernel.bytes) return;
+  const auto flops = static_cast<double>(kernel.flops->evaluate(kernel.size_values()));
+  const auto bytes = static_cast<double>(kernel.bytes->evaluate(kernel.size_values()));
+  if (flops <= 0 || bytes <= 0) return;
+  data.operations = 1;
+  data.bytes = bytes / flops;
+}
+
 }  // namespace
+
+ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+                          const std::string& file) {
+  ReportData data;
+  data.winner = winner;
+  data.trials = static_cast<int>(trials.size());
+  data.rates = rates_of_launches(trials);
+  data.failures = failures_of(trials);
+  add_counts(kernel, data);
+  std::string sizes;
+  for (const OwnSize& size : kernel.sizes) sizes += fmt::format(" --size {}={}", size.name, size.value);
+  data.commands = fmt::format("stencil-tune kernel {0}{1}\nstencil-tune export {0}{1} -o winner.cu", file, sizes);
+  const bool is_f64 = std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
+                                  [](const KernelArgument& each) { return each.type == CellType::f64; });
+  add_device(winner.trial, is_f64 ? ElementType::f64 : ElementType::f32, data);
+  if (const auto values = values_of(kernel, winner.trial)) {
+    data.parameters = parameters_of(kernel, *values, trials);
+    data.kernel = own_source(kernel, *values).text;
+  }
+  return data;
+}
 
 ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials) {
   const TrialRecord& trial = winner.trial;
@@ -117,7 +191,9 @@ ReportData collect_report(const Problem& problem, const WinnerRecord& winner, st
   data.baselines = baselines_of(problem, limits_of_architecture(trial.platform.architecture), trials);
   data.operations = problem.facts.operations;
   data.bytes = static_cast<double>(minimal_bytes(problem.facts, problem.type));
-  data.options = options_of(problem, trial.problem);
+  const std::string options = options_of(problem, trial.problem);
+  data.commands =
+      fmt::format("stencil-tune tune {0} --candidates {1}\nstencil-tune export {0} -o kernel.cu", options, trial.code);
   add_device(trial, problem.type, data);
   if (objection_to(trial)) return data;
   const Tuning tuning = parse_code(trial.code);

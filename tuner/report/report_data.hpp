@@ -2,6 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
+#include "generator/own_kernel/own_kernel.hpp"
 #include "generator/stencil/problem.hpp"
 
 #include <span>
@@ -55,10 +56,14 @@ struct ReportData {
   double l2_gbs = 0;                          ///< of the GPU, by its data sheet or measured; 0: the model is not known
   double compute_gflops = 0;                  ///< in the type of the arithmetic; 0: not known
   std::string kernel;                         ///< its exported source; empty where it cannot run any more
-  std::string options;                        ///< of the command line: "--stencil star3d1r --dims 512x512x512"
+  std::string commands;                       ///< that repeat it, a line each
 };
 
 /// trials: those of the winner's problem and GPU, in the order of storage.
 ReportData collect_report(const Problem& problem, const WinnerRecord& winner, std::span<const TrialRecord> trials);
+
+/// The same of a kernel of the user's own, whose definition stands in `file`.
+ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, std::span<const TrialRecord> trials,
+                          const std::string& file);
 
 }  // namespace stencil_tune

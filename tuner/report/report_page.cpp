@@ -23,19 +23,23 @@ std::string rate_text(double gstencils, bool predicted = false) {
 std::string head(const ReportData& data) {
   const TrialRecord& trial = data.winner.trial;
   const ProblemKey& problem = trial.problem;
+  const bool is_kernel = problem.kind == SubjectKind::kernel;
   const std::string title =
-      fmt::format("{}, {}, {}", problem.stencil_name, name(problem.type), to_string(problem.extents));
-  std::string text = html_head(title) + "<p class=\"faint\">";
-  text += escape_html(fmt::format("boundary {}{} on {}", to_string(problem.boundaries, problem.extents.rank),
-                                  problem.steps > 1 ? fmt::format(", a run of {} steps", problem.steps) : "",
-                                  trial.platform.gpu));
-  return text + "</p>\n";
+      is_kernel ? fmt::format("{}, {}", problem.stencil_name, problem.sizes)
+                : fmt::format("{}, {}, {}", problem.stencil_name, name(problem.type), to_string(problem.extents));
+  const std::string what =
+      is_kernel ? "a kernel of your own"
+                : fmt::format("boundary {}{}", to_string(problem.boundaries, problem.extents.rank),
+                              problem.steps > 1 ? fmt::format(", a run of {} steps", problem.steps) : "");
+  return html_head(title) + "<p class=\"faint\">" + escape_html(fmt::format("{} on {}", what, trial.platform.gpu)) +
+         "</p>\n";
 }
 
 std::string winner_section(const ReportData& data) {
   const TrialRecord& trial = data.winner.trial;
-  std::string text = fmt::format("<p class=\"rate\">{} GStencil/s</p>\n<p><code>{}</code></p>\n",
-                                 rate_text(trial.gstencils, trial.predicted), escape_html(trial.code));
+  std::string text =
+      fmt::format("<p class=\"rate\">{} {}</p>\n<p><code>{}</code></p>\n", rate_text(trial.gstencils, trial.predicted),
+                  escape_html(trial.problem.unit), escape_html(trial.code));
   std::vector<TableRow> rows;
   if (trial.predicted) {
     rows.push_back({"evidence", "predicted by the performance model: never measured"});
@@ -46,8 +50,11 @@ std::string winner_section(const ReportData& data) {
   }
   rows.push_back({"share of the copy ceiling", fmt::format("{0}{1:.1f} % of {0}{2:.0f} GB/s", mark(trial.predicted),
                                                            100 * trial.share, trial.ceiling_gbs)});
-  rows.push_back({"effective bandwidth", fmt::format("{}{:.0f} GB/s: fields that a step changes twice, known ones once",
-                                                     mark(trial.predicted), effective_gbs(trial))});
+  if (trial.problem.kind == SubjectKind::stencil) {
+    rows.push_back(
+        {"effective bandwidth", fmt::format("{}{:.0f} GB/s: fields that a step changes twice, known ones once",
+                                            mark(trial.predicted), effective_gbs(trial))});
+  }
   if (data.winner.naive_gstencils > 0) {
     rows.push_back({"naive kernel", fmt::format("{} GStencil/s, the winner is {}{:.2f} times as fast",
                                                 rate_text(data.winner.naive_gstencils, trial.predicted),
@@ -83,7 +90,7 @@ std::string search_chart(const ReportData& data) {
     if (!best.empty()) best.push_back({static_cast<double>(each.number), before, ""});
     best.push_back({static_cast<double>(each.number), std::max(before, each.gstencils), ""});
   }
-  Chart chart("Rate of each trial and of the best so far", "trial", "GStencil/s", Scale::linear);
+  Chart chart("Rate of each trial and of the best so far", "trial", data.winner.trial.problem.unit, Scale::linear);
   chart.dots(std::move(trials), "trial");
   chart.line(std::move(best), "best");
   return "<figure>" + chart.svg() + "<figcaption>Each trial, and the best so far.</figcaption></figure>\n";
@@ -114,7 +121,7 @@ std::string roofline_chart(const ReportData& data) {
                      rate_text(each.gstencils, winner.predicted) + " " + each.code};
     (each.code == winner.code ? best : trials).push_back(std::move(point));
   }
-  Chart chart("Roofline", "operations a byte of memory", "GStencil/s", Scale::logarithmic);
+  Chart chart("Roofline", "operations a byte of memory", winner.problem.unit, Scale::logarithmic);
   chart.dots(std::move(trials), "trial");
   chart.dots(std::move(best), "best-trial");
   std::string allowed;
@@ -132,9 +139,11 @@ std::string roofline_chart(const ReportData& data) {
 
 std::string parameters_section(const ReportData& data) {
   if (data.parameters.empty()) return "";
-  std::string text =
-      "<h2>What each parameter did</h2>\n<p class=\"faint\">The best rate that any trial of this family "
-      "reached with a value, in GStencil/s; a star marks the winner's value.</p>\n";
+  std::string text = fmt::format(
+      "<h2>What each parameter did</h2>\n<p class=\"faint\">The best rate that any trial{} "
+      "reached with a value, in {}; a star marks the winner's value.</p>\n",
+      data.winner.trial.problem.kind == SubjectKind::stencil ? " of this family" : "",
+      escape_html(data.winner.trial.problem.unit));
   std::vector<TableRow> rows;
   for (const ReportedParameter& each : data.parameters) {
     std::string values;
@@ -167,12 +176,9 @@ std::string failures_section(const ReportData& data) {
 
 std::string reproduce_section(const ReportData& data) {
   const PlatformKey& platform = data.winner.trial.platform;
-  return fmt::format(
-      "<h2>How to reproduce it</h2>\n<p>On {}, driver {}, NVRTC {}:</p>\n<pre>stencil-tune tune {} --candidates {}\n"
-      "stencil-tune export {} -o kernel.cu</pre>\n",
-      escape_html(platform.gpu), escape_html(platform.driver.empty() ? "none" : platform.driver),
-      escape_html(platform.nvrtc), escape_html(data.options), escape_html(data.winner.trial.code),
-      escape_html(data.options));
+  return fmt::format("<h2>How to reproduce it</h2>\n<p>On {}, driver {}, NVRTC {}:</p>\n<pre>{}</pre>\n",
+                     escape_html(platform.gpu), escape_html(platform.driver.empty() ? "none" : platform.driver),
+                     escape_html(platform.nvrtc), escape_html(data.commands));
 }
 
 }  // namespace

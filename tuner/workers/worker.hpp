@@ -1,8 +1,8 @@
 // The seam between the tuning session and what compiles and runs candidates.
 //
 // The session's process holds no CUDA context. Compile workers turn candidates into binaries, one process per core;
-// one device worker process loads, verifies and times them. Either may be killed at any time: the candidate it was
-// working on gets an outcome and a fresh worker goes on.
+// a device worker process for each GPU loads, verifies and times them. Either may be killed at any time: the candidate
+// it was working on gets an outcome and a fresh worker goes on.
 #pragma once
 
 #include "db/records.hpp"

@@ -95,6 +95,8 @@ class TunedKernel {
   }
   void launch_values(CUstream_st* stream, Span<const LaunchValue> values);  ///< the same
 
+  const State& state() const noexcept { return *state_; }  ///< for the library's own code
+
  private:
   std::shared_ptr<State> state_;
 };

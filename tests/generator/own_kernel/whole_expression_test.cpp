@@ -53,6 +53,13 @@ TEST(WholeExpression, FunctionsRoundAndChoose) {
   EXPECT_EQ(value_of("select(n > 5, 2, 3)"), 2);
 }
 
+TEST(WholeExpression, IsWrittenAsC) {
+  EXPECT_EQ(parse("ceil_div(n, TILE * RX)").c_text(), "whole_numbers::ceil_div(n, (TILE * RX))");
+  EXPECT_EQ(parse("-n % 3 + n ^ 2 / 4").c_text(), "(((-n) % 3) + ((n * n) / 4))");
+  EXPECT_EQ(parse("select(n > 5 && !(n == 7) || n <= RX, min(n, 2), max(n, 3))").c_text(),
+            "((((5 < n) && (!(n == 7))) || (n <= RX)) ? whole_numbers::minimum(n, 2) : whole_numbers::maximum(n, 3))");
+}
+
 TEST(WholeExpression, WhatIsNotNeededMayHaveNoValue) {
   EXPECT_EQ(value_of("RX == 0 || TILE % RX == 0"), 1);
   EXPECT_EQ(value_of("n < 0 && 1 / 0 == 1"), 0);

@@ -118,7 +118,7 @@ TEST(Trim, BranchesOfOtherStatementsKeepTheirBraces) {
   EXPECT_THAT(body("  for (;;) if constexpr (T::kVector == 1) a();\n  b();\n"), HasSubstr("for (;;) {}\n  b();"));
   EXPECT_THAT(
       body("  if (n) {\n    a();\n  } else if constexpr (T::kVector == 1) {\n    b();\n  } else {\n    c();\n  }\n"),
-      HasSubstr("if (n) {\n    a();\n  } else {\n    c();\n  }\n"));
+      HasSubstr("if (n) a();\n  else c();\n"));
 }
 
 TEST(Trim, WhatItCannotDecideStays) {
@@ -188,8 +188,12 @@ TEST(Trim, ASingleShortStatementStandsBehindItsCondition) {
   EXPECT_THAT(body("  if (n) {\n    a();\n  }\n  b();\n"), HasSubstr("  if (n) a();\n  b();\n"));
   EXPECT_THAT(body("  STENCIL_UNROLL\n  for (;;) {\n    a();\n  }\n  b();\n"),
               HasSubstr("  STENCIL_UNROLL for (;;) a();\n  b();\n"));
+  EXPECT_THAT(body("  if (n) {\n    a();\n  } else {\n    b();\n  }\n  c();\n"),
+              HasSubstr("  if (n) a();\n  else b();\n  c();\n"));
   for (const std::string& whole : {
-           std::string("  if (n) {\n    a();\n  } else {\n    b();\n  }\n"),
+           std::string("  if (n) {\n    a();\n  } else {\n    b();\n    c();\n  }\n"),
+           std::string("  if (n) {\n    a();\n  } else if (m) {\n    b();\n  }\n"),
+           std::string("  if (n) {\n    a();\n  } else if (m) {\n    b();\n  } else {\n    c();\n  }\n"),
            std::string("  if (n) {\n    if (m) a();\n  }\n  b();\n"),
            std::string("  if (n) {\n    a(); b();\n  }\n"),
            std::string("  if (n) {\n    a();  // why\n  }\n"),

@@ -185,6 +185,24 @@ p_next = "p"
             (p, v, a))
 
 
+def test_calls_that_pytorch_watches_are_operators(heat):
+    u = rand(6, 8)
+    plain = stt.advance(heat, u, steps=2)
+    seen = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    with Watch():
+        watched = stt.advance(heat, u, steps=2)
+    assert any("stencil_tune" in name for name in seen)
+    compiled = torch.compile(lambda field: stt.advance(heat, field, steps=2), fullgraph=True)(u)
+    for other in (watched, compiled):
+        torch.testing.assert_close(other, plain, rtol=0, atol=0)
+
+
 def test_what_later_stages_read_beyond_the_updated_cells_is_zero():
     stages = st.stencil("""
 rank = 2

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <string>
 
 namespace stencil_tune {
 namespace {
@@ -55,6 +57,19 @@ TEST(NvrtcCompiler, ReportsSpills) {
 })",
                             .entry = "crowded"};
   EXPECT_GT(compiler->compile(source, "sm_90").resources.spill_bytes, 0);
+}
+
+TEST(NvrtcCompiler, KernelsOfTheUsersOwnFindTheToolkitsHeaders) {
+  REQUIRE_NVRTC(compiler);
+  if (!std::filesystem::is_regular_file("/usr/local/cuda/include/cuda_fp16.h")) GTEST_SKIP() << "no toolkit here";
+  const KernelSource source{.text = R"(#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+__global__ void twice(__half* out, const __nv_bfloat16* in) {
+  out[threadIdx.x] = __float2half(2 * __bfloat162float(in[threadIdx.x]));
+})",
+                            .entry = "twice",
+                            .is_own = true};
+  EXPECT_NE(compiler->compile(source, "sm_90").entry.find("twice"), std::string::npos);
 }
 
 TEST(NvrtcCompiler, CompileErrorCarriesTheCompilersLog) {

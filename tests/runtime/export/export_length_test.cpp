@@ -48,19 +48,19 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 Length limit_of(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1920, 1395} : Length{1720, 1240};
-    return more ? Length{1760, 1240} : Length{1560, 1095};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1800, 1275} : Length{1600, 1125};
+    return more ? Length{1675, 1165} : Length{1480, 1020};
   }
-  if (tuning.family->name == "system") return {1920, 1425};
-  if (tuning.family->name == "direct") return {550, 385};
-  if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{1010, 740} : Length{815, 560};
-  return tuning.keeps == Keeps::sums ? Length{840, 630} : Length{620, 440};
+  if (tuning.family->name == "system") return {1770, 1290};
+  if (tuning.family->name == "direct") return {525, 360};
+  if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{970, 690} : Length{770, 525};
+  return tuning.keeps == Keeps::sums ? Length{745, 530} : Length{565, 390};
 }
 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
 std::ptrdiff_t limit_of_seven_points(const Tuning& tuning) {
   constexpr std::ptrdiff_t kOneSweep = 600, kFused = 1800;
-  constexpr std::ptrdiff_t kPipeline = 810, kPipelineOfSums = 1010;  // TMA, its barriers, and cells beyond edges
+  constexpr std::ptrdiff_t kPipeline = 760, kPipelineOfSums = 970;  // TMA, its barriers, and cells beyond edges
   if (has_fused_steps(tuning)) return kFused;
   if (!has_pipeline(tuning)) return kOneSweep;
   return tuning.keeps == Keeps::sums ? kPipelineOfSums : kPipeline;

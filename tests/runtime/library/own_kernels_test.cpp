@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,33 @@ TEST_F(OwnKernels, LaunchWithPlainArguments) {
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 1, 1000), Error) << "a whole number";
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), 7, 0.5F, 1000), Error) << "no address";
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), static_cast<float*>(nullptr), 0.5F, 1000), Error);
+}
+
+TEST_F(OwnKernels, CaptureTheirFirstLaunch) {
+  const auto captures = folder_.path() / "captures";
+  ::setenv("STENCIL_TUNE_CAPTURE", captures.c_str(), 1);
+  TunedKernel saxpy = kernel(1000);
+  ::unsetenv("STENCIL_TUNE_CAPTURE");
+  saxpy.prepare();
+  std::vector<float> y(1000, 1), x(1000, 4);
+  for (int i = 0; i < 2; ++i) saxpy.launch(nullptr, y.data(), x.data(), 0.25F, 1000);
+  EXPECT_EQ(y, std::vector<float>(1000, 3)) << "launches are what they are without it";
+
+  const OwnKernel captured = load_own_kernel((captures / "saxpy.n=1000").string());
+  EXPECT_EQ(own_kernel_key(captured), own_kernel_key(load_own_kernel(file_)));
+  EXPECT_EQ(sizes_text(captured), "n=1000");
+  const auto held = [&](std::size_t argument) {
+    std::ifstream file(captured.arguments[argument].captured, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto bytes = [](const auto& values) {
+    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
+  };
+  EXPECT_EQ(held(0), bytes(std::vector<float>(1000, 1))) << "before the first launch";
+  EXPECT_EQ(held(1), bytes(x));
+  EXPECT_EQ(held(2), bytes(std::vector<float>{0.25F}));
+  EXPECT_EQ(held(3), bytes(std::vector<int>{1000}));
+  EXPECT_TRUE(load_own_kernel(file_).arguments[0].captured.empty());
 }
 
 TEST_F(OwnKernels, AreFoundByNameInTheFoldersOfTheEnvironment) {

@@ -71,6 +71,7 @@ TEST_F(CommandLineTest, OptionsThatContradictEachOtherAreRefused) {
   EXPECT_EQ(run("explain direct.bx32 --dims 64 --device-model h100 --arch sm_90a").status, 0) << "these agree";
   expect_error("--dims 64 --device 0 --arch sm_90", 2, "--device and --arch exclude");
   expect_error("--dims 64 --device 0 --device-model h200", 2, "--device and --device-model exclude");
+  expect_error("--dims 64 --device all --arch sm_90", 2, "--device and --arch exclude");
   expect_error("--dims 64 --arch sm_90 --candidates direct.bx32 --effort exhaustive", 2, "--candidates and --effort");
   expect_error("export --dims 64 --code direct.bx32 --gpu 'NVIDIA H200'", 2, "--code and --gpu exclude");
   expect_error("show 4 --dims 512", 2, "show 4 --dims: give an id");

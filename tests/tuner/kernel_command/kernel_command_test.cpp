@@ -7,8 +7,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <unistd.h>
 
@@ -22,7 +25,7 @@ class KernelCommand : public CommandLineTest {
  protected:
   KernelCommand() {
     ::setenv("STENCIL_TUNE_LOCK_DIR", folder.path().c_str(), 1);
-    ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+    ::setenv("STENCIL_TUNE_CACHE", STENCIL_TUNE_TEST_CACHE, 1);  // checking kernels are compiled once for all tests
   }
 
   /// The definition's path, quoted for a shell.
@@ -94,6 +97,24 @@ TEST_F(KernelCommand, TunesListsShowsWritesAndGoesOn) {
   const auto written = folder.path() / "winner.cu";
   EXPECT_EQ(run("kernel " + file + " -o '" + written.string() + "'").status, 0);
   EXPECT_NE(read(written).find("#define BLOCK 128\n"), std::string::npos) << read(written);
+
+  const ProgramRun exported = run("export " + file + " --with-main --name saxpy_best");
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  EXPECT_NE(exported.out.find("\ncudaError_t saxpy_best(float* y, const float* x, float a, long long n, cudaStream_t"),
+            std::string::npos)
+      << exported.out;
+  EXPECT_NE(exported.out.find("int main() { return saxpy_best_check::run(); }"), std::string::npos);
+  const ProgramRun page = run("report " + file);
+  EXPECT_EQ(page.status, 0) << page.err;
+  EXPECT_NE(page.out.find("saxpy, n=1000"), std::string::npos);
+  EXPECT_NE(page.out.find("GFLOP/s"), std::string::npos);
+  EXPECT_EQ(page.out.find("GStencil/s"), std::string::npos) << page.out;
+  EXPECT_EQ(run("explain " + file + " BLOCK=128,ITEMS=2").out,
+            "BLOCK=128,ITEMS=2 of saxpy with n=1000:\n  legal\n  block (128, 1, 1), grid (4, 1, 1), 0 bytes of dynamic "
+            "shared memory\n");
+  EXPECT_NE(run("explain " + file + " BLOCK=128,ITEMS=4").out.find("at most 256 cells a block"), std::string::npos);
+  EXPECT_EQ(run("export " + file + " --gpu h100").status, 1) << "nothing was tuned there";
+  EXPECT_NE(run("list --json").out.find("\"objective\": \"burst\""), std::string::npos);
   expect_error("kernel " + file + " --size 5 -o '" + written.string() + "'", 1, "nothing was tuned of saxpy with n=5");
 }
 
@@ -120,6 +141,46 @@ TEST_F(KernelCommand, CtrlCKeepsWhatWasFound) {
   EXPECT_EQ(WEXITSTATUS(status), 130) << read(said);
   const auto json = tuned(file + " --max-trials 1");
   EXPECT_NE(json["notes"][0].get<std::string>().find("more known from earlier runs"), std::string::npos) << json;
+}
+
+TEST_F(KernelCommand, TunesACapturedLaunchWithItsArguments) {
+  const auto captured = folder.path() / "saxpy.n=50";
+  std::filesystem::create_directory(captured);
+  const auto put = [&](const char* name, std::string_view bytes) {
+    std::ofstream(captured / name, std::ios::binary) << bytes;
+  };
+  put("definition.cu", kSaxpy);
+  // Right for captured numbers alone, all of which are 1: with random ones it would be wrong.
+  put("kernel.cu", replaced(kSaxpy, "y[i] = a * x[i] + y[i];\n  }", "y[i] = 2 * x[i] * x[i] + 1;\n  }"));
+  put("sizes.txt", "n=50");
+  const std::vector<float> ones(50, 1);
+  const float two = 2;
+  const int n = 50;
+  for (const char* name : {"x.bin", "y.bin"}) {
+    put(name, {reinterpret_cast<const char*>(ones.data()), ones.size() * sizeof(float)});
+  }
+  put("a.bin", {reinterpret_cast<const char*>(&two), sizeof two});
+  put("n.bin", {reinterpret_cast<const char*>(&n), sizeof n});
+  const auto json = tuned("'" + captured.string() + "' --max-trials 1");
+  EXPECT_EQ(json["sizes"], "n=50");
+  EXPECT_EQ(json["kernels"][0]["outcome"], "ok") << json;
+  expect_error("kernel '" + captured.string() + "' --size 60", 2,
+               "'y' takes 240 bytes with these sizes, 200 were captured");
+}
+
+TEST_F(KernelCommand, TheReferenceMayBeAFunctionOfALibrary) {
+  std::filesystem::copy_file(STENCIL_TUNE_SAXPY_REFERENCE, folder.path() / "libreference.so");
+  const auto by_function = [&](const std::string& text, const std::string& function) {
+    return write(replaced(text, "kernel = \"saxpy_naive\"\nblock = 128\ngrid = \"ceil_div(n, 128)\"\n",
+                          "library = \"libreference.so\"\nfunction = \"" + function + "\"\n"));
+  };
+  EXPECT_EQ(tuned(by_function(std::string(kSaxpy), "saxpy_reference") + " --max-trials 1")["kernels"][0]["outcome"],
+            "ok");
+  const ProgramRun wrong = run(
+      "kernel " + by_function(replaced(kSaxpy, "y[i];\n  }", "2 * y[i];\n  }"), "saxpy_reference") + " --max-trials 1");
+  EXPECT_EQ(wrong.status, 1) << wrong.out;
+  EXPECT_NE((wrong.out + wrong.err).find("1 wrong_result"), std::string::npos) << wrong.out << wrong.err;
+  expect_error("kernel " + by_function(std::string(kSaxpy), "nowhere"), 2, "has no function 'nowhere'");
 }
 
 // ---- what is wrong

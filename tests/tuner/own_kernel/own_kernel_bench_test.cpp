@@ -143,6 +143,14 @@ TEST(OwnKernelBench, AReferenceThatIsNoneEndsTheSessionWithAMessage) {
       std::string::npos);
 }
 
+TEST(OwnKernelSubject, TakesCapturedArgumentsAlong) {
+  OwnKernel kernel = parse_own_kernel(kSaxpy, "saxpy.cu").kernel;
+  kernel.arguments[2].captured = "/captured/a.bin";
+  const auto received = read_subject(OwnKernelSubject(kernel).message());
+  EXPECT_EQ(dynamic_cast<const OwnKernelSubject&>(*received).kernel().arguments[2].captured, "/captured/a.bin");
+  EXPECT_EQ(dynamic_cast<const OwnKernelSubject&>(*received).kernel().arguments[0].captured, "");
+}
+
 TEST(OwnKernelSubject, ArrivesWholeInAnotherProcess) {
   OwnKernel kernel = parse_own_kernel(kSaxpy, "saxpy.cu").kernel;
   set_sizes(kernel, std::vector<std::string>{"n=77"});

@@ -1,5 +1,6 @@
 // stencil-tune kernel FILE [--size n=4096]
 #include "generator/printable.hpp"
+#include "runtime/export/own_kernel/own_export.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
@@ -7,6 +8,7 @@
 #include "tuner/commands/kernel/kernel_run.hpp"
 #include "tuner/commands/kernel/kernel_views.hpp"
 #include "tuner/commands/options/database_option.hpp"
+#include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/search/strategies/strategies.hpp"
@@ -51,7 +53,7 @@ CommandLine kernel_command_line() {
       "list", "only the legal configurations, a code each")("explain", po::value<std::string>()->value_name("CODE"),
                                                             "only whether a configuration is legal, and its launch")(
       "output,o", po::value<std::string>()->value_name("FILE.cu"),
-      "no tuning: write the winner as a source, with its parameters as constants");
+      "no tuning: write the winner as a source with its launcher (`export FILE.cu` has options for it)");
   add_progress_option(output.add_options());
   add_quiet_option(output.add_options());
   return line;
@@ -112,13 +114,17 @@ int compile_without_gpu(const KernelSearch& search, const Target& target, const 
   return InterruptGuard::exit_status(0);
 }
 
+/// As `export FILE.cu` writes it; of this machine's GPU first.
 int export_winner(const OwnKernel& kernel, const Target& target, const po::variables_map& values) {
   auto database = read_database(values);
   if (!database) throw NoWinner("nothing was tuned yet: there is no database");
-  const WinnerRecord winner = winner_of_kernel(kernel, target.gpu(), *database);
+  const auto gpu = target.device ? std::optional(target.gpu()) : std::nullopt;
+  const WinnerRecord winner = winner_of_kernel(kernel, gpu, requested_objective(values), *database);
   const auto path = values["output"].as<std::string>();
-  write_output_file(path, exported_kernel(kernel, winner.trial));
-  fmt::print("{} written: {}\n", printable(path), printable(winner.trial.code));
+  write_output_file(
+      path, export_own_kernel(kernel, parse_configuration(kernel, winner.trial.code),
+                              {.name = "launch_" + kernel.name, .provenance = provenance_of(kernel, winner.trial)}));
+  fmt::print("{} written: {}, launcher launch_{}\n", printable(path), printable(winner.trial.code), kernel.name);
   return 0;
 }
 

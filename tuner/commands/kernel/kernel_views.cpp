@@ -1,5 +1,6 @@
 #include "tuner/commands/kernel/kernel_views.hpp"
 
+#include "db/winner_choice.hpp"
 #include "generator/printable.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/own_kernel/own_kernel_subject.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -30,29 +30,29 @@ std::string explain_configuration(const OwnKernel& kernel, const std::string& co
   return title + "legal\n  " + launch_text(launch_of(kernel, values)) + "\n";
 }
 
-WinnerRecord winner_of_kernel(const OwnKernel& kernel, const std::string& gpu, Database& database) {
+WinnerRecord winner_of_kernel(const OwnKernel& kernel, const std::optional<std::string>& gpu, Objective objective,
+                              Database& database) {
   const ProblemKey key = own_problem_key(kernel);
   auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel, .stencil_key = key.stencil_key});
-  std::erase_if(winners, [&](const WinnerRecord& winner) { return !(winner.trial.problem == key); });
+  std::erase_if(winners, [&](const WinnerRecord& winner) {
+    return !(winner.trial.problem == key) || (gpu && winner.trial.platform.gpu != *gpu);
+  });
   if (winners.empty()) {
     throw NoWinner(
-        fmt::format("nothing was tuned of {} with {} yet, or its source has changed since: run the command "
-                    "without --output first",
-                    kernel.name, sizes_text(kernel)));
+        fmt::format("nothing was tuned of {} with {}{} yet, or its source has changed since: tune it first, "
+                    "stencil-tune kernel FILE.cu",
+                    kernel.name, sizes_text(kernel), gpu ? " on " + *gpu : ""));
   }
-  const auto rank = [&](const WinnerRecord& winner) {
-    return std::pair{winner.trial.platform.gpu != gpu, winner.trial.objective != name(Objective::burst)};
-  };
-  return *std::min_element(winners.begin(), winners.end(),
-                           [&](const WinnerRecord& a, const WinnerRecord& b) { return rank(a) < rank(b); });
+  return *std::min_element(winners.begin(), winners.end(), [&](const WinnerRecord& a, const WinnerRecord& b) {
+    return objective_distance(a.trial, objective) < objective_distance(b.trial, objective);
+  });
 }
 
-std::string exported_kernel(const OwnKernel& kernel, const TrialRecord& winner) {
-  const ParameterValues values = parse_configuration(kernel, winner.code);
-  return fmt::format("// {}, configuration {}: {} with {} on {}, {}.\n// Its launch for these sizes: {}.\n{}",
-                     kernel.name, winner.code, rates_text(winner), sizes_text(kernel), printable(winner.platform.gpu),
-                     printable(winner.created_at), launch_text(launch_of(kernel, values)),
-                     own_source(kernel, values).text);
+std::vector<std::string> provenance_of(const OwnKernel& kernel, const TrialRecord& winner) {
+  return {fmt::format("{}, configuration {}: {} with {} on {}, {}.", kernel.name, winner.code, rates_text(winner),
+                      sizes_text(kernel), printable(winner.platform.gpu), printable(winner.created_at)),
+          fmt::format("Its launch for these sizes: {}.",
+                      launch_text(launch_of(kernel, parse_configuration(kernel, winner.code))))};
 }
 
 }  // namespace stencil_tune

@@ -8,6 +8,7 @@
 #include "runtime/library/lookup/pretuned.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/command.hpp"
+#include "tuner/commands/kernel/kernel_verbs.hpp"
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/understood.hpp"
@@ -127,6 +128,7 @@ WinnerRecord winner_of_id(const po::variables_map& values, const std::string& id
 }  // namespace
 
 int run_export(const Arguments& arguments) {
+  if (begins_with_kernel(arguments)) return export_own_kernel(arguments);
   CommandLine line = export_command_line();
   const auto values = line.parse(arguments);
   if (!values) return 0;

@@ -79,6 +79,28 @@ TEST_F(SiteDatabase, WinnersSayWhoseTheyAre) {
   EXPECT_EQ(origins(empty), std::vector<std::string_view>());
 }
 
+TEST_F(SiteDatabase, HasWinnersOfUsersKernelsToo) {
+  const fs::path own = folder_ / "own", site = folder_ / "site";
+  const auto tuned = [](const fs::path& path, const std::string& sizes) {
+    Database made = Database::open(path);
+    TrialRecord trial = a_trial("winner", 100);
+    trial.code = "tile=16";
+    trial.problem.kind = SubjectKind::kernel;
+    trial.problem.stencil_name = "matmul";
+    trial.problem.sizes = sizes;
+    TrialStore(made).insert(trial);
+  };
+  tuned(own, "n=512");
+  tuned(site, "n=512");
+  tuned(site, "n=4096");
+  const LibraryParts parts = open_parts({.database = own, .site_database = site});
+  std::vector<std::string> found;
+  for (const WinnerRecord& winner : parts.kernel_winners("matmul")) {
+    found.push_back(winner.trial.problem.sizes + " " + std::string(origin_of(winner.trial)));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"n=512 yours", "n=4096 site"}));
+}
+
 TEST_F(SiteDatabase, IsReadWhereNobodyMayWriteAndMustBeThere) {
   const fs::path own = database("own", 100);
   fs::create_directory(folder_ / "shared");

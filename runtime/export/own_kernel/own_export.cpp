@@ -1,0 +1,207 @@
+#include "runtime/export/own_kernel/own_export.hpp"
+
+#include "runtime/export/export.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace stencil_tune {
+namespace {
+
+/// As the launcher takes it. What a kernel calls its 16-bit types is its own business.
+std::string_view c_type(const KernelArgument& argument) {
+  switch (argument.type) {
+    case CellType::f32:
+      return "float";
+    case CellType::f64:
+      return "double";
+    case CellType::f16:
+    case CellType::bf16:
+      return argument.is_array ? "void" : "unsigned short";
+    case CellType::i32:
+      return "int";
+    case CellType::u32:
+      return "unsigned";
+    case CellType::i64:
+      return "long long";
+    case CellType::u64:
+      return "unsigned long long";
+    case CellType::u8:
+      return "unsigned char";
+  }
+  return "";
+}
+
+/// Whether the launcher is told: what sizes say it computes.
+bool is_parameter(const KernelArgument& argument) { return argument.is_array || argument.number.has_value(); }
+
+/// The argument's own name, unless a size, a constant or the launcher has it.
+std::string c_name(const OwnKernel& kernel, const KernelArgument& argument) {
+  const auto is_it = [&](const auto& each) { return each.name == argument.name; };
+  const bool is_taken = argument.name == "stream" || argument.name.starts_with("launch_") ||
+                        std::any_of(kernel.sizes.begin(), kernel.sizes.end(), is_it) ||
+                        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_it);
+  return is_taken ? argument.name + "_argument" : argument.name;
+}
+
+std::string parameters(const OwnKernel& kernel) {
+  std::string text;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (!is_parameter(argument)) continue;
+    const bool is_const = argument.is_array && argument.role == Role::input;
+    text += fmt::format("{}{}{} {}, ", is_const ? "const " : "", c_type(argument), argument.is_array ? "*" : "",
+                        c_name(kernel, argument));
+  }
+  for (const OwnSize& size : kernel.sizes) text += fmt::format("long long {}, ", size.name);
+  return text + "cudaStream_t stream";
+}
+
+std::string dim3_of(const std::vector<WholeExpression>& axes) {
+  std::vector<std::string> numbers;
+  for (const WholeExpression& axis : axes) numbers.push_back(fmt::format("static_cast<unsigned>({})", axis.c_text()));
+  return fmt::format("dim3({})", fmt::join(numbers, ", "));
+}
+
+/// Copies of what sizes say, then the launch itself.
+std::string launch(const OwnKernel& kernel, const std::string& entry, const LaunchExpressions& how) {
+  std::string values, places;
+  for (const KernelArgument& argument : kernel.arguments) {
+    const std::string name = c_name(kernel, argument);
+    if (!is_parameter(argument)) {
+      values += fmt::format("  {0} {1} = static_cast<{0}>({2});\n", c_type(argument), name, argument.value.c_text());
+    }
+    places += fmt::format("{}(void*)&{}", places.empty() ? "" : ", ", name);
+  }
+  return fmt::format(
+      "{}  void* launch_arguments[] = {{{}}};\n"
+      "  const long long launch_bytes = {};\n"
+      "  const auto launch_kernel = reinterpret_cast<const void*>(&{});\n"
+      "  const cudaError_t launch_status = cudaFuncSetAttribute(launch_kernel, "
+      "cudaFuncAttributeMaxDynamicSharedMemorySize,\n"
+      "                                                   static_cast<int>(launch_bytes));\n"
+      "  if (launch_status != cudaSuccess) return launch_status;\n"
+      "  return cudaLaunchKernel(launch_kernel, {},\n                          {}, launch_arguments,\n"
+      "                          static_cast<size_t>(launch_bytes), stream);\n",
+      values, places, how.shared_bytes.c_text(), entry, dim3_of(how.grid), dim3_of(how.block));
+}
+
+constexpr std::string_view kWholeNumbers = R"(
+namespace whole_numbers {  // of the definition's expressions
+[[maybe_unused]] static long long minimum(long long a, long long b) { return a < b ? a : b; }
+[[maybe_unused]] static long long maximum(long long a, long long b) { return a < b ? b : a; }
+[[maybe_unused]] static long long ceil_div(long long a, long long b) {
+  return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0);
+}
+}  // namespace whole_numbers
+)";
+
+std::string_view fill_name(Fill fill) {
+  switch (fill) {
+    case Fill::random:
+      return "random_cells";
+    case Fill::integers:
+      return "integers";
+    case Fill::zeros:
+      return "zeros";
+    case Fill::index:
+      return "index";
+    case Fill::number:
+      return "number";
+  }
+  return "";
+}
+
+/// A row a cell type: {"y", f32, 1000, true, false, random_cells, 0},
+std::string array_rows(const OwnKernel& kernel) {
+  std::string rows;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (!argument.is_array) continue;
+    rows += fmt::format("    {{\"{}\", {}, {}LL, {}, {}, {}, {}}},\n", argument.name, name(argument.type),
+                        cells_of(kernel, argument), argument.is_compared(), argument.role == Role::output,
+                        fill_name(argument.fill), argument.fill_number);
+  }
+  return rows;
+}
+
+/// The arguments of a call of NAME or its reference on the arrays of the check.
+std::string call_arguments(const OwnKernel& kernel) {
+  std::string text;
+  int array = 0;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (!is_parameter(argument)) continue;
+    if (argument.is_array) {
+      text += fmt::format("static_cast<{}*>(arrays[{}]), ", c_type(argument), array++);
+    } else {
+      text += fmt::format("static_cast<{}>({}), ", c_type(argument), *argument.number);
+    }
+  }
+  for (const OwnSize& size : kernel.sizes) text += fmt::format("{}LL, ", size.value);
+  return text + "nullptr";
+}
+
+struct Rate {
+  const char* unit;
+  double count;  ///< of a launch, for milliseconds
+};
+
+Rate rate_of(const OwnKernel& kernel) {
+  const auto count = [&](const auto& expression) {
+    return expression ? static_cast<double>(expression->evaluate(kernel.size_values())) : 0.0;
+  };
+  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops / 1e6};
+  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes / 1e6};
+  return {"launches/s", 1e3};
+}
+
+std::string main_text(const OwnKernel& kernel, const OwnExportOptions& options) {
+  if (kernel.reference.kernel.empty() || !kernel.reference_source.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the reference of {} is {}: --with-main needs one that is a kernel in the same source",
+                            kernel.name, kernel.reference.kernel.empty() ? "a function" : "in another file"));
+  }
+  const Rate rate = rate_of(kernel);
+  const std::string call = call_arguments(kernel);
+  return fmt::format(
+      "\n// ---- self-check and benchmark ----\n\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n#include <cmath>\n"
+      "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n#include <vector>\n\nnamespace {0}_check {{\n"
+      "static cudaError_t reference({1}) {{\n{2}}}\n\n"
+      "enum Type {{ f32, f64, f16, bf16, i32, u32, i64, u64, u8 }};\n"
+      "enum Fill {{ random_cells, integers, zeros, index, number }};\n\n"
+      "struct Array {{\n  const char* name;\n  Type type;\n  long long cells;\n  bool is_compared;\n"
+      "  bool is_output;\n  Fill fill;\n  double fill_number;\n}};\n"
+      "static const Array kArrays[] = {{\n{3}}};\n"
+      "constexpr double kTolerance = {4};\nconstexpr double kCount = {5};  // of a launch, over 1e6\n"
+      "constexpr const char* kUnit = \"{6}\";\nconstexpr const char* kName = \"{0}\";\n"
+      "constexpr const char* kSizes = \"{7}\";\n\n"
+      "static cudaError_t run_kernel(void* const* arrays) {{ return {0}({8}); }}\n"
+      "static cudaError_t run_reference(void* const* arrays) {{ return reference({8}); }}\n\n{9}\n"
+      "}}  // namespace {0}_check\n\nint main() {{ return {0}_check::run(); }}\n",
+      options.name, parameters(kernel), launch(kernel, kernel.reference.kernel, kernel.reference.launch),
+      array_rows(kernel), kernel.reference.tolerance, rate.count, rate.unit, sizes_text(kernel), call,
+      own_check_files().front().text);
+}
+
+}  // namespace
+
+std::string export_own_kernel(const OwnKernel& kernel, const ParameterValues& values, const OwnExportOptions& options) {
+  if (export_name(options.name) != options.name || options.name == kernel.name ||
+      options.name == kernel.reference.kernel) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("'{}' cannot name the launcher{}: choose another --name", options.name,
+                            export_name(options.name) == options.name ? ", a kernel has this name" : ""));
+  }
+  const KernelSource source = own_source(kernel, values);
+  const std::size_t line = source.text.find("#line 1 ");  // the user's file is not where this one goes
+  std::string text;
+  for (const std::string& each : options.provenance) text += fmt::format("// {}\n", each);
+  text += fmt::format("#include <cuda_runtime.h>\n\n{}\n{}", source.text.substr(0, line), kernel.source);
+  text += fmt::format("\n// ---- the launcher ----\n{}\ncudaError_t {}({}) {{\n{}}}\n", kWholeNumbers, options.name,
+                      parameters(kernel), launch(kernel, kernel.name, kernel.launch));
+  return options.with_main ? text + main_text(kernel, options) : text;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,117 @@
+#include "tuner/commands/tune/tuning_notes.hpp"
+
+#include "db/trial_store.hpp"
+#include "tuner/model/calibration.hpp"
+#include "tuner/model/model_agreement.hpp"
+#include "tuner/session/run_plan.hpp"
+#include "tuner/subject/stencil_subject.hpp"
+#include "tuner/terminal/counted.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+/// Who won the race under load, and over whom; empty where there was none.
+std::string load_note(const SessionResult& result, const SessionOptions& options) {
+  const auto under_load = std::count_if(result.finalists.begin(), result.finalists.end(),
+                                        [](const TrialRecord& trial) { return trial.sustained_gstencils > 0; });
+  if (under_load == 0 || !result.winner) return {};
+  std::string note = fmt::format("{} raced under continuous load", counted(under_load, "kernel"));
+  const auto& fastest =
+      *std::max_element(result.finalists.begin(), result.finalists.end(),
+                        [](const TrialRecord& a, const TrialRecord& b) { return a.gstencils < b.gstencils; });
+  if (fastest.code != result.winner->code) {
+    note += fmt::format("; the fastest in a burst was {}: {}", fastest.code, rates_text(fastest));
+  }
+  if (std::any_of(result.finalists.begin(), result.finalists.end(),
+                  [](const auto& trial) { return trial.watts > 0; })) {
+    return note;
+  }
+  note += "; the GPU's power is not known, as NVML is not there or tells none";
+  return options.objective == Objective::energy ? note + ": ranked by the rate under load" : note;
+}
+
+/// How busy the GPUs were, and how they shared the trials.
+std::string work_note(const SessionResult& result) {
+  const std::size_t gpus = std::max<std::size_t>(1, result.trials_of_devices.size());
+  const double busy = 100 * result.device_seconds / (result.seconds * static_cast<double>(gpus));
+  if (gpus == 1) return fmt::format("the GPU was at work {:.0f} % of the time", busy);
+  return fmt::format("{} GPUs shared the trials, {}; they were at work {:.0f} % of the time, the race on one included",
+                     gpus, fmt::join(result.trials_of_devices, " and "), busy);
+}
+
+std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
+                           Database& database) {
+  const PerformanceModel model(problem, target.limits, target.model);
+  const auto trials = TrialStore(database).known(problem_key(problem), platform.gpu, target.predicted());
+  const Agreement agreement = model_agreement(model, trials);
+  return fmt::format("the performance model ranks these {} with a correlation of {:.2f} (Spearman)",
+                     counted(agreement.trials, "trial"), agreement.spearman);
+}
+
+/// How a run of several steps goes, or what it would gain.
+std::string run_note(const Problem& problem, const Target& target, const TuningOutcome& outcome, const Report& report) {
+  const ReportRow* const leader = leading_row(report);
+  if (leader == nullptr) return {};
+  if (problem.stage == kWholeStep) {
+    // Of kernels that make whole steps: the row may be of steps made stage by stage.
+    return problem.steps > 1 && outcome.result.winner ? plan_note(problem, target.limits, *outcome.result.winner) : "";
+  }
+  if (problem.steps == 1) return gain_note(problem, target.limits, target.model, *leader->trial);
+  return plan_note(problem, target.limits, *leader->trial);
+}
+
+}  // namespace
+
+std::string search_note(const SessionResult& result) {
+  const int failed = std::accumulate(result.failures.begin(), result.failures.end(), 0,
+                                     [](int sum, const auto& entry) { return sum + entry.second; });
+  std::string note =
+      fmt::format("{} in {:.0f} s ({})", counted(result.trials, "trial"), result.seconds, name(result.stopped));
+  if (result.known > 0) note += fmt::format(", {} more known from earlier runs", result.known);
+  if (failed > 0) {
+    note += fmt::format(", {} failed:", failed);
+    for (const auto& [outcome, count] : result.failures) note += fmt::format(" {} {}", count, name(outcome));
+  }
+  return note;
+}
+
+std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
+                                      const TuningSettings& settings, Database& database, const Report& report) {
+  const SessionResult& result = outcome.result;
+  std::vector<std::string> lines;
+  if (std::string run = run_note(problem, target, outcome, report); !run.empty()) lines.push_back(std::move(run));
+  if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
+    lines.push_back(fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned",
+                                problem.stage, stages - 1));
+  }
+  if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
+  lines.push_back(search_note(result));
+  if (std::string note = load_note(result, settings.session); !note.empty()) lines.push_back(std::move(note));
+  if (!result.winner && result.best && !target.predicted()) {
+    lines.push_back(
+        fmt::format("the fastest so far is {} ({:.1f} GStencil/s, timed alone): it wins no earlier than in "
+                    "a race, which the same command goes on to",
+                    result.best->code, result.best->gstencils));
+  }
+  for (const std::string& candidate : result.passed_over) lines.push_back("passed over " + candidate);
+  if (target.predicted()) {
+    lines.push_back(outcome.check_note);
+    lines.push_back(fmt::format("model of {}: {}; {}. Run the same command on a machine with this GPU to measure",
+                                target.gpu(), target.model.source,
+                                describe_calibration(target.model, calibration_of(target.model))));
+  } else {
+    lines.push_back(work_note(result));
+    lines.push_back(agreement_note(problem, target, outcome.platform, database));
+  }
+  lines.push_back(fmt::format("stored in {}", database.path().string()));
+  return lines;
+}
+
+}  // namespace stencil_tune

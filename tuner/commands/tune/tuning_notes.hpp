@@ -1,0 +1,20 @@
+// What `tune` says beneath its table: how the search went, what the rates rest on, where all is stored.
+#pragma once
+
+#include "db/database.hpp"
+#include "tuner/commands/tune/tuning_run.hpp"
+#include "tuner/session/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// How many trials were made, why no more, and what failed.
+std::string search_note(const SessionResult& result);
+
+/// A line each.
+std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
+                                      const TuningSettings& settings, Database& database, const Report& report);
+
+}  // namespace stencil_tune
