@@ -10,8 +10,6 @@ A kernel is compiled by NVRTC through CuPy, from its file, with the constants of
 one that stands below as a first guess, and the winner that --winners names. Each result is compared with that of the
 peer before anything is timed. Times are medians of samples by CUDA events, each of as many launches as take 20 ms.
 Matrix products of PyTorch are cuBLAS in f32, without tensor cores; sums, scans and histograms of CuPy are CUB.
-
-Written without a GPU at hand: it has not been run yet.
 """
 
 import argparse
