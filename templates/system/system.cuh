@@ -26,55 +26,34 @@
 namespace stencil_tune {
 
 /// A block's walk along z. First the levels fill, and may update planes outside the grid. Then all are inside, and plain
-/// steps are enough, but near planes with points. Last, the levels run empty.
-template <class S, class T, class Points = NoPoints>
+/// steps are enough. Last, the levels run empty.
+template <class S, class T, class Levels = SystemLevels<S, T>>
 struct SystemWalk {
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
 
   const Tile& tile;
   SystemInput<S, T>& input;
-  SystemLevels<S, T, Points>& levels;
+  Levels& levels;
 
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-    if constexpr (Points::kAny) {
-      walk_with_points(z);
+    z = walk(z, tile.first_plain_plane());
+    if (tile.holds_cells) {
+      z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
     } else {
-      z = walk<SystemEdges::all>(z, tile.first_plain_plane());
-      if (tile.holds_cells) {
-        z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
-      } else {
-        z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
-      }
-      walk<SystemEdges::all>(z, tile.last_plane());
+      z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
     }
+    walk(z, tile.last_plane());
     input.leave();
   }
 
- private:
-  template <SystemEdges kEdges>
+ protected:
   STENCIL_DEVICE Index walk(Index z, Index end) {
 #pragma unroll 1
-    for (; z < end; ++z) step<kEdges>(z);
+    for (; z < end; ++z) step<SystemEdges::all>(z);
     return z;
-  }
-
-  /// The same in one loop, so that the kernel has each kind of step once: what points need makes steps at the ends long,
-  /// and copies of them would not stay in the instruction cache.
-  STENCIL_DEVICE void walk_with_points(Index z) {
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
-      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
-        step<SystemEdges::all>(z++);
-      } else if (tile.holds_cells) {
-        z = walk_plain<SystemEdges::cells>(z, plain_end);
-      } else {
-        z = walk_plain<SystemEdges::none>(z, plain_end);
-      }
-    }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.

@@ -8,8 +8,7 @@
 namespace stencil_tune {
 
 /// A block's walk along z. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
-/// Points: those that the levels meet.
-template <class S, class T, class Levels, class Points>
+template <class S, class T, class Levels>
 struct TemporalWalk {
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -19,50 +18,28 @@ struct TemporalWalk {
   OutputRows<S, T>& output;
   Levels& levels;
 
-  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough, but
-  /// near planes with points. Last, the levels run empty.
+  /// First the levels fill, and may update planes outside the grid. Then all are inside, and plain steps are enough. Last,
+  /// the levels run empty.
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-    if constexpr (Points::kAny) {
-      walk_with_points(z);
+    z = walk(z, tile.first_plain_plane());
+    if (tile.holds_cells) {
+      z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
     } else {
-      z = walk<Edges::all>(z, tile.first_plain_plane());
-      if (tile.holds_cells) {
-        z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
-      } else {
-        z = walk_plain<Edges::none>(z, tile.last_plain_plane());
-        levels.clear_held();
-      }
-      walk<Edges::all>(z, tile.last_plane());
+      z = walk_plain<Edges::none>(z, tile.last_plain_plane());
+      levels.clear_held();
     }
+    walk(z, tile.last_plane());
     input.leave();
     levels.leave();
   }
 
- private:
-  template <Edges kEdges>
+ protected:
   STENCIL_DEVICE Index walk(Index z, Index end) {
 #pragma unroll 1
-    for (; z < end; ++z) step<kEdges>(z);
+    for (; z < end; ++z) step<Edges::all>(z);
     return z;
-  }
-
-  /// The same in one loop, so that the kernel has each kind of step once: what points need makes steps at the ends long,
-  /// and copies of them would not stay in the instruction cache.
-  STENCIL_DEVICE void walk_with_points(Index z) {
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
-      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
-        step<Edges::all>(z++);
-      } else if (tile.holds_cells) {
-        z = walk_plain<Edges::cells>(z, plain_end);
-      } else {
-        z = walk_plain<Edges::none>(z, plain_end);
-        levels.clear_held();
-      }
-    }
   }
 
   /// As many whole groups of kUnroll steps as there are before `end`.
@@ -92,22 +69,16 @@ struct TemporalWalk {
   }
 };
 
-/// The block's walk, with the points in its tile.
-template <class S, class T, class Levels, class Points, class Kernel>
-STENCIL_DEVICE void walk_tile(const Kernel& kernel, const TemporalTile<S, T>& tile, const Points& points) {
-  const Arguments<S>& arguments = plain(kernel);
-  InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
-  OutputRows<S, T> output(arguments, tile);
-  Levels levels(arguments, tile, points);
-  TemporalWalk<S, T, Levels, Points>{tile, input, output, levels}.run();
-}
-
 /// Kernel: its arguments, with tensor maps or without.
 template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
-  const TemporalTile<S, T> tile(plain(kernel));
+  const Arguments<S>& arguments = plain(kernel);
+  const TemporalTile<S, T> tile(arguments);
   if (tile.stores_nothing()) return;
-  walk_tile<S, T, Levels>(kernel, tile, points);
+  InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
+  OutputRows<S, T> output(arguments, tile);
+  Levels levels(arguments, tile, points);
+  TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
 }
 
 }  // namespace stencil_tune

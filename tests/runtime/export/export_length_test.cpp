@@ -49,7 +49,7 @@ Length limit_of(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
     if (tuning.keeps == Keeps::sums) return more ? Length{1800, 1275} : Length{1600, 1125};
-    return more ? Length{1685, 1180} : Length{1490, 1030};
+    return more ? Length{1675, 1165} : Length{1480, 1020};
   }
   if (tuning.family->name == "system") return {1770, 1290};
   if (tuning.family->name == "direct") return {525, 360};
