@@ -50,7 +50,8 @@ class OnHost final : public FakeDriver {
 
   void own(DevicePointer start, std::size_t bytes, int device) {
     const std::scoped_lock lock(memory_);
-    owners[start + bytes] = -1;
+    owners.erase(owners.upper_bound(start), owners.lower_bound(start + bytes));  // of arrays that stood here before
+    owners.try_emplace(start + bytes, -1);                                       // or the beginning of another array
     owners[start] = device;
   }
 
