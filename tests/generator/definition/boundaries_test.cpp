@@ -123,7 +123,7 @@ TEST(Profiles, AreDeclaredInOneLinersToo) {
 TEST(Profiles, AxesArePartOfTheKey) {
   const auto key = [](const char* axis, const char* read) {
     return stencil_key(parse_definition(fmt::format("rank = 2\nfields = [\"u\", \"d({})\", \"v\"]\n[update]\nv = "
-                                                    "\"u*{}\"\n",
+                                                    "\"u - {}\"\n",
                                                     axis, read),
                                         "p.toml"));
   };
