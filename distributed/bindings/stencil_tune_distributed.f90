@@ -6,8 +6,8 @@
 ! optional status; without it, an error stops the program and prints the message.
 module stencil_tune_distributed
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit
-  use stencil_tune, only: stencil_tune_library, stencil_tune_message, stencil_tune_ok
+  use stencil_tune, only: stencil_tune_library
+  use stencil_tune_c
   implicit none
   private
 
@@ -53,21 +53,6 @@ module stencil_tune_distributed
     integer(c_int32_t) :: overlap
     integer(c_int32_t) :: reserved
     real(c_double) :: timeout_s
-  end type
-
-  ! stencil_tune_request of stencil_tune.h, member by member.
-  type, bind(c) :: request_t
-    integer(c_size_t) :: struct_size
-    type(c_ptr) :: stencil
-    type(c_ptr) :: element_type
-    type(c_ptr) :: boundary
-    integer(c_int64_t) :: extents(3)
-    integer(c_int64_t) :: pitch
-    integer(c_int32_t) :: device
-    integer(c_int32_t) :: steps
-    integer(c_size_t) :: alignment
-    type(c_ptr) :: parsed
-    type(c_ptr) :: gpu
   end type
 
   abstract interface
@@ -211,12 +196,6 @@ module stencil_tune_distributed
       integer(c_int64_t), intent(out) :: steps
       integer(c_int) :: status
     end function
-
-    function c_strlen(text) bind(c, name="strlen") result(length)
-      import :: c_ptr, c_size_t
-      type(c_ptr), value :: text
-      integer(c_size_t) :: length
-    end function
   end interface
 
 contains
@@ -263,10 +242,10 @@ contains
     real(c_double), intent(in), optional :: timeout_s
     type(c_ptr), intent(in), optional :: stream
     integer, intent(out), optional :: status
-    character(kind=c_char), allocatable, target :: name(:), type_name(:), boundary_name(:)
+    type(request_texts), target :: texts
     type(request_t) :: request
 
-    call fill(request, stencil, extents, element_type, boundary, device, steps, name, type_name, boundary_name)
+    call fill_request(request, texts, int(extents, c_int64_t), stencil, element_type, boundary, device, steps)
     call finish(c_distribute(library%handle, communicator, request, &
                              as_cut(cut, steps_per_exchange, overlap, timeout_s), pointer_or_null(stream), &
                              grid%handle), status)
@@ -283,10 +262,10 @@ contains
     integer, intent(in), optional :: device, steps, cut(:), steps_per_exchange
     type(c_ptr), intent(in), optional :: stream
     integer, intent(out), optional :: status
-    character(kind=c_char), allocatable, target :: name(:), type_name(:), boundary_name(:)
+    type(request_texts), target :: texts
     type(request_t) :: request
 
-    call fill(request, stencil, extents, element_type, boundary, device, steps, name, type_name, boundary_name)
+    call fill_request(request, texts, int(extents, c_int64_t), stencil, element_type, boundary, device, steps)
     call finish(c_distribute_over(library%handle, ranks, request, as_cut(cut, steps_per_exchange), &
                                   pointer_or_null(stream), grid%handle), status)
   end subroutine
@@ -307,19 +286,11 @@ contains
   end subroutine
 
   ! Why this rank's kernel.
-  function stencil_tune_grid_evidence(grid) result(copy)
+  function stencil_tune_grid_evidence(grid) result(text)
     type(stencil_tune_grid), intent(in) :: grid
-    character(:), allocatable :: copy
-    character(kind=c_char), pointer :: characters(:)
-    type(c_ptr) :: text
-    integer :: i
+    character(:), allocatable :: text
 
-    text = c_evidence(grid%handle)
-    call c_f_pointer(text, characters, [c_strlen(text)])
-    allocate (character(size(characters)) :: copy)
-    do i = 1, size(characters)
-      copy(i:i) = characters(i)
-    end do
+    text = fortran_text(c_evidence(grid%handle))
   end function
 
   integer function stencil_tune_grid_steps_per_exchange(grid)
@@ -382,12 +353,7 @@ contains
     integer(c_int32_t) :: value_count
     integer(c_int64_t) :: first
 
-    values = c_null_ptr
-    value_count = 0
-    if (present(coefficients)) then
-      values = c_loc(coefficients)
-      value_count = size(coefficients, kind=c_int32_t)
-    end if
+    call pass(coefficients, values, value_count)
     from = c_null_ptr
     if (present(origin)) from = c_loc(origin)
     first = 0
@@ -434,31 +400,6 @@ contains
     call finish(c_load(grid%handle, c_loc(text), steps), status)
   end subroutine
 
-  ! The request, and the texts that it points to.
-  subroutine fill(request, stencil, extents, element_type, boundary, device, steps, name, type_name, boundary_name)
-    type(request_t), intent(out) :: request
-    character(*), intent(in) :: stencil
-    integer, intent(in) :: extents(:)
-    character(*), intent(in), optional :: element_type, boundary
-    integer, intent(in), optional :: device, steps
-    character(kind=c_char), allocatable, intent(out), target :: name(:), type_name(:), boundary_name(:)
-
-    request = request_t(c_sizeof(request), c_null_ptr, c_null_ptr, c_null_ptr, 1, 0, -1, 1, 256, c_null_ptr, c_null_ptr)
-    allocate (name, source=c_text(stencil))
-    request%stencil = c_loc(name)
-    if (present(element_type)) then
-      allocate (type_name, source=c_text(element_type))
-      request%element_type = c_loc(type_name)
-    end if
-    if (present(boundary)) then
-      allocate (boundary_name, source=c_text(boundary))
-      request%boundary = c_loc(boundary_name)
-    end if
-    request%extents(:size(extents)) = extents
-    if (present(device)) request%device = int(device, c_int32_t)
-    if (present(steps)) request%steps = int(steps, c_int32_t)
-  end subroutine
-
   function as_cut(cut, steps_per_exchange, overlap, timeout_s) result(made)
     integer, intent(in), optional :: cut(:), steps_per_exchange
     logical, intent(in), optional :: overlap
@@ -473,37 +414,5 @@ contains
     if (present(steps_per_exchange)) made%steps_per_exchange = int(steps_per_exchange, c_int32_t)
     if (present(overlap)) made%overlap = merge(1, 0, overlap)
     if (present(timeout_s)) made%timeout_s = timeout_s
-  end function
-
-  function pointer_or_null(pointer) result(given)
-    type(c_ptr), intent(in), optional :: pointer
-    type(c_ptr) :: given
-
-    given = c_null_ptr
-    if (present(pointer)) given = pointer
-  end function
-
-  subroutine finish(c_status, status)
-    integer(c_int), intent(in) :: c_status
-    integer, intent(out), optional :: status
-
-    if (present(status)) then
-      status = c_status
-    else if (c_status /= stencil_tune_ok) then
-      write (error_unit, '(2a)') "stencil_tune: ", stencil_tune_message()
-      error stop 1
-    end if
-  end subroutine
-
-  function c_text(text) result(characters)
-    character(*), intent(in) :: text
-    character(kind=c_char), allocatable :: characters(:)
-    integer :: i
-
-    allocate (characters(len_trim(text) + 1))
-    do i = 1, len_trim(text)
-      characters(i) = text(i:i)
-    end do
-    characters(len_trim(text) + 1) = c_null_char
   end function
 end module stencil_tune_distributed

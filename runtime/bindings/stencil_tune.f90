@@ -5,9 +5,151 @@
 ! order as they are: the first index is x. Sizes and steps are integers of 32 or 64 bits, all in one call of one kind.
 ! Each procedure ends with an optional status; without it, an error stops the program and prints the message. The kinds
 ! and functions of iso_c_binding that a program needs for its fields come along.
-module stencil_tune
+
+! What the modules for Fortran share: the C interface's request, texts and errors. Programs use stencil_tune.
+module stencil_tune_c
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
+  implicit none
+  private
+
+  public :: request_t, request_texts, fill_request, finish, pass, pointer_or_null, c_text, fortran_text
+  public :: stencil_tune_message
+
+  integer, parameter, public :: stencil_tune_ok = 0
+
+  ! stencil_tune_request of stencil_tune.h, member by member.
+  type, bind(c) :: request_t
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: stencil
+    type(c_ptr) :: element_type
+    type(c_ptr) :: boundary
+    integer(c_int64_t) :: extents(3)
+    integer(c_int64_t) :: pitch
+    integer(c_int32_t) :: device
+    integer(c_int32_t) :: steps
+    integer(c_size_t) :: alignment
+    type(c_ptr) :: parsed
+    type(c_ptr) :: gpu
+  end type
+
+  ! What a request points to; of a target.
+  type :: request_texts
+    character(kind=c_char), allocatable :: stencil(:), element_type(:), boundary(:)
+  end type
+
+  interface
+    function c_message() bind(c, name="stencil_tune_error_message") result(text)
+      import :: c_ptr
+      type(c_ptr) :: text
+    end function
+
+    function c_strlen(text) bind(c, name="strlen") result(length)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: text
+      integer(c_size_t) :: length
+    end function
+  end interface
+
+contains
+
+  ! stencil: absent where the request has a parsed one. What is absent else is the default of stencil_tune.h.
+  subroutine fill_request(request, texts, extents, stencil, element_type, boundary, device, steps)
+    type(request_t), intent(out) :: request
+    type(request_texts), intent(out), target :: texts
+    integer(c_int64_t), intent(in) :: extents(:)
+    character(*), intent(in), optional :: stencil, element_type, boundary
+    integer, intent(in), optional :: device, steps
+    integer :: given
+
+    request = request_t(c_sizeof(request), c_null_ptr, c_null_ptr, c_null_ptr, 1, 0, -1, 1, 0, c_null_ptr, c_null_ptr)
+    if (present(stencil)) then
+      allocate (texts%stencil, source=c_text(stencil))
+      request%stencil = c_loc(texts%stencil)
+    end if
+    if (present(element_type)) then
+      allocate (texts%element_type, source=c_text(element_type))
+      request%element_type = c_loc(texts%element_type)
+    end if
+    if (present(boundary)) then
+      allocate (texts%boundary, source=c_text(boundary))
+      request%boundary = c_loc(texts%boundary)
+    end if
+    given = min(size(extents), 3)
+    request%extents(:given) = extents(:given)
+    if (present(device)) request%device = int(device, c_int32_t)
+    if (present(steps)) request%steps = int(steps, c_int32_t)
+  end subroutine
+
+  ! What the last error on this thread was.
+  function stencil_tune_message() result(text)
+    character(:), allocatable :: text
+
+    text = fortran_text(c_message())
+  end function
+
+  subroutine finish(c_status, status)
+    integer(c_int), intent(in) :: c_status
+    integer, intent(out), optional :: status
+
+    if (present(status)) then
+      status = c_status
+    else if (c_status /= stencil_tune_ok) then
+      write (error_unit, '(2a)') "stencil_tune: ", stencil_tune_message()
+      error stop 1
+    end if
+  end subroutine
+
+  subroutine pass(coefficients, values, value_count)
+    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
+    type(c_ptr), intent(out) :: values
+    integer(c_int32_t), intent(out) :: value_count
+
+    values = c_null_ptr
+    value_count = 0
+    if (present(coefficients)) then
+      values = c_loc(coefficients)
+      value_count = size(coefficients, kind=c_int32_t)
+    end if
+  end subroutine
+
+  function pointer_or_null(given) result(passed)
+    type(c_ptr), intent(in), optional :: given
+    type(c_ptr) :: passed
+
+    passed = c_null_ptr
+    if (present(given)) passed = given
+  end function
+
+  function c_text(text) result(characters)
+    character(*), intent(in) :: text
+    character(kind=c_char), allocatable :: characters(:)
+    integer :: i
+
+    allocate (characters(len_trim(text) + 1))
+    do i = 1, len_trim(text)
+      characters(i) = text(i:i)
+    end do
+    characters(len_trim(text) + 1) = c_null_char
+  end function
+
+  function fortran_text(text) result(copy)
+    type(c_ptr), intent(in) :: text
+    character(:), allocatable :: copy
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+
+    call c_f_pointer(text, characters, [c_strlen(text)])
+    allocate (character(size(characters)) :: copy)
+    do i = 1, size(characters)
+      copy(i:i) = characters(i)
+    end do
+  end function
+end module stencil_tune_c
+
+module stencil_tune
+  use, intrinsic :: iso_c_binding
+  use stencil_tune_c
   implicit none
   private
 
@@ -25,7 +167,7 @@ module stencil_tune
   public :: stencil_tune_message, stencil_tune_match, stencil_tune_evidence, stencil_tune_gstencils
   public :: stencil_tune_code, stencil_tune_fused_steps, stencil_tune_source, stencil_tune_export
 
-  integer, parameter, public :: stencil_tune_ok = 0
+  public :: stencil_tune_ok
 
   ! How well a kernel fits, best first.
   integer, parameter, public :: stencil_tune_exact = 0, stencil_tune_stale = 1, stencil_tune_nearest_size = 2, &
@@ -72,21 +214,6 @@ module stencil_tune
     integer(c_int32_t) :: receivers
     integer(c_int32_t) :: every
     integer(c_int32_t) :: reserved
-  end type
-
-  ! stencil_tune_request of stencil_tune.h, member by member.
-  type, bind(c) :: request_t
-    integer(c_size_t) :: struct_size
-    type(c_ptr) :: stencil
-    type(c_ptr) :: element_type
-    type(c_ptr) :: boundary
-    integer(c_int64_t) :: extents(3)
-    integer(c_int64_t) :: pitch
-    integer(c_int32_t) :: device
-    integer(c_int32_t) :: steps
-    integer(c_size_t) :: alignment
-    type(c_ptr) :: parsed
-    type(c_ptr) :: gpu
   end type
 
   ! stencil_tune_export_options of stencil_tune.h.
@@ -356,11 +483,6 @@ module stencil_tune
       type(c_ptr), value :: address
     end subroutine
 
-    function c_message() bind(c, name="stencil_tune_error_message") result(text)
-      import :: c_ptr
-      type(c_ptr) :: text
-    end function
-
     function c_match(kernel) bind(c, name="stencil_tune_kernel_match") result(match)
       import :: c_ptr, c_int
       type(c_ptr), value :: kernel
@@ -377,12 +499,6 @@ module stencil_tune
       import :: c_ptr, c_double
       type(c_ptr), value :: kernel
       real(c_double) :: rate
-    end function
-
-    function c_strlen(text) bind(c, name="strlen") result(length)
-      import :: c_ptr, c_size_t
-      type(c_ptr), value :: text
-      integer(c_size_t) :: length
     end function
   end interface
 
@@ -551,41 +667,23 @@ contains
     character(*), intent(in), optional :: element_type, boundary, gpu
     integer, intent(in), optional :: device, steps
     integer, intent(out), optional :: status
-    character(kind=c_char), allocatable, target :: stencil_text(:), type_text(:), boundary_text(:), gpu_text(:)
+    character(kind=c_char), allocatable, target :: gpu_text(:)
+    type(request_texts), target :: texts
     type(request_t) :: request
-    integer :: given
 
-    request%struct_size = c_sizeof(request)
+    if (c_associated(parsed)) then
+      call fill_request(request, texts, extents, element_type=element_type, boundary=boundary, device=device, &
+                        steps=steps)
+    else
+      call fill_request(request, texts, extents, stencil, element_type, boundary, device, steps)
+    end if
     request%parsed = parsed
-    request%stencil = c_null_ptr
-    if (.not. c_associated(parsed)) then
-      allocate (stencil_text, source=c_text(stencil))
-      request%stencil = c_loc(stencil_text)
-    end if
-    request%element_type = c_null_ptr
-    if (present(element_type)) then
-      allocate (type_text, source=c_text(element_type))
-      request%element_type = c_loc(type_text)
-    end if
-    request%gpu = c_null_ptr
+    request%pitch = pitch
+    request%alignment = alignment
     if (present(gpu)) then
       allocate (gpu_text, source=c_text(gpu))
       request%gpu = c_loc(gpu_text)
     end if
-    request%boundary = c_null_ptr
-    if (present(boundary)) then
-      allocate (boundary_text, source=c_text(boundary))
-      request%boundary = c_loc(boundary_text)
-    end if
-    request%extents = 1
-    given = min(size(extents), 3)
-    request%extents(1:given) = extents(1:given)
-    request%pitch = pitch
-    request%device = -1
-    if (present(device)) request%device = int(device, c_int32_t)
-    request%steps = 1
-    if (present(steps)) request%steps = int(steps, c_int32_t)
-    request%alignment = alignment
     call finish(c_lookup(library%handle, request, kernel%handle), status)
   end subroutine
 
@@ -879,13 +977,6 @@ contains
     address = c_null_ptr
   end subroutine
 
-  ! What the last error on this thread was.
-  function stencil_tune_message() result(text)
-    character(:), allocatable :: text
-
-    text = fortran_text(c_message())
-  end function
-
   function stencil_tune_match(kernel) result(match)
     type(stencil_tune_kernel), intent(in) :: kernel
     integer :: match
@@ -960,65 +1051,5 @@ contains
     allocate (path_text, source=c_text(path))
     call finish(c_export(kernel%handle, options, c_loc(path_text)), status)
   end subroutine
-
-  ! ---- helpers ----
-
-  subroutine finish(c_status, status)
-    integer(c_int), intent(in) :: c_status
-    integer, intent(out), optional :: status
-
-    if (present(status)) then
-      status = c_status
-    else if (c_status /= stencil_tune_ok) then
-      write (error_unit, '(2a)') "stencil_tune: ", stencil_tune_message()
-      error stop 1
-    end if
-  end subroutine
-
-  subroutine pass(coefficients, values, value_count)
-    real(c_double), intent(in), contiguous, optional, target :: coefficients(:)
-    type(c_ptr), intent(out) :: values
-    integer(c_int32_t), intent(out) :: value_count
-
-    values = c_null_ptr
-    value_count = 0
-    if (present(coefficients)) then
-      values = c_loc(coefficients)
-      value_count = size(coefficients, kind=c_int32_t)
-    end if
-  end subroutine
-
-  function pointer_or_null(given) result(passed)
-    type(c_ptr), intent(in), optional :: given
-    type(c_ptr) :: passed
-
-    passed = c_null_ptr
-    if (present(given)) passed = given
-  end function
-
-  function c_text(text) result(characters)
-    character(*), intent(in) :: text
-    character(kind=c_char), allocatable :: characters(:)
-    integer :: i
-
-    allocate (characters(len_trim(text) + 1))
-    do i = 1, len_trim(text)
-      characters(i) = text(i:i)
-    end do
-    characters(len_trim(text) + 1) = c_null_char
-  end function
-
-  function fortran_text(text) result(copy)
-    type(c_ptr), intent(in) :: text
-    character(:), allocatable :: copy
-    character(kind=c_char), pointer :: characters(:)
-    integer :: i
-
-    call c_f_pointer(text, characters, [c_strlen(text)])
-    allocate (character(size(characters)) :: copy)
-    do i = 1, size(characters)
-      copy(i:i) = characters(i)
-    end do
-  end function
 
 end module stencil_tune
