@@ -184,6 +184,15 @@ std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument) {
                           cells, sizes_text(kernel), cells < 1 ? "it must be 1 at the least" : "that is too many"));
 }
 
+OwnWork work_of(const OwnKernel& kernel) {
+  const auto count = [sizes = kernel.size_values()](const auto& expression) {
+    return expression ? static_cast<double>(expression->evaluate(sizes)) : 0;
+  };
+  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops};
+  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes};
+  return {"launches/s", 1e9};  // as much by itself as 1e9 operations
+}
+
 std::string sizes_text(const OwnKernel& kernel) {
   std::string text;
   for (const OwnSize& size : kernel.sizes) {

@@ -55,6 +55,15 @@ std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument);
 /// Of what does not depend on sizes' values, parameters' values and rules: what the kernel is. 32 hexadecimal digits.
 std::string own_kernel_key(const OwnKernel& kernel);
 
+/// What a rate counts, and a launch's count of it; GFLOP are 1e9.
+struct OwnWork {
+  const char* unit;
+  double count;
+};
+
+/// Operations where the definition counts any, bytes of kernels that only move data, else launches.
+OwnWork work_of(const OwnKernel& kernel);
+
 /// "m=1024 n=1024 k=1024"
 std::string sizes_text(const OwnKernel& kernel);
 

@@ -22,6 +22,7 @@ enum class CellType { f32, f64, f16, bf16, i32, u32, i64, u64, u8 };
 std::string_view name(CellType type) noexcept;
 std::size_t size_of(CellType type) noexcept;  ///< bytes
 bool is_floating(CellType type) noexcept;
+std::string_view c_name(CellType type) noexcept;  ///< "long long"; 16-bit floating point by its bits
 
 /// What stands in an array before a launch.
 enum class Fill {

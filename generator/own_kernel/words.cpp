@@ -12,18 +12,19 @@ struct CellTypeRow {
   std::string_view name;
   std::size_t bytes;
   bool is_floating;
+  std::string_view c_name;
 };
 
 /// In the order of the enum.
-constexpr std::array<CellTypeRow, 9> kCellTypes{{{CellType::f32, "f32", 4, true},
-                                                 {CellType::f64, "f64", 8, true},
-                                                 {CellType::f16, "f16", 2, true},
-                                                 {CellType::bf16, "bf16", 2, true},
-                                                 {CellType::i32, "i32", 4, false},
-                                                 {CellType::u32, "u32", 4, false},
-                                                 {CellType::i64, "i64", 8, false},
-                                                 {CellType::u64, "u64", 8, false},
-                                                 {CellType::u8, "u8", 1, false}}};
+constexpr std::array<CellTypeRow, 9> kCellTypes{{{CellType::f32, "f32", 4, true, "float"},
+                                                 {CellType::f64, "f64", 8, true, "double"},
+                                                 {CellType::f16, "f16", 2, true, "unsigned short"},
+                                                 {CellType::bf16, "bf16", 2, true, "unsigned short"},
+                                                 {CellType::i32, "i32", 4, false, "int"},
+                                                 {CellType::u32, "u32", 4, false, "unsigned"},
+                                                 {CellType::i64, "i64", 8, false, "long long"},
+                                                 {CellType::u64, "u64", 8, false, "unsigned long long"},
+                                                 {CellType::u8, "u8", 1, false, "unsigned char"}}};
 
 constexpr std::array<std::pair<Fill, std::string_view>, 4> kFills{
     {{Fill::random, "random"}, {Fill::integers, "integers"}, {Fill::zeros, "zeros"}, {Fill::index, "index"}}};
@@ -35,6 +36,7 @@ const CellTypeRow& row(CellType type) { return kCellTypes[static_cast<std::size_
 std::string_view name(CellType type) noexcept { return row(type).name; }
 std::size_t size_of(CellType type) noexcept { return row(type).bytes; }
 bool is_floating(CellType type) noexcept { return row(type).is_floating; }
+std::string_view c_name(CellType type) noexcept { return row(type).c_name; }
 
 std::optional<CellType> find_cell_type(std::string_view word) {
   for (const CellTypeRow& each : kCellTypes) {

@@ -14,36 +14,12 @@
 namespace stencil_tune {
 namespace {
 
-/// As a C function takes it; 16-bit floating point by its bits.
-std::string_view c_type(CellType type) {
-  switch (type) {
-    case CellType::f32:
-      return "float";
-    case CellType::f64:
-      return "double";
-    case CellType::f16:
-    case CellType::bf16:
-      return "unsigned short";
-    case CellType::i32:
-      return "int";
-    case CellType::u32:
-      return "unsigned";
-    case CellType::i64:
-      return "long long";
-    case CellType::u64:
-      return "unsigned long long";
-    case CellType::u8:
-      return "unsigned char";
-  }
-  return "";
-}
-
 /// A function that takes the arguments' addresses, as CUDA's launches do, and calls one with the arguments themselves.
 std::string caller_text(const OwnKernel& kernel) {
   std::string types, values;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     const KernelArgument& argument = kernel.arguments[i];
-    const std::string type = fmt::format("{}{}", c_type(argument.type), argument.is_array ? "*" : "");
+    const std::string type = fmt::format("{}{}", c_name(argument.type), argument.is_array ? "*" : "");
     types += fmt::format("{}{}", i == 0 ? "" : ", ", type);
     values += fmt::format("{}*static_cast<{}*>(arguments[{}])", i == 0 ? "" : ", ", type, i);
   }

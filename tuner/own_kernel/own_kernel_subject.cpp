@@ -7,25 +7,6 @@
 #include <fmt/format.h>
 
 namespace stencil_tune {
-namespace {
-
-/// What a rate of a kernel counts, and the kernel's count of it. GFLOP are 1e9, and a launch is as much by itself.
-struct Work {
-  const char* unit;
-  double count;
-};
-
-Work work_of(const OwnKernel& kernel) {
-  const WholeValues sizes = kernel.size_values();
-  const auto count = [&sizes](const auto& expression) {
-    return expression ? static_cast<double>(expression->evaluate(sizes)) : 0;
-  };
-  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops};
-  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes};  // of kernels that only move data
-  return {"launches/s", 1e9};
-}
-
-}  // namespace
 
 ProblemKey own_problem_key(const OwnKernel& kernel) {
   ProblemKey key;

@@ -14,33 +14,15 @@ namespace {
 
 /// As the launcher takes it. What a kernel calls its 16-bit types is its own business.
 std::string_view c_type(const KernelArgument& argument) {
-  switch (argument.type) {
-    case CellType::f32:
-      return "float";
-    case CellType::f64:
-      return "double";
-    case CellType::f16:
-    case CellType::bf16:
-      return argument.is_array ? "void" : "unsigned short";
-    case CellType::i32:
-      return "int";
-    case CellType::u32:
-      return "unsigned";
-    case CellType::i64:
-      return "long long";
-    case CellType::u64:
-      return "unsigned long long";
-    case CellType::u8:
-      return "unsigned char";
-  }
-  return "";
+  const bool has_16_bits = is_floating(argument.type) && size_of(argument.type) == 2;
+  return argument.is_array && has_16_bits ? "void" : c_name(argument.type);
 }
 
 /// Whether the launcher is told: what sizes say it computes.
 bool is_parameter(const KernelArgument& argument) { return argument.is_array || argument.number.has_value(); }
 
 /// The argument's own name, unless a size, a constant or the launcher has it.
-std::string c_name(const OwnKernel& kernel, const KernelArgument& argument) {
+std::string parameter_name(const OwnKernel& kernel, const KernelArgument& argument) {
   const auto is_it = [&](const auto& each) { return each.name == argument.name; };
   const bool is_taken = argument.name == "stream" || argument.name.starts_with("launch_") ||
                         std::any_of(kernel.sizes.begin(), kernel.sizes.end(), is_it) ||
@@ -54,7 +36,7 @@ std::string parameters(const OwnKernel& kernel) {
     if (!is_parameter(argument)) continue;
     const bool is_const = argument.is_array && argument.role == Role::input;
     text += fmt::format("{}{}{} {}, ", is_const ? "const " : "", c_type(argument), argument.is_array ? "*" : "",
-                        c_name(kernel, argument));
+                        parameter_name(kernel, argument));
   }
   for (const OwnSize& size : kernel.sizes) text += fmt::format("long long {}, ", size.name);
   return text + "cudaStream_t stream";
@@ -70,7 +52,7 @@ std::string dim3_of(const std::vector<WholeExpression>& axes) {
 std::string launch(const OwnKernel& kernel, const std::string& entry, const LaunchExpressions& how) {
   std::string values, places;
   for (const KernelArgument& argument : kernel.arguments) {
-    const std::string name = c_name(kernel, argument);
+    const std::string name = parameter_name(kernel, argument);
     if (!is_parameter(argument)) {
       values += fmt::format("  {0} {1} = static_cast<{0}>({2});\n", c_type(argument), name, argument.value.c_text());
     }
@@ -143,27 +125,13 @@ std::string call_arguments(const OwnKernel& kernel) {
   return text + "nullptr";
 }
 
-struct Rate {
-  const char* unit;
-  double count;  ///< of a launch, for milliseconds
-};
-
-Rate rate_of(const OwnKernel& kernel) {
-  const auto count = [&](const auto& expression) {
-    return expression ? static_cast<double>(expression->evaluate(kernel.size_values())) : 0.0;
-  };
-  if (const double flops = count(kernel.flops); flops > 0) return {"GFLOP/s", flops / 1e6};
-  if (const double bytes = count(kernel.bytes); bytes > 0) return {"GB/s", bytes / 1e6};
-  return {"launches/s", 1e3};
-}
-
 std::string main_text(const OwnKernel& kernel, const OwnExportOptions& options) {
   if (kernel.reference.kernel.empty() || !kernel.reference_source.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the reference of {} is {}: --with-main needs one that is a kernel in the same source",
                             kernel.name, kernel.reference.kernel.empty() ? "a function" : "in another file"));
   }
-  const Rate rate = rate_of(kernel);
+  const OwnWork work = work_of(kernel);
   const std::string call = call_arguments(kernel);
   return fmt::format(
       "\n// ---- self-check and benchmark ----\n\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n\n#include <cmath>\n"
@@ -181,7 +149,7 @@ std::string main_text(const OwnKernel& kernel, const OwnExportOptions& options) 
       "static cudaError_t run_reference(void* const* arrays) {{ return reference({8}); }}\n\n{9}\n"
       "}}  // namespace {0}_check\n\nint main() {{ return {0}_check::run(); }}\n",
       options.name, parameters(kernel), launch(kernel, kernel.reference.kernel, kernel.reference.launch),
-      array_rows(kernel), kernel.reference.tolerance, rate.count, rate.unit, sizes_text(kernel), call,
+      array_rows(kernel), kernel.reference.tolerance, work.count / 1e6, work.unit, sizes_text(kernel), call,
       own_check_files().front().text);
 }
 
