@@ -27,11 +27,15 @@ std::string first_of(const po::variables_map& values, const char* positional) {
   return values[positional].as<std::vector<std::string>>().front();
 }
 
-/// The winner that --gpu and --objective ask for.
-WinnerRecord winner_from(const OwnKernel& kernel, const po::variables_map& values) {
+Database tuned_database(const po::variables_map& values) {
   auto database = read_database(values);
   if (!database) throw NoWinner("nothing was tuned yet: there is no database");
-  return winner_of_kernel(kernel, requested_gpu(values), requested_objective(values), *database);
+  return std::move(*database);
+}
+
+/// The winner that --gpu and --objective ask for.
+WinnerRecord winner_from(const OwnKernel& kernel, const po::variables_map& values, Database& database) {
+  return winner_of_kernel(kernel, requested_gpu(values), requested_objective(values), database);
 }
 
 /// To the file of -o, else to standard output; then nothing more is to be said.
@@ -58,7 +62,8 @@ Chosen choose(const OwnKernel& kernel, const po::variables_map& values) {
     }
     return chosen;
   }
-  const WinnerRecord winner = winner_from(kernel, values);
+  Database database = tuned_database(values);
+  const WinnerRecord winner = winner_from(kernel, values, database);
   return {parse_configuration(kernel, winner.trial.code), provenance_of(kernel, winner.trial)};
 }
 
@@ -130,12 +135,12 @@ int report_own_kernel(const Arguments& arguments) {
   const auto values = line.parse(arguments);
   if (!values) return 0;
   const OwnKernel kernel = kernel_from(first_of(*values, "file"), *values);
-  const WinnerRecord winner = winner_from(kernel, *values);
+  Database database = tuned_database(*values);
+  const WinnerRecord winner = winner_from(kernel, *values, database);
   TrialQuery query;
   query.problem = winner.trial.problem;
   query.gpu = winner.trial.platform.gpu;
-  auto database = read_database(*values);
-  const auto trials = TrialStore(*database).find(query);
+  const auto trials = TrialStore(database).find(query);
   const std::string page = report_page(collect_report(kernel, winner, trials, first_of(*values, "file")));
   if (write_text(*values, page)) {
     fmt::print("{} written: {}, {}\n", printable((*values)["output"].as<std::string>()),
