@@ -63,6 +63,23 @@ TEST(DefinedBoundaries, OfOneFieldOrSideArePartOfTheUpdate) {
   EXPECT_EQ(neumann, stencil_key(with_boundary("x = \"neumann(q)\"", "0.25"))) << "slopes are given at launch";
 }
 
+TEST(DefinedBoundaries, OfAFieldGoBeforeThoseOfAllWhateverItsName) {
+  const auto key = [](const char* field) {  // keys of a table are read in the order of the alphabet
+    return stencil_key(parse_definition(fmt::format(R"toml(
+rank = 2
+fields = ["{0}", "{0}_next"]
+[update]
+{0}_next = "{0} + {0}[x-1] + {0}[x+1]"
+[boundary]
+x = "reflect"
+{0}.x = "odd"
+)toml",
+                                                    field),
+                                        "edges.toml"));
+  };
+  EXPECT_EQ(key("alpha"), key("zeta"));
+}
+
 TEST(DefinedBoundaries, AreAnsweredByAMirrorWhereAnyIs) {
   const auto in_x = [](const std::string& boundary) { return with_boundary(boundary).boundary[0]; };
   EXPECT_EQ(in_x("x = \"odd\""), Boundary::reflect);
