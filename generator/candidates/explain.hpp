@@ -3,7 +3,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/shape.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "generator/candidates/row_reads.hpp"
 
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "generator/definition/boundaries.hpp"
 
-#include "generator/definition/functions.hpp"
-#include "generator/stencil/linear.hpp"
+#include "generator/definition/expression/functions.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 
 #include <fmt/format.h>
 

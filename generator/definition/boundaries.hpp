@@ -1,7 +1,7 @@
 // [boundary] of a definition: what lies beyond the edges of the grid, for a field, an axis, a side.
 #pragma once
 
-#include "generator/definition/operators.hpp"
+#include "generator/definition/expression/operators.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 // Definition files: TOML to stencil.
 #include "generator/definition/definition.hpp"
 
-#include "generator/definition/functions.hpp"
+#include "generator/definition/expression/functions.hpp"
 #include "generator/definition/stencil.hpp"
 #include "generator/definition/toml_reader.hpp"
 #include "stencil_tune/error.hpp"

@@ -1,6 +1,6 @@
 #include "generator/definition/scope.hpp"
 
-#include "generator/definition/functions.hpp"
+#include "generator/definition/expression/functions.hpp"
 #include "generator/definition/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The names of a definition.
 #pragma once
 
-#include "generator/definition/operators.hpp"
+#include "generator/definition/expression/operators.hpp"
 
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
 #include "generator/definition/stencil.hpp"
 
-#include "generator/definition/functions.hpp"
+#include "generator/definition/expression/functions.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 

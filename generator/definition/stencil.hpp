@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/definition/boundaries.hpp"
-#include "generator/definition/parser.hpp"
+#include "generator/definition/expression/parser.hpp"
 
 #include <optional>
 #include <string>

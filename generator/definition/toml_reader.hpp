@@ -1,7 +1,7 @@
 // TOML documents of definitions: parsed within limits, with the place of everything at hand for messages.
 #pragma once
 
-#include "generator/definition/lexer.hpp"
+#include "generator/definition/expression/lexer.hpp"
 #include "generator/definition/text.hpp"
 
 #include <cstddef>

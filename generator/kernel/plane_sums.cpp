@@ -3,7 +3,7 @@
 #include "generator/kernel/regroup.hpp"
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/update_text.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/system_text.hpp"
 #include "generator/points/point_checks.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

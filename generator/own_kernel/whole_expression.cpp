@@ -1,6 +1,6 @@
 #include "generator/own_kernel/whole_expression.hpp"
 
-#include "generator/definition/grammar.hpp"
+#include "generator/definition/expression/grammar.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 

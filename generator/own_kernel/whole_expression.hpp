@@ -1,7 +1,7 @@
 // Expressions of whole numbers: the launch, lengths, rules and counts of a kernel of the user's own.
 #pragma once
 
-#include "generator/definition/lexer.hpp"
+#include "generator/definition/expression/lexer.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "generator/stencil/coefficient_roles.hpp"
 
-#include "generator/stencil/linear.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-#include "generator/stencil/carry_out.hpp"
-#include "generator/stencil/linear.hpp"
+#include "generator/stencil/rewriting/carry_out.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
 

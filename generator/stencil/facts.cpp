@@ -1,4 +1,4 @@
-#include "generator/stencil/linear.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
 

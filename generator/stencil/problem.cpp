@@ -1,8 +1,8 @@
 #include "generator/stencil/problem.hpp"
 
-#include "generator/stencil/linear.hpp"
-#include "generator/stencil/shared_parts.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
+#include "generator/stencil/rewriting/shared_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // What the package's device="cpu" runs: the evaluator that kernels are verified against, one step at a time.
-#include "tuner/verify/reference.hpp"
-#include "generator/stencil/adjoint.hpp"
+#include "tuner/verify/reference/reference.hpp"
+#include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/problem.hpp"
-#include "generator/stencil/tangent.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"

@@ -1,8 +1,8 @@
 // The C interface: stencils from text, and what was understood of it.
-#include "generator/stencil/adjoint.hpp"
+#include "generator/stencil/derivatives/adjoint.hpp"
+#include "generator/stencil/derivatives/tangent.hpp"
 #include "generator/stencil/describe.hpp"
 #include "generator/stencil/step.hpp"
-#include "generator/stencil/tangent.hpp"
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/definition_writer.hpp"

@@ -1,5 +1,5 @@
 // Fuzz target: the definition of a kernel of the user's own, in a source and by itself, and its first configuration.
-#include "generator/definition/lexer.hpp"
+#include "generator/definition/expression/lexer.hpp"
 #include "generator/own_kernel/configuration.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"

@@ -6,7 +6,7 @@
 #include "graph_capture.hpp"
 #include "runtime/compile/caching_compiler.hpp"
 #include "runtime/library/library_parts.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <cuda.h>
 

@@ -3,7 +3,7 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
-#include "tests/kernels/system_cases.hpp"
+#include "tests/kernels/fused/system_cases.hpp"
 
 #include <fmt/format.h>
 

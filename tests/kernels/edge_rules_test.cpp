@@ -1,6 +1,6 @@
 // What lies beyond an edge, by the reference and by plain loops.
 #include "generator/definition/definition.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Every family, form and setting of the templates, on awkward grids, against the reference: every pair of settings.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tests/kernels/expect_right.hpp"

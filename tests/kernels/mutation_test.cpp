@@ -2,9 +2,9 @@
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
 #include "generator/definition/definition.hpp"
-#include "tests/kernels/system_cases.hpp"
-#include "tests/kernels/systolic_cases.hpp"
-#include "tests/kernels/temporal_cases.hpp"
+#include "tests/kernels/fused/system_cases.hpp"
+#include "tests/kernels/fused/systolic_cases.hpp"
+#include "tests/kernels/fused/temporal_cases.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "tests/kernels/expect_right.hpp"
+#include "tests/kernels/fused/temporal_cases.hpp"
 #include "tests/kernels/kernel_cases.hpp"
-#include "tests/kernels/temporal_cases.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

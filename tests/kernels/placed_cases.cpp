@@ -1,8 +1,8 @@
 #include "tests/kernels/placed_cases.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tests/kernels/system_cases.hpp"
-#include "tests/kernels/temporal_cases.hpp"
+#include "tests/kernels/fused/system_cases.hpp"
+#include "tests/kernels/fused/temporal_cases.hpp"
 
 #include <fmt/format.h>
 

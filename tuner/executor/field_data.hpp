@@ -4,7 +4,7 @@
 #include "generator/stencil/problem.hpp"
 #include "tuner/executor/guarded_array.hpp"
 #include "tuner/verify/check_numbers.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "tuner/model/work.hpp"
 
 #include "generator/kernel/launch.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 #include "tuner/model/sweep_registers.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "db/stored_code.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/definition/corpus.hpp"
 #include "generator/own_kernel/configuration.hpp"
 #include "runtime/export/export.hpp"

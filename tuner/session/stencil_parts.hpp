@@ -1,7 +1,7 @@
 // What a session on a stencil's problem is given: candidates by their codes.
 #pragma once
 
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "tuner/search/search.hpp"
 #include "tuner/session/session.hpp"
 

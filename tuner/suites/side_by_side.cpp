@@ -2,7 +2,7 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/tune/step_tuning.hpp"

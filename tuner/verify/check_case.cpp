@@ -1,6 +1,6 @@
 #include "tuner/verify/check_case.hpp"
 
-#include "tuner/verify/error_weights.hpp"
+#include "tuner/verify/reference/error_weights.hpp"
 
 #include <algorithm>
 #include <span>

@@ -3,7 +3,7 @@
 
 #include "runtime/cuda/module.hpp"
 #include "tuner/verify/check_numbers.hpp"
-#include "tuner/verify/reference_program.hpp"
+#include "tuner/verify/reference/reference_program.hpp"
 
 #include <optional>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "tuner/verify/check_numbers.hpp"
 
-#include "generator/stencil/linear.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/stage_problems.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

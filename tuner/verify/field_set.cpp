@@ -1,7 +1,7 @@
 #include "tuner/verify/field_set.hpp"
 
 #include "stencil_tune/error.hpp"
-#include "tuner/verify/device_reference.hpp"
+#include "tuner/verify/reference/device_reference.hpp"
 
 #include <fmt/format.h>
 

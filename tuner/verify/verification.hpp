@@ -4,10 +4,10 @@
 #include "tuner/measure/launcher.hpp"
 #include "tuner/verify/check_case.hpp"
 #include "tuner/verify/check_kernels.hpp"
-#include "tuner/verify/device_reference.hpp"
 #include "tuner/verify/field_set.hpp"
+#include "tuner/verify/reference/device_reference.hpp"
+#include "tuner/verify/reference/step_references.hpp"
 #include "tuner/verify/sharpness.hpp"
-#include "tuner/verify/step_references.hpp"
 
 #include <map>
 #include <optional>

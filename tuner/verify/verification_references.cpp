@@ -4,7 +4,7 @@
 #include "generator/stencil/stage_problems.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/awkward.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 #include "tuner/verify/verification.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What is said of a launch that was wrong.
 #include "stencil_tune/error.hpp"
 #include "tuner/verify/device/storage.h"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 #include "tuner/verify/verification.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "generator/candidates/families/families.hpp"
 #include "generator/candidates/families/single_sweep.hpp"
 #include "generator/candidates/families/streaming_constraints.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "runtime/library/launch/tap_launch.hpp"
 
 #include "generator/kernel/stage_text.hpp"
-#include "generator/stencil/carry_out.hpp"
+#include "generator/stencil/rewriting/carry_out.hpp"
 #include "runtime/library/launch/tap_template.hpp"
 #include "stencil_tune/error.hpp"
 

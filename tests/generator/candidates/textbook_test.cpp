@@ -1,4 +1,4 @@
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/candidates/family.hpp"
 
 #include "tests/generator/problems.hpp"

@@ -1,6 +1,6 @@
 #include "generator/definition/definition.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/definition/operators.hpp"
+#include "generator/definition/expression/operators.hpp"
 #include "generator/definition/text.hpp"
 #include "generator/kernel/source.hpp"
 #include "stencil_tune/error.hpp"

@@ -3,7 +3,7 @@
 #include "generator/candidates/shape.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/kernel/source.hpp"
-#include "generator/stencil/sum_parts.hpp"
+#include "generator/stencil/rewriting/sum_parts.hpp"
 #include "tests/generator/problems.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "generator/kernel/regroup.hpp"
 
-#include "generator/stencil/linear.hpp"
+#include "generator/stencil/rewriting/linear.hpp"
 
 #include <gtest/gtest.h>
 

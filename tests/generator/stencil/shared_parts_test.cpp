@@ -1,7 +1,7 @@
-#include "generator/stencil/shared_parts.hpp"
+#include "generator/stencil/rewriting/shared_parts.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "generator/stencil/shared_reciprocals.hpp"
+#include "generator/stencil/rewriting/shared_reciprocals.hpp"
 
 #include <gtest/gtest.h>
 

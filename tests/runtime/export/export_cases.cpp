@@ -1,7 +1,7 @@
 #include "tests/runtime/export/export_cases.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tests/kernels/system_cases.hpp"
+#include "tests/kernels/fused/system_cases.hpp"
 
 namespace stencil_tune {
 namespace {

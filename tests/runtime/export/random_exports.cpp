@@ -8,9 +8,9 @@
 #include "generator/candidates/constraints.hpp"
 #include "runtime/compile/nvrtc_compiler.hpp"
 #include "stencil_tune/error.hpp"
-#include "tests/kernels/random_cases.hpp"
-#include "tests/kernels/random_draw.hpp"
-#include "tests/kernels/random_run.hpp"
+#include "tests/kernels/random/random_cases.hpp"
+#include "tests/kernels/random/random_draw.hpp"
+#include "tests/kernels/random/random_run.hpp"
 #include "tests/runtime/export/corpus_export.hpp"
 #include "tests/runtime/export/exported_launcher.hpp"
 

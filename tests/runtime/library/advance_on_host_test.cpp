@@ -3,7 +3,7 @@
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/library/host_driver.hpp"
 #include "tuner/verify/check_numbers.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

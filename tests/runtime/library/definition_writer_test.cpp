@@ -1,7 +1,7 @@
 #include "runtime/library/definition_writer.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tests/kernels/random_stencils.hpp"
+#include "tests/kernels/random/random_stencils.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include "generator/stencil/passes.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "tests/generator/systems.hpp"
-#include "tests/kernels/random_run.hpp"
-#include "tests/kernels/random_systems.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tests/kernels/random/random_run.hpp"
+#include "tests/kernels/random/random_systems.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // Derivatives of stencils against the reference: the dot-product test <F' du, g> = <du, adjoint g>.
-#include "generator/stencil/adjoint.hpp"
+#include "generator/stencil/derivatives/adjoint.hpp"
 
-#include "generator/stencil/tangent.hpp"
+#include "generator/stencil/derivatives/tangent.hpp"
 #include "stencil_tune/definition.hpp"
 #include "tests/runtime/expect_error.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

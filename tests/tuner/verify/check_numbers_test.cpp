@@ -1,7 +1,7 @@
 #include "tuner/verify/check_numbers.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

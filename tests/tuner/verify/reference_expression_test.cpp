@@ -1,8 +1,8 @@
-#include "tuner/verify/reference_expression.hpp"
+#include "tuner/verify/reference/reference_expression.hpp"
 
 #include "generator/definition/definition.hpp"
 #include "tuner/verify/check_numbers.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

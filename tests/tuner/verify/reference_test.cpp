@@ -1,4 +1,4 @@
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include "generator/definition/definition.hpp"
 #include "stencil_tune/error.hpp"

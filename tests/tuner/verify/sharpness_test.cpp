@@ -2,7 +2,7 @@
 
 #include "generator/definition/definition.hpp"
 #include "tests/tuner/verify/sharpness_cases.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

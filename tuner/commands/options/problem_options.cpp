@@ -1,7 +1,7 @@
 #include "tuner/commands/options/problem_options.hpp"
 
 #include "generator/candidates/space.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/stencil/describe.hpp"
 #include "stencil_tune/device_memory.hpp"

@@ -1,7 +1,7 @@
 #include "tuner/commands/tune/dry_run.hpp"
 
 #include "db/trial_store.hpp"
-#include "generator/candidates/textbook.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/trials/warm_starts.hpp"

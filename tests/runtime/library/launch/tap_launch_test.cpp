@@ -5,7 +5,7 @@
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/executor/executor.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <gtest/gtest.h>
 

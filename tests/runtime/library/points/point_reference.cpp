@@ -2,7 +2,7 @@
 
 #include "generator/points/point_checks.hpp"
 #include "runtime/library/launch/rotation.hpp"
-#include "tuner/verify/reference.hpp"
+#include "tuner/verify/reference/reference.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,0 +1,28 @@
+// The textbook's arithmetic intensity of a candidate.
+#include "generator/candidates/family.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
+
+namespace stencil_tune {
+
+Intensity textbook_intensity(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const TextbookLoads loads = candidate.family().textbook_loads(candidate);
+  const auto cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
+
+  Intensity intensity;
+  intensity.operations = problem.facts.operations;
+  intensity.bytes_loaded = loads.per_output * cell_bytes;
+  intensity.halo_share = loads.halo_share;
+  if (cell_bytes > 0) {
+    intensity.ratio = intensity.operations / intensity.bytes_loaded;
+    intensity.bound = intensity.operations / cell_bytes;
+  }
+  return intensity;
+}
+
+double reuse_bound_by_points(const Problem& problem) {
+  const auto cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
+  return cell_bytes > 0 ? 2.0 * static_cast<double>(problem.facts.taps.size()) / cell_bytes : 0;
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,12 @@
+// From the tokens of an expression to nodes: recursive descent, one function a level of precedence.
+#pragma once
+
+#include "generator/definition/expression/lexer.hpp"
+#include "generator/definition/scope.hpp"
+
+namespace stencil_tune {
+
+/// Throws Error(malformed_definition).
+NodeId parse_expression(const ExpressionText& expression, Scope& scope);
+
+}  // namespace stencil_tune

@@ -1,0 +1,48 @@
+#include "generator/definition/expression/token_cursor.hpp"
+
+#include "generator/definition/definition.hpp"
+
+#include <fmt/format.h>
+
+namespace stencil_tune {
+
+TokenCursor::Level::Level(TokenCursor& cursor) : cursor_(cursor) {
+  if (++cursor_.depth_ > kDefinitionLimits.nesting) {
+    cursor_.reject(cursor_.peek(), fmt::format("nested more than {} deep", kDefinitionLimits.nesting));
+  }
+}
+
+Token TokenCursor::take() {
+  const Token token = peek();
+  if (token.kind != Token::Kind::end) ++next_;
+  return token;
+}
+
+bool TokenCursor::accept(std::string_view symbol) {
+  if (!is(symbol)) return false;
+  ++next_;
+  return true;
+}
+
+void TokenCursor::expect(std::string_view symbol, std::string_view why) {
+  if (!accept(symbol)) reject(peek(), fmt::format("'{}' expected {}, found {}", symbol, why, shown(peek())));
+}
+
+std::string TokenCursor::shown(const Token& token) {
+  return token.kind == Token::Kind::end ? "the end of the expression" : fmt::format("'{}'", quotable(token.text));
+}
+
+void TokenCursor::reject(const Token& token, std::string_view message) const { text_.reject(token.offset, message); }
+
+void TokenCursor::reject_leftover() const {
+  const Token& token = peek();
+  if (is(")") || is("]")) reject(token, fmt::format("'{}' closes nothing", token.text));
+  if (is("=")) reject(token, "'=' within an expression; write == to compare");
+  if (is("**")) reject(token, "'**' is written ^ here");
+  if (is("<") || is("<=") || is(">") || is(">=") || is("==") || is("!=")) {
+    reject(token, "comparisons do not chain; write a < b && b < c");
+  }
+  reject(token, fmt::format("an operator is missing before {}", shown(token)));
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,52 @@
+// A reader of tokens: what comes next, and messages at the place where something is wrong.
+#pragma once
+
+#include "generator/definition/expression/lexer.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stencil_tune {
+
+class TokenCursor {
+ public:
+  explicit TokenCursor(const ExpressionText& expression) : text_(*expression.text), tokens_(tokenize(expression)) {}
+
+ protected:
+  /// Counts one level of nesting while it lives.
+  class Level {
+   public:
+    explicit Level(TokenCursor& cursor);
+    ~Level() { --cursor_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    TokenCursor& cursor_;
+  };
+
+  const DefinitionText& text() const noexcept { return text_; }
+  const Token& peek() const { return tokens_[next_]; }
+  bool is(std::string_view symbol) const { return peek().kind == Token::Kind::symbol && peek().text == symbol; }
+
+  Token take();
+  bool accept(std::string_view symbol);
+  void expect(std::string_view symbol, std::string_view why);
+
+  /// For messages: the token in quotes.
+  static std::string shown(const Token& token);
+
+  /// Throws Error(malformed_definition) at the token.
+  [[noreturn]] void reject(const Token& token, std::string_view message) const;
+  [[noreturn]] void reject_leftover() const;
+
+ private:
+  const DefinitionText& text_;
+  std::vector<Token> tokens_;
+  std::size_t next_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace stencil_tune

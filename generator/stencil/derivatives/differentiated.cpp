@@ -1,0 +1,154 @@
+#include "generator/stencil/derivatives/differentiated.hpp"
+
+#include "generator/stencil/rewriting/linear.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace stencil_tune {
+
+Derivatives::Derivatives(StencilBuilder& builder, std::size_t nodes, NodeId expression)
+    : builder_(builder), of_(nodes, kNoNode) {
+  of_[static_cast<std::size_t>(expression)] = builder_.number(1);
+  for (NodeId id = expression; id >= 0; --id) {
+    if (at(id) != kNoNode) pass_on(id);
+  }
+}
+
+void Derivatives::add(NodeId to, NodeId derivative) {
+  NodeId& sum = of_[static_cast<std::size_t>(to)];
+  sum = sum == kNoNode ? derivative : builder_.apply(Operation::add, sum, derivative);
+}
+
+void Derivatives::pass_on(NodeId id) {
+  const Node node = builder_.stencil().nodes[static_cast<std::size_t>(id)];  // a copy: nodes are added below
+  const auto [a, b, c] = node.operands;
+  const NodeId bar = at(id);
+  const NodeId zero = builder_.number(0);
+  switch (node.op) {
+    case Operation::negate:
+      return add(a, minus(bar));
+    case Operation::absolute:
+      return add(a, where(builder_.apply(Operation::less, a, zero), minus(bar),
+                          where(builder_.apply(Operation::less, zero, a), bar, zero)));
+    case Operation::square_root:
+      return add(a, over(times(builder_.number(0.5), bar), id));
+    case Operation::exponential:
+      return add(a, times(bar, id));
+    case Operation::logarithm:
+      return add(a, over(bar, a));
+    case Operation::sine:
+      return add(a, times(bar, builder_.apply(Operation::cosine, a)));
+    case Operation::cosine:
+      return add(a, minus(times(bar, builder_.apply(Operation::sine, a))));
+    case Operation::tangent:
+      return add(a, times(bar, builder_.apply(Operation::add, builder_.number(1), times(id, id))));
+    case Operation::hyperbolic_tangent:
+      return add(a, times(bar, builder_.apply(Operation::subtract, builder_.number(1), times(id, id))));
+    case Operation::power:
+      return pass_on_power(a, b, id, bar);
+    case Operation::add:
+      add(a, bar);
+      return add(b, bar);
+    case Operation::subtract:
+      add(a, bar);
+      return add(b, minus(bar));
+    case Operation::multiply:
+      add(a, times(bar, b));
+      return add(b, times(bar, a));
+    case Operation::divide:
+      add(a, over(bar, b));
+      return add(b, minus(over(times(bar, a), times(b, b))));
+    case Operation::minimum:
+    case Operation::maximum: {
+      const NodeId first = node.op == Operation::minimum ? builder_.apply(Operation::less_equal, a, b)
+                                                         : builder_.apply(Operation::less_equal, b, a);
+      add(a, where(first, bar, zero));
+      return add(b, where(first, zero, bar));
+    }
+    case Operation::select:
+      add(b, where(a, bar, zero));
+      return add(c, where(a, zero, bar));
+    case Operation::number:
+    case Operation::coefficient:
+    case Operation::read:
+    case Operation::coordinate:
+    case Operation::step:
+    case Operation::before:
+    case Operation::after:
+    case Operation::profile:
+    case Operation::less:
+    case Operation::less_equal:
+    case Operation::equal:
+      return;  // ends here
+  }
+}
+
+/// The logarithm of what may be negative is left out where the exponent is a number.
+void Derivatives::pass_on_power(NodeId base, NodeId exponent, NodeId power, NodeId bar) {
+  const NodeId less_one = builder_.apply(Operation::subtract, exponent, builder_.number(1));
+  add(base, times(times(bar, exponent), builder_.apply(Operation::power, base, less_one)));
+  if (builder_.stencil().nodes[static_cast<std::size_t>(exponent)].op == Operation::number) return;
+  add(exponent, times(times(bar, power), builder_.apply(Operation::logarithm, base)));
+}
+
+NodeId Rewritten::copy(NodeId id) {
+  const auto known = copies_.find(id);
+  if (known != copies_.end()) return known->second;
+  const NodeId made = make(from_.nodes[static_cast<std::size_t>(id)]);
+  copies_.emplace(id, made);
+  return made;
+}
+
+NodeId Rewritten::make(const Node& node) {
+  switch (node.op) {
+    case Operation::number:
+      return to_.number(node.value);
+    case Operation::coefficient:
+      return to_.coefficient_value(node.index);
+    case Operation::read:
+      return read_(node);
+    default:
+      break;
+  }
+  std::array<NodeId, 3> operands{kNoNode, kNoNode, kNoNode};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count(node.op)); ++i) {
+    operands[i] = copy(node.operands[i]);
+  }
+  return to_.apply(node.op, operands[0], operands[1], operands[2]);
+}
+
+void refuse_places(const Stencil& stencil) {
+  const bool placed =
+      std::any_of(stencil.nodes.begin(), stencil.nodes.end(), [](const Node& node) { return is_place(node.op); });
+  if (placed) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("stencil '{}' uses coordinates, the step's number, profiles or boundaries of its own: derivatives "
+                    "are known for stencils that are the same everywhere and in each step",
+                    stencil.name));
+  }
+}
+
+Differentiated::Differentiated(const Stencil& stencil) : stencil_(stencil), builder_(stencil) {
+  if (stencil.stages.size() != 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("stencil '{}' has {} stages: derivatives are known for stencils of one", stencil.name,
+                            stencil.stages.size()));
+  }
+  refuse_places(stencil);
+  for (const Update& update : stencil.stages.front().updates) {
+    updates_.emplace_back(update.output, Derivatives(builder_, stencil.nodes.size(), update.expression));
+  }
+}
+
+StencilBuilder Differentiated::start(std::string_view what) const {
+  StencilBuilder made(fmt::format("{} of {}", what, stencil_.name), stencil_.rank);
+  for (const Coefficient& coefficient : stencil_.coefficients) made.coefficient(coefficient.name, coefficient.value);
+  return made;
+}
+
+}  // namespace stencil_tune

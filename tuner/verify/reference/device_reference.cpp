@@ -1,0 +1,76 @@
+#include "tuner/verify/reference/device_reference.hpp"
+
+#include "tuner/verify/reference/reference.hpp"
+
+#include <algorithm>
+
+namespace stencil_tune {
+
+std::int64_t row_cells(const Box& box) { return box.high[0] - box.low[0]; }
+
+std::int64_t row_count(const Box& box) { return (box.high[1] - box.low[1]) * (box.high[2] - box.low[2]); }
+
+DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capacity)
+    : kernels_(kernels),
+      capacity_(capacity),
+      values_(kernels.driver(), static_cast<std::size_t>(capacity) * sizeof(double)),
+      errors_(kernels.driver(), static_cast<std::size_t>(capacity) * sizeof(float)),
+      unbounded_(kernels.driver(), sizeof(unsigned long long)) {
+  reset();
+}
+
+void DeviceReference::compute(const Output& output, const FieldSet& fields, std::span<const FieldContents> contents,
+                              const Slab& slab, std::int64_t at) {
+  const auto& [stage, how, exact, step] = output;
+  check::ReferenceArguments arguments{};
+  arguments.program = device_pointer<const check::Instruction>(how.instructions.address());
+  const std::vector<int> read = reference_inputs(stage);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const int field = read[i];
+    check::ReferenceInput& input = arguments.inputs[i];
+    input.along = profile_axis(stage.stencil, field) + 1;
+    if (contents.empty() || input.along > 0) {
+      input.cells = device_pointer(fields.field(field));
+      continue;
+    }
+    const FieldContents& now = contents[static_cast<std::size_t>(field)];
+    input.cells = device_pointer(fields.field(now.layers));
+    if (!now.computed) continue;
+    input.values = device_pointer<const double>(now.computed->values_.address());
+    input.errors = device_pointer<const float>(now.computed->errors_.address());
+    std::copy(now.box.low.begin(), now.box.low.end(), input.low);
+    std::copy(now.box.high.begin(), now.box.high.end(), input.high);
+  }
+  if (how.weights) arguments.weights = device_pointer<const check::ErrorWeight>(how.weights->address());
+  arguments.weight_count = how.weight_count;
+  arguments.values = device_pointer<double>(values_.address()) + at;
+  arguments.errors = device_pointer<float>(errors_.address()) + at;
+  arguments.unbounded = device_pointer<unsigned long long>(unbounded_.address());
+  arguments.layout = layout_of(stage, updated_box(stage));
+  arguments.rounding = rounding_of(stage.type, exact);
+  arguments.first_row = slab.first_row;
+  arguments.rows = slab.rows;
+  arguments.step = step;
+  arguments.instructions = static_cast<int>(how.program.instructions.size());
+  kernels_.reference(arguments);
+}
+
+void DeviceReference::compare(const Problem& problem, const Box& box, bool exact, DevicePointer field, const Slab& slab,
+                              std::int64_t at, DevicePointer report) const {
+  kernels_.compare({device_pointer(field), device_pointer<const double>(values_.address()) + at,
+                    device_pointer<const float>(errors_.address()) + at, device_pointer<check::Report>(report),
+                    layout_of(problem, box), rounding_of(problem.type, exact), slab.first_row, slab.rows, exact ? 1 : 0,
+                    0});
+}
+
+std::uint64_t DeviceReference::unbounded() const {
+  return read_device<unsigned long long>(kernels_, unbounded_.address());
+}
+
+std::pair<double, double> DeviceReference::read(std::int64_t at) const {
+  const auto index = static_cast<std::size_t>(at);
+  return {read_device<double>(kernels_, values_.address() + index * sizeof(double)),
+          read_device<float>(kernels_, errors_.address() + index * sizeof(float))};
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,325 @@
+#include "tuner/verify/reference/reference.hpp"
+
+#include "generator/stencil/stage_problems.hpp"
+#include "stencil_tune/error.hpp"
+#include "tuner/verify/check_numbers.hpp"
+#include "tuner/verify/device/storage.h"
+#include "tuner/verify/reference/error_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr std::size_t kAxes = kMaxRank;
+
+std::size_t place(const Problem& problem, const std::array<std::int64_t, kMaxRank>& cell) {
+  return static_cast<std::size_t>((cell[2] * problem.extents.n[1] + cell[1]) * problem.pitch + cell[0]);
+}
+
+/// Where a read finds its value; nothing for the 0 outside.
+std::optional<std::size_t> place_read(const Problem& problem, const Offset& offset,
+                                      std::array<std::int64_t, kMaxRank> cell) {
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    cell[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
+                                     static_cast<int>(problem.boundaries[axis]));
+    if (cell[axis] < 0) return {};
+  }
+  return place(problem, cell);
+}
+
+/// What a level computed of an output field, in the compute type.
+struct ComputedField {
+  std::vector<double> value;
+  std::vector<double> error;   ///< may be NaN where the value is
+  std::vector<bool> computed;  ///< by the level
+};
+
+/// What a field of the stencil holds: memory, but for the cells that a level computed.
+struct Contents {
+  const std::vector<double>* memory = nullptr;  ///< null: the problem does not read it
+  std::shared_ptr<const ComputedField> computed{};
+};
+
+/// Evaluates the nodes of an expression, each once, operands first: the order they are in.
+class CellEvaluator {
+ public:
+  /// contents: of each field of the stencil. Errors enter linear updates by their weights (error_weights.hpp), none
+  /// where `weights` is empty: then they travel with the values.
+  CellEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
+                std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step,
+                std::vector<check::ErrorWeight> weights = {})
+      : problem_(problem),
+        expression_(expression),
+        contents_(contents),
+        rounding_(rounding),
+        step_(step),
+        weights_(std::move(weights)),
+        results_(expression.nodes.size()) {
+    for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
+  }
+
+  check::Bounded operator()(const std::array<std::int64_t, kMaxRank>& cell) {
+    for (std::size_t id = 0; id < results_.size(); ++id) results_[id] = value_of(expression_.nodes[id], cell);
+    check::Bounded result = results_.back();
+    for (const check::ErrorWeight& tap : weights_) {
+      const Contents& from = of(problem_.facts.inputs[static_cast<std::size_t>(tap.input)]);
+      const std::optional<std::size_t> at = place_read(problem_, {tap.offset[0], tap.offset[1], tap.offset[2]}, cell);
+      if (at && is_computed(from, *at)) result.error += check::scaled(from.computed->error[*at], tap.weight);
+    }
+    return result;
+  }
+
+ private:
+  const Contents& of(int field) const { return contents_[static_cast<std::size_t>(field)]; }
+
+  static bool is_computed(const Contents& from, std::size_t at) { return from.computed && from.computed->computed[at]; }
+
+  check::Bounded read(int field, const Offset& offset, const std::array<std::int64_t, kMaxRank>& cell) const {
+    const std::optional<std::size_t> at = place_read(problem_, offset, cell);
+    if (!at) return check::exactly(0);
+    const Contents& from = of(field);
+    if (!is_computed(from, *at)) return check::exactly((*from.memory)[*at]);
+    const auto [value, error] = std::pair(from.computed->value[*at], from.computed->error[*at]);
+    return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
+  }
+
+  /// Of a profile.
+  check::Bounded entry(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+    const auto axis = static_cast<std::size_t>(profile_axis(problem_.stencil, node.index));
+    const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
+                                                 static_cast<int>(problem_.boundaries[axis]));
+    return check::exactly(at < 0 ? 0 : (*of(node.index).memory)[static_cast<std::size_t>(at)]);
+  }
+
+  /// A kernel has it rounded, or what it is carried out to with others.
+  check::Bounded literal(double value) const {
+    check::Bounded result = check::exactly(value);
+    if (round_to_compute(value, problem_.type) != value) result.factors = 1;
+    return result;
+  }
+
+  check::Bounded value_of(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+    switch (node.op) {
+      case Operation::number:
+        return literal(node.value);
+      case Operation::coefficient:
+        return check::exactly(coefficients_[static_cast<std::size_t>(node.index)]);
+      case Operation::read:
+        return read(node.index, node.offset, cell);
+      case Operation::coordinate: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        return literal(static_cast<double>(kCheckPlace.origin[axis] + cell[axis] + node.offset[axis]));
+      }
+      case Operation::step:
+        return literal(static_cast<double>(step_));
+      case Operation::before:
+      case Operation::after: {
+        const auto axis = static_cast<std::size_t>(node.index);
+        const std::int64_t index = cell[axis] + node.offset[axis];
+        const std::int64_t beyond = node.op == Operation::before ? -index : index - (problem_.extents.n[axis] - 1);
+        return check::exactly(static_cast<double>(std::max<std::int64_t>(beyond, 0)));
+      }
+      case Operation::profile:
+        return entry(node, cell);
+      default:
+        break;
+    }
+    std::array<check::Bounded, 3> operands{};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count(node.op)); ++i) {
+      operands[i] = results_[static_cast<std::size_t>(node.operands[i])];
+    }
+    return evaluate(node.op, operands, rounding_);
+  }
+
+  const Problem& problem_;
+  const ReferenceExpression& expression_;
+  std::span<const Contents> contents_;
+  check::Rounding rounding_;
+  std::int64_t step_;
+  std::vector<double> coefficients_;
+  std::vector<check::ErrorWeight> weights_;
+  std::vector<check::Bounded> results_;
+};
+
+/// Each field as in memory: one of `fields` an input.
+std::vector<Contents> as_in_memory(const Stencil& stencil, const std::vector<int>& fields,
+                                   std::span<const std::vector<double>> inputs) {
+  std::vector<Contents> contents(stencil.fields.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) contents[static_cast<std::size_t>(fields[i])].memory = &inputs[i];
+  return contents;
+}
+
+void check_sizes(const Problem& problem, std::size_t fields, std::span<const std::vector<double>> inputs,
+                 std::span<const double> coefficients) {
+  const auto cells = static_cast<std::size_t>(problem.allocated_cells());
+  const bool sized = std::all_of(inputs.begin(), inputs.end(), [&](const auto& in) { return in.size() == cells; });
+  if (inputs.size() == fields && sized && coefficients.size() == problem.stencil.coefficients.size()) {
+    return;
+  }
+  throw Error(ErrorCode::invalid_argument,
+              "the reference needs " + std::to_string(fields) + " inputs of " + std::to_string(cells) + " cells and " +
+                  std::to_string(problem.stencil.coefficients.size()) + " coefficients, but got " +
+                  std::to_string(inputs.size()) + " inputs and " + std::to_string(coefficients.size()) +
+                  " coefficients, or inputs of another size");
+}
+
+}  // namespace
+
+check::Rounding rounding_of(ElementType type, bool exact) {
+  check::Rounding rounding;
+  // f64: the reference is computed in f64 itself, so its own rounding counts too.
+  rounding.unit = type == ElementType::f64 ? 0x1p-52 : 0x1p-24;
+  rounding.tiny = type == ElementType::f64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  rounding.largest_computed =
+      type == ElementType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  switch (type) {
+    case ElementType::f64:
+      rounding.largest = std::numeric_limits<double>::max();
+      break;
+    case ElementType::f32:
+      rounding.largest = std::numeric_limits<float>::max();
+      break;
+    case ElementType::f16:
+      rounding.storage_unit = 0x1p-11;
+      rounding.storage_tiny = 0x1p-25;
+      rounding.largest = 65504;
+      break;
+    case ElementType::bf16:
+      rounding.storage_unit = 0x1p-8;
+      rounding.storage_tiny = 0x1p-126;  // flushed subnormal results are accepted
+      rounding.largest = 0x1.fep127;
+      break;
+  }
+  if (exact) rounding.unit = rounding.tiny = rounding.storage_unit = rounding.storage_tiny = 0;
+  return rounding;
+}
+
+double round_to_compute(double value, ElementType type) {
+  return type == ElementType::f64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
+double round_to_storage(double value, ElementType type) {
+  switch (type) {
+    case ElementType::f64:
+      return value;
+    case ElementType::f32:
+      return static_cast<float>(value);
+    case ElementType::f16:
+      return check::from_f16(check::to_f16(static_cast<float>(value)));
+    case ElementType::bf16:
+      return check::from_bf16(check::to_bf16(static_cast<float>(value)));
+  }
+  return value;
+}
+
+bool ReferenceField::accepts(std::size_t index, double result) const {
+  return tolerance[index] < 0 || check::accepts(value[index], tolerance[index], result);
+}
+
+std::int64_t ReferenceField::unbounded_cells() const {
+  return std::count_if(tolerance.begin(), tolerance.end(), [](double t) { return std::isinf(t); });
+}
+
+check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& expression,
+                             std::span<const std::vector<double>> inputs, std::span<const double> coefficients,
+                             const std::array<std::int64_t, kMaxRank>& cell, const check::Rounding& rounding) {
+  const std::vector<int> fields = kernel_inputs(stage);
+  check_sizes(stage, fields.size(), inputs, coefficients);
+  const std::vector<Contents> contents = as_in_memory(stage.stencil, fields, inputs);
+  return CellEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell);
+}
+
+namespace {
+
+/// The cells of one of the stage's outputs.
+ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Contents> contents,
+                    std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step) {
+  const auto cells = static_cast<std::size_t>(stage.allocated_cells());
+  const Box box = updated_box(stage);
+  ComputedField field{std::vector<double>(cells, 0.0), std::vector<double>(cells, 0.0), std::vector<bool>(cells)};
+  const bool inherits = std::any_of(stage.facts.inputs.begin(), stage.facts.inputs.end(),
+                                    [&](int input) { return contents[static_cast<std::size_t>(input)].computed; });
+  std::vector<check::ErrorWeight> weights;
+  if (inherits) weights = error_weights(stage, output, coefficients);
+  const ReferenceExpression expression = reference_expression(stage, output);
+  CellEvaluator evaluate(stage, expression, contents, coefficients, rounding, step, std::move(weights));
+  for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
+    for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+      for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
+        const check::Bounded result = evaluate({x, y, z});
+        const std::size_t index = place(stage, {x, y, z});
+        field.value[index] = result.value;
+        field.error[index] = check::kept_error(result, rounding);
+        field.computed[index] = true;
+      }
+    }
+  }
+  return field;
+}
+
+ReferenceField stored(const Problem& problem, int output, const ComputedField& computed, bool exact) {
+  const check::Rounding rounding = rounding_of(problem.type, exact);
+  ReferenceField field{output, computed.value, std::vector<double>(computed.value.size(), -1.0)};
+  for (std::size_t i = 0; i < computed.value.size(); ++i) {
+    if (!computed.computed[i]) continue;
+    if (exact) field.value[i] = round_to_storage(computed.value[i], problem.type);
+    field.tolerance[i] = check::stored_error(computed.value[i], computed.error[i], rounding);
+  }
+  return field;
+}
+
+/// All stages of a step, or the problem's own, each from what the ones before left.
+void make_step(std::span<const Problem> stages, std::span<const double> coefficients, const check::Rounding& rounding,
+               std::int64_t step, std::vector<Contents>& contents) {
+  for (const Problem& stage : stages) {
+    const std::vector<Update>& updates = updates_of(stage);
+    const std::vector<int>& layers_of = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of;
+    for (std::size_t output = 0; output < updates.size(); ++output) {
+      auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding, step));
+      contents[static_cast<std::size_t>(updates[output].output)] = {
+          contents[static_cast<std::size_t>(layers_of[output])].memory, std::move(computed)};
+    }
+  }
+}
+
+void rotate(const Stencil& stencil, std::vector<Contents>& contents) {
+  const std::vector<Contents> before = contents;
+  for (const Rotation& rotation : stencil.rotations) {
+    contents[static_cast<std::size_t>(rotation.to)] = before[static_cast<std::size_t>(rotation.from)];
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<ReferenceField>> evaluate_steps(const Problem& problem,
+                                                        std::span<const std::vector<double>> inputs,
+                                                        std::span<const double> coefficients, bool exact, int steps) {
+  const std::vector<int> fields = kernel_inputs(problem, steps);
+  check_sizes(problem, fields.size(), inputs, coefficients);
+  const std::vector<Problem> stages = stage_problems(problem);
+  std::vector<Contents> contents = as_in_memory(problem.stencil, fields, inputs);
+  std::vector<std::vector<ReferenceField>> after;
+  for (int step = 1; step <= steps; ++step) {
+    if (step > 1) rotate(problem.stencil, contents);
+    make_step(stages, coefficients, rounding_of(problem.type, exact), kCheckPlace.step + step - 1, contents);
+    std::vector<ReferenceField>& stored_now = after.emplace_back();
+    for (const int field : kernel_outputs(problem, step)) {
+      stored_now.push_back(stored(problem, field, *contents[static_cast<std::size_t>(field)].computed, exact));
+    }
+  }
+  return after;
+}
+
+std::vector<ReferenceField> evaluate_reference(const Problem& problem, std::span<const std::vector<double>> inputs,
+                                               std::span<const double> coefficients, bool exact, int steps) {
+  return evaluate_steps(problem, inputs, coefficients, exact, steps).back();
+}
+
+}  // namespace stencil_tune

@@ -1,0 +1,155 @@
+#include "tuner/verify/reference/reference_expression.hpp"
+
+#include "generator/stencil/rewriting/linear.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+
+namespace stencil_tune {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool is_number(const Node& node) { return node.op == Operation::number; }
+
+/// The nodes below the root, in their order; the root becomes the last.
+std::vector<Node> needed(const std::vector<Node>& nodes, NodeId root) {
+  std::vector<bool> marked(at(root) + 1);
+  marked[at(root)] = true;
+  for (NodeId id = root; id >= 0; --id) {
+    const Node& node = nodes[at(id)];
+    for (std::size_t i = 0; marked[at(id)] && i < at(operand_count(node.op)); ++i) marked[at(node.operands[i])] = true;
+  }
+  std::vector<NodeId> place(marked.size(), -1);
+  std::vector<Node> kept;
+  for (std::size_t id = 0; id < marked.size(); ++id) {
+    if (!marked[id]) continue;
+    Node node = nodes[id];
+    for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) node.operands[i] = place[at(node.operands[i])];
+    place[id] = static_cast<NodeId>(kept.size());
+    kept.push_back(node);
+  }
+  return kept;
+}
+
+/// The node's value where all its operands are numbers; itself where that is not finite.
+Node carried_out(const Node& node, const std::vector<Node>& nodes) {
+  std::array<check::Bounded, 3> operands{};
+  for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) {
+    const Node& operand = nodes[at(node.operands[i])];
+    if (!is_number(operand)) return node;
+    operands[i] = check::exactly(operand.value);
+  }
+  Node number;
+  number.value = evaluate(node.op, operands, check::Rounding{}).value;
+  return std::isfinite(number.value) ? number : node;
+}
+
+/// Constants carried out, decided selects taken.
+std::vector<Node> settled(const std::vector<Node>& nodes, NodeId root) {
+  std::vector<Node> result(nodes.begin(), nodes.begin() + root + 1);
+  std::vector<NodeId> stands_for(result.size());  // a decided select is its branch
+  for (std::size_t id = 0; id < result.size(); ++id) {
+    Node& node = result[id];
+    stands_for[id] = static_cast<NodeId>(id);
+    if (operand_count(node.op) == 0) continue;
+    for (std::size_t i = 0; i < at(operand_count(node.op)); ++i) node.operands[i] = stands_for[at(node.operands[i])];
+    const Node& condition = result[at(node.operands[0])];
+    if (node.op == Operation::select && is_number(condition)) {
+      stands_for[id] = node.operands[condition.value != 0 ? 1 : 2];
+    } else {
+      node = carried_out(node, result);
+    }
+  }
+  return needed(result, stands_for[at(root)]);
+}
+
+void reject_unknown_reads(const Problem& problem, const std::vector<Node>& nodes) {
+  const std::vector<Tap>& known = problem.facts.taps;
+  for (const Node& node : nodes) {
+    if (node.op != Operation::read) continue;
+    if (std::binary_search(known.begin(), known.end(), Tap{node.index, node.offset}, comes_before)) continue;
+    throw Error(ErrorCode::internal,
+                fmt::format("stencil '{}' is written to read {}[{}], and does not once it is simplified: its kernels "
+                            "would be wrong; please report this with its definition",
+                            problem.stencil.name, problem.stencil.fields[at(node.index)], fmt::join(node.offset, ",")));
+  }
+}
+
+}  // namespace
+
+ReferenceExpression reference_expression(const Problem& problem, std::size_t output) {
+  const Stencil& stencil = problem.stencil;
+  const bool as_written = !stencil.written.stages.empty();
+  const std::vector<Node>& nodes = as_written ? stencil.written.nodes : stencil.nodes;
+  const std::vector<Stage>& stages = as_written ? stencil.written.stages : stencil.stages;
+  ReferenceExpression expression{settled(nodes, stages[at(problem.stage)].updates[output].expression)};
+  reject_unknown_reads(problem, expression.nodes);
+  return expression;
+}
+
+ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) { return {needed(stencil.nodes, root)}; }
+
+check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& operands, const check::Rounding& rounding) {
+  const auto& [a, b, c] = operands;
+  switch (op) {
+    case Operation::negate:
+      return check::negate(a);
+    case Operation::absolute:
+      return check::absolute(a, rounding);
+    case Operation::square_root:
+      return check::square_root(a, rounding);
+    case Operation::exponential:
+      return check::exponential(a, rounding);
+    case Operation::add:
+      return check::add(a, b);
+    case Operation::subtract:
+      return check::subtract(a, b);
+    case Operation::multiply:
+      return check::multiply(a, b);
+    case Operation::divide:
+      return check::divide(a, b, rounding);
+    case Operation::minimum:
+      return check::minimum(a, b, rounding);
+    case Operation::maximum:
+      return check::maximum(a, b, rounding);
+    case Operation::less:
+      return check::compared(a.value < b.value, a, b, rounding);
+    case Operation::less_equal:
+      return check::compared(a.value <= b.value, a, b, rounding);
+    case Operation::equal:
+      return check::compared(a.value == b.value, a, b, rounding);
+    case Operation::select:
+      return check::select(a, b, c, rounding);
+    case Operation::sine:
+      return check::sine(a, rounding);
+    case Operation::cosine:
+      return check::cosine(a, rounding);
+    case Operation::tangent:
+      return check::tangent(a, rounding);
+    case Operation::hyperbolic_tangent:
+      return check::hyperbolic_tangent(a, rounding);
+    case Operation::logarithm:
+      return check::logarithm(a, rounding);
+    case Operation::power:
+      return check::power(a, b, rounding);
+    case Operation::number:
+    case Operation::coefficient:
+    case Operation::read:
+    case Operation::coordinate:
+    case Operation::step:
+    case Operation::before:
+    case Operation::after:
+    case Operation::profile:
+      break;
+  }
+  throw Error(ErrorCode::internal,
+              fmt::format("the reference does not know operation {}; add it to evaluate()", static_cast<int>(op)));
+}
+
+}  // namespace stencil_tune
