@@ -63,6 +63,13 @@ TEST(WinnerChoice, ACandidateWhoseCheckWouldNotNoticeAWrongKernelNeverWins) {
   EXPECT_EQ(winner_of({blunt, a_trial("b", 10)}), a_code("a"));
 }
 
+TEST(WinnerChoice, ATrialOfUnknownSharpnessIsJudgedByItsRace) {
+  TrialRecord unknown = a_trial("a", 900);
+  unknown.sharpness = -1;
+  EXPECT_EQ(winner_of({unknown, a_trial("b", 10)}), a_code("a"));
+  EXPECT_EQ(winner_of({timed_alone(unknown), a_trial("b", 10)}), a_code("b"));
+}
+
 TEST(WinnerChoice, ACodeThatDoesNotParseNeverWins) {
   TrialRecord retired = a_trial("retired", 900);
   retired.code = "direct.bx32.nonsense";

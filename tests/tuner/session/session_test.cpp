@@ -525,6 +525,51 @@ TEST_F(SessionTest, ASpentBudgetEndsASessionThatCompilesForEver) {
   EXPECT_LT(result.seconds, 21);
 }
 
+TEST_F(SessionTest, WhatBeginsLastHasItsDeadlineAndNothingFollows) {
+  SessionOptions options;
+  options.budget_s = 10;
+  const double deadline = deadline_within(options.budget_s, 20);
+  device.outcome = [](const Tuning&) { return Outcome::timeout; };
+  device.after_run = [&] { clock.now += deadline - 0.9; };  // two end just before the search does
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_GT(result.seconds, options.budget_s + deadline);
+  EXPECT_LE(result.seconds, options.budget_s + 2 * deadline);
+}
+
+TEST_F(SessionTest, ASessionThatFoundSomethingBeginsNothingBeyondItsBudget) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.after_run = [&] { clock.now += 4; };
+  const SessionResult result = run(options);
+  EXPECT_TRUE(result.winner);
+  EXPECT_LE(result.seconds, options.budget_s + 4.2);
+}
+
+TEST_F(SessionTest, AClockThatJumpsEndsTheSearchAndLosesNothing) {
+  SessionOptions options;
+  options.budget_s = 60;
+  device.after_run = [&] {
+    if (device.ran.size() == 12) clock.now += 1e6;  // the machine slept
+  };
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.stopped, StopReason::budget);
+  EXPECT_EQ(result.trials, 12);
+  ASSERT_TRUE(result.winner);
+  EXPECT_TRUE(result.winner->raced);
+  device.after_run = {};
+  EXPECT_EQ(run(trials(5)).known, 12);
+}
+
+TEST_F(SessionTest, AClockThatGoesBackEndsNothingEarly) {
+  SessionOptions options = trials(30);
+  options.budget_s = 60;
+  device.after_run = [&] {
+    if (device.ran.size() == 12) clock.now -= 900;
+  };
+  EXPECT_EQ(run(options).trials, 30);
+}
+
 TEST(DeadlineWithin, IsAsUsualUnlessTheBudgetIsShorter) {
   EXPECT_EQ(deadline_within(60, 20), 20);
   EXPECT_EQ(deadline_within(10, 20), 10);

@@ -6,7 +6,8 @@
 namespace stencil_tune {
 
 /// Seconds that one step of a session may take: what it usually may, but no longer than the budget, and 5 s at the
-/// least. A session ends within its budget and the longest of these.
+/// least. A session ends within its budget and one of these; one that has found nothing yet takes a second one, for the
+/// search that goes on beyond the budget.
 double deadline_within(double budget_s, double usual_s);
 
 class TimeBudget {
