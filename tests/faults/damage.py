@@ -12,12 +12,14 @@ WRITTEN_TO = 5  # every so many-th damaged database is opened for writing too
 
 
 def fill(place):
-    """A database of measured and predicted trials and winners, as the program stores them."""
+    """A database of measured and predicted trials and winners, as the program stores them: of stencils and of users'
+    kernels, of one problem by each objective."""
     path = place.folder / "whole.db"
     for words in (("db", "import", SHIPPED_WINNERS), ("db", "merge", FROZEN_DATABASE)):
         done = place.run(*words, "--db", path)
         if done.status != 0:
             raise RuntimeError(done.err.decode())
+    place.tool("kin", path)
     return path
 
 
@@ -35,10 +37,14 @@ def rows_of(path):
 
 
 def winners_of(run):
-    """The exported winners by the problem and GPU that they are for."""
-    keys = ("stencil_key", "stage", "type", "boundary_x", "boundary_y", "boundary_z", "nx", "ny", "nz", "pitch", "steps",
-            "gpu")
-    return {tuple(winner["trial"][key] for key in keys): winner for winner in json.loads(run.out)["winners"]}
+    """The exported winners by all that tells winners apart (the primary key of their table)."""
+    keys = ("stencil_key", "stage", "type", "boundary_x", "boundary_y", "boundary_z", "rank", "nx", "ny", "nz", "pitch",
+            "steps", "sizes", "gpu", "objective")
+    exported = json.loads(run.out)["winners"]
+    winners = {tuple(winner["trial"][key] for key in keys): winner for winner in exported}
+    if len(winners) != len(exported):
+        raise RuntimeError("two exported winners have one key")
+    return winners
 
 
 def damaged(whole, chance):

@@ -1,22 +1,46 @@
 #!/usr/bin/env python3
-"""Hostile text through everything that users and files bring: command line words, environment, definitions, imported
-winners, database rows. None may reach a terminal raw, a shell, a path outside, SQL or a generated source."""
+"""Hostile text through everything that users and files bring: command line words, environment, definitions of stencils
+and of users' kernels, imported winners, trials of other tuners, database rows. None may reach a terminal raw, a shell, a
+path outside, SQL or a generated source."""
 
 import json
 import random
 import shutil
+import sys
 import unicodedata
 
-from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, arguments, conclude, file_sandbox, in_parallel
+from sandbox import FROZEN_DATABASE, SHIPPED_WINNERS, SOURCES, arguments, conclude, file_sandbox, in_parallel
 
 TOKEN = "INJECTED"  # stands in every text that is code for somebody
 KERNEL = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1"
 TEXT_COLUMNS = ("stencil_key", "stencil_name", "gpu", "architecture", "driver", "nvrtc", "template_signature", "code",
-                "message", "session", "created_at", "sharpness_note", "plan", "throttle")
+                "message", "session", "created_at", "sharpness_note", "plan", "throttle", "sizes", "unit", "objective", "kind")
+REFUSED_COLUMNS = ("objective", "kind")  # hold words of our own: a row with another one counts as damaged
 OPTIONS = ("--stencil", "--expr", "--boundary", "--type", "--dims", "--gpu", "--db", "--shape", "--pitch", "--steps",
            "--device-model", "--arch", "--candidates", "--budget", "--seed", "--effort")
 VARIABLES = ("STENCIL_TUNE_DB", "XDG_DATA_HOME", "HOME", "STENCIL_TUNE_CACHE", "STENCIL_TUNE_PRETUNED", "TMPDIR", "LANG",
-             "XDG_CACHE_HOME", "STENCIL_TUNE_LOCK_DIR", "TERM")
+             "XDG_CACHE_HOME", "STENCIL_TUNE_LOCK_DIR", "TERM", "STENCIL_TUNE_SITE_DB", "STENCIL_TUNE_NVRTC",
+             "STENCIL_TUNE_CAPTURE", "STENCIL_TUNE_KERNELS", "STENCIL_TUNE_PROGRAM")
+LIBRARY_VARIABLES = ("STENCIL_TUNE_KERNELS", "STENCIL_TUNE_PROGRAM", "STENCIL_TUNE_NVRTC", "STENCIL_TUNE_SITE_DB",
+                     "STENCIL_TUNE_DB", "STENCIL_TUNE_CACHE")
+PYTHON_VARIABLES = {"STENCIL_TUNE_LIBRARY": "_native.library()", "STENCIL_TUNE_REFERENCE": "_reference._load()",
+                    "STENCIL_TUNE_PROGRAM": "_program.main()"}
+CONFIGURATION = "BLOCK=64"
+KERNEL_SOURCE = """__global__ void copy_cells(float* y, const float* x, int n) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+__global__ void copy_cells_naive(float* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"""
+KERNEL_WORDS = {
+    "kernel": "copy_cells", "about": "y = x", "size": "n", "parameter": "BLOCK", "rule": "wide enough",
+    "condition": "BLOCK >= 32", "block": "BLOCK", "grid": "ceil_div(n, BLOCK)", "shared": "0", "argument": "y", "type": "f32*",
+    "length": "n", "fill": "random", "reference": "copy_cells_naive", "flops": "n", "source": "kernel.cu", "comment": "",
+}
+EXCHANGE_FORMATS = ("kernel-tuner", "t4", "kernel-launcher")
 
 
 def texts(canary):
@@ -41,9 +65,60 @@ def is_raw(output):
     return any(c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs") for c in text)
 
 
+def kernel_definition(**hostile):
+    """Of the kernel in KERNEL_SOURCE, with some words in place of those that it should have."""
+    words = {**KERNEL_WORDS, **hostile}
+    quoted = {name: json.dumps(value, ensure_ascii=False) for name, value in words.items()}
+    return f"""# {words['comment']}
+source = {quoted['source']}
+kernel = {quoted['kernel']}
+about = {quoted['about']}
+[sizes]
+{quoted['size']} = 4096
+[parameters]
+{quoted['parameter']} = [64, 128]
+[rules]
+{quoted['rule']} = {quoted['condition']}
+[launch]
+block = [{quoted['block']}]
+grid = [{quoted['grid']}]
+shared_bytes = {quoted['shared']}
+[[arguments]]
+name = {quoted['argument']}
+type = "f32*"
+length = "n"
+output = true
+[[arguments]]
+name = "x"
+type = {quoted['type']}
+length = {quoted['length']}
+fill = {quoted['fill']}
+[[arguments]]
+name = "n"
+type = "i32"
+value = "n"
+[reference]
+kernel = {quoted['reference']}
+block = 256
+grid = "ceil_div(n, 256)"
+[counts]
+flops = {quoted['flops']}
+""".encode("utf-8", "surrogateescape")
+
+
 def code_of(source):
     """A C++ source without what stands in its // comments."""
     return "\n".join(line.split("//")[0] for line in source.splitlines())
+
+
+def texts_within(value, found):
+    """Where texts stand in what a JSON file holds: (container, key), keys of objects too."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        if isinstance(key, str) or isinstance(inner, str):
+            found.append((value, key))
+        texts_within(inner, found)
+    return found
 
 
 class Case:
@@ -75,9 +150,9 @@ class Case:
         shutil.copy(self.suite.database, path)
         return path
 
-    def expect_database(self, path, rows):
+    def expect_database(self, path, rows, damaged=0):
         done = self.run("db", "check", "--db", path)
-        if done.status != 0 or f" {rows} trials".encode() not in done.out:
+        if done.status != (1 if damaged else 0) or f" {rows} trials".encode() not in done.out:
             self.faults.add("sql")
 
     # ---- channels
@@ -99,6 +174,63 @@ class Case:
         self.run("list", environment={name: self.text})
         self.run("db", "path", environment={name: self.text})
         self.run("devices", environment={name: self.text})
+
+    def library_variable(self, name):
+        """What programs do with a library is theirs: what it says is not looked at."""
+        tool = self.suite.place.program.parent / "fault_tool"
+        done = self.suite.place.run("library", program=tool, cwd=self.folder, environment={name: self.text})
+        if done.status != 0:
+            self.faults.add("crash")
+
+    def python_variable(self, name):
+        script = f"from stencil_tune import _native, _program, _reference; {PYTHON_VARIABLES[name]}"
+        done = self.suite.place.run("-B", "-c", script, program=sys.executable, cwd=self.folder,
+                                    environment={name: self.text, "PYTHONPATH": str(SOURCES / "python")})
+        if done.status not in (0, 1):
+            self.faults.add("crash")
+
+    def own_kernel(self, place):
+        """Beside its source, which is the user's own: only the definition is hostile."""
+        (self.folder / "kernel.cu").write_text(KERNEL_SOURCE)
+        path = self.folder / "kernel.toml"
+        path.write_bytes(kernel_definition(**{place: self.text.decode("utf-8", "surrogateescape")}))
+        self.look_at_kernel(path)
+        done = self.run("export", path, "--code", CONFIGURATION, "--with-main")
+        if done.status == 0 and TOKEN in code_of(done.out.decode("utf-8", "replace")):
+            self.faults.add("source")
+
+    def own_source(self):
+        """With the definition in a comment: what the compiler says of it is shown."""
+        self.forging_is_own = True
+        path = self.folder / "kernel.cu"
+        path.write_bytes(b"/* stencil-tune\n" + kernel_definition() + b"*/\n" + self.text + b"\n" + KERNEL_SOURCE.encode())
+        self.look_at_kernel(path)
+
+    def look_at_kernel(self, path):
+        listed = self.run("kernel", path, "--list")
+        self.run("explain", path, CONFIGURATION)
+        self.run("report", path)
+        if listed.status == 0:
+            self.run("kernel", path, "--max-trials", "1", "--budget", "5s", "--jobs", "1")
+
+    def trials_of_another_tuner(self, name):
+        """In any one place of a file that `db export` wrote."""
+        lines = [json.loads(line) if line else None for line in self.suite.exchanged[name]]
+        hostile = self.text.decode("utf-8", "replace")
+        container, key = random.Random(repr((name, self.text))).choice(texts_within(lines, []))
+        if isinstance(container, dict) and (len(hostile) % 2 or not isinstance(container[key], str)):
+            container[hostile] = container.pop(key)
+        else:
+            container[key] = hostile
+        path = self.folder / "trials"
+        path.write_text("\n".join("" if line is None else json.dumps(line) for line in lines))
+        database = self.folder / "t.db"
+        shutil.copy(self.suite.measured, database)
+        for named in EXCHANGE_FORMATS:
+            self.run("db", "import", path, "--format", named, "--db", database)
+        self.run("db", "import", path, "--format", name, "--winner", self.suite.winner, "--db", database)
+        self.run("replay", path)
+        self.read_all(database)
 
     def definition(self, place):
         text = self.text.decode("utf-8", "surrogateescape")
@@ -151,7 +283,7 @@ v = {quoted['expression']}
     def row(self, column):
         database = self.database()
         self.suite.place.tool("row", database, column, self.text.hex())
-        self.expect_database(database, self.suite.rows + 1)
+        self.expect_database(database, self.suite.rows + 1, damaged=int(column in REFUSED_COLUMNS))
         self.read_all(database)
         merged = self.folder / "merged.db"
         self.run("db", "merge", database, "--db", merged)
@@ -188,6 +320,19 @@ class Suite:
         if place.run("db", "merge", FROZEN_DATABASE, "--db", self.database).status != 0:
             raise RuntimeError("the database to start from cannot be made")
         self.rows = 35
+        self.measured = place.folder / "measured.db"
+        place.tool("kin", self.measured)
+        listed = json.loads(place.run("list", "--json", "--db", self.measured).out)
+        self.winner = next(str(winner["id"]) for winner in listed if winner["kind"] == "stencil")
+        self.exchanged = {name: self.export_of(name) for name in EXCHANGE_FORMATS}
+
+    def export_of(self, name):
+        """Lines of a file, each of JSON; of those formats that are one text, one line."""
+        done = self.place.run("db", "export", "--format", name, "--winner", self.winner, "--db", self.measured)
+        if done.status != 0:
+            raise RuntimeError(done.complaint)
+        text = done.out.decode()
+        return text.splitlines() if name == "kernel-launcher" else [json.dumps(json.loads(text))]
 
     def channels(self):
         """(channel, whether its text may hold zero bytes)"""
@@ -196,11 +341,15 @@ class Suite:
                                                   ("stencils", "show"), ("explain",), ("help",), ("db", "merge"),
                                                   ("db", "import"))]
         variables = [("variable", name) for name in VARIABLES]
+        variables += [("library_variable", name) for name in LIBRARY_VARIABLES]
+        variables += [("python_variable", name) for name in PYTHON_VARIABLES]
         definitions = [("definition", place) for place in ("name", "field", "coefficient", "expression", "comment")]
         imported = [("imported", column) for column in (*TEXT_COLUMNS, "type", "outcome", "format", "a new field")]
         rows = [("row", column) for column in TEXT_COLUMNS]
+        kernels = [("own_kernel", place) for place in KERNEL_WORDS] + [("own_source",)]
+        exchanged = [("trials_of_another_tuner", name) for name in EXCHANGE_FORMATS]
         return [(channel, False) for channel in (*words, *verbs, *variables, ("file_name",))] + [
-            (channel, True) for channel in (*definitions, *imported, *rows)]
+            (channel, True) for channel in (*definitions, *kernels, *imported, *exchanged, *rows)]
 
     def cases(self, count, seed):
         """`count` of all pairs, every channel as often as any other."""

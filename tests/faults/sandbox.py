@@ -40,6 +40,12 @@ def arguments(description, default_count):
     return options
 
 
+def neutral_environment():
+    """Without what would make a difference between two people's machines: their settings of the program, their GPUs."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith('STENCIL_TUNE_')}
+    return {**kept, 'CUDA_VISIBLE_DEVICES': ''}
+
+
 class Run:
     """How one run of the program ended."""
 
@@ -70,8 +76,7 @@ class Sandbox:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='stencil-tune-faults-', dir=parent)).resolve()
         self.database = self.folder / 'data' / 'trials.db'
         self.mark = f'STENCIL_TUNE_FAULTS_MARK={uuid.uuid4().hex}'
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith('STENCIL_TUNE_')}
-        self.environment.update([self.mark.split('=')], CUDA_VISIBLE_DEVICES='', **variables)  # the same on every machine
+        self.environment = {**neutral_environment(), **dict([self.mark.split('=')]), **variables}
         for name, folder in (('HOME', 'home'), ('TMPDIR', 'tmp'), ('XDG_DATA_HOME', 'data'), ('XDG_CACHE_HOME', 'cache'),
                              ('XDG_CONFIG_HOME', 'config'), ('XDG_RUNTIME_DIR', 'run')):
             self.environment[name] = str(self.folder / folder)
