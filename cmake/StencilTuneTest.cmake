@@ -15,11 +15,13 @@ function(stencil_tune_add_test name)
     stencil_tune_precompile(${name} <gtest/gtest.h>)
   endif()
   set(one_at_a_time)
+  set(seconds 300)
   if("gpu" IN_LIST arg_LABELS)
     set(one_at_a_time RESOURCE_LOCK gpu)
+    set(seconds 1200) # sessions with faults: 500 candidates, of which 50 hang, took 147 s in November 2026
   endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 ${one_at_a_time})
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${seconds} ${one_at_a_time})
 endfunction()

@@ -1,7 +1,8 @@
 // Whole sessions on a real GPU in which kernels hang and break the context, and kernels whose duration is known.
 //
 // STENCIL_TUNE_GPU_FAULTS=N: candidates of the session with faults, of which a tenth hang and a tenth access what is
-// not theirs (40). Each hang costs its deadline and a worker.
+// not theirs (40; 1000 before a release). Each hang costs its deadline and a worker. scripts/check-gpu repeats the lines
+// that these tests print.
 #include "db/trial_store.hpp"
 #include "generator/candidates/space.hpp"
 #include "runtime/compile/compiler.hpp"

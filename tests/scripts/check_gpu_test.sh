@@ -48,6 +48,27 @@ adds_up_what_its_processes_ran() {
   expect_output 'GPU tests: 6 passed, 0 failed, 0 skipped'
 }
 
+repeats_what_tests_found_at_the_end() {
+  fake_tests "G10 faults on a GPU: 40 candidates\nG13 a kernel of 300 us\n$all_pass"
+  fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
+  run_check "$program"
+  expect_status 0
+  expect_output $'\nG10 faults on a GPU: 40 candidates\nG13 a kernel of 300 us\nGPU tests: 5 passed'
+}
+
+repeats_what_tests_found_under_ctest() {
+  local build=$scratch/build
+  mkdir -p "$build/bin"
+  program=$build/bin/stencil_tune_gpu_test
+  fake_tests "G10 faults on a GPU: 40 candidates\n$all_pass"
+  printf 'add_test(GpuFaults.A "%s")\nset_tests_properties(GpuFaults.A PROPERTIES LABELS gpu)\n' "$program" \
+    >"$build/CTestTestfile.cmake"
+  fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
+  run_check "$build"
+  expect_status 0
+  expect_output $'\nG10 faults on a GPU: 40 candidates\nGPU tests: 1 passed'
+}
+
 fails_where_one_of_its_processes_does() {
   fake "$program" "printf '[  PASSED  ] 1 test.\\n'; exit \$((GTEST_SHARD_INDEX == 1))"
   fake_sanitizer 'ERROR SUMMARY: 0 errors' 0
@@ -83,7 +104,7 @@ says_that_there_is_no_sanitizer() {
   fake_tests "$all_pass"
   run_check "$program"
   expect_status 77
-  expect_output 'compute-sanitizer: none here'
+  expect_output 'compute-sanitizer: not run, none here'
 }
 
 refuses_a_program_that_is_not_there() {
