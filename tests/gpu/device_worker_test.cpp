@@ -91,6 +91,42 @@ TEST_F(DeviceWorkerTest, FindsReadsOutsideTheArray) {
   EXPECT_EQ(run_planted("a.out[i] = right + 0 * a.in[a.n[0] + 3];").outcome, Outcome::wrong_result);
 }
 
+/// A run on a grid so small that all blocks are on the GPU at once.
+Problem a_run() {
+  return make_problem(make_builtin(Shape::star, 2, 1), ElementType::f32,
+                      {Boundary::clamp, Boundary::clamp, Boundary::clamp}, {2, {160, 40, 1}}, 0, 8);
+}
+
+Tuning fusing(int steps) {
+  Tuning tuning = parse_code("temporal.bx32.by4.rx2.v2.pf3.t4");
+  tuning.steps = steps;
+  return tuning;
+}
+
+TEST_F(DeviceWorkerTest, FindsOneFusedStepTooFewOrTooMany) {
+  const Problem problem = a_run();
+  const auto worker = start_device_worker(StencilSubject(problem), options_);
+  worker->start();
+  for (const int steps : {3, 4, 5}) {
+    const DeviceResult result = worker->run(code(fusing(4)), compile(generate({problem, fusing(steps)})), {});
+    EXPECT_EQ(result.outcome, steps == 4 ? Outcome::ok : Outcome::wrong_result) << steps << ": " << result.message;
+  }
+}
+
+TEST_F(DeviceWorkerTest, TimesALaunchOfFusedStepsByTheStep) {
+  constexpr int kMicroseconds = 4000;
+  const Problem problem = a_run();
+  const auto worker = start_device_worker(StencilSubject(problem), options_);
+  worker->start();
+  const CompiledKernel kernel = compile(delayed(generate({problem, fusing(4)}), kMicroseconds));
+  const DeviceResult alone = worker->run(code(fusing(4)), kernel, {});
+  ASSERT_EQ(alone.outcome, Outcome::ok) << alone.message;
+  const DeviceResult raced = worker->race({{code(fusing(4)), kernel}}, {.rounds = 3}).front();
+  for (const double found : {alone.timing.median_ms, raced.timing.median_ms}) {
+    EXPECT_NEAR(4 * found, kMicroseconds / 1e3, 0.025 * kMicroseconds / 1e3);
+  }
+}
+
 TEST_F(DeviceWorkerTest, RecordsAnIllegalAccessAndGoesOn) {
   const DeviceResult result = run_planted("*reinterpret_cast<float*>(16 + i) = right;");
   EXPECT_EQ(result.outcome, Outcome::launch_failed) << result.message;

@@ -1,8 +1,8 @@
 // Whole sessions on a real GPU in which kernels hang and break the context, and kernels whose duration is known.
 //
 // STENCIL_TUNE_GPU_FAULTS=N: candidates of the session with faults, of which a tenth hang and a tenth access what is
-// not theirs (40; 1000 before a release). Each hang costs its deadline and a worker. scripts/check-gpu repeats the lines
-// that these tests print.
+// not theirs (40; 1000 before a release). Each hang costs its deadline and a worker. scripts/check-gpu repeats the
+// lines that these tests print.
 #include "db/trial_store.hpp"
 #include "generator/candidates/space.hpp"
 #include "runtime/compile/compiler.hpp"
@@ -29,14 +29,7 @@ constexpr int kSlowestUs = 600;
 
 /// Each thread waits so long before its first cell, then all is right. Blocks of a small grid run at once.
 std::string spin(int microseconds) {
-  return fmt::format(
-      "if (i - a.low[0] < threads) {{\n"
-      "  unsigned long long start, now;\n"
-      "  asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(start));\n"
-      "  do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now)); while (now - start < {}000ull);\n"
-      "}}\n"
-      "a.out[i] = right;",
-      microseconds);
+  return "if (i - a.low[0] < threads) {\n" + waiting(microseconds) + "}\na.out[i] = right;";
 }
 
 /// What the candidate of this number does: every tenth hangs, every tenth breaks the context, the others take a time

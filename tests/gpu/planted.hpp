@@ -25,6 +25,21 @@ inline Stencil three_points() {
   return std::move(builder).build();
 }
 
+/// Statements that take so long.
+inline std::string waiting(int microseconds) {
+  return "unsigned long long start, now;\n"
+         "asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(start));\n"
+         "do asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now)); while (now - start < " +
+         std::to_string(microseconds) + "000ull);\n";
+}
+
+/// A generated kernel each thread of which waits before all else.
+inline KernelSource delayed(KernelSource source, int microseconds) {
+  const std::string entry = "arguments) {\n";
+  source.text.insert(source.text.rfind(entry) + entry.size(), "{\n" + waiting(microseconds) + "}\n");
+  return source;
+}
+
 /// A kernel for three_points in f32, whatever its launch geometry: `body` sees a (the arguments, laid out as
 /// templates/arguments.cuh says), i (a cell to update) and right (its value).
 inline KernelSource planted(const std::string& body, const std::string& attributes = "") {
