@@ -45,8 +45,6 @@ stencil_tune_add_test(device_bench_test
           suites/verified_race_test.cpp
   LIBRARIES stencil_tune_suites)
 
-# How sharp the checks of every built-in stencil are: minutes of one core, built and run by the target check-sharpness.
+# How sharp the checks of every built-in stencil are: built and run by scripts/check-long.
 add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)
 target_link_libraries(sharpness_table PRIVATE stencil_tune::reference ${STENCIL_TUNE_FMT})
-add_custom_target(check-sharpness COMMAND sharpness_table WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL
-  COMMENT "Measuring whether checks would notice wrong kernels")

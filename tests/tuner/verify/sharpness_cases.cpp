@@ -1,7 +1,6 @@
 #include "tests/tuner/verify/sharpness_cases.hpp"
 
 #include "generator/definition/definition.hpp"
-#include "tuner/verify/sharpness.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +11,9 @@
 namespace stencil_tune {
 namespace {
 
-constexpr int kWidestHalo = 48;  // cells that fused sweeps take from either side of a tile
+constexpr int kWidestHalo = 48;           // cells that fused sweeps take from either side of a tile
+constexpr int kMostStepsOfSystems = 4;    // their references take seconds
+constexpr int kMostUnrolledTerms = 8000;  // of a kernel's code
 
 Problem problem_of(const SharpnessCase& c, Boundary boundary) {
   const int rank = c.stencil.rank;
@@ -20,10 +21,24 @@ Problem problem_of(const SharpnessCase& c, Boundary boundary) {
   return make_problem(c.stencil, c.type, {boundary, boundary, boundary}, extents, 0, c.sweeps, c.stage);
 }
 
-bool can_be_fused(const SharpnessCase& c) {
-  const Problem problem = problem_of(c, Boundary::hold);
-  const auto& radius = problem.facts.radius;
-  return advances_one_field(problem) && c.sweeps * *std::max_element(radius.begin(), radius.end()) <= kWidestHalo;
+/// How many sweeps a kernel may fuse by the halo and the code: of boxes of order 6 and more in 3D less than four, as
+/// constraint code_size asks.
+int most_sweeps(const StageFacts& facts) {
+  const int radius = std::max(1, *std::max_element(facts.radius.begin(), facts.radius.end()));
+  return std::min(kWidestHalo / radius, kMostUnrolledTerms / static_cast<int>(facts.taps.size()));
+}
+
+/// The same of a stage or whole step; 1 where nothing fuses it, 0 where there is no such kernel.
+int most_sweeps(const Stencil& stencil, int stage) {
+  if (stage != kWholeStep && most_sweeps(analyse(stencil, stage)) < 2) return 1;  // of wide ones problems take long
+  const Problem problem = problem_of({stencil, stage}, Boundary::hold);
+  if (stage != kWholeStep) return advances_one_field(problem) ? most_sweeps(problem.facts) : 1;
+  return problem.step.obstacle.empty() ? std::min(most_sweeps(problem.facts), kMostStepsOfSystems) : 0;
+}
+
+/// A step of several stages, fields or time levels.
+bool is_system(const Stencil& stencil) {
+  return stencil.stages.size() > 1 || stencil.stages[0].updates.size() > 1 || stencil.rotations.size() > 1;
 }
 
 /// Each sweep of it takes an edge strength of edge strengths: bounds grow tenfold, and values overflow.
@@ -42,11 +57,14 @@ std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<
   }
   std::vector<SharpnessCase> cases;
   for (const Stencil& stencil : stencils) {
-    for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
+    std::vector<int> stages;
+    for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) stages.push_back(stage);
+    if (is_system(stencil)) stages.push_back(kWholeStep);
+    for (const int stage : stages) {
+      const int most = most_sweeps(stencil, stage);
       for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
         for (const int count : sweeps) {
-          const SharpnessCase one{stencil, stage, type, count};
-          if (count == 1 || can_be_fused(one)) cases.push_back(one);
+          if (count <= most) cases.push_back({stencil, stage, type, count});
         }
       }
     }
@@ -54,17 +72,20 @@ std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<
   return cases;
 }
 
-Sharpened sharpen(const std::vector<SharpnessCase>& cases, Boundary boundary) {
-  Sharpened result;
-  for (const SharpnessCase& one : cases) {
-    const Sharpness sharpness = sharp_numbers(problem_of(one, boundary), one.sweeps).sharpness;
-    result.lines.push_back(fmt::format("{:24} {:5} {:2} sweeps  {:.4f}  {}", one.stencil.name, name(one.type),
-                                       one.sweeps, sharpness.share, sharpness.note));
-    const bool excused = grows_without_bound(one) && !sharpness.note.empty();
-    if (sharpness.share < kSharp && !excused) result.blunt.push_back(result.lines.back());
-    ++result.cases;
-  }
-  return result;
+std::string title(const SharpnessCase& c) {
+  const std::string part = c.stage == kWholeStep ? "step" : fmt::format("{}", c.stage);
+  return fmt::format("{:24} {:4} {:4} {:2} sweeps", c.stencil.name, part, name(c.type), c.sweeps);
 }
+
+Sharpness sharpness_of(const SharpnessCase& c, Boundary boundary) {
+  return sharp_numbers(problem_of(c, boundary), c.sweeps).sharpness;
+}
+
+bool is_blunt(const SharpnessCase& c, const Sharpness& sharpness) {
+  const bool excused = grows_without_bound(c) && !sharpness.note.empty();
+  return sharpness.share < kSharp && !excused;
+}
+
+std::string to_text(const Sharpness& sharpness) { return fmt::format("{:.4f}  {}", sharpness.share, sharpness.note); }
 
 }  // namespace stencil_tune

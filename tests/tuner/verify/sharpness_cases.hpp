@@ -3,6 +3,7 @@
 
 #include "stencil_tune/grid.hpp"
 #include "stencil_tune/stencil.hpp"
+#include "tuner/verify/sharpness.hpp"
 
 #include <string>
 #include <vector>
@@ -11,21 +12,24 @@ namespace stencil_tune {
 
 struct SharpnessCase {
   Stencil stencil;
-  int stage = 0;
+  int stage = 0;  ///< or kWholeStep
   ElementType type = ElementType::f32;
   int sweeps = 1;
 };
 
-/// Of the corpus, all stages, and of built-ins up to that order. More than one sweep of those alone whose sweeps can be
-/// fused, as long as a tile can hold the halo.
+/// "yee3d             step  f32   2 sweeps"
+std::string title(const SharpnessCase& c);
+
+/// Of the corpus, all stages and whole steps of systems, and of built-ins up to that order. More than one sweep of
+/// those alone whose sweeps can be fused, as long as a tile can hold the halo and the compiler the code.
 std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<int>& sweeps);
 
-struct Sharpened {
-  int cases = 0;
-  std::vector<std::string> lines;  ///< a table, one line each
-  std::vector<std::string> blunt;  ///< those lines that are not sharp and should be
-};
+Sharpness sharpness_of(const SharpnessCase& c, Boundary boundary);
 
-Sharpened sharpen(const std::vector<SharpnessCase>& cases, Boundary boundary);
+/// Not sharp, and should be.
+bool is_blunt(const SharpnessCase& c, const Sharpness& sharpness);
+
+/// "1.0000  2 and 3 sweeps are equal in 60 % of the cells"
+std::string to_text(const Sharpness& sharpness);
 
 }  // namespace stencil_tune
