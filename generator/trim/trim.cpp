@@ -282,12 +282,14 @@ class Writer {
     }
   }
 
-  std::string finish(const Section& source) && {
+  WrittenOut finish(const Section& source) && {
     close();
+    WrittenOut written{.templates = laid_out(std::exchange(text_, {})), .source = {}};
     title("the stencil and its tuning");
     text_ += source.comment;
     write(source.definitions);
-    return with_short_lines_joined(without_gaps(text_));
+    written.source = laid_out(text_);
+    return written;
   }
 
  private:
@@ -321,6 +323,8 @@ class Writer {
     }
   }
 
+  static std::string laid_out(std::string_view text) { return with_short_lines_joined(without_gaps(text)); }
+
   /// One blank line at most in turn.
   static std::string without_gaps(std::string_view text) {
     std::string result;
@@ -347,14 +351,14 @@ void add_roots(const std::vector<Definition>& definitions, Words& words) {
 
 }  // namespace
 
-std::string write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
+WrittenOut write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using) {
   Reader reader(files);
   reader.read(source);
   std::vector<Section> sections = std::move(reader).finish();
   resolve_choices(sections);
   Constants constants;
   for (const Section& section : sections) constants.add(section.definitions);
-  if (sections.size() == 1) return std::string(source);
+  if (sections.size() == 1) return {.templates = {}, .source = std::string(source)};
   for (int pass = 0; pass < 2; ++pass) {  // what a branch returned may decide others
     for (Section& section : std::span(sections).first(sections.size() - 1)) {
       fold_all(section.definitions, constants, "", false);

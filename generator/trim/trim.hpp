@@ -9,6 +9,13 @@
 
 namespace stencil_tune {
 
+struct WrittenOut {
+  std::string templates;  ///< what `source` uses of them; nothing where it includes none
+  std::string source;     ///< without the lines that include them
+
+  std::string text() const { return templates + source; }
+};
+
 /// Stands for the lines of `source` that include one of `files`: their texts, each once and after what it includes
 /// itself, under a title each. Left out are branches of `if constexpr` that this stencil and tuning never take, and
 /// definitions, members of the types of `source` too, that neither `source` nor `also_using`, the text of a caller,
@@ -17,6 +24,6 @@ namespace stencil_tune {
 /// It goes by tokens and by the names of definitions, not by the language's rules: where it cannot tell, text stays.
 /// It counts on what the templates keep to: S is the stencil and T the tuning in all of them.
 /// Throws Error(internal) for a "stencil_tune/..." file that is not among `files`.
-std::string write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using = {});
+WrittenOut write_out(std::string_view source, std::span<const TemplateFile> files, std::string_view also_using = {});
 
 }  // namespace stencil_tune

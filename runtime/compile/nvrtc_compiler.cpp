@@ -117,7 +117,7 @@ class NvrtcCompiler final : public Compiler {
     if (source.is_own) add_toolkit_headers(options);
     // What is compiled here is what an export of the kernel holds.
     const KernelSource written =
-        source.is_own ? source : KernelSource{.text = write_out(source.text, headers_), .entry = source.entry};
+        source.is_own ? source : KernelSource{.text = write_out(source.text, headers_).text(), .entry = source.entry};
     Compiled compiled = compile(written, arch, options);
     if (!ptxas_log_describes(compiled.log, compiled.entry)) {
       // NVRTC 13 may answer from a cache of its own, which keeps the binary and forgets what the assembler said.

@@ -5,6 +5,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/kernel/signature.hpp"
 #include "generator/kernel/source.hpp"
+#include "generator/trim/trim.hpp"
 #include "runtime/export/templates.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
@@ -13,6 +14,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -34,10 +38,18 @@ void require_legal(const Candidate& candidate, const std::string& architecture) 
                           architecture, violation->constraint, violation->message));
 }
 
-/// The oldest that the kernel runs on, its instructions and its shared memory.
-std::string oldest_architecture(const Candidate& candidate, const std::string& tuned_for) {
-  for (const char* each : {"sm_70", "sm_80"}) {
-    if (is_legal(candidate, limits_of_architecture(each))) return each;
+/// Of a file.
+using Kernels = std::vector<const Candidate*>;
+
+bool any_of(const Kernels& kernels, bool (*is)(const KernelShape&)) {
+  return std::any_of(kernels.begin(), kernels.end(), [is](const Candidate* each) { return is(each->shape()); });
+}
+
+/// The oldest that all of them run on, with their instructions and shared memory.
+std::string oldest_architecture(const Kernels& kernels, const std::string& tuned_for) {
+  for (const char* name : {"sm_70", "sm_80"}) {
+    const Limits limits = limits_of_architecture(name);
+    if (std::all_of(kernels.begin(), kernels.end(), [&](auto* each) { return is_legal(*each, limits); })) return name;
   }
   return tuned_for;
 }
@@ -56,7 +68,8 @@ std::string architecture_guard(const std::string& oldest, const ExportOptions& o
 /// both make the same of all winners that ship (nvcc 13.0, scripts/check-compilers).
 constexpr std::string_view kAddressesAsTuned = " -Xcicc --sharedmem32=0";
 
-std::string provenance(const Candidate& candidate, const ExportOptions& options) {
+std::string provenance(const Kernels& kernels, const ExportOptions& options) {
+  const Candidate& candidate = *kernels.front();
   const Problem& problem = candidate.problem();
   const std::string run = problem.steps > 1 ? fmt::format(", in a run of {} steps", problem.steps) : "";
   std::string text = fmt::format(
@@ -65,46 +78,72 @@ std::string provenance(const Candidate& candidate, const ExportOptions& options)
       options.name, comment_text(problem.stencil.name), name(problem.type),
       to_string(problem.boundaries, problem.extents.rank), code(candidate.tuning()), to_string(problem.extents), run);
   for (const std::string& line : options.provenance) text += fmt::format("// {}\n", comment_text(line));
-  const bool shares = candidate.shape().shared.bytes > 0;
+  const bool shares = any_of(kernels, [](const KernelShape& shape) { return shape.shared.bytes > 0; });
   text += fmt::format(
       "// Written by stencil-tune (templates {}); needs nothing of it\n"
       "// Build: nvcc -O3 -std=c++17 -arch={}{} {}.cu (runs on {} and newer)\n",
       template_signature(candidate.tuning()), comment_text(options.architecture), shares ? kAddressesAsTuned : "",
-      options.name, oldest_architecture(candidate, options.architecture));
+      options.name, oldest_architecture(kernels, options.architecture));
   if (shares) text += "// sharedmem32=0 gives shared memory the addresses that it was tuned with (nvcc 13.0).\n";
   return text;
 }
 
-std::string includes(const Candidate& candidate) {
-  const ElementType type = candidate.problem().type;
+std::string includes(const Kernels& kernels, bool with_main) {
+  const Problem& problem = kernels.front()->problem();
+  const bool maps = any_of(kernels, [](const KernelShape& shape) { return shape.uses_tensor_maps; });
   std::string text = "#include <cuda_runtime.h>\n";
-  if (candidate.shape().uses_tensor_maps) text = "#include <cuda.h>\n" + text;
-  if (type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
-  if (type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  if (maps) text = "#include <cuda.h>\n" + text;
+  if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
+  if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
+  text += "\n#include <cstdint>\n";
+  if (maps || problem.facts.placed || with_main) text += "#include <cstring>\n";
+  if (with_main) text += "#include <algorithm>\n";
   return text;
 }
 
-std::string header_text(const Candidate& candidate, const ExportOptions& options, const ExportSignature& signature) {
+std::string header_text(const Kernels& kernels, const ExportOptions& options, const ExportSignature& signature) {
+  const Candidate& candidate = *kernels.front();
   const ElementType type = candidate.problem().type;
   return fmt::format(
       "{}#pragma once\n\n#include <cuda_runtime_api.h>\n{}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{}{};\n\n"
       "#ifdef __cplusplus\n}}\n#endif\n",
-      provenance(candidate, options),
+      provenance(kernels, options),
       type == ElementType::f16    ? "#include <cuda_fp16.h>\n"
       : type == ElementType::bf16 ? "#include <cuda_bf16.h>\n"
                                   : "",
       launcher_contract(candidate, signature), signature.declaration());
 }
 
-/// The kernel for single steps of a run, and NAME_advance.
-void add_run(const ExportedRun& run, const ExportOptions& options, ExportedFiles& files) {
-  if (sweeps_per_launch(run.fused.tuning()) > 1) {
-    files.source += fmt::format("\n{:-<120}\n\n", "// ---- single steps ");
-    files.source += export_kernel(run.single.problem(), run.single.tuning(),
-                                  {.name = run.single_signature.name, .architecture = options.architecture})
-                        .source;
+std::string title(std::string_view text) { return fmt::format("\n{:-<120}\n\n", fmt::format("// ---- {} ", text)); }
+
+/// Writes kernels with their launchers.
+class KernelWriter {
+ public:
+  /// What it uses of the templates is left out where the kernel before it uses the same text of them.
+  std::string write(const Candidate& candidate, const ExportSignature& signature, bool with_contract) {
+    const std::string kernel = signature.name + "_kernel";
+    const std::string own = signature.name + "_detail";
+    const std::string source = generate(candidate, kernel).text;
+    WrittenOut written = write_out(source, template_files(), launcher_text(candidate, signature, own, kernel));
+    std::string text;
+    if (written.templates != templates_) {
+      detail_ = own;
+      text = in_namespace(written.templates, detail_);
+      templates_ = std::move(written.templates);
+    }
+    text += in_namespace(written.source, detail_);
+    text += title("the launcher");
+    if (with_contract) text += launcher_contract(candidate, signature);
+    return text + launcher_text(candidate, signature, detail_, kernel);
   }
-  files.source += fmt::format("\n{:-<120}\n\n", "// ---- any number of steps ");
+
+ private:
+  std::string templates_;  ///< as the last kernel uses them
+  std::string detail_;     ///< the namespace that has them
+};
+
+void add_advance(const ExportedRun& run, const ExportOptions& options, ExportedFiles& files) {
+  files.source += title("any number of steps");
   if (options.split_header) {
     const std::size_t end = files.header.rfind("\n#ifdef __cplusplus\n}");
     files.header.insert(end, "\n" + advance_contract(run) + advance_declaration(run) + ";\n");
@@ -139,37 +178,36 @@ ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const 
   require_identifier(options.name);
   const Candidate candidate(problem, tuning);
   require_legal(candidate, options.architecture);
-  const std::string kernel = options.name + "_kernel";
-  const std::string detail = options.name + "_detail";
   const ExportSignature signature = export_signature(candidate, options.name);
-
-  ExportedFiles files;
-  files.source = provenance(candidate, options);
-  files.source += architecture_guard(oldest_architecture(candidate, options.architecture), options);
-  files.source += "\n" + includes(candidate) + "\n#include <cstdint>\n";
-  const bool copies_bytes = candidate.shape().uses_tensor_maps || problem.facts.placed || options.with_main;
-  if (copies_bytes) files.source += "#include <cstring>\n";
-  if (options.with_main) files.source += "#include <algorithm>\n";
-  if (options.split_header) {
-    files.header = header_text(candidate, options, signature);
-    files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
-  }
-  const std::string launcher = launcher_text(candidate, signature, detail, kernel);
-  files.source += write_out_templates(generate(candidate, kernel).text, detail, launcher);
-  files.source += fmt::format("\n{:-<120}\n\n", "// ---- the launcher ");
-  if (!options.split_header) files.source += launcher_contract(candidate, signature);
-  files.source += launcher;
   Problem step = problem;
   step.steps = 1;
   std::optional<Candidate> single;
   ExportSignature single_signature;
   std::optional<ExportedRun> run;
+  Kernels kernels{&candidate};
   if (single_steps && is_of_a_system(candidate)) {
     single.emplace(step, *single_steps);
+    require_legal(*single, options.architecture);
     single_signature = export_signature(*single, options.name + "_step");
     run.emplace(ExportedRun{candidate, signature, *single, single_signature});
-    add_run(*run, options, files);
+    if (sweeps_per_launch(tuning) > 1) kernels.push_back(&*single);
   }
+
+  ExportedFiles files;
+  files.source = provenance(kernels, options);
+  files.source += architecture_guard(oldest_architecture(kernels, options.architecture), options);
+  files.source += "\n" + includes(kernels, options.with_main);
+  if (options.split_header) {
+    files.header = header_text(kernels, options, signature);
+    files.source += fmt::format("\n#include \"{}.h\"\n", options.name);
+  }
+  KernelWriter writer;
+  files.source += writer.write(candidate, signature, !options.split_header);
+  if (kernels.size() > 1) {
+    files.source += title("single steps") + fmt::format("// Candidate {}\n", code(*single_steps));
+    files.source += writer.write(*single, single_signature, true);
+  }
+  if (run) add_advance(*run, options, files);
   if (options.with_main) {
     files.source += fmt::format("\n{:-<120}\n", "// ---- self-check and benchmark ");
     files.source += main_text(candidate, signature, run ? &*run : nullptr);

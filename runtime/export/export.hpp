@@ -11,7 +11,7 @@
 
 namespace stencil_tune {
 
-/// The kernel, its templates written out once, and
+/// The kernel, what it uses of the templates, and
 ///
 ///     cudaError_t NAME(inputs..., outputs..., nx[, ny[, nz]][, stride_y[, stride_z]], coefficients, stream)
 ///
@@ -22,7 +22,8 @@ namespace stencil_tune {
 ///
 /// single_steps: of kernels that make whole steps of a system, the candidate for the steps that runs leave over, one
 /// each. The file then has NAME_advance too, which makes any number of steps. With several stages it makes whole steps
-/// itself.
+/// itself. Where both kernels use the same text of the templates, as kernels of one family mostly do, it stands in the
+/// file once.
 ExportedFiles export_kernel(const Problem& problem, const Tuning& tuning, const ExportOptions& options,
                             const std::optional<Tuning>& single_steps = {});
 

@@ -6,9 +6,7 @@
 
 namespace stencil_tune {
 
-/// write_out() of generator/trim/trim.hpp with the namespace stencil_tune renamed, so that several exported files link
-/// into one program.
-std::string write_out_templates(std::string_view source, std::string_view renamed_namespace,
-                                std::string_view also_using);
+/// The text with the namespace stencil_tune under another name, so that several exported files link into one program.
+std::string in_namespace(std::string_view text, std::string_view name);
 
 }  // namespace stencil_tune

@@ -36,7 +36,7 @@ std::string Kernel::architecture() const { return state_->architecture; }
 
 std::string Kernel::source(int stage) const {
   const StageKernel& kernel = kernel_of(*state_, stage);
-  return write_out(generate(Candidate(kernel.problem, kernel.tuning)).text, template_files());
+  return write_out(generate(Candidate(kernel.problem, kernel.tuning)).text, template_files()).text();
 }
 
 ExportedFiles Kernel::export_cuda(const ExportOptions& options, int stage) const {

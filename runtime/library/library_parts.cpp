@@ -27,7 +27,7 @@ class Winners {
 
   void open() {
     const DatabaseLocation location = locate_database(option_);
-    const bool optional = location.by_default || may_be_missing_;
+    const bool optional = option_.empty() || may_be_missing_;  // one that the environment names may be made later
     const bool missing = optional && !std::filesystem::exists(location.path);
     path_ = location.path;
     database_.reset();

@@ -2,8 +2,8 @@
 
 import re
 
-CPP = ("#include <cuda_runtime.h>\n#include <cstdio>\n#include <span>\n",
-       "void fragment(cudaStream_t stream, std::span<void*> fields) {\n", "}\n")
+CPP = ("#include <cuda_runtime.h>\n#include <cstdio>\n#include <stencil_tune/stencil_tune.hpp>\n",
+       "void fragment(cudaStream_t stream, stencil_tune::Span<void*> fields) {\n", "}\n")
 C = ("#include <stencil_tune/stencil_tune.h>\n#include <stdio.h>\n",
      "void fragment(stencil_tune_library* library, stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields);\n"
      "void fragment(stencil_tune_library* library, stencil_tune_kernel* kernel, struct CUstream_st* stream, void** fields) {\n"

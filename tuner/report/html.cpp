@@ -24,7 +24,8 @@ svg { display: block; width: 100%; height: auto; } svg text { fill: var(--faint)
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.9rem; }
 th, td { border-bottom: 1px solid var(--rule); padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; vertical-align: top; }
 code, pre { font: 0.85rem ui-monospace, monospace; } pre { background: var(--code); overflow-x: auto; padding: 0.8rem;
-       overflow-wrap: normal; }
+       overflow-wrap: normal; } .commands { white-space: pre-wrap; overflow-wrap: anywhere; }
+@media (max-width: 30rem) { table { font-size: 0.8rem; } th, td { padding-right: 0.4rem; } }
 @media print { body { max-width: none; } pre { white-space: pre-wrap; } }
 )";
 

@@ -13,8 +13,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
+#include <iomanip>
 #include <map>
 #include <optional>
+#include <sstream>
 
 namespace stencil_tune {
 namespace {
@@ -26,12 +29,37 @@ std::string value_text(const Parameter& parameter, const Tuning& tuning) {
 
 bool was_timed(const TrialRecord& trial) { return trial.outcome == Outcome::ok && !objection_to(trial); }
 
-std::vector<ReportedRate> rates_of(std::span<const TrialRecord> trials) {
+/// Of a time as the database keeps it, 2026-01-31T12:00:00.123Z.
+double seconds_since_1970(const std::string& utc) {
+  std::istringstream in(utc);
+  std::tm time{};
+  in >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
+  double fraction = 0;
+  if (in.peek() == '.') in >> fraction;
+  return static_cast<double>(timegm(&time)) + fraction;
+}
+
+/// The time of the search at each trial: sessions follow each other without a gap.
+std::vector<double> seconds_of_search(std::span<const TrialRecord> trials) {
+  std::vector<double> seconds;
+  double start = 0;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const double now = seconds_since_1970(trials[i].created_at);
+    const double before = seconds.empty() ? 0 : seconds.back();
+    if (i == 0 || trials[i].session != trials[i - 1].session) start = now - before;
+    seconds.push_back(std::max(before, now - start));
+  }
+  return seconds;
+}
+
+/// Those that were right, a launch making as many steps as `steps_of` says.
+std::vector<ReportedRate> rates_of(std::span<const TrialRecord> trials, int (*steps_of)(const TrialRecord&)) {
+  const std::vector<double> seconds = seconds_of_search(trials);
   std::vector<ReportedRate> rates;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!was_timed(trials[i])) continue;
-    rates.push_back(
-        {static_cast<int>(i) + 1, trials[i].code, trials[i].gstencils, sweeps_per_launch(parse_code(trials[i].code))});
+    const TrialRecord& trial = trials[i];
+    if (!was_timed(trial)) continue;
+    rates.push_back({static_cast<int>(i) + 1, trial.code, trial.gstencils, steps_of(trial), seconds[i]});
   }
   return rates;
 }
@@ -108,14 +136,6 @@ std::string options_of(const Problem& problem, const ProblemKey& key) {
   return text;
 }
 
-std::vector<ReportedRate> rates_of_launches(std::span<const TrialRecord> trials) {
-  std::vector<ReportedRate> rates;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (was_timed(trials[i])) rates.push_back({static_cast<int>(i) + 1, trials[i].code, trials[i].gstencils});
-  }
-  return rates;
-}
-
 /// The values of a trial's configuration; nothing where it is none of the definition any more.
 std::optional<ParameterValues> values_of(const OwnKernel& kernel, const TrialRecord& trial) {
   try {
@@ -165,7 +185,7 @@ ReportData collect_report(const OwnKernel& kernel, const WinnerRecord& winner, s
   ReportData data;
   data.winner = winner;
   data.trials = static_cast<int>(trials.size());
-  data.rates = rates_of_launches(trials);
+  data.rates = rates_of(trials, [](const TrialRecord&) { return 1; });
   data.failures = failures_of(trials);
   add_counts(kernel, data);
   std::string sizes;
@@ -186,7 +206,7 @@ ReportData collect_report(const Problem& problem, const WinnerRecord& winner, st
   ReportData data;
   data.winner = winner;
   data.trials = static_cast<int>(trials.size());
-  data.rates = rates_of(trials);
+  data.rates = rates_of(trials, [](const TrialRecord& each) { return sweeps_per_launch(parse_code(each.code)); });
   data.failures = failures_of(trials);
   data.baselines = baselines_of(problem, limits_of_architecture(trial.platform.architecture), trials);
   data.operations = problem.facts.operations;

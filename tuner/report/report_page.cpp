@@ -83,20 +83,23 @@ std::string winner_section(const ReportData& data) {
 std::string search_chart(const ReportData& data) {
   std::vector<ChartPoint> trials, best;
   const bool predicted = data.winner.trial.predicted;
+  // Trials that were imported may all have one time.
+  const bool has_times = data.rates.size() > 1 && data.rates.back().seconds > data.rates.front().seconds;
   for (const ReportedRate& each : data.rates) {
-    trials.push_back(
-        {static_cast<double>(each.number), each.gstencils, rate_text(each.gstencils, predicted) + " " + each.code});
+    const double x = has_times ? each.seconds : each.number;
+    trials.push_back({x, each.gstencils, rate_text(each.gstencils, predicted) + " " + each.code});
     const double before = best.empty() ? 0 : best.back().y;
-    if (!best.empty()) best.push_back({static_cast<double>(each.number), before, ""});
-    best.push_back({static_cast<double>(each.number), std::max(before, each.gstencils), ""});
+    if (!best.empty()) best.push_back({x, before, ""});
+    best.push_back({x, std::max(before, each.gstencils), ""});
   }
-  Chart chart("Rate of each trial and of the best so far", "trial", data.winner.trial.problem.unit, Scale::linear);
+  Chart chart("Rate of each trial and of the best so far", has_times ? "seconds of the search" : "trial",
+              data.winner.trial.problem.unit, Scale::linear);
   chart.dots(std::move(trials), "trial");
   chart.line(std::move(best), "best");
-  return "<figure>" + chart.svg() + "<figcaption>Each trial, and the best so far.</figcaption></figure>\n";
+  return fmt::format("<figure>{}<figcaption>Each trial, and the best so far{}.</figcaption></figure>\n", chart.svg(),
+                     has_times ? "; the time between sessions is left out" : "");
 }
 
-/// Operations a byte from memory across, which fused steps multiply.
 /// The rate that so many bytes a second allow, and no more than arithmetic does, over operations a byte.
 std::vector<ChartPoint> roof(const ReportData& data, double gbs, double low, double high) {
   const double flat = data.compute_gflops > 0 ? data.compute_gflops / data.operations : gbs * high / data.operations;
@@ -176,9 +179,11 @@ std::string failures_section(const ReportData& data) {
 
 std::string reproduce_section(const ReportData& data) {
   const PlatformKey& platform = data.winner.trial.platform;
-  return fmt::format("<h2>How to reproduce it</h2>\n<p>On {}, driver {}, NVRTC {}:</p>\n<pre>{}</pre>\n",
-                     escape_html(platform.gpu), escape_html(platform.driver.empty() ? "none" : platform.driver),
-                     escape_html(platform.nvrtc), escape_html(data.commands));
+  const std::string where = data.winner.trial.predicted
+                                ? fmt::format("Predicted for {}", platform.gpu)
+                                : fmt::format("On {}, driver {}", platform.gpu, platform.driver);
+  return fmt::format("<h2>How to reproduce it</h2>\n<p>{}, NVRTC {}:</p>\n<pre class=\"commands\">{}</pre>\n",
+                     escape_html(where), escape_html(platform.nvrtc), escape_html(data.commands));
 }
 
 }  // namespace

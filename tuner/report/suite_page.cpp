@@ -105,7 +105,7 @@ std::string table(const Json& cases) {
                     naive > 0 && winner > 0 ? fmt::format("{:.2f} x", winner / naive) : "n/a"});
   }
   return "<h2>All problems</h2>\n<p>In GStencil/s: 10^9 updated cells a second, steps of runs counted.</p>\n" +
-         html_table({"#", "problem", "copy", "winner", "of copy", "naive"}, rows);
+         html_table({"#", "problem", "copy", "winner", "of copy", "over naive"}, rows);
 }
 
 /// Of kernels that raced under load, with what the GPU drew; empty for others.

@@ -1,5 +1,6 @@
 #include "tuner/session/run_plan.hpp"
 
+#include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
 #include "tuner/terminal/counted.hpp"
 
@@ -10,13 +11,24 @@
 namespace stencil_tune {
 namespace {
 
+/// What became of kernels that may fuse steps.
+std::string fate_of_fused(std::span<const TrialRecord> trials) {
+  bool tried = false;
+  for (const TrialRecord& trial : trials) {
+    if (sweeps_per_launch(parse_code(trial.code)) == 1) continue;
+    if (trial.outcome == Outcome::ok) return "no kernel that fuses steps was faster";
+    tried = true;
+  }
+  return tried ? "every kernel that fuses steps failed" : "no kernel that fuses steps was tried";
+}
+
 /// Why a run goes step by step.
-std::string why_single_steps(const Problem& run, const Limits& limits) {
+std::string why_single_steps(const Problem& run, const Limits& limits, std::span<const TrialRecord> trials) {
   std::string reasons;
   for (const Family* family : families()) {
     if (!family->fuses_steps || !family->serves(run)) continue;
     const auto reason = why_none_is_legal(*family, run, limits);
-    if (!reason) return "no kernel that fuses steps was faster";
+    if (!reason) return fate_of_fused(trials);
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", reason->constraint, reason->message);
   }
   return "no kernel that fuses steps is legal here: " + reasons;
@@ -55,9 +67,12 @@ void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& ra
   fused.nanojoules = fused.watts / fused.sustained_gstencils;
 }
 
-std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner) {
+std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner,
+                      std::span<const TrialRecord> trials) {
   const RunPlan plan = plan_run(run, parse_code(winner.code), limits);
-  if (plan.fused == 1) return fmt::format("{0} steps: {0} launches; {1}", run.steps, why_single_steps(run, limits));
+  if (plan.fused == 1) {
+    return fmt::format("{0} steps: {0} launches; {1}", run.steps, why_single_steps(run, limits, trials));
+  }
   std::string text =
       fmt::format("{} steps: {} of {} fused steps", run.steps, counted(plan.launches, "launch"), plan.fused);
   if (plan.remainder) text += fmt::format(" and 1 of {}", plan.remainder->steps);

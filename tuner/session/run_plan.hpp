@@ -5,6 +5,7 @@
 #include "generator/candidates/run_plan.hpp"
 #include "tuner/model/model.hpp"
 
+#include <span>
 #include <string>
 
 namespace stencil_tune {
@@ -27,8 +28,9 @@ double run_rate(const RunPlan& plan, const PlanRates& rates);
 void rate_whole_run(TrialRecord& fused, const RunPlan& plan, const PlanRates& rates);
 
 /// "100 steps: 33 launches of 3 fused steps and 1 single step, all counted": whether the winner's rate is the run's. A
-/// run of single steps says why: no kernel that fuses steps is legal, or none was faster.
-std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner);
+/// run of single steps says why: no kernel that fuses steps is legal, or what became of those among the `trials`.
+std::string plan_note(const Problem& run, const Limits& limits, const TrialRecord& winner,
+                      std::span<const TrialRecord> trials);
 
 /// What `--steps 100` would gain over a winner of one sweep, by the model: said of a problem of one step whose steps
 /// can be fused, else empty.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace stencil_tune {
 namespace {
@@ -69,6 +70,12 @@ std::vector<Baseline> textbook_baselines(const Problem& problem, const Limits& l
       baseline("pmpp-coarsened", problem, limits, streaming(problem, Planes::shared)),
       baseline("pmpp-register", problem, limits, streaming(problem, Planes::mixed)),
   };
+}
+
+bool is_baseline(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames{"naive", "pmpp-basic", "pmpp-tiled", "pmpp-coarsened",
+                                                   "pmpp-register"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 std::vector<Tuning> naive_candidates(const Problem& problem, const Limits& limits) {

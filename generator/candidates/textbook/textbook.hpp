@@ -29,6 +29,9 @@ struct Baseline {
 /// Always these five, in this order.
 std::vector<Baseline> textbook_baselines(const Problem& problem, const Limits& limits);
 
+/// Whether one of them has this name.
+bool is_baseline(std::string_view name);
+
 /// Block shapes of the one-output-a-thread direct kernel that "naive, best block" is the best of.
 std::vector<Tuning> naive_candidates(const Problem& problem, const Limits& limits);
 

@@ -37,6 +37,8 @@ TEST(Textbook, ListsFiveBaselinesInOrder) {
   std::vector<std::string> names;
   for (const Baseline& baseline : textbook_baselines(star(1, 16), kSm90)) names.push_back(baseline.name);
   EXPECT_THAT(names, ::testing::ElementsAre("naive", "pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"));
+  for (const std::string& name : names) EXPECT_TRUE(is_baseline(name)) << name;
+  EXPECT_FALSE(is_baseline("pmpp"));
 }
 
 TEST(Textbook, UsesTheBooksBlocksIn3D) {

@@ -17,7 +17,7 @@ using testing::Not;
 std::string written(const std::string& text, const std::string& source, std::string_view also_using = {}) {
   const std::string file = "// What it is for.\n#pragma once\n\nnamespace stencil_tune {\n\n" + text + "\n}\n";
   const std::vector<TemplateFile> files{{"stencil_tune/part.cuh", file}};
-  return write_out("#include \"stencil_tune/part.cuh\"\n" + source, files, also_using);
+  return write_out("#include \"stencil_tune/part.cuh\"\n" + source, files, also_using).text();
 }
 
 constexpr const char* kTuning =
@@ -297,7 +297,7 @@ TEST(Trim, TypesOfOneLineKeepToIt) {
 
 TEST(Trim, TextWithoutTemplatesStaysAsItIs) {
   const std::string text = "#include \"other.h\"\n\nint unused() { return 1; }\n";
-  EXPECT_EQ(write_out(text, {}), text);
+  EXPECT_EQ(write_out(text, {}).text(), text);
 }
 
 TEST(Trim, UnfinishedTextIsNoReasonToFail) {

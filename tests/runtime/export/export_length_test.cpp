@@ -1,4 +1,4 @@
-// How long the exports of the winners that ship are: a kernel and one launcher.
+// How long the exports of the winners that ship are: a kernel and one launcher, of runs of systems two.
 #include "generator/candidates/family.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
@@ -66,14 +66,17 @@ std::ptrdiff_t limit_of_seven_points(const Tuning& tuning) {
   return tuning.keeps == Keeps::sums ? kPipelineOfSums : kPipeline;
 }
 
+Problem problem_of(const ProblemKey& key, const std::map<std::string, Stencil>& corpus) {
+  const auto known = corpus.find(key.stencil_key);
+  const Stencil stencil = known != corpus.end() ? known->second : find_builtin(key.stencil_name);
+  return make_problem(stencil, key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+}
+
 TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
   const auto corpus = corpus_by_key();
   for (const WinnerRecord& winner : with_pretuned({}, "")) {
     const ProblemKey& key = winner.trial.problem;
-    const auto known = corpus.find(key.stencil_key);
-    const Stencil stencil = known != corpus.end() ? known->second : find_builtin(key.stencil_name);
-    const Problem problem =
-        make_problem(stencil, key.type, key.boundaries, key.extents, key.pitch, key.steps, key.stage);
+    const Problem problem = problem_of(key, corpus);
     const Tuning tuning = parse_code(winner.trial.code);
     const Length length = length_of(export_kernel(problem, tuning, {.name = "heat"}).source);
     EXPECT_LE(length.lines, limit_of(tuning).lines) << winner.trial.code << " of " << key.stencil_name;
@@ -82,6 +85,24 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
     EXPECT_TRUE(!seven_points || length.lines < limit_of_seven_points(tuning))
         << winner.trial.code << " takes " << length.lines << " lines";
   }
+}
+
+TEST(ExportLength, FusedAndSingleStepsOfOneFamilyHaveTheTemplatesOnce) {
+  constexpr std::ptrdiff_t kBoth = 2000;
+  const auto corpus = corpus_by_key();
+  int files = 0;
+  for (const WinnerRecord& winner : with_pretuned({}, "")) {
+    if (winner.trial.problem.stage != kWholeStep) continue;
+    const Problem problem = problem_of(winner.trial.problem, corpus);
+    const Tuning tuning = parse_code(winner.trial.code);
+    const auto single = single_steps_of(problem, tuning, "sm_90");
+    ASSERT_TRUE(single && single->family == tuning.family) << winner.trial.code;
+    const std::string source = export_kernel(problem, tuning, {.name = "maxwell"}, single).source;
+    EXPECT_LE(length_of(source).lines, kBoth) << winner.trial.code << " of " << problem.stencil.name;
+    EXPECT_EQ(source.find("maxwell_step_detail"), std::string::npos) << winner.trial.code;
+    ++files;
+  }
+  EXPECT_GT(files, 0);
 }
 
 }  // namespace

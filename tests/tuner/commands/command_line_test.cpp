@@ -104,6 +104,9 @@ TEST_F(CommandLineTest, ListsOfProblemsAreForTuneAlone) {
   expect_error("export --dims 64,128 --steps 1,100", 2, "name 4 problems");
   expect_error("--dims 64, --arch sm_90", 2, "");
   expect_error("--dims 64 --steps 1,two --arch sm_90", 2, "--steps 'two': give whole numbers");
+  expect_error("--dims 64 --steps 99999999999", 2, "--steps 99999999999: at most 2147483647");
+  expect_error("--dims 512,512", 2, "--dims 512,512 names 512 twice; one grid is written 512x512x512");
+  expect_error("--dims 64 --type f32,f64,f32", 2, "names f32 twice");
   expect_error("--dims 64,8192 --arch sm_90", 1, "4.4 TB");  // before anything is tuned
 }
 
@@ -159,8 +162,12 @@ TEST_F(CommandLineTest, ADryRunSaysWhatWouldBeTriedAndDoesNothing) {
   const auto json =
       nlohmann::json::parse(run("--dims 64 --device-model h200 --dry-run --json --candidates direct.bx64.by4").out);
   EXPECT_EQ(json["known_trials"], 0);
+  EXPECT_TRUE(json["legal_candidates"].is_number_unsigned()) << json;
   EXPECT_EQ(json["first"].back()["code"], "direct.bx64.by4");
   EXPECT_EQ(json["first"].back()["why"], "asked for");
+  const ProgramRun named = run("--dims 64 --device-model h200 --dry-run --candidates direct.bx64.by4,pmpp-tiled");
+  EXPECT_NE(named.out.find("of which 2 were asked for"), std::string::npos) << named.out << named.err;
+  expect_error("--dims 64 --device-model h200 --dry-run --candidates pmpp-tilde", 2, "must begin with a kernel family");
   expect_error("--dims 2 --device-model h200 --dry-run", 1, "nothing to update");
 }
 
@@ -277,7 +284,10 @@ TEST_F(CommandLineTest, OnlyLegalCandidatesAreExported) {
   expect_error("export --dims 64 --arch sm_80", 2, "--code");
 }
 
-TEST_F(CommandLineTest, TheVersionIsPrinted) { EXPECT_EQ(run("--version").out.rfind("stencil-tune ", 0), 0u); }
+TEST_F(CommandLineTest, TheVersionIsPrinted) {
+  EXPECT_EQ(run("--version").out.rfind("stencil-tune ", 0), 0u);
+  expect_error("--version extra", 2, "too many words");
+}
 
 TEST_F(CommandLineTest, StencilsAreListedAndShown) {
   EXPECT_NE(run("stencils").out.find("heat3d"), std::string::npos);

@@ -52,7 +52,7 @@ TEST_F(PredictionTest, IsMarkedStoredListedShownAndResumed) {
 
 TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {
   const std::string fast = "direct.bx32.by8", slow = "direct.bx32.by1", other = "direct.bx16.by2";
-  const auto report = predict("--json --candidates " + slow + "," + fast + "," + other);
+  const auto report = predict("--json --candidates " + slow + "," + fast + "," + other + ",pmpp-tiled");
   if (!missing_.empty()) GTEST_SKIP() << missing_;
   ASSERT_EQ(report.status, 0) << report.err;
   const auto kernels = nlohmann::json::parse(report.out)["kernels"];
@@ -60,7 +60,7 @@ TEST_F(PredictionTest, CandidatesThatWereNamedAreInTheTableWhateverTheirRank) {
   for (const auto& kernel : kernels) {
     if (kernel["kernel"].get<std::string>().rfind("candidate ", 0) == 0) shown.push_back(kernel["code"]);
   }
-  EXPECT_EQ(shown, (std::vector{slow, fast, other})) << kernels;
+  EXPECT_EQ(shown, (std::vector<std::string>{slow, fast, other, "tiled.bx8.by8.bz8.cin"})) << kernels;
   const auto bounded = run("--dims 32 --device-model h200 --max-trials 1 --candidates " + fast + "," + slow);
   EXPECT_NE(bounded.out.find("candidate 2"), std::string::npos) << bounded.out << bounded.err;
 }
@@ -100,9 +100,12 @@ TEST_F(PredictionTest, SeveralProblemsEndInOneTable) {
   EXPECT_EQ(json[3]["dims"], "512x512x512");
 }
 
-TEST_F(PredictionTest, ARunWhoseStepsCannotBeFusedSaysWhy) {
+TEST_F(PredictionTest, ARunWhoseStepsAreNotFusedSaysWhy) {
   predict("");
   if (!missing_.empty()) GTEST_SKIP() << missing_;
+  const auto untried = run("--dims 64 --arch sm_90 --steps 100 --max-trials 1 --candidates direct.bx32.by8");
+  EXPECT_NE(untried.out.find("100 launches; no kernel that fuses steps was tried"), std::string::npos)
+      << untried.out << untried.err;
   const auto report = run("--dims 32 --arch sm_75 --steps 2 --max-trials 1 --candidates direct.bx32.by8");
   EXPECT_NE(report.out.find("no kernel that fuses steps is legal here: temporal_architecture"), std::string::npos)
       << report.out << report.err;

@@ -33,6 +33,9 @@ TEST_F(ShippedTest, ListIsNarrowedByStencilTypeAndGpu) {
     EXPECT_EQ(listed(std::string("--gpu ") + gpu).size(), all) << gpu;
   }
   EXPECT_EQ(listed("--gpu a100").size(), 0u);
+  EXPECT_NE(
+      run("list --gpu a100").out.find("some on NVIDIA H200; to predict: stencil-tune --dims 512 --device-model a100"),
+      std::string::npos);
   EXPECT_NE(run("list --stencil star3d1").out.find("no such winner; did you mean 'star3d1r'?"), std::string::npos);
 }
 
@@ -79,6 +82,16 @@ TEST_F(ShippedTest, WhatIsNotThereIsAFailureAndNoWrongUse) {
     expect_error(std::string(verb) + " --dims 333x77x5", 1, "no winner");
     expect_error(std::string(verb) + " --dims 333x77x5 --db " + (folder.path() / "no.db").string(), 1, "no database");
   }
+}
+
+TEST_F(CommandLineTest, ADatabaseOfTheEnvironmentThatTuningHasNotMadeYetIsEmpty) {
+  EXPECT_EQ(run("list").status, 0);
+  for (const char* verb : {"show", "export", "report"}) {
+    const ProgramRun answered = run(std::string(verb) + " --dims 512");
+    EXPECT_EQ(answered.status, 0) << verb << answered.err;
+    expect_error(std::string(verb) + " --dims 512 --db " + database, 1, "there is no database");
+  }
+  EXPECT_FALSE(std::filesystem::exists(database));
 }
 
 TEST_F(CommandLineTest, WinnersThatShipAreListedAndShown) {

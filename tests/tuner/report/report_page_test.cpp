@@ -67,6 +67,22 @@ TEST(ReportData, HoldsTheFiguresOfTheDatabase) {
   EXPECT_EQ(data.bytes, 8);
 }
 
+TEST(ReportPage, TheBestSoFarStandsOverTheTimeOfTheSearch) {
+  std::vector<TrialRecord> trials = kTrials;
+  EXPECT_THAT(report_page(report(trials)), HasSubstr(">trial<")) << "all have one time";
+  trials[1].created_at = "2026-11-23T12:00:02.500Z";
+  for (std::size_t i : {2, 3, 4}) trials[i].session = "the next day";
+  trials[2].created_at = trials[3].created_at = "2026-11-24T12:00:00Z";
+  trials[4].created_at = "2026-11-24T12:00:04Z";
+  const ReportData data = report(trials);
+  EXPECT_EQ(data.rates[0].seconds, 0);
+  EXPECT_EQ(data.rates[1].seconds, 2.5);
+  EXPECT_EQ(data.rates[2].seconds, 6.5) << "without the night";
+  EXPECT_THAT(report_page(data), HasSubstr(">seconds of the search<"));
+  trials[1].predicted = true;
+  EXPECT_THAT(report_page(report(trials)), HasSubstr("<p>Predicted for NVIDIA H200, NVRTC 13.0:"));
+}
+
 TEST(ReportPage, SaysWhatWasFoundAndHow) {
   const std::string page = report_page(report(kTrials));
   for (const char* said :

@@ -56,25 +56,32 @@ TEST(RunPlan, TheRateCountsAllSteps) {
 TEST(RunPlan, TheNoteSaysWhetherWhatIsLeftIsCounted) {
   TrialRecord counted = kFused;
   counted.plan = "3x1+1x1";
-  EXPECT_EQ(plan_note(run_of(99), kLimits, kFused), "99 steps: 33 launches of 3 fused steps");
-  EXPECT_EQ(plan_note(run_of(4), kLimits, counted),
+  EXPECT_EQ(plan_note(run_of(99), kLimits, kFused, {}), "99 steps: 33 launches of 3 fused steps");
+  EXPECT_EQ(plan_note(run_of(4), kLimits, counted, {}),
             "4 steps: 1 launch of 3 fused steps and 1 single step, all counted");
-  EXPECT_EQ(plan_note(run_of(5), kLimits, kFused),
+  EXPECT_EQ(plan_note(run_of(5), kLimits, kFused, {}),
             "5 steps: 1 launch of 3 fused steps and 1 of 2, which are not counted");
-  EXPECT_TRUE(contains(plan_note(run_of(100), kLimits, kSingle), "100 launches"));
 }
 
-TEST(RunPlan, SingleStepsSayWhetherFusingIsIllegalOrNoFaster) {
-  EXPECT_TRUE(contains(plan_note(run_of(100), kLimits, kSingle), "no kernel that fuses steps was faster"));
+TEST(RunPlan, SingleStepsSayWhatBecameOfKernelsThatFuse) {
+  const auto note = [](std::vector<TrialRecord> trials) { return plan_note(run_of(100), kLimits, kSingle, trials); };
+  TrialRecord failed = kFused;
+  failed.outcome = Outcome::compile_failed;
+  EXPECT_EQ(note({kSingle, failed, kFused}), "100 steps: 100 launches; no kernel that fuses steps was faster");
+  EXPECT_EQ(note({kSingle, failed}), "100 steps: 100 launches; every kernel that fuses steps failed");
+  EXPECT_EQ(note({kSingle}), "100 steps: 100 launches; no kernel that fuses steps was tried");
+}
+
+TEST(RunPlan, SingleStepsSayWhereFusingIsIllegal) {
   Problem wide = testing::star(16, 64);
   wide.steps = 10;
-  EXPECT_EQ(plan_note(wide, kLimits, kSingle),
+  EXPECT_EQ(plan_note(wide, kLimits, kSingle, {}),
             "10 steps: 10 launches; no kernel that fuses steps is legal here: temporal_reach: a thread holds 2 cells "
             "along x; the stencil reaches 16, so that 16 are needed");
-  EXPECT_TRUE(contains(plan_note(run_of(100), limits_of_architecture("sm_75"), kSingle), "temporal_architecture"));
+  EXPECT_TRUE(contains(plan_note(run_of(100), limits_of_architecture("sm_75"), kSingle, {}), "temporal_architecture"));
   const Problem moderate =
       make_problem(make_builtin(Shape::star, 3, 3), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 4);
-  EXPECT_TRUE(contains(plan_note(moderate, kLimits, kSingle), "was faster")) << "legal, though no default is";
+  EXPECT_TRUE(contains(plan_note(moderate, kLimits, kSingle, {}), "was tried")) << "legal, though no default is";
 }
 
 TEST(RunPlan, TellsTheGainOfFusingOnlyWhereStepsCanBeFused) {

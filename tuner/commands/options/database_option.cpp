@@ -47,8 +47,8 @@ Database open_database_for(const po::variables_map& values, Access access) {
 }
 
 std::optional<Database> read_database(const po::variables_map& values) {
-  const DatabaseLocation location = locate_database(values["db"].as<std::string>());
-  if (location.by_default && !std::filesystem::exists(location.path)) return std::nullopt;
+  const auto option = values["db"].as<std::string>();
+  if (option.empty() && !std::filesystem::exists(locate_database(option).path)) return std::nullopt;
   return open_database_for(values, Access::read);
 }
 

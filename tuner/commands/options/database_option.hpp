@@ -14,7 +14,8 @@ void add_database_option(CommandLine& line);
 /// aside, say). Throws what open_database throws.
 Database open_database_for(const po::variables_map& values, Access access);
 
-/// The same for reading; nothing when nobody named a database and the default one was never made.
+/// The same for reading; nothing where --db names none and tuning has not made the file yet: winners that ship answer
+/// all the same.
 std::optional<Database> read_database(const po::variables_map& values);
 
 }  // namespace stencil_tune

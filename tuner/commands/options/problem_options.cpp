@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
+#include <string_view>
 #include <utility>
 
 namespace stencil_tune {
@@ -120,8 +122,24 @@ struct OneOfSeveral {
 int parse_steps(const std::string& text) {
   int steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (error == std::errc{} && end == text.data() + text.size() && !text.empty()) return steps;
+  const bool is_number = end == text.data() + text.size() && !text.empty();
+  if (error == std::errc{} && is_number) return steps;
+  if (error == std::errc::result_out_of_range && is_number) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--steps {}: at most {}", text, std::numeric_limits<int>::max()));
+  }
   throw Error(ErrorCode::invalid_argument, fmt::format("--steps '{}': give whole numbers, such as 100 or 1,100", text));
+}
+
+/// The values of an option that takes several, each of them once.
+std::vector<std::string> values_of(const char* option, const std::string& text) {
+  std::vector<std::string> values = split_list(text);
+  for (auto value = values.begin(); value != values.end(); ++value) {
+    if (std::find(values.begin(), value, *value) == value) continue;
+    const std::string meant = std::string_view(option) == "dims" ? "; one grid is written 512x512x512" : "";
+    throw Error(ErrorCode::invalid_argument, fmt::format("--{} {} names {} twice{}", option, text, *value, meant));
+  }
+  return values;
 }
 
 Problem make_problem_from(const po::variables_map& values, const OneOfSeveral& one) {
@@ -180,9 +198,9 @@ std::vector<Problem> problems_from(const po::variables_map& values) {
   reject_together(values, "stencil", {"expr", "shape", "order", "coefficients"});
   reject_together(values, "expr", {"shape", "order", "coefficients"});
   std::vector<Problem> problems;
-  for (const std::string& dims : split_list(values["dims"].as<std::string>())) {
-    for (const std::string& type : split_list(value_or<std::string>(values, "type", ""))) {
-      for (const std::string& steps : split_list(value_or<std::string>(values, "steps", "1"))) {
+  for (const std::string& dims : values_of("dims", values["dims"].as<std::string>())) {
+    for (const std::string& type : values_of("type", value_or<std::string>(values, "type", ""))) {
+      for (const std::string& steps : values_of("steps", value_or<std::string>(values, "steps", "1"))) {
         problems.push_back(make_problem_from(values, {dims, type, parse_steps(steps)}));
       }
     }

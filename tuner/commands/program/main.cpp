@@ -94,6 +94,7 @@ int run(Arguments arguments) {
     return 0;
   }
   if (first == "--version") {
+    if (arguments.size() > 1) throw Error(ErrorCode::invalid_argument, "too many words; usage: stencil-tune --version");
     fmt::print("stencil-tune {} ({})\n", STENCIL_TUNE_VERSION, built_from_commit());
     return 0;
   }

@@ -32,8 +32,8 @@ void count_legal(DryRun& run, const Space& space) {
   for (std::uint64_t i = 0; i < looked_at; ++i) {
     if (space.at(run.estimated ? random() % points : i)) ++legal;
   }
-  run.legal =
-      looked_at == 0 ? 0 : static_cast<double>(legal) / static_cast<double>(looked_at) * static_cast<double>(points);
+  const double share = looked_at == 0 ? 0 : static_cast<double>(legal) / static_cast<double>(looked_at);
+  run.legal = std::round(share * static_cast<double>(points));
 }
 
 /// "about 30,000": an estimate is worth one digit.
@@ -124,7 +124,7 @@ nlohmann::ordered_json dry_run_json(const DryRun& run, const Problem& problem, c
                               {"dims", to_string(problem.extents)},
                               {"gpu", target.gpu()},
                               {"would_predict", target.predicted()},
-                              {"legal_candidates", run.legal},
+                              {"legal_candidates", static_cast<std::uint64_t>(run.legal)},
                               {"legal_candidates_are_estimated", run.estimated},
                               {"known_trials", run.known},
                               {"first", nlohmann::ordered_json::array()}};

@@ -196,8 +196,9 @@ Tuned tune_side_by_side(const po::variables_map& values, const std::vector<Probl
   return all;
 }
 
-void require_all_tunable(const std::vector<Problem>& problems, const Target& target) {
+void require_all_tunable(const std::vector<Problem>& problems, const Target& target, const TuningSettings& settings) {
   for (const Problem& problem : problems) {
+    (void)candidates_for(settings, problem, target.limits);  // throws where the textbook has none
     if (problem.stage == kWholeStep) {
       require_tunable_stages(problem, target.limits);
     } else {
@@ -223,7 +224,7 @@ int run_tune(const Arguments& arguments) {
   const Target& target = targets.front();
   if (values->count("gpus") > 0) return predict_many_gpus(*values, problems, target);
   const TuningSettings settings = tuning_settings(*values, target.predicted());
-  for (const Target& each : targets) require_all_tunable(problems, each);
+  for (const Target& each : targets) require_all_tunable(problems, each, settings);
   if (values->count("dry-run") > 0) return print_dry_run(*values, problems, target, settings);
   Database database = open_database_for(*values, Access::write);
   if (!quiet) say_what_is_different_here(target);

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace stencil_tune {
@@ -46,25 +48,25 @@ std::string work_note(const SessionResult& result) {
                      gpus, fmt::join(result.trials_of_devices, " and "), busy);
 }
 
-std::string agreement_note(const Problem& problem, const Target& target, const PlatformKey& platform,
-                           Database& database) {
+std::string agreement_note(const Problem& problem, const Target& target, std::span<const TrialRecord> trials) {
   const PerformanceModel model(problem, target.limits, target.model);
-  const auto trials = TrialStore(database).known(problem_key(problem), platform.gpu, target.predicted());
   const Agreement agreement = model_agreement(model, trials);
   return fmt::format("the performance model ranks these {} with a correlation of {:.2f} (Spearman)",
                      counted(agreement.trials, "trial"), agreement.spearman);
 }
 
 /// How a run of several steps goes, or what it would gain.
-std::string run_note(const Problem& problem, const Target& target, const TuningOutcome& outcome, const Report& report) {
+std::string run_note(const Problem& problem, const Target& target, const TuningOutcome& outcome, const Report& report,
+                     std::span<const TrialRecord> trials) {
   const ReportRow* const leader = leading_row(report);
   if (leader == nullptr) return {};
   if (problem.stage == kWholeStep) {
     // Of kernels that make whole steps: the row may be of steps made stage by stage.
-    return problem.steps > 1 && outcome.result.winner ? plan_note(problem, target.limits, *outcome.result.winner) : "";
+    const std::optional<TrialRecord>& winner = outcome.result.winner;
+    return problem.steps > 1 && winner ? plan_note(problem, target.limits, *winner, trials) : "";
   }
   if (problem.steps == 1) return gain_note(problem, target.limits, target.model, *leader->trial);
-  return plan_note(problem, target.limits, *leader->trial);
+  return plan_note(problem, target.limits, *leader->trial, trials);
 }
 
 }  // namespace
@@ -85,8 +87,11 @@ std::string search_note(const SessionResult& result) {
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                       const TuningSettings& settings, Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
+  const auto trials = TrialStore(database).known(problem_key(problem), outcome.platform.gpu, target.predicted());
   std::vector<std::string> lines;
-  if (std::string run = run_note(problem, target, outcome, report); !run.empty()) lines.push_back(std::move(run));
+  if (std::string run = run_note(problem, target, outcome, report, trials); !run.empty()) {
+    lines.push_back(std::move(run));
+  }
   if (const std::size_t stages = problem.stencil.stages.size(); stages > 1 && problem.stage != kWholeStep) {
     lines.push_back(fmt::format("this is stage {} of 0 to {} alone; without --stage whole steps are tuned",
                                 problem.stage, stages - 1));
@@ -108,7 +113,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
                                 describe_calibration(target.model, calibration_of(target.model))));
   } else {
     lines.push_back(work_note(result));
-    lines.push_back(agreement_note(problem, target, outcome.platform, database));
+    lines.push_back(agreement_note(problem, target, trials));
   }
   lines.push_back(fmt::format("stored in {}", database.path().string()));
   return lines;

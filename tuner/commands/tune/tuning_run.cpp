@@ -2,11 +2,13 @@
 
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
+#include "generator/candidates/textbook/textbook.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/compile/binary_cache.hpp"
 #include "runtime/files/scratch_folder.hpp"
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/options/problem_options.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
@@ -77,10 +79,13 @@ std::uint64_t seed_from(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-std::vector<Tuning> parse_codes(std::string_view text) {
-  std::vector<Tuning> tunings;
-  for (const std::string& code : split_list(text)) tunings.push_back(parse_code(code));
-  return tunings;
+/// Throws where one is neither a code nor a name of the textbook.
+std::vector<std::string> parse_candidates(std::string_view text) {
+  std::vector<std::string> candidates = split_list(text);
+  for (const std::string& each : candidates) {
+    if (!is_baseline(each)) parse_code(each);
+  }
+  return candidates;
 }
 
 /// Adds those whose code does not parse; that others are illegal for this problem is nothing to tell.
@@ -143,7 +148,7 @@ void add_session_options(CommandLine& line) {
 void add_tuning_options(CommandLine& line) {
   add_session_options(line);
   line.group(kHowLong).add_options()("candidates", po::value<std::string>()->value_name("CODE[,CODE...]"),
-                                     "no search: these and the textbook's kernels");
+                                     "no search: these and the textbook's kernels, which may be named: pmpp-tiled");
 }
 
 void add_quiet_option(po::options_description_easy_init output) {
@@ -185,7 +190,7 @@ TuningSettings tuning_settings(const po::variables_map& values, bool predicted) 
     throw Error(ErrorCode::invalid_argument,
                 "--candidates and --effort exhaustive exclude each other: these alone, or every legal candidate");
   }
-  if (values.count("candidates") > 0) settings.candidates = parse_codes(values["candidates"].as<std::string>());
+  if (values.count("candidates") > 0) settings.candidates = parse_candidates(values["candidates"].as<std::string>());
   if (values.count("seed") > 0) settings.seed = seed_from(values["seed"].as<std::int64_t>());
   return settings;
 }
@@ -242,8 +247,16 @@ Limits limits_of(const Problem& problem, const Target& target) {
   return limits;
 }
 
+std::vector<Tuning> candidates_for(const TuningSettings& settings, const Problem& problem, const Limits& limits) {
+  std::vector<Tuning> candidates;
+  for (const std::string& each : settings.candidates) candidates.push_back(candidate_from(each, problem, limits));
+  return candidates;
+}
+
 std::unique_ptr<Strategy> make_strategy(const TuningSettings& settings, const Space& space, const CostModel& model) {
-  if (!settings.candidates.empty()) return make_listed(space, settings.candidates);
+  if (!settings.candidates.empty()) {
+    return make_listed(space, candidates_for(settings, space.problem(), space.limits()));
+  }
   if (settings.effort == Effort::exhaustive) return make_exhaustive(space);
   return make_local(space, model, settings.seed);
 }
@@ -289,7 +302,8 @@ TuningOutcome run_tuning(const Problem& problem, const Target& target, const Tun
   const SteadyClock clock;
   outcome.result = run_session(
       {subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock, told,
-       InterruptGuard::requested(), named_candidates(beside_the_winner(problem, target.limits, settings.candidates)),
+       InterruptGuard::requested(),
+       named_candidates(beside_the_winner(problem, target.limits, candidates_for(settings, problem, target.limits))),
        codes(warm_starts(problem, limits, target.gpu(), winners, model)), more_of(devices)},
       settings.session);
   add_unreadable(winners, outcome.result.passed_over);

@@ -20,8 +20,8 @@ struct TuningSettings {
   Effort effort = Effort::standard;
   SessionOptions session;
   std::uint64_t seed = 1;
-  int jobs = 0;                      ///< compilers at once; 0: one per usable core
-  std::vector<Tuning> candidates{};  ///< these and no others; empty: search
+  int jobs = 0;                           ///< compilers at once; 0: one per usable core
+  std::vector<std::string> candidates{};  ///< codes and names of the textbook: these and no others; empty: search
 };
 
 struct TuningOutcome {
@@ -49,8 +49,11 @@ bool has_json_progress(const po::variables_map& values);
 std::unique_ptr<SessionObserver> make_progress(const po::variables_map& values, bool predicted,
                                                const std::string& gpu = "");
 
-/// Throws Error(invalid_argument or unknown_name).
+/// Throws Error(invalid_argument, unknown_name or malformed_code).
 TuningSettings tuning_settings(const po::variables_map& values, bool predicted);
+
+/// Of the settings. Throws Error(illegal_candidate) where the problem has no such kernel of the textbook.
+std::vector<Tuning> candidates_for(const TuningSettings& settings, const Problem& problem, const Limits& limits);
 
 /// Where the trials of this target belong. Opens NVRTC: throws Error(missing_library).
 PlatformKey platform_of(const Target& target);

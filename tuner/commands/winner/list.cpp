@@ -12,6 +12,7 @@
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/winner/winner_lookup.hpp"
+#include "tuner/model/device_model.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/terminal/counted.hpp"
@@ -20,6 +21,7 @@
 #include "tuner/terminal/text_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <set>
@@ -240,11 +242,25 @@ std::string shipped_note(const Filter& filter) {
                      filter.narrows() ? " like these" : "", count == 1 ? "ships" : "ship");
 }
 
-/// Why the list is empty, and what to do.
-std::string empty_note(const Filter& filter, Database* database) {
+/// Where a GPU has no winners: which GPUs have some, and how to get them.
+std::string no_winner_on(const std::string& gpu, const std::set<std::string>& others) {
+  std::string text = fmt::format("no winner on {}", gpu);
+  if (!others.empty()) text += fmt::format("; there are some on {}", fmt::join(others, ", "));
+  for (const DeviceModel& model : device_models()) {
+    if (model.gpu == gpu) text += fmt::format("; to predict: stencil-tune --dims 512 --device-model {}", model.name);
+  }
+  return text + "\n";
+}
+
+/// Why the list is empty, and what to do. `all`: what it was narrowed from.
+std::string empty_note(const Filter& filter, const std::vector<WinnerRecord>& all) {
   if (!filter.narrows()) return "nothing tuned yet; start with: stencil-tune --dims 512\n";
-  std::set<std::string> names;
-  for (const WinnerRecord& winner : tuned_like({}, database)) names.insert(winner.trial.problem.stencil_name);
+  std::set<std::string> names, gpus;
+  for (const WinnerRecord& winner : all) {
+    names.insert(winner.trial.problem.stencil_name);
+    gpus.insert(winner.trial.platform.gpu);
+  }
+  if (filter.query.gpu && !gpus.contains(*filter.query.gpu)) return no_winner_on(*filter.query.gpu, gpus);
   const bool unknown = !filter.stencil.empty() && !names.contains(filter.stencil);
   return fmt::format("no such winner{}; `stencil-tune list` alone shows all\n",
                      unknown ? did_you_mean(filter.stencil, {names.begin(), names.end()}) : "");
@@ -289,7 +305,8 @@ int run_list(const Arguments& arguments) {
     return 0;
   }
   if (winners.empty()) {
-    print_fitted("{}", empty_note(filter, database ? &*database : nullptr));
+    print_fitted("{}",
+                 empty_note(filter, shipped ? shipped_like({}) : tuned_like({}, database ? &*database : nullptr)));
     if (!shipped) print_fitted("{}", shipped_note(filter));
     return 0;
   }
