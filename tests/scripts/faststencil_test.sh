@@ -16,7 +16,7 @@ case $1 in
   devices) echo '{"devices": [{"name": "Fake GPU", "driver": "13.0"}]}' ;;
   tune) echo "$*" >>"$TUNES" ;;
   export)
-    [[ $* != *--code*temporal* ]] || exit 1 # illegal here
+    [[ $* != *--code*temporal.bx32.by1.* ]] || exit 1 # illegal here
     printf '// Candidate systolic.rx13.t32.tg8 for it\n' >"${@: -1}"
     ;;
   *) echo 'stencil-tune 1 (abc)' ;;
