@@ -61,6 +61,7 @@ keeps_what_steps_made_in_few_files() {
   run exports contenders torch
   ((status == 0)) || fail 'status should be 0'
   [[ $(cut -d ' ' -f 1 "$RAN") == $'retime\nexports\ntorch_systems.py' ]] || fail 'the most valuable should come first'
+  grep -q -- '--seconds 120$' "$RAN" || fail 'a step should start nothing in the time that it has to end'
   [[ $(ls "$scratch/out") == $'measure.json\nmeasure.txt\nresults.tar.gz' ]] || fail 'there should be three files'
   local kept
   kept=$(tar -tzf "$scratch/out/results.tar.gz")
@@ -79,7 +80,7 @@ leaves_out_what_cannot_run() {
 }
 
 ends_a_step_that_overruns_and_keeps_it() {
-  HANGS=exports run exports torch --seconds 46 # 26 until it is told to end
+  HANGS=exports run exports torch --seconds 4 --grace 1 # after 3 it is told to end; another would need 3
   [[ $(ended exports) == 'cut short' ]] || fail 'the step should be cut short'
   [[ $(ended torch) == 'no time' ]] || fail 'too little is left for another'
   [[ $(tar -xOzf "$scratch/out/results.tar.gz" results/exports.txt) == *'it heard' ]] || fail 'it should hear before it is killed'

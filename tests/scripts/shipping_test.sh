@@ -140,7 +140,7 @@ keeps_what_was_done_when_cut_short() {
   # two workers one takes a and c, in this order.
   FAKE_HANGS_AT=old,new2 setsid "$scratch/bench/retime" h200 --also "$scratch/more" --into "$scratch/kept" >"$scratch/said" 2>&1 &
   local process=$!
-  while [[ ! -e $FAKE_TUNES.hangs ]]; do sleep 0.1; done
+  while [[ ! -e $FAKE_TUNES.hangs || $(grep -c '' "$scratch/kept/h200.done") != 2 ]]; do sleep 0.1; done
   kill -TERM -- "-$process"
   if wait "$process"; then fail 'status should not be 0'; fi
   expect_winners "$scratch/kept/h200.json" a:1:new:burst:1 b:1:old:burst:50 c:1:old:burst:50
