@@ -34,11 +34,12 @@ struct Entry {
 
 using Entries = std::map<std::string, Entry>;
 
-/// With a file of winners the library finds those, in a database of their own.
+/// Over a database of its own, so that nothing that was tuned here hides a winner: of a file of winners, or empty above
+/// those that ship.
 Library open_library(const std::string& winners, const std::filesystem::path& database) {
-  if (winners.empty()) return Library();
+  std::filesystem::remove(database);
   Database own = Database::open(database);
-  import_winners(own, read_winners_file(winners));
+  if (!winners.empty()) import_winners(own, read_winners_file(winners));
   return Library({.database = database});
 }
 
@@ -104,7 +105,7 @@ int main(int argc, char** argv) try {
   po::options_description options("stencil_tune_bench_shipped_rates [options] < names");
   options.add_options()("help", "this text")("winners", po::value<std::string>()->default_value(""),
                                              "a file of `stencil-tune db export`; default: the winners that ship")(
-      "scratch", po::value<std::string>()->default_value("shipped_rates.db"), "the database made of --winners")(
+      "scratch", po::value<std::string>()->default_value("shipped_rates.db"), "the database that is made for it")(
       "only", po::value<std::string>()->default_value(""), "winners whose problem or code contains this")(
       "threads", po::value<int>()->default_value(16), "that compile at a time");
   po::variables_map given;
