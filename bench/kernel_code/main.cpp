@@ -4,6 +4,7 @@
 #include "db/stored_code.hpp"
 #include "generator/candidates/constraints.hpp"
 #include "generator/kernel/signature.hpp"
+#include "problem_name.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
@@ -29,6 +30,7 @@ namespace {
 
 namespace po = boost::program_options;
 using namespace stencil_tune;
+using bench::problem_name;
 
 using Definitions = std::map<std::string, Stencil>;  // by stencil_key()
 
@@ -61,12 +63,6 @@ Stencil stencil_of(const ProblemKey& key, const Definitions& definitions) {
   throw Error(ErrorCode::unknown_name, "no definition has the stencil key of this winner");
 }
 
-/// "star3d1r.s0.f32.512x512x512.p512.hold.n1": also the start of a file's name.
-std::string problem_name(const ProblemKey& key) {
-  return fmt::format("{}.s{}.{}.{}.p{}.{}.n{}", key.stencil_name, key.stage, name(key.type), to_string(key.extents),
-                     key.pitch, to_string(key.boundaries, key.extents.rank), key.steps);
-}
-
 Problem problem_of(const ProblemKey& key, const Definitions& definitions) {
   return make_problem(stencil_of(key, definitions), key.type, key.boundaries, key.extents, key.pitch, key.steps,
                       key.stage);
@@ -93,8 +89,9 @@ struct Job {
 };
 
 struct Settings {
-  std::string folder;   // for the sources; empty: none
-  std::string exports;  // folder for the exported files; empty: none
+  std::string folder;      // for the sources; empty: none
+  std::string exports;     // folder for the exported files; empty: none
+  bool with_main = false;  // in exported files
   bool resources = false;
   int threads = 2;
   bench::Tables tables = bench::Tables::counted;
@@ -107,9 +104,14 @@ void run(Job& job, const Definitions& definitions, Compiler& compiler, const Set
     const std::string file = fmt::format("{}.{}.cu", problem_name(job.trial->problem), job.trial->code);
     if (!settings.folder.empty()) std::ofstream(std::filesystem::path(settings.folder) / file) << source.text;
     if (!settings.exports.empty()) {
-      const ExportOptions options{.name = "winner", .architecture = job.trial->platform.architecture};
+      const ExportOptions options{
+          .name = "winner", .architecture = job.trial->platform.architecture, .with_main = settings.with_main};
       std::ofstream(std::filesystem::path(settings.exports) / file)
           << export_kernel(problem, parse_code(job.trial->code), options).source;
+    }
+    if (settings.with_main) {
+      job.result = "exported";
+      return;
     }
     const CompiledKernel compiled = compiler.compile(source, job.trial->platform.architecture);
     job.result = settings.resources ? fmt::format("{} {}", compiled.resources.registers, compiled.resources.spill_bytes)
@@ -165,6 +167,7 @@ int print_codes(const po::variables_map& given) {
   const Settings settings{
       .folder = given["sources"].as<std::string>(),
       .exports = given["exports"].as<std::string>(),
+      .with_main = given.count("with-main") > 0,
       .resources = given.count("resources") > 0,
       .threads = given["threads"].as<int>(),
       .tables = given.count("without-tables") > 0 ? bench::Tables::left_out : bench::Tables::counted};
@@ -193,6 +196,7 @@ int main(int argc, char** argv) try {
                                              "a file of `stencil-tune db export`; default: the winners that ship")(
       "sources", po::value<std::string>()->default_value(""), "a folder to write the generated sources to")(
       "exports", po::value<std::string>()->default_value(""), "a folder to write the exported files to")(
+      "with-main", "exported files check and time themselves; nothing is compiled")(
       "resources", "registers and spilled bytes (stored and loaded) in place of the hash")(
       "threads", po::value<int>()->default_value(2), "that compile at a time")("fresh", "leave stale winners out")(
       "without-tables", "leave tables in memory out of the hash")(

@@ -51,19 +51,6 @@ void print_transfers(Json& json, const std::vector<Transfer>& transfers) {
   json["transfers_least"] = least;
 }
 
-void print_exports(Json& json, const std::vector<Exported>& exports) {
-  fmt::print(stderr, "exported files, of the same kernel in the library\n");
-  for (const Exported& each : exports) {
-    fmt::print(stderr, "  {:<30} {:>7.1f} of {:>7.1f} GStencil/s = {:5.1f} %  {} {}\n", each.problem, each.exported,
-               each.library, 100 * each.exported / each.library, each.code, each.message);
-    json["exports"].push_back({{"problem", each.problem},
-                               {"code", each.code},
-                               {"gstencils", each.exported},
-                               {"library_gstencils", each.library},
-                               {"message", each.message}});
-  }
-}
-
 int measure(const po::variables_map& given) {
   const auto database = given["db"].as<std::string>();
   const double seconds = given["seconds"].as<double>();
@@ -78,7 +65,6 @@ int measure(const po::variables_map& given) {
     print_costs(json, "launch", "a launch, less the driver's own", 1, launch_overheads());
     print_costs(json, "first_use", "first use of a cached binary, context excluded", 5000, first_uses(database));
   }
-  print_exports(json, exports(database, given["program"].as<std::string>()));
   if (seconds > 0) print_transfers(json, transfers(database, seconds));
   std::cout << json.dump(2) << '\n';
   return 0;
@@ -91,8 +77,7 @@ int main(int argc, char** argv) try {
   po::options_description options("stencil_tune_bench_library [options]");
   options.add_options()("help", "this text")("db", po::value<std::string>()->default_value(""),
                                              "winners beside those that ship; default: the user's own")(
-      "seconds", po::value<double>()->default_value(10), "to tune each of the 12 grids for; 0: leave them out")(
-      "program", po::value<std::string>()->default_value("stencil-tune"), "stencil-tune, for exports");
+      "seconds", po::value<double>()->default_value(10), "to tune each of the 12 grids for; 0: leave them out");
   po::variables_map given;
   po::store(po::parse_command_line(argc, argv, options), given);
   if (given.count("help") > 0) {

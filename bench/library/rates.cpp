@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -125,45 +123,6 @@ constexpr std::array<Case, 12> kUntuned{{
     {"box2d1r", st::ElementType::f32, {2, {15001, 15001, 1}}},
 }};
 
-constexpr std::array<Case, 3> kExported{{
-    {"star3d1r", st::ElementType::f32, {3, {512, 512, 512}}},
-    {"star3d2r", st::ElementType::f32, {3, {512, 512, 512}}},
-    {"star3d1r", st::ElementType::f64, {3, {512, 512, 512}}},
-}};
-
-/// Runs a command; its status, and what it said.
-std::pair<int, std::string> run(const std::string& command, const fs::path& log) {
-  const int status = std::system((command + " > '" + log.string() + "' 2>&1").c_str());
-  std::ifstream said(log);
-  return {status, std::string(std::istreambuf_iterator<char>(said), {})};
-}
-
-/// Exports, builds and runs one winner into `result`.
-void run_exported(const Case& item, const std::string& program, const std::string& database, Exported& result) {
-  const Folder folder;
-  const std::string cu = (folder.path() / "exported.cu").string();
-  const std::string binary = (folder.path() / "exported").string();
-  const fs::path log = folder.path() / "log";
-  const std::array<std::string, 3> commands{
-      fmt::format("'{}' export --stencil {} --type {} --dims {} --with-main -o {} {}", program, item.stencil,
-                  st::name(item.type), st::to_string(item.extents), cu,
-                  database.empty() ? std::string() : fmt::format("--db '{}'", database)),
-      fmt::format("nvcc -O3 -std=c++17 -arch=native {} -o {}", cu, binary), binary};
-  std::string said;
-  for (const std::string& command : commands) {
-    int status = 0;
-    std::tie(status, said) = run(command, log);
-    if (status != 0) {
-      result.message = said;
-      return;
-    }
-  }
-  const std::size_t at = said.find(" ms, ");
-  if (at == std::string::npos || std::sscanf(said.c_str() + at, " ms, %lf", &result.exported) != 1) {
-    result.message = said;
-  }
-}
-
 }  // namespace
 
 std::vector<Transfer> transfers(const fs::path& database, double seconds) {
@@ -183,23 +142,6 @@ std::vector<Transfer> transfers(const fs::path& database, double seconds) {
                    .tuned_code = kernels[1].evidence().code,
                    .looked_up = rates[0],
                    .tuned = rates[1]});
-  }
-  return all;
-}
-
-std::vector<Exported> exports(const fs::path& database, const std::string& program) {
-  st::DeviceContext context;
-  st::Library library({.database = database});
-  std::vector<Exported> all;
-  for (const Case& item : kExported) {
-    const st::Request request = request_for(item);
-    st::Kernel kernel = library.lookup(request);
-    if (kernel.match() != st::Match::exact) continue;
-    kernel.prepare();
-    Exported result{.problem = describe(item), .code = kernel.evidence().code, .message = {}};
-    result.library = race(context, {kernel}, request).front();
-    run_exported(item, program, database.string(), result);
-    all.push_back(std::move(result));
   }
   return all;
 }

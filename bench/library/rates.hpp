@@ -1,10 +1,9 @@
-// How fast what the library gives is: beside what tuning would have found, and as an exported file.
+// How fast what the library gives is, beside what tuning would have found.
 #pragma once
 
 #include "stencil_tune/stencil_tune.hpp"
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +24,5 @@ struct Transfer {
 /// Twelve grids, half of them odd. Looks up in `database` and in what ships with the library; tunes by the installed
 /// `stencil-tune` for `seconds` each into a database of its own.
 std::vector<Transfer> transfers(const std::filesystem::path& database, double seconds);
-
-/// A winner as the library launches it, and as `stencil-tune export --with-main` and nvcc make of it.
-struct Exported {
-  std::string problem;
-  std::string code;
-  double library = 0;   ///< GStencil/s
-  double exported = 0;  ///< 0: it could not be built or run; then `message` says why
-  std::string message;
-};
-
-/// Winners of the cubes of 512 that `database` has. `program`: stencil-tune.
-std::vector<Exported> exports(const std::filesystem::path& database, const std::string& program);
 
 }  // namespace bench

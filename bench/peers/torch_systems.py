@@ -2,7 +2,7 @@
 """What torch.compile reaches on whole steps of systems: the same updates as the definitions in corpus/, boundary hold.
 
     bench/peers/torch_systems.py [NAME...]            PyTorch 2 and a GPU; all cases where none is named
-    bench/peers/torch_systems.py --type f64 --json    f64; one line of JSON a case
+    bench/peers/torch_systems.py --type f64 --json    f64; one line of JSON a case, after one of where it is from
     bench/peers/torch_systems.py --scale 8            extents divided by 8: a quick try
 
 A step writes the `_next` arrays from the others; then names rotate, as in the definition. Prints GStencil/s: cells that
@@ -13,6 +13,7 @@ are compared with the same slices, not compiled, in f64. With and without max-au
 import argparse
 import json
 import statistics
+import time
 from dataclasses import dataclass
 from typing import Callable
 
@@ -248,7 +249,10 @@ def main():
     if not torch.cuda.is_available():
         raise SystemExit("no GPU here")
     torch.manual_seed(1)
-    if not asked.json:
+    if asked.json:
+        print(json.dumps({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
+                          "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}), flush=True)
+    else:
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {asked.type}, whole steps")
     for name in asked.names or CASES:
         row = measure(name, CASES[name], torch.float64 if asked.type == "f64" else torch.float32, asked.scale)

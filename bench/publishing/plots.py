@@ -2,7 +2,7 @@
 
 import html
 
-from publishing.records import TEXTBOOK, find, fused_steps, grid, number, rate, title, with_winner
+from publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, title, with_winner
 from publishing.sections import best_rival, with_rivals
 
 COLOURS = ["#d95f02", "#7570b3", "#1b9e77", "#e7298a"]
@@ -89,6 +89,24 @@ OURS, OTHERS = "#4292c6", "#bdbdbd"
 HALO = 'paint-order="stroke" stroke="white" stroke-width="4"'  # keeps a figure readable upon a line
 
 
+CHARTED_SYSTEMS = ("yee3d", "acoustic3d_o2")
+
+
+def system_gains(systems, torch):
+    """(heading, bars) of some systems, of their runs beside what was measured of others."""
+    groups = []
+    for stencil in CHARTED_SYSTEMS if systems else ():
+        case = next((c for c in with_winner(systems) if (c["stencil"], c["type"]) == (stencil, "f32")
+                     and not c.get("compared_with_case")), None)
+        if case is None:
+            continue
+        bars = [("torch.compile", torch.get((stencil, "f32", case["dims"])), OTHERS),
+                ("stage by stage", rate(case, "stage by stage"), OTHERS),
+                (f"stencil-tune, {fused_steps(case)} steps a launch", rate(case, "winner"), OURS)]
+        groups.append((f"whole steps, runs of {case['steps']}: {SYSTEMS[stencil]}", [bar for bar in bars if bar[1]]))
+    return groups
+
+
 def gains(single, temporal, rivals):
     """(heading, bars) of GAINS: bars are name, GStencil/s, colour. None where the records lack it."""
     sweep, run = find(single, *GAINS), find(temporal, *GAINS)
@@ -113,10 +131,11 @@ def ceiling_line(value, scale, top, bottom):
             text_at(x + 6, top + BAR - 3, f"speed of a plain copy: {number(value)}", more='style="fill:#d95f02"')]
 
 
-def gains_plot(single, temporal, rivals):
+def gains_plot(single, temporal, rivals, systems=None, torch=None):
     groups = gains(single, temporal, rivals)
     if not groups:
         return None
+    groups += system_gains(systems, torch or {})
     case = find(single, *GAINS)
     most = max(value for _, bars in groups for _, value, _ in bars)
     scale = WIDTH / most

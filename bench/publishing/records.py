@@ -16,6 +16,11 @@ def load_record(path):
     return record if record and with_winner(record) else None
 
 
+def load_lines(path):
+    """JSON, an object a line; none where there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines() if line] if path.exists() else []
+
+
 def rate(case, *kernels):
     """The best of these kernels; None where none of them ran."""
     rates = [k["gstencils"] for k in case.get("kernels") or [] if k["kernel"] in kernels and k.get("gstencils")]
@@ -62,11 +67,25 @@ def provenance(record, folder, name):
     """Where the figures are from, in words, for a page in docs/."""
     devices = [case["device"] for case in with_winner(record)]
     device = devices[0]["name"]
-    count = len({device["uuid"] for device in devices})
+    count = len({device.get("uuid") for device in devices})
     where = f"one {device}" if count == 1 else f"each row on one of {count} {device}"
     commit = f", commit {record['commit']}" if record.get("commit") else ""
     budget = f", {record['budget_s']:g} s of tuning a case" if record.get("budget_s") else ""
-    return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}"
+    origin = f"; {record['from']}" if record.get("from") else ""
+    return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}{origin}"
+
+
+SYSTEMS = {  # what the systems of the suite are called, in the order of their table
+    "yee3d": "Maxwell, Yee's grid, six fields and a coefficient",
+    "acoustic3d_o2": "acoustic wave, order 2",
+    "acoustic3d_o4": "acoustic wave, order 4",
+    "acoustic3d_o8": "acoustic wave, order 8",
+    "anisotropic_diffusion3d": "anisotropic diffusion, coefficient read at neighbours",
+    "elastic3d": "elastic waves, nine fields",
+    "gray_scott2d": "Gray-Scott, two fields",
+    "fdtd2d": "Maxwell in 2D, three fields",
+    "shallow2d": "shallow water, three fields, fluxes with divisions",
+}
 
 
 def title(stencil):

@@ -2,7 +2,8 @@
 
 import textwrap
 
-from publishing.records import TEXTBOOK, find, fused_steps, grid, number, provenance, rate, sustained, table, title, with_winner
+from publishing.records import (SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, provenance, rate, sustained, table,
+                                title, with_winner)
 
 
 def with_rivals(record, rivals):
@@ -125,3 +126,69 @@ def peers_section(single, rivals):
     header = ["stencil, type, grid", "stencil-tune"] + [system["name"] for system in peers["systems"]]
     text = f"GStencil/s of one sweep, boundary hold. {peers['about']} ([bench/rivals.json](../bench/rivals.json))."
     return textwrap.fill(text, 120, break_on_hyphens=False, break_long_words=False) + "\n\n" + table(header, rows)
+
+
+# ---- whole steps of systems ------------------------------------------------------------------------------------------
+
+def torch_rates(lines):
+    """{(stencil, type, dims): GStencil/s} of what bench/peers/torch_systems.py --json printed."""
+    return {(line["case"], line["type"], line["extents"]): line["gstencils"] for line in lines if "case" in line}
+
+
+def systems_table(record, torch):
+    rows = []
+    for type in ("f32", "f64"):
+        for stencil, name in SYSTEMS.items():
+            case = next((c for c in with_winner(record) if (c["stencil"], c["type"]) == (stencil, type)
+                         and not c.get("compared_with_case")), None)
+            if case is None:
+                continue
+            winner, other = rate(case, "winner"), torch.get((stencil, type, case["dims"]))
+            rows.append([f"{name}, {type}, {grid(case['dims'])}", f"**{number(winner)}**", number(sustained(case)),
+                         str(fused_steps(case)), number(rate(case, "stage by stage")), number(other),
+                         f"{winner / other:.1f} x" if other else ""])
+    return table(["equations, type, grid", "burst", "sustained", "steps fused", "stage by stage", "torch.compile",
+                  "burst over it"], rows)
+
+
+def variants_table(record):
+    """Odd extents, padded rows and other boundaries, of the rate on the even grid under boundary hold."""
+    columns, shares = [], {}
+    for case in with_winner(record):
+        plain = next((c for c in with_winner(record) if c["case"] == case.get("compared_with_case")), None)
+        if plain is None:
+            continue
+        what = case["boundary"]
+        if case["dims"] != plain["dims"]:
+            what = "odd extents" if case["pitch"] == int(case["dims"].split("x")[0]) else "odd, rows padded"
+        elif "=" in what:
+            what = "mixed"
+        if what not in columns:
+            columns.append(what)
+        share = f"{100 * rate(case, 'winner') / rate(plain, 'winner'):.0f} %"
+        shares.setdefault(case["stencil"], {})[what] = share
+    if not columns:
+        return ""
+    rows = [[SYSTEMS.get(stencil, stencil), *(found.get(what, "–") for what in columns)]
+            for stencil, found in shares.items()]
+    return "Of the burst on the even grid with boundary hold:\n\n" + table(["equations, f32", *columns], rows)
+
+
+def systems_section(record, torch_lines, folder):
+    steps = record["cases"][0]["steps"]
+    abouts = [line for line in torch_lines if "case" not in line]
+    theirs = ""
+    if abouts:
+        about = abouts[-1]
+        of = ", ".join(f"{name} {about[key]}" for key, name in (("torch", "PyTorch"), ("commit", "commit")) if key in about)
+        theirs = (f"torch.compile: `bench/peers/torch_systems.py`, the same update, checked, the better of default and "
+                  f"max-autotune without rests; {of}, {about['date'][:10]} "
+                  f"([{folder}/torch-systems.jsonl](../{folder}/torch-systems.jsonl)).")
+    parts = [
+        f"GStencil/s of whole runs of {steps} steps, boundary hold, every kernel verified in the run that timed it. Burst: after\n"
+        f"a rest; sustained: under continuous load ({provenance(record, folder, 'systems')}):\n",
+        systems_table(record, torch_rates(torch_lines)),
+        textwrap.fill(theirs, 120, break_on_hyphens=False, break_long_words=False) + "\n" if theirs else "",
+        variants_table(record),
+    ]
+    return "\n".join(part for part in parts if part)

@@ -1,7 +1,6 @@
 #include "runtime/bindings/c_call.hpp"
 
-#include "stencil_tune/kernel.hpp"
-
+#include <array>
 #include <new>
 
 namespace stencil_tune {
@@ -9,8 +8,21 @@ namespace stencil_tune {
 static_assert(static_cast<int>(ErrorCode::internal) + 1 == STENCIL_TUNE_INTERNAL);
 static_assert(static_cast<int>(ErrorCode::database_io) + 1 == STENCIL_TUNE_DATABASE_IO);
 static_assert(static_cast<int>(ErrorCode::compile_failed) + 1 == STENCIL_TUNE_COMPILE_FAILED);
-static_assert(static_cast<int>(Match::stale) == STENCIL_TUNE_MATCH_STALE);
-static_assert(static_cast<int>(Match::default_candidate) == STENCIL_TUNE_MATCH_DEFAULT);
+
+namespace {
+
+/// By their numbers in C, which are no ranks.
+constexpr std::array kMatches{Match::exact,     Match::nearest_size,      Match::same_architecture,
+                              Match::predicted, Match::default_candidate, Match::stale};
+static_assert(kMatches[STENCIL_TUNE_MATCH_EXACT] == Match::exact);
+static_assert(kMatches[STENCIL_TUNE_MATCH_DEFAULT] == Match::default_candidate);
+static_assert(kMatches[STENCIL_TUNE_MATCH_STALE] == Match::stale);
+
+}  // namespace
+
+stencil_tune_match to_c(Match match) noexcept {
+  return static_cast<stencil_tune_match>(std::find(kMatches.begin(), kMatches.end(), match) - kMatches.begin());
+}
 
 std::string& last_message() {
   thread_local std::string message;
@@ -75,8 +87,8 @@ const char* stencil_tune_status_name(stencil_tune_status status) {
 }
 
 const char* stencil_tune_match_name(stencil_tune_match match) {
-  if (match < STENCIL_TUNE_MATCH_EXACT || match > STENCIL_TUNE_MATCH_DEFAULT) return "unknown";
-  return name(static_cast<Match>(match)).data();
+  const auto number = static_cast<std::size_t>(match);
+  return number < kMatches.size() ? name(kMatches[number]).data() : "unknown";
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/grid.hpp"
+#include "stencil_tune/kernel.hpp"
 #include "stencil_tune/stencil_tune.h"
 
 #include <algorithm>
@@ -61,6 +62,8 @@ using OwnedText = std::unique_ptr<char, Freed>;
 
 /// A copy that stencil_tune_free_text() frees.
 OwnedText copy_of(const std::string& text);
+
+stencil_tune_match to_c(Match match) noexcept;
 
 /// A place from a C array, or the origin.
 Place to_place(const std::int64_t* origin, std::int64_t step);

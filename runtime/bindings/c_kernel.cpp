@@ -22,7 +22,7 @@ stencil_tune_evidence to_c(const stencil_tune_kernel& handle, int stage) {
   to.tuned_pitch = from.tuned_pitch;
   to.gstencils = from.gstencils;
   to.share = from.share;
-  to.match = static_cast<stencil_tune_match>(from.match);
+  to.match = to_c(from.match);
   to.fused_steps = handle.kernel.fused_steps();
   return to;
 }
@@ -56,7 +56,7 @@ extern "C" {
 void stencil_tune_release(stencil_tune_kernel* kernel) { delete kernel; }
 
 stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel) {
-  return static_cast<stencil_tune_match>(kernel->kernel.match());
+  return to_c(kernel->kernel.match());
 }
 
 const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel) {

@@ -100,7 +100,7 @@ stencil_tune_status stencil_tune_own_find(stencil_tune_library* library, const c
 void stencil_tune_own_release(stencil_tune_own_kernel* kernel) { delete kernel; }
 
 stencil_tune_match stencil_tune_own_match(const stencil_tune_own_kernel* kernel) {
-  return static_cast<stencil_tune_match>(kernel->kernel.match());
+  return to_c(kernel->kernel.match());
 }
 
 const char* stencil_tune_own_code(const stencil_tune_own_kernel* kernel) {

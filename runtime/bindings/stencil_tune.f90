@@ -977,6 +977,7 @@ contains
     address = c_null_ptr
   end subroutine
 
+  ! 0: exact. The others are in stencil_tune.h; their numbers are no ranks.
   function stencil_tune_match(kernel) result(match)
     type(stencil_tune_kernel), intent(in) :: kernel
     integer :: match

@@ -3,7 +3,9 @@
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include "db/exchange.hpp"
+#include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
@@ -137,6 +139,24 @@ TEST(Space, HoldsEveryKernelThatMeasuredBest) {
       EXPECT_EQ(unreached(space, winner.tuning), std::vector<std::string>{}) << measured.problem.stencil.name;
     }
   }
+}
+
+TEST(Contenders, CanRaceWithTheWinnersThatShip) {
+  std::ifstream file("bench/contenders.txt");
+  const Limits limits = limits_of_architecture("sm_90");
+  int count = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string stencil, type, grid, code;
+    int steps = 0;
+    if (!(words >> stencil >> type >> grid >> steps >> code)) continue;
+    ++count;
+    const Extents extents = parse_extents(grid, 1);
+    const Problem problem = make_problem(find_stencil(stencil), parse_element_type(type), {}, extents, 0, steps);
+    const auto violation = first_violation({problem, parse_code(code)}, limits);
+    EXPECT_FALSE(violation) << line << ": " << violation->message;
+  }
+  EXPECT_GT(count, 0);
 }
 
 }  // namespace

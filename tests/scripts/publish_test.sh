@@ -28,6 +28,9 @@ old systems
 <!-- figures: time steps -->
 old steps
 <!-- end of figures: time steps -->
+<!-- figures: systems -->
+old equations
+<!-- end of figures: systems -->
 after
 END
 
@@ -149,6 +152,25 @@ draws_what_tuning_gains_where_both_records_have_it() {
     grep -q ">$figure</text>" "$scratch/docs/gains.svg" || fail "the bars should say $figure"
   done
   [[ $readme == first*'](docs/gains.svg)'*'Fake GPU'*'2026-01-02'*last ]] || fail 'README should show them and say where they are from'
+}
+
+puts_whole_steps_beside_torch_compile_and_other_grids() {
+  record systems 100 'yee3d f32 512x512x512 512 150' 'yee3d f32 509x487x601 509 120 1' 'yee3d f32 509x487x601 512 135 1' \
+    'fdtd2d f32 8192x8192 8192 700'
+  publish
+  ((status == 0)) || fail 'status should be 0'
+  expect_line "| Maxwell, Yee's grid, six fields and a coefficient, f32, 512³ | **150** | – | 4 | – | – |  |"
+  expect_line "| Maxwell, Yee's grid, six fields and a coefficient | 80 % | 90 % |"
+  expect_no 'old equations'
+  printf '%s\n' '{"torch": "2.11", "date": "2026-01-03"}' \
+    '{"case": "yee3d", "extents": "512x512x512", "type": "f32", "gstencils": 50.0}' >"$scratch/records/torch-systems.jsonl"
+  publish
+  expect_line "| Maxwell, Yee's grid, six fields and a coefficient, f32, 512³ | **150** | – | 4 | – | 50 | 3.0 x |"
+  [[ $page == *'PyTorch 2.11, 2026-01-03'* ]] || fail 'the page should say where the others are from'
+  record single-sweep 1 'star3d1r f32 512x512x512 512 440'
+  record temporal 100 'star3d1r f32 512x512x512 512 1083'
+  publish
+  grep -q '>150</text>' "$scratch/docs/gains.svg" || fail 'the bars should show a system'
 }
 
 puts_one_sweep_beside_other_systems() {

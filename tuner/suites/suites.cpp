@@ -141,16 +141,47 @@ Suite temporal_suite() {
   return cases;
 }
 
+/// A run of whole steps of a system.
+SuiteCase whole_steps(std::string_view name, ElementType type, const Extents& extents,
+                      const Boundaries& boundaries = {}, Rows rows = Rows::dense) {
+  constexpr int kSteps = 100;
+  const std::int64_t pitch = rows == Rows::padded ? padded_pitch(extents.n[0], type) : 0;
+  return {make_problem(find_stencil(name), type, boundaries, extents, pitch, kSteps, kWholeStep)};
+}
+
+/// The first systems of the suite again, in f32: on odd extents, with dense and with padded rows, then with every
+/// boundary. Each is compared with its case of even rows and boundary hold.
+void add_variants(Suite& cases) {
+  using enum Boundary;
+  constexpr std::size_t kSystems = 9;
+  const std::vector<SuiteCase> first(cases.begin(), cases.begin() + kSystems);
+  const auto add = [&](const auto& make) {
+    for (std::size_t i = 0; i < kSystems; ++i) cases.push_back(compared_with(i + 1, make(first[i].problem)));
+  };
+  for (const Rows rows : {Rows::dense, Rows::padded}) {
+    add([&](const Problem& even) {
+      const Extents odd = even.extents.rank == 2     ? Extents{2, {8191, 8179, 1}}
+                          : even.extents.n[0] == 512 ? kPrimeish
+                                                     : Extents{3, {383, 379, 389}};
+      return whole_steps(even.stencil.name, ElementType::f32, odd, {}, rows);
+    });
+  }
+  for (const Boundaries& boundaries :
+       {Boundaries{periodic, periodic, periodic}, Boundaries{reflect, reflect, reflect},
+        Boundaries{clamp, clamp, clamp}, Boundaries{zero, zero, zero}, Boundaries{periodic, reflect, zero}}) {
+    add([&](const Problem& held) {
+      return whole_steps(held.stencil.name, ElementType::f32, held.extents, boundaries);
+    });
+  }
+}
+
 /// Runs of 100 steps of whole equations: two time levels, several fields, several stages, a coefficient that is read
 /// at neighbours.
 Suite systems_suite() {
   using enum ElementType;
-  constexpr int kSteps = 100;
   Suite cases;
   const auto add = [&](const char* name, ElementType type, const Extents& extents) {
-    SuiteCase item = defined(name, type, extents);
-    item.problem = make_problem(item.problem.stencil, type, item.problem.boundaries, extents, 0, kSteps, kWholeStep);
-    cases.push_back(std::move(item));
+    cases.push_back(whole_steps(name, type, extents));
   };
   for (const ElementType type : {f32, f64}) {
     for (const char* name : {"yee3d", "acoustic3d_o2", "acoustic3d_o4", "acoustic3d_o8"}) add(name, type, kCube);
@@ -164,6 +195,7 @@ Suite systems_suite() {
     for (const char* name : {"cahn_hilliard2d", "burgers2d", "advection2d_rk3", "lbm_d2q9"}) add(name, type, kPlane);
     add("lbm_d3q19", type, kSmallCube);
   }
+  add_variants(cases);
   return cases;
 }
 

@@ -59,14 +59,15 @@ typedef enum stencil_tune_status {
   STENCIL_TUNE_INTERNAL = 21
 } stencil_tune_status;
 
-/** How well a kernel fits what was asked for, best first. */
+/** How well a kernel fits what was asked for. From best to worst: exact, stale, nearest size, same architecture,
+    predicted, default. The numbers are no ranks: a value keeps the one that it was given. */
 typedef enum stencil_tune_match {
   STENCIL_TUNE_MATCH_EXACT = 0,
-  STENCIL_TUNE_MATCH_STALE = 1, /**< exact, but the kernel's template has changed since */
-  STENCIL_TUNE_MATCH_NEAREST_SIZE = 2,
-  STENCIL_TUNE_MATCH_SAME_ARCHITECTURE = 3,
-  STENCIL_TUNE_MATCH_PREDICTED = 4,
-  STENCIL_TUNE_MATCH_DEFAULT = 5
+  STENCIL_TUNE_MATCH_NEAREST_SIZE = 1,
+  STENCIL_TUNE_MATCH_SAME_ARCHITECTURE = 2,
+  STENCIL_TUNE_MATCH_PREDICTED = 3,
+  STENCIL_TUNE_MATCH_DEFAULT = 4,
+  STENCIL_TUNE_MATCH_STALE = 5 /**< exact, but the kernel's template has changed since: no reason to tune on a miss */
 } stencil_tune_match;
 
 /** What a kernel is wanted for. */

@@ -2,6 +2,7 @@
 
 #include "db/exchange.hpp"
 #include "db/stored_code.hpp"
+#include "db/winner_choice.hpp"
 #include "runtime/library/lookup/lookup.hpp"
 
 #include <algorithm>
@@ -66,10 +67,13 @@ std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files) {
 std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
                                         std::span<const TemplateFile> files) {
   if (is_off()) return std::nullopt;
+  const auto distance = [](const WinnerRecord& winner) { return objective_distance(winner.trial, Objective::time); };
+  std::optional<WinnerRecord> found;
   for (WinnerRecord& winner : shipped_winners(files)) {
-    if (winner.trial.problem == problem && winner.trial.platform.gpu == gpu) return std::move(winner);
+    if (winner.trial.problem != problem || winner.trial.platform.gpu != gpu) continue;
+    if (!found || distance(winner) < distance(*found)) found = std::move(winner);
   }
-  return std::nullopt;
+  return found;
 }
 
 std::string_view origin_of(const TrialRecord& trial) noexcept {

@@ -27,7 +27,8 @@ std::vector<WinnerRecord> with_pretuned(std::vector<WinnerRecord> tuned, const s
 /// All that ship, whatever STENCIL_TUNE_PRETUNED says of using them; the id of each is its number, from 1.
 std::vector<WinnerRecord> shipped_winners(std::span<const TemplateFile> files = pretuned_files());
 
-/// The one that ships for the same problem on the same GPU model. With STENCIL_TUNE_PRETUNED=off, nothing.
+/// The one that ships for the same problem on the same GPU model, by time where there are several. With
+/// STENCIL_TUNE_PRETUNED=off, nothing.
 std::optional<WinnerRecord> shipped_for(const ProblemKey& problem, std::string_view gpu,
                                         std::span<const TemplateFile> files = pretuned_files());
 

@@ -1,5 +1,6 @@
 #include "stencil_tune/stencil_tune.h"
 
+#include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/library/library_parts.hpp"
 #include "tests/runtime/compile/fake_compiler.hpp"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <fstream>
 #include <memory>
@@ -262,12 +264,22 @@ TEST_F(CApiTest, ARequestOfAnotherSizeIsRefused) {
   EXPECT_NE(message().find("struct_size"), std::string::npos);
 }
 
+/// Programs that were compiled before hold the numbers.
+TEST_F(CApiTest, MatchesKeepTheirNumbers) {
+  const std::array names{"exact", "nearest size", "same architecture", "predicted", "default", "stale", "unknown"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_STREQ(stencil_tune_match_name(static_cast<stencil_tune_match>(i)), names[i]);
+  }
+  for (const Match each : {Match::exact, Match::stale, Match::nearest_size, Match::same_architecture, Match::predicted,
+                           Match::default_candidate}) {
+    EXPECT_EQ(stencil_tune_match_name(to_c(each)), name(each));
+  }
+}
+
 TEST_F(CApiTest, NamesAndPitch) {
   EXPECT_EQ(std::string(stencil_tune_version()).find_first_not_of("0123456789."), std::string::npos);
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_OK), "ok");
   EXPECT_STREQ(stencil_tune_status_name(STENCIL_TUNE_DATABASE_IO), "database_io");
-  EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_STALE), "stale");
-  EXPECT_STREQ(stencil_tune_match_name(STENCIL_TUNE_MATCH_NEAREST_SIZE), "nearest size");
   EXPECT_EQ(stencil_tune_padded_pitch(100, "f32"), 128);
   EXPECT_EQ(stencil_tune_padded_pitch(100, "f33"), 0);
   EXPECT_NE(message().find("f33"), std::string::npos);

@@ -2,6 +2,7 @@
 #include "tuner/suites/suite_table.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -12,6 +13,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 namespace stencil_tune {
@@ -103,6 +105,42 @@ TEST(TemporalSuite, HoldsEveryCaseThatHasATarget) {
     EXPECT_EQ(other.extents.n, item.problem.extents.rank == 3 ? kCube : kSquare);
   }
   EXPECT_EQ(compared, 4);
+}
+
+TEST(SystemsSuite, HasEverySystemThatHasATargetOnOddGridsAndWithEveryBoundary) {
+  const Suite cases = suite("systems");
+  const std::set<std::string> systems{"yee3d",        "acoustic3d_o2", "acoustic3d_o4", "acoustic3d_o8",
+                                      "gray_scott2d", "shallow2d",     "fdtd2d",        "anisotropic_diffusion3d",
+                                      "elastic3d"};
+  // What each has: rows, boundaries; always in f32, in runs of whole steps, compared with the even grid under hold.
+  std::map<std::string, std::set<std::string>> found;
+  for (const SuiteCase& item : cases) {
+    const Problem& problem = item.problem;
+    EXPECT_EQ(problem.steps, 100);
+    EXPECT_TRUE(is_whole_step(problem)) << problem.stencil.name;
+    if (!item.against) continue;
+    const Problem& plain = cases.at(*item.against - 1).problem;
+    EXPECT_EQ(plain.stencil.name, problem.stencil.name);
+    EXPECT_EQ(plain.type, problem.type);
+    EXPECT_EQ(to_string(plain.boundaries, plain.extents.rank), "hold");
+    const bool odd = problem.extents.n[0] % 2 != 0;
+    EXPECT_EQ(odd, problem.extents.n != plain.extents.n);
+    std::string what = to_string(problem.boundaries, problem.extents.rank);
+    if (odd) what = problem.pitch == problem.extents.n[0] ? "odd, dense" : "odd, padded";
+    found[problem.stencil.name].insert(what);
+  }
+  EXPECT_EQ(found.size(), systems.size());
+  for (const std::string& system : systems) {
+    const bool flat = find_stencil(system).rank == 2;
+    const std::set<std::string> expected{"odd, dense",
+                                         "odd, padded",
+                                         "periodic",
+                                         "reflect",
+                                         "clamp",
+                                         "zero",
+                                         flat ? "x=periodic,y=reflect" : "x=periodic,y=reflect,z=zero"};
+    EXPECT_EQ(found[system], expected) << system;
+  }
 }
 
 TEST(TemporalSuite, CarriesTheCorpusDefinitions) {

@@ -84,6 +84,20 @@ TEST_F(PretunedTest, IsFoundByItsProblemAndGpu) {
   EXPECT_FALSE(shipped_for(winner(kKey, 128).trial.problem, "NVIDIA H200", files_));
 }
 
+TEST_F(PretunedTest, OfSeveralForAProblemTheOneByTimeIsFound) {
+  const auto by = [](const char* objective) {
+    WinnerRecord run = winner(kKey, 512);
+    run.trial.problem.steps = 100;
+    run.trial.objective = objective;
+    return run;
+  };
+  const std::string text = format_winners(std::vector{by("energy"), by("time"), by("burst")});
+  const std::vector<TemplateFile> files{{"pretuned/test.json", text}};
+  const auto found = shipped_for(by("time").trial.problem, "NVIDIA H200", files);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->trial.objective, "time");
+}
+
 TEST_F(PretunedTest, OffIsOff) {
   setenv("STENCIL_TUNE_PRETUNED", "off", 1);
   EXPECT_TRUE(with_pretuned({}, kKey, files_).empty());
