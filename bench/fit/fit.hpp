@@ -9,8 +9,8 @@
 // much as one candidate that is one deviation off.
 #pragma once
 
-#include "bench/fit/recorded_trials.hpp"
 #include "tuner/model/calibration.hpp"
+#include "tuner/replay/recorded_trials.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -45,14 +45,6 @@ Input read_files(const std::vector<std::string>& paths) {
   return input;
 }
 
-DeviceModel device_of(const std::string& gpu) {
-  for (const DeviceModel& model : device_models()) {
-    if (model.gpu == gpu) return model;
-  }
-  throw Error(ErrorCode::unknown_name,
-              fmt::format("no device model of '{}': add its figures to tuner/model/device_model.cpp first", gpu));
-}
-
 std::string today() {
   std::array<char, 16> text{};
   const std::time_t now = std::time(nullptr);
@@ -128,7 +120,7 @@ Calibration fit_to(const Input& input, const DeviceModel& device, const Calibrat
 
 void calibrate(const po::variables_map& values) {
   const Input input = read_files(values["trials"].as<std::vector<std::string>>());
-  const DeviceModel device = device_of(input.gpu);
+  const DeviceModel device = device_model_of_gpu(input.gpu);
   Calibration calibration = calibration_of(device);
   const bool writes = values.count("out") > 0, judges = values.count("judge") > 0;
   if (judges && writes && calibration.gpu != input.gpu) {

@@ -1,8 +1,8 @@
 // How well the performance model ranks what was measured, as the search depends on it: registers are guessed.
 #pragma once
 
-#include "bench/fit/recorded_trials.hpp"
 #include "tuner/model/model.hpp"
+#include "tuner/replay/recorded_trials.hpp"
 
 #include <span>
 #include <vector>

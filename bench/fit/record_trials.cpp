@@ -1,5 +1,5 @@
 // Writes the trials of tuning databases as a file of recorded trials.
-#include "bench/fit/recorded_trials.hpp"
+#include "bench/fit/write_trials.hpp"
 #include "db/trial_store.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "bench/fit/recorded_trials.hpp"
+#include "bench/fit/write_trials.hpp"
 
 #include "tests/tuner/session/session_fakes.hpp"
 

@@ -2,6 +2,7 @@
 #include "generator/candidates/space.hpp"
 #include "generator/kernel/source.hpp"
 #include "tests/gpu/gpu_test.hpp"
+#include "tests/tuner/search/random_search.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 #include "tuner/session/progress.hpp"
 

@@ -1,5 +1,6 @@
 #include "tuner/model/device_model.hpp"
 
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/cuda/gpu_names.hpp"
 #include "stencil_tune/error.hpp"
@@ -76,6 +77,15 @@ const DeviceModel& find_device_model(std::string_view name) {
   }
   throw Error(ErrorCode::unknown_name, fmt::format("unknown device model '{}'{} (`stencil-tune devices` lists them)",
                                                    name, did_you_mean(wanted, names)));
+}
+
+const DeviceModel& device_model_of_gpu(std::string_view gpu) {
+  for (const DeviceModel& model : kModels) {
+    if (model.gpu == gpu) return model;
+  }
+  throw Error(
+      ErrorCode::unknown_name,
+      fmt::format("no device model of '{}': its figures belong in tuner/model/device_model.cpp", printable(gpu)));
 }
 
 const DeviceModel& model_of_architecture(std::string_view architecture) {

@@ -32,6 +32,9 @@ std::span<const DeviceModel> device_models();
 /// By name ("h200", any case). Throws Error(unknown_name) with the nearest name.
 const DeviceModel& find_device_model(std::string_view name);
 
+/// By the GPU's model name ("NVIDIA H200"). Throws Error(unknown_name).
+const DeviceModel& device_model_of_gpu(std::string_view gpu);
+
 /// The model that stands for an architecture ("sm_90" -> h200): the same, else the nearest older one.
 /// Throws Error(unknown_name) for what is not sm_NN with NN >= 70.
 const DeviceModel& model_of_architecture(std::string_view architecture);

@@ -16,9 +16,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kFewest = 20;  // candidates of a problem: fewer are no search
-constexpr double kCost = 1000;       // of any trial: what it took to compile one is not kept
-
 std::string space_name(const TrialRecord& trial) {
   const ProblemKey& problem = trial.problem;
   if (problem.kind == SubjectKind::kernel) {
@@ -67,7 +64,7 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
       at = problems.end() - 1;
     }
     const double time = score(trial);
-    at->by_code[trial.code] = {time > 0 ? time : ConfigurationRecord{}.time_ms, kCost};
+    at->by_code[trial.code] = {time > 0 ? time : ConfigurationRecord{}.time_ms, kCostOfATrial};
   }
   std::vector<RecordedSpace> spaces;
   for (const Recorded& problem : problems) {
@@ -80,14 +77,14 @@ std::vector<RecordedSpace> read_database_spaces(const std::string& path) {
       }
     }
     const auto works = [](const auto& row) { return !row.second.failed(); };
-    if (rows.size() < kFewest || std::count_if(rows.begin(), rows.end(), works) < 2) continue;
+    if (rows.size() < kFewestOfAProblem || std::count_if(rows.begin(), rows.end(), works) < 2) continue;
     SpaceBuilder builder(problem.name);
     for (const auto& [values, evaluation] : rows) builder.add(values, evaluation);
     spaces.push_back(builder.build());
   }
   if (spaces.empty()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: no problem has {} measured candidates to search among", printable(path), kFewest));
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: no problem has {} measured candidates to search among",
+                                                         printable(path), kFewestOfAProblem));
   }
   return spaces;
 }

@@ -2,6 +2,7 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
 #include "tuner/replay/formats.hpp"
+#include "tuner/replay/recorded_trials.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,7 @@ RecordedSpace space_of(const std::string& name, const TrialTable& table) {
 std::vector<RecordedSpace> read_spaces(const std::string& path) {
   const std::string text = read_text(path);
   if (text.starts_with("SQLite format 3")) return read_database_spaces(path);
+  if (text.starts_with(kRecordedGpu)) return parse_trials_spaces(path, text);
   const std::string name = table_name(path);
   std::vector<RecordedSpace> spaces;
   const TablesOfText read = read_tables(name, text);

@@ -1,11 +1,14 @@
 // A search space that was measured once, as a table from configurations to what they took.
 #pragma once
 
+#include "generator/candidates/tuning.hpp"
+#include "generator/stencil/problem.hpp"
 #include "tuner/exchange/trial_table.hpp"
 #include "tuner/search/strategies/configuration_table.hpp"
 
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,10 +23,18 @@ struct ConfigurationRecord {
   bool failed() const { return time_ms == std::numeric_limits<double>::infinity(); }
 };
 
+/// Of a space of a stencil's candidates: what the search for stencils takes in place of the table.
+struct StencilCandidates {
+  Problem problem;
+  std::string gpu;              ///< model name
+  std::vector<Tuning> tunings;  ///< one a configuration; parameters that are not used have their defaults
+};
+
 struct RecordedSpace {
   std::string name;
   ConfigurationTable table;
-  std::vector<ConfigurationRecord> evaluations;  ///< one a configuration
+  std::vector<ConfigurationRecord> evaluations;        ///< one a configuration
+  std::shared_ptr<const StencilCandidates> stencil{};  ///< null where no model knows the space
 };
 
 /// Collects rows in any order of their parameters. What readers of all formats end in.
@@ -45,10 +56,10 @@ class SpaceBuilder {
   std::vector<ConfigurationRecord> evaluations_;
 };
 
-/// What one file holds: one space, or those of a database. CSV of this project's shared spaces, Kernel Tuner's cache,
-/// T4 results (all three also compressed by gzip), or a database of stencil-tune; the content says
-/// which. Throws Error(file_io) for what cannot be read, and Error(invalid_argument) for what is no recorded space,
-/// saying where.
+/// What one file holds: one space, or those of a database or of recorded trials. CSV of this project's shared spaces,
+/// Kernel Tuner's cache, T4 results, recorded trials (all also compressed by gzip), or a database of stencil-tune; the
+/// content says which. Throws Error(file_io) for what cannot be read, and Error(invalid_argument) for what is no
+/// recorded space, saying where.
 std::vector<RecordedSpace> read_spaces(const std::string& path);
 
 }  // namespace stencil_tune

@@ -32,9 +32,27 @@ MeanScore mean_over_spaces(const std::vector<ReplayedSpace>& spaces, std::size_t
 
 std::string score_text(double mean, double deviation) { return fmt::format("{:.3f} ±{:.2f}", mean, deviation); }
 
-}  // namespace
+std::string nearness_text(const Replayed& replayed, const Terminal& terminal) {
+  std::vector<TableColumn> columns{{"space", false}, {"after"}};
+  for (const std::string& strategy : replayed.strategies) columns.push_back({strategy});
+  std::vector<std::vector<std::string>> rows;
+  for (const ReplayedSpace& space : replayed.spaces) {
+    for (std::size_t i = 0; i < space.nearness.front().size(); ++i) {
+      rows.push_back({i == 0 ? space.name : "", std::to_string(space.nearness.front()[i].evaluations)});
+      for (const std::vector<Nearness>& of_strategy : space.nearness) {
+        rows.back().push_back(fmt::format("{:.1f} % ({})", 100 * of_strategy[i].share, of_strategy[i].within));
+      }
+    }
+  }
+  TableLook look;
+  look.terminal = terminal;
+  return fmt::format(
+      "\nShare of the best rate after so many evaluations, mean of {} runs; in brackets how many of them are within "
+      "{:.0f} %\n{}",
+      replayed.repeats, 100 * kNear, text_table(columns, rows, look));
+}
 
-std::string replay_text(const Replayed& replayed, const Terminal& terminal) {
+std::string score_table(const Replayed& replayed, const Terminal& terminal) {
   std::vector<TableColumn> columns{{"space", false}, {"configurations"}, {"evaluations"}};
   for (const std::string& strategy : replayed.strategies) columns.push_back({strategy});
   std::vector<std::vector<std::string>> rows;
@@ -51,6 +69,15 @@ std::string replay_text(const Replayed& replayed, const Terminal& terminal) {
   look.terminal = terminal;
   look.style = [last = rows.size() - 1](std::size_t row) { return row == last ? Style::winner : Style::plain; };
   return text_table(columns, rows, look);
+}
+
+}  // namespace
+
+std::string replay_text(const Replayed& replayed, const Terminal& terminal) {
+  std::string text = score_table(replayed, terminal);
+  const bool has_nearness = !replayed.spaces.empty() && !replayed.spaces.front().nearness.front().empty();
+  if (has_nearness) text += nearness_text(replayed, terminal);
+  return text;
 }
 
 nlohmann::ordered_json replay_json(const Replayed& replayed) {
@@ -71,6 +98,12 @@ nlohmann::ordered_json replay_json(const Replayed& replayed) {
                                     {"score", score.mean},
                                     {"deviation", score.deviation},
                                     {"curve", std::move(curve)}});
+      for (const Nearness& nearness : space.nearness[i]) {
+        strategy["spaces"].back()["after"].push_back({{"evaluations", nearness.evaluations},
+                                                      {"share", nearness.share},
+                                                      {"least", nearness.least},
+                                                      {"within", nearness.within}});
+      }
     }
     json["strategies"].push_back(std::move(strategy));
   }

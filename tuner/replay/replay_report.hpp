@@ -17,7 +17,8 @@ struct ReplayedSpace {
   std::size_t configurations = 0;
   std::size_t evaluations = 0;  ///< that random search is expected to need for all of the score's times
   double seconds = 0;           ///< of compiling and running, that the last of these times is
-  std::vector<Score> scores;
+  std::vector<Score> scores{};
+  std::vector<std::vector<Nearness>> nearness{};  ///< of each strategy, after the numbers of evaluations asked for
 };
 
 struct Replayed {
@@ -27,7 +28,7 @@ struct Replayed {
 };
 
 /// A line a space, with the score of each strategy and its deviation from run to run; the last line has the means, and
-/// how they deviate.
+/// how they deviate. Where nearness was asked for, a second table has it.
 std::string replay_text(const Replayed& replayed, const Terminal& terminal);
 
 /// The same, with curves.

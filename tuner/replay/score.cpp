@@ -103,6 +103,19 @@ double score_of_run(const RandomBaseline& baseline, const std::vector<Progress>&
 
 }  // namespace
 
+Nearness nearness_after(std::size_t evaluations, double optimum, const std::vector<SearchRun>& runs) {
+  Nearness nearness{.evaluations = evaluations, .least = 1};
+  for (const SearchRun& run : runs) {
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < std::min(evaluations, run.size()); ++i) best = std::min(best, run[i].time_ms);
+    const double share = optimum / best;
+    nearness.share += share / static_cast<double>(runs.size());
+    nearness.least = std::min(nearness.least, share);
+    nearness.within += share >= 1 - kNear ? 1 : 0;
+  }
+  return nearness;
+}
+
 Score score_of(const RandomBaseline& baseline, const std::vector<SearchRun>& runs) {
   Score score;
   std::vector<CurvePoint> points;

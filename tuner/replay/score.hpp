@@ -35,8 +35,6 @@ class RandomBaseline {
   std::size_t working() const { return ascending_.size(); }
 
  private:
-  double time_after(double evaluations) const;
-
   std::vector<double> ascending_;  // times of all configurations that work
   std::vector<double> times_;
   std::vector<double> expected_;
@@ -55,6 +53,18 @@ struct Score {
   std::vector<double> curve;  ///< at each of the baseline's times
   std::vector<double> of_runs;
 };
+
+/// How near the best of a space some runs have come after so many evaluations.
+struct Nearness {
+  std::size_t evaluations = 0;
+  double share = 0;  ///< of the best rate: the mean of the runs
+  double least = 0;  ///< of one run
+  int within = 0;    ///< runs that are within kNear of the best
+};
+inline constexpr double kNear = 0.02;
+
+/// Runs that ended before count with all that they found.
+Nearness nearness_after(std::size_t evaluations, double optimum, const std::vector<SearchRun>& runs);
 
 /// Points where random search is expected to have found the optimum itself are left out: nothing is better there.
 /// A run must have found a configuration that works; runs that did not are counted at the median.

@@ -7,7 +7,7 @@ namespace {
 
 class Exhaustive : public Strategy {
  public:
-  explicit Exhaustive(const Space& space) : scan_(space) {}
+  explicit Exhaustive(const Space& space) : legal_(space), scan_(legal_) {}
 
   std::string_view name() const override { return "exhaustive"; }
 
@@ -21,6 +21,7 @@ class Exhaustive : public Strategy {
   void report(const Tuning& tuning, double /*time_ms*/) override { taken_.add(tuning); }
 
  private:
+  LegalCandidates legal_;
   Scan scan_;
   CandidateSet taken_;
 };

@@ -25,6 +25,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -59,8 +60,8 @@ constexpr double kWorthMeanwhile = 1.5;
 
 class Local : public Strategy {
  public:
-  Local(const Space& space, const CostModel& model, std::uint64_t seed)
-      : space_(space), model_(model), random_(seed), scan_(space) {}
+  Local(std::shared_ptr<const SearchSpace> space, const CostModel& model, std::uint64_t seed)
+      : space_(std::move(space)), model_(model), random_(seed), scan_(*space_) {}
 
   std::string_view name() const override { return "local"; }
 
@@ -148,7 +149,7 @@ class Local : public Strategy {
     pool_.clear();
     CandidateSet sampled;
     for (int i = 0; i < kPoolSamples; ++i) {
-      const auto tuning = space_.sample(random_);
+      const auto tuning = space_->sample(random_);
       if (!tuning) break;
       if (sampled.add(*tuning) && !taken_.contains(*tuning)) pool_.push_back(rank(*tuning));
     }
@@ -180,7 +181,7 @@ class Local : public Strategy {
       const auto best = remove_best(pool_, kInfinity);
       if (!best) return std::nullopt;
       std::optional<Tuning> lowest;
-      for (std::optional<Tuning> at = best->tuning; at; at = step_down(space_, *at, cost)) {
+      for (std::optional<Tuning> at = best->tuning; at; at = step_down(*space_, *at, cost)) {
         if (!taken_.contains(*at)) lowest = at;
       }
       if (lowest && cost(*lowest) <= kPoolWithin * best_time_ && taken_.add(*lowest)) return lowest;
@@ -192,7 +193,7 @@ class Local : public Strategy {
   void choose_starts() {
     std::vector<Tuning> sample;
     for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
-    const auto by_template = optima_apart(space_, model_, sample);
+    const auto by_template = optima_apart(*space_, model_, sample);
     std::vector<Ranked> others;
     for (std::size_t i = 0; i < kStartsPerTemplate; ++i) {
       for (const auto& [file, optima] : by_template) {
@@ -250,7 +251,7 @@ class Local : public Strategy {
     basin_.centre = rank(tuning);
     basin_.time = time_ms;
     basin_.neighbours.clear();
-    for (const Tuning& neighbour : space_.neighbours(tuning)) {
+    for (const Tuning& neighbour : space_->neighbours(tuning)) {
       if (!taken_.contains(neighbour)) basin_.neighbours.push_back(rank(neighbour));
     }
   }
@@ -298,7 +299,7 @@ class Local : public Strategy {
   void enter_near(Tuning tuning) {
     const int steps = std::uniform_int_distribution<int>(2, kPerturbationSteps)(random_);
     for (int step = 0; step < steps; ++step) {
-      const std::vector<Tuning> neighbours = space_.neighbours(tuning);
+      const std::vector<Tuning> neighbours = space_->neighbours(tuning);
       if (neighbours.empty()) break;
       tuning = neighbours[std::uniform_int_distribution<std::size_t>(0, neighbours.size() - 1)(random_)];
     }
@@ -320,7 +321,7 @@ class Local : public Strategy {
     return incumbents[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(random_)];
   }
 
-  const Space& space_;
+  std::shared_ptr<const SearchSpace> space_;
   const CostModel& model_;
   std::mt19937_64 random_;
   Scan scan_;
@@ -344,7 +345,12 @@ class Local : public Strategy {
 }  // namespace
 
 std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed) {
-  return std::make_unique<Local>(space, model, seed);
+  return make_local(std::make_shared<LegalCandidates>(space), model, seed);
+}
+
+std::unique_ptr<Strategy> make_local(std::shared_ptr<const SearchSpace> space, const CostModel& model,
+                                     std::uint64_t seed) {
+  return std::make_unique<Local>(std::move(space), model, seed);
 }
 
 }  // namespace stencil_tune

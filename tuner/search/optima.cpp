@@ -23,7 +23,7 @@ struct Optimum {
 /// Walks of one template from its part of the sample: a few first, more if they pay.
 class Walks {
  public:
-  Walks(const Space& space, const CostModel& model)
+  Walks(const SearchSpace& space, const CostModel& model)
       : space_(space), cost_([&model](const Tuning& tuning) { return model.cost(tuning); }) {}
 
   void add(const Tuning& start) { starts_.push_back(start); }
@@ -60,7 +60,7 @@ class Walks {
     }
   }
 
-  const Space& space_;
+  const SearchSpace& space_;
   Cost cost_;
   std::vector<Tuning> starts_;
   std::size_t made_ = 0;
@@ -70,7 +70,7 @@ class Walks {
 
 }  // namespace
 
-std::optional<Tuning> step_down(const Space& space, const Tuning& at, const Cost& cost) {
+std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, const Cost& cost) {
   std::optional<Tuning> lowest;
   double least = cost(at);
   for (const Tuning& neighbour : space.neighbours(at)) {
@@ -80,7 +80,7 @@ std::optional<Tuning> step_down(const Space& space, const Tuning& at, const Cost
   return lowest;
 }
 
-std::map<std::string_view, std::vector<Tuning>> optima_apart(const Space& space, const CostModel& model,
+std::map<std::string_view, std::vector<Tuning>> optima_apart(const SearchSpace& space, const CostModel& model,
                                                              const std::vector<Tuning>& sample) {
   std::map<std::string_view, Walks> walks;
   for (const Tuning& tuning : sample) {

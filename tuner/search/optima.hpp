@@ -1,8 +1,8 @@
 // Local optima of a cost: walks downhill from neighbour to neighbour.
 #pragma once
 
-#include "generator/candidates/space.hpp"
 #include "tuner/search/search.hpp"
+#include "tuner/search/search_space.hpp"
 
 #include <functional>
 #include <map>
@@ -16,13 +16,13 @@ using Cost = std::function<double(const Tuning&)>;
 
 /// The neighbour of least cost among those of the same template; nothing when none costs less than the candidate
 /// itself.
-std::optional<Tuning> step_down(const Space& space, const Tuning& at, const Cost& cost);
+std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, const Cost& cost);
 
 /// The model's local optima of each template (by template_of()), as found by walks from a sample: the best first, none
 /// near a better one. The sample is in the order of the model's cost, and the walks of a template begin at its best
 /// candidates. Templates whose optima are near the best of all get more walks: on a rugged landscape a few miss the
 /// best optima.
-std::map<std::string_view, std::vector<Tuning>> optima_apart(const Space& space, const CostModel& model,
+std::map<std::string_view, std::vector<Tuning>> optima_apart(const SearchSpace& space, const CostModel& model,
                                                              const std::vector<Tuning>& sample);
 
 }  // namespace stencil_tune

@@ -5,7 +5,7 @@
 
 namespace stencil_tune {
 
-Scan::Scan(const Space& space)
+Scan::Scan(const SearchSpace& space)
     : space_(space),
       size_(space.size()),
       step_(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.6180339887 * static_cast<double>(size_)))) {

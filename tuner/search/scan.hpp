@@ -1,7 +1,7 @@
 // Visits every point of a space once, spread over the whole of it from the beginning.
 #pragma once
 
-#include "generator/candidates/space.hpp"
+#include "tuner/search/search_space.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +12,13 @@ namespace stencil_tune {
 /// all regions alike.
 class Scan {
  public:
-  explicit Scan(const Space& space);
+  explicit Scan(const SearchSpace& space);
 
   /// The next legal candidate; nothing when every point was visited.
   std::optional<Tuning> next();
 
  private:
-  const Space& space_;
+  const SearchSpace& space_;
   std::uint64_t size_;
   std::uint64_t step_;
   std::uint64_t point_ = 0;

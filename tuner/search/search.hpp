@@ -1,7 +1,7 @@
 // Search strategies: which candidate to try next.
 #pragma once
 
-#include "generator/candidates/space.hpp"
+#include "tuner/search/search_space.hpp"
 #include "tuner/search/strategy.hpp"
 
 #include <cstdint>
@@ -23,8 +23,10 @@ class CostModel {
 std::unique_ptr<Strategy> make_exhaustive(const Space& space);
 /// These candidates in this order, and no others. Throws Error(illegal_candidate) naming the constraint.
 std::unique_ptr<Strategy> make_listed(const Space& space, const std::vector<Tuning>& candidates);
-std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
 /// The default: iterated local search that starts at the model's optima of every template.
 std::unique_ptr<Strategy> make_local(const Space& space, const CostModel& model, std::uint64_t seed);
+/// The same among the candidates of another space.
+std::unique_ptr<Strategy> make_local(std::shared_ptr<const SearchSpace> space, const CostModel& model,
+                                     std::uint64_t seed);
 
 }  // namespace stencil_tune

@@ -1,3 +1,4 @@
+#include "tests/tuner/search/random_search.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include "generator/kernel/source.hpp"

@@ -1,6 +1,7 @@
 // One session on several GPUs of a model. What is shown is counted, never timed.
 #include "db/trial_store.hpp"
 #include "stencil_tune/error.hpp"
+#include "tests/tuner/search/random_search.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 #include "tuner/session/progress.hpp"
 

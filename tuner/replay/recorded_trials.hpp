@@ -1,4 +1,5 @@
-// Files of recorded trials: what the performance model is fitted to, and what its tests rank.
+// Files of recorded trials: what searches are replayed on, what the performance model is fitted to, and what its tests
+// rank.
 //
 // A file is text, compressed by gzip. Lines that begin with # come first: the GPU, where the trials are from, what the
 // columns are. Then each line is a candidate of a problem, with the best rate that a trial or a race of it had:
@@ -8,19 +9,24 @@
 //   # stencil type dims pitch boundary steps GStencil/s registers spilled-bytes code
 //   star3d1r f32 512x512x512 512 hold 1 475.2 40 0 streaming.bx32.by4.rx4.v4.cz4.regs
 //
-// A stencil is a built-in one, or a file of corpus/ without its ending; NAME:1 is its second stage.
+// A stencil is a built-in one, or a file of corpus/ without its ending; NAME:1 is its second stage. bench/fit writes
+// these files.
 #pragma once
 
-#include "db/records.hpp"
 #include "generator/candidates/tuning.hpp"
 #include "generator/stencil/problem.hpp"
 
 #include <cstddef>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
+
+/// What the first line of such a file begins with; the GPU's model name follows.
+inline constexpr std::string_view kRecordedGpu = "# GPU: ";
+inline constexpr std::string_view kRecordedColumns =
+    "# stencil type dims pitch boundary steps GStencil/s registers spilled-bytes code";
 
 /// A line. The code stays text, since later programs may not know all of its values.
 struct RecordedTrial {
@@ -43,13 +49,8 @@ struct RecordedTrials {
 
 /// Throws Error(file_io) for what is no such file, with the line.
 RecordedTrials read_recorded_trials(const std::string& path);
-
-/// Throws Error(file_io) where the file cannot be written.
-void write_recorded_trials(const std::string& path, const RecordedTrials& recorded);
-
-/// Of a database: measured ok trials, each code once a problem. Leaves out problems that their names do not lead back
-/// to. Throws Error(invalid_argument) where trials are of several GPUs.
-RecordedTrials recorded_in(std::span<const TrialRecord> trials);
+/// The same of a file's text, which messages call `name`.
+RecordedTrials parse_recorded_trials(const std::string& name, const std::string& text);
 
 struct MeasuredCandidate {
   Tuning tuning;
@@ -65,7 +66,11 @@ struct MeasuredProblem {
   std::size_t passed_over = 0;  ///< trials of codes that do not parse any more
 };
 
-/// Looks for definitions in corpus/ of the working folder. Throws Error where stencil or grid are not known.
+/// The problem whose columns these are. Looks for definitions in corpus/ of the working folder. Throws Error where
+/// stencil or grid are not known.
+Problem parse_recorded_problem(const std::string& name);
+
+/// Throws Error as parse_recorded_problem does.
 MeasuredProblem parse_recorded(const RecordedProblem& recorded);
 /// Of all problems of which a candidate is left.
 std::vector<MeasuredProblem> parse_recorded(const RecordedTrials& recorded);
