@@ -87,7 +87,7 @@ class ReferenceKernel(KernelBase):
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
-                points: Any = None, series: Any = None, records: Any = None) -> Any:
+                points: Any = None, series: Any = None, records: Any = None, same_layers: bool = False) -> Any:
         """Steps as Kernel's: arrays take turns, and a list is reordered in place. It has no places and no points."""
         _refuse_places(origin, step, points, series, records)
         if steps < 0:

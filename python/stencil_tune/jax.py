@@ -57,19 +57,12 @@ class _Call:
 _call = functools.lru_cache(maxsize=_MOST)(_Call)
 
 
-@functools.lru_cache(maxsize=_MOST)
-def _kernel_of(stencil: Stencil, shape, dtype, device, boundary, steps, alignment):
-    layout = _arrays.Layout(alignment, shape, _arrays.dense_strides(shape), dtype, device)
-    return _lookup.lookup_like(stencil, layout, boundary, steps)
-
-
 def _on_gpu(text: str, frame: CallFrame) -> None:
     call, stream = _call(text), _xla.stream_of(frame)
     arguments, results = _xla.layouts(frame.arguments, None), _xla.layouts(frame.results, None)
     alignment = min(map(_lookup.alignment_of, (*arguments, *results)))
-    first = arguments[0]
-    kernel = _kernel_of(call.stencil, first.shape, first.dtype, _xla.device_of(frame), call.boundary, max(call.steps, 1),
-                        alignment)
+    layout = arguments[0]._replace(device=_xla.device_of(frame))
+    kernel = _lookup.kernel_like(call.stencil, layout, call.boundary, max(call.steps, 1), alignment)
     native, handle = kernel._native, kernel._handle
 
     def copy(to: int, source: int) -> None:

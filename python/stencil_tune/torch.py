@@ -45,6 +45,9 @@ class _Torch(ArrayOperations):
     def add_each(self, sums, arrays):
         torch._foreach_add_(sums, arrays)
 
+    def copy_each(self, targets, arrays):
+        torch._foreach_copy_(targets, arrays)
+
     def total(self, array):
         return array.sum(dtype=torch.float64)
 
@@ -122,8 +125,10 @@ def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps,
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
                                              [gradient.contiguous() for gradient in gradients],
                                              _values(run, coefficients), for_coefficients, for_fields)
-        back = [] if not for_fields else [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
-                                          for field, gradient in zip(fields, back)]
+        if not for_fields:
+            back = []
+        back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
+                for field, gradient in zip(fields, back)]
         if for_coefficients:
             zero = fields[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])
