@@ -138,7 +138,7 @@ class Kernel(KernelOnArrays):
         if named or len(arrays) != self._count:
             given = self._in_order(arrays, named)
         addresses, where = self._addresses(given, stream)
-        fields = self._pack(*addresses)
+        fields = self._fields.pack(*addresses)
         if plain:
             status = self._step(self._handle, where, fields)
         else:
@@ -175,7 +175,7 @@ class Kernel(KernelOnArrays):
             self._in_order(arrays, {})
         before, where = self._addresses(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
-        fields = self._fields_type(*before)
+        fields = self._fields.array(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
         if points is not None:
             if same_layers:
@@ -192,10 +192,10 @@ class Kernel(KernelOnArrays):
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
-        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._places}
+        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._fields.places}
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
-            arrays[:] = [after[place] for _, place in self._places]
+            arrays[:] = [after[place] for _, place in self._fields.places]
         return self._result(after)
 
     def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
@@ -205,7 +205,7 @@ class Kernel(KernelOnArrays):
             self._in_order(arrays, {})
         addresses, where = self._addresses(arrays, stream)
         values, count = self._coefficients(coefficients)
-        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._pack(*addresses), self._count,
+        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._fields.pack(*addresses), self._count,
                                                                values, count, regions.boxes, regions.number))
 
     def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> Regions:

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from . import _arrays, _lookup, _xla
+from ._arguments import FieldOrder
 from ._errors import ArgumentError
 from ._gradients.edges import edges_of, shell
 from ._gradients.padding import ArrayOperations
@@ -44,6 +45,7 @@ class _Call:
         self.stencil = written_stencil(said["stencil"])
         self.boundary: str = said["boundary"]
         self.steps: int = said["steps"]
+        self.fields = FieldOrder(self.stencil)
         self.coefficients: dict[str, float] | None = said["coefficients"]
         self.state = self.stencil._state if self.steps else []
         # Where results stand: a run's are its state, and room for the other fields that it writes.
@@ -80,12 +82,12 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
         for place in call.state:  # a run takes turns among copies of its arguments
             copy(room[place], at[place])
             at[place] = room[place]
-    fields = kernel._fields_type(*(at[place] for place in range(kernel._count)))
+    fields = call.fields.array(*(at[place] for place in range(call.fields.count)))
     values, count = kernel._coefficients(call.coefficients)
     if not call.steps:
-        native.check(native.launch_on_device(handle, stream, fields, kernel._count, values, count, None, None))
+        native.check(native.launch_on_device(handle, stream, fields, call.fields.count, values, count, None, None))
         return
-    native.check(native.advance_on_device(handle, stream, fields, kernel._count, call.steps, values, count))
+    native.check(native.advance_on_device(handle, stream, fields, call.fields.count, call.steps, values, count))
     _bring_home({place: fields[place] for place in call.state}, room, copy)
 
 
