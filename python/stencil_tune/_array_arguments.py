@@ -36,8 +36,10 @@ class KernelOnArrays(KernelBase):
     def _stepped(self, arrays: tuple[Any, ...]) -> bool:
         """Makes a step on arrays like others before, where their library tells what they are in C. Whatever does not fit
         is left to the long way, which says why."""
-        kind = type(arrays[0]) if arrays else None
-        exchange = self._exchanges.get(kind) if len(arrays) == self._count and not _native._forked else None
+        if len(arrays) != self._count or _native._forked:
+            return False
+        kind = type(arrays[0])
+        exchange = self._exchanges.get(kind)
         if exchange is None:
             return False
         for array in arrays:

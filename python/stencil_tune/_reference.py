@@ -142,8 +142,8 @@ class ReferenceKernel(KernelBase):
         kind, text, derivatives = self.stencil._source
         failed = _load().stencil_tune_reference_run(
             c.c_int(kind), c.c_char_p(text.encode()), c.c_int(self.stencil.rank), c.c_char_p(derivatives.encode()),
-            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps), (c.c_double * len(numbers))(*numbers), fields,
-            message, c.c_size_t(_MESSAGE_BYTES))
+            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps),
+            (c.c_double * len(numbers))(*numbers), fields, message, c.c_size_t(_MESSAGE_BYTES))
         if failed:
             raise ArgumentError(message.value.decode(errors="replace"))
         return values

@@ -82,7 +82,7 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
         for place in call.state:  # a run takes turns among copies of its arguments
             copy(room[place], at[place])
             at[place] = room[place]
-    fields = call.fields.array(*(at[place] for place in range(call.fields.count)))
+    fields: Any = call.fields.array(*(at[place] for place in range(call.fields.count)))
     values, count = kernel._coefficients(call.coefficients)
     if not call.steps:
         native.check(native.launch_on_device(handle, stream, fields, call.fields.count, values, count, None, None))

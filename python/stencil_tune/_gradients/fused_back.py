@@ -42,12 +42,12 @@ class _Ends:
         self.depth = min((1 + steps) * edges[axis].held[0], self.extent)  # layers of one end
         shape = [2 * self.depth if other == axis else edge.extent for other, edge in enumerate(edges)]
         self.now, self.other, self.sum = (run.ops.zeros(like, shape) for _ in range(3))
-        self.kernel = kernel_for(run.adjoint, [self.now, self.other], run.boundary) if steps > 1 else None
+        self.kernel: Any = kernel_for(run.adjoint, [self.now, self.other], run.boundary) if steps > 1 else None
 
     def both_of(self, array: Any, extent: int) -> list[Any]:
         """Views of the ends of an array that is so long."""
         before = (slice(None),) * self.axis
-        return [array[(*before, cells)] for cells in (slice(0, self.depth), slice(extent - self.depth, extent))]
+        return [array[before + (cells,)] for cells in (slice(0, self.depth), slice(extent - self.depth, extent))]
 
     def step(self, coefficients: Mapping[str, float] | None) -> None:
         self.kernel(self.now, self.other, coefficients=coefficients)
