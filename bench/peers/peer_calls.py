@@ -33,13 +33,19 @@ def calls(_options, write):
     kernel, wrapped = fastest_lookup(stencil, u, 1), fastest_lookup(stencil, u, 1, boundary="periodic")
     alpha = torch.tensor([0.1], dtype=torch.float64)
     named = {"a": 0.2}
+    run_one = torch.ops.stencil_tune.run_one
     cases = {
         "kernel(u, u_next), PyTorch": lambda: kernel(u, v),
         "kernel(u, u_next, coefficients=...)": lambda: kernel(u, v, coefficients=named),
         "kernel.advance, 2 steps, periodic": lambda: wrapped.advance([u, v], steps=2),
-        "custom operator, stt.step, periodic": lambda: stt.step(stencil, u, boundary="periodic"),
-        "custom operator, stt.step, hold": lambda: stt.step(stencil, u),
-        "custom operator with coefficients": lambda: stt.step(stencil, u, boundary="periodic", coefficients=alpha),
+        # Nothing of PyTorch watches these calls, so that they are no operators; those below are.
+        "stt.step, periodic": lambda: stt.step(stencil, u, boundary="periodic"),
+        "stt.step, hold": lambda: stt.step(stencil, u),
+        "stt.step, periodic, coefficients": lambda: stt.step(stencil, u, boundary="periodic", coefficients=alpha),
+        "stt.step, hold, coefficients": lambda: stt.step(stencil, u, coefficients=alpha),
+        "custom operator, periodic": lambda: run_one(u, None, stencil._written, "periodic", 1),
+        "custom operator, hold": lambda: run_one(u, None, stencil._written, "hold", 1),
+        "custom operator, periodic, coefficients": lambda: run_one(u, alpha, stencil._written, "periodic", 1),
     }
     if ON_GPU:
         cases["torch.add(u, v, out=v)"] = lambda: torch.add(u, v, out=v)

@@ -11,7 +11,8 @@
     ... --scale 16                               extents divided by 16: a quick try, on the CPU where there is no GPU
 
 All run the same text of an update (peer_updates.py), f32, boundary hold: cells near the edges are not updated. Before
-anything is timed, a step of each system is compared with stencil_tune's in every updated cell. Rates are cells that a step
+anything is timed, a step of each system is compared with stencil_tune's in every updated cell, and a run of stencil_tune's
+with single steps in every cell. Rates are cells that a step
 updates, times steps, over the median time of samples by CUDA events; `run` is stencil_tune's advance() of 100 steps.
 """
 
@@ -92,6 +93,7 @@ class Table:
         kernel, run = fastest_lookup(update.stencil, like, 1), fastest_lookup(update.stencil, like, RUN)
         self.kernels = {"step": kernel, "run": run}
         kernel(**{**arrays, **first})
+        self._compare_run(kernel, run)
 
         def steps():
             for _ in range(STEPS):
@@ -101,6 +103,29 @@ class Table:
         self.found["step"] = seconds(steps) / STEPS
         order = [arrays[name] for name in update.stencil.arguments]
         self.found["run"] = seconds(lambda: run.advance(order, steps=RUN)) / RUN
+
+    def _compare_run(self, kernel, run):
+        """Fused steps and those that they leave with as many single ones, held layers too."""
+        update, steps = self.update, 2 * run.fused_steps + 1
+        single, together = self._alike(random_arrays(update)), self._alike(random_arrays(update))
+        for _ in range(steps):
+            kernel(**single)
+            update.rotate(single)
+        order = [together[name] for name in update.stencil.arguments]
+        run.advance(order, steps=steps)
+        for name, got in zip(update.stencil.arguments, order):
+            if name in update.inputs:
+                scale = max(1.0, single[name].abs().max().item())
+                worst = torch.sub(single[name], got).abs_().max().item()
+                if not worst <= 1e-5 * scale:
+                    raise AssertionError(f"{update.name}: {steps} steps by advance() are off by {worst:g} in {name}")
+
+    def _alike(self, arrays):
+        """Arrays that take turns get the same held layers, as advance() gives them."""
+        for older, newer in ((new, old) for old, new in self.update.rotations.items() if old in self.update.inputs):
+            inside = arrays[older][self.update.inside].clone()
+            arrays[older].copy_(arrays[newer])[self.update.inside] = inside
+        return arrays
 
     def _peer(self, system, make, first):
         update = self.update

@@ -1,4 +1,4 @@
-"""The reference of the Python package, from its docstrings; built by the CMake target `docs`."""
+"""The reference of the Python package, from its docstrings; built by the CMake target `python_docs`."""
 
 import pathlib
 import sys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import dataclasses
+import struct
 from typing import Any, Mapping, Sequence
 
 from . import _arrays
@@ -32,6 +33,23 @@ class Evidence:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+class FieldOrder:
+    """The arrays of a call are in the order of the stencil's arguments; the C interface takes addresses by field."""
+
+    def __init__(self, stencil: Stencil):
+        self.count = len(stencil.fields)
+        self.places = list(enumerate(stencil._order))  #: (argument, field)
+        self.argument_at = [stencil._order.index(place) for place in range(self.count)]  #: by field
+        self.is_same = self.argument_at == list(range(self.count))
+        self.pack = struct.Struct(f"{self.count}P").pack  #: addresses, by field, of a call that only reads them
+        self.array = c.c_void_p * self.count  #: the same of a run, which says where each field went
+
+
+def numbers_of(values: Sequence[float]):
+    """As the C interface takes them, and how many."""
+    return (c.c_double * len(values))(*values), len(values)
 
 
 class KernelBase:
@@ -101,12 +119,7 @@ class KernelBase:
     def _coefficients(self, given: Mapping[str, float] | None):
         if not given:
             return None, 0
-        return self._values(self.stencil.coefficient_values(given))
-
-    @staticmethod
-    def _values(values: Sequence[float]):
-        """As the C interface takes them."""
-        return (c.c_double * len(values))(*values), len(values)
+        return numbers_of(self.stencil.coefficient_values(given))
 
     def _result(self, fields: Sequence[Any]) -> Any:
         """The arrays that hold the state after a run: one, or a tuple where the state has several fields."""

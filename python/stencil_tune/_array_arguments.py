@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes as c
-import struct
 import weakref
 from typing import Any, Sequence
 
 from . import _arrays, _native, _streams
-from ._arguments import KernelBase
+from ._arguments import FieldOrder, KernelBase
 from ._errors import ArgumentError
 from ._exchange import Exchange, exchange_of
 from ._request import Grid
@@ -26,13 +24,9 @@ class KernelOnArrays(KernelBase):
         self._native = native
         device = native.kernel_device(handle)
         self.device: int | None = device if device >= 0 else None
-        self._count = len(stencil.fields)
-        self._fields_type = c.c_void_p * self._count
+        self._fields = FieldOrder(stencil)
+        self._count = self._fields.count
         self._wanted = (grid.shape, grid.strides, grid.dtype)
-        self._places = list(enumerate(stencil._order))
-        self._argument_at = [stencil._order.index(place) for place in range(self._count)]
-        self._is_ordered = self._argument_at == list(range(self._count))
-        self._pack = struct.Struct(f"{self._count}P").pack
         self._step = native.step_on_device
         self._matchers: dict[type, _arrays.Matcher | None] = {}  # by the type of arrays that passed before
         self._exchanges: dict[type, Exchange | None] = {}  # by the same
@@ -42,15 +36,18 @@ class KernelOnArrays(KernelBase):
     def _stepped(self, arrays: tuple[Any, ...]) -> bool:
         """Makes a step on arrays like others before, where their library tells what they are in C. Whatever does not fit
         is left to the long way, which says why."""
-        exchange = self._exchanges.get(type(arrays[0])) if len(arrays) == self._count and not _native._forked else None
+        if len(arrays) != self._count or _native._forked:
+            return False
+        kind = type(arrays[0])
+        exchange = self._exchanges.get(kind)
         if exchange is None:
             return False
         for array in arrays:
-            if getattr(array, "requires_grad", False):
+            if type(array) is not kind or getattr(array, "requires_grad", False):
                 return False
         try:
             return exchange.step(arrays) == 0
-        except Exception:  # of the library, on arrays of another one
+        except (BufferError, RuntimeError):  # of the library, which cannot describe the array
             return False
 
     def _addresses(self, arrays: Sequence[Any], stream: Any, whole: bool = False) -> tuple[list[int], int]:
@@ -61,8 +58,8 @@ class KernelOnArrays(KernelBase):
         found = None if match is None else match(arrays)  # the short way: all of a layout that passed before
         if found is None:
             return self._read_addresses(arrays, stream, whole)
-        if not self._is_ordered:
-            found = [found[i] for i in self._argument_at]
+        if not self._fields.is_same:
+            found = [found[i] for i in self._fields.argument_at]
         if stream is None:
             return found, _streams.current(arrays[0], self.device or 0)
         return found, _streams.address_of(stream)
@@ -74,7 +71,7 @@ class KernelOnArrays(KernelBase):
         fields = [0] * self._count
         shape, strides, dtype = self._wanted
         announced = None
-        for i, place in self._places:
+        for i, place in self._fields.places:
             array = arrays[i]
             if self._lengths[place]:
                 fields[place] = self._profile_address(i, array, where, self._lengths[place])

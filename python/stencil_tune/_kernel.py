@@ -138,7 +138,7 @@ class Kernel(KernelOnArrays):
         if named or len(arrays) != self._count:
             given = self._in_order(arrays, named)
         addresses, where = self._addresses(given, stream)
-        fields = self._pack(*addresses)
+        fields = self._fields.pack(*addresses)
         if plain:
             status = self._step(self._handle, where, fields)
         else:
@@ -151,7 +151,7 @@ class Kernel(KernelOnArrays):
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
-                points: Points | None = None, series: Any = None, records: Any = None) -> Any:
+                points: Points | None = None, series: Any = None, records: Any = None, same_layers: bool = False) -> Any:
         """`steps` steps, asynchronous on the stream, with as many fused as the kernel was looked up for.
 
         Args:
@@ -164,6 +164,8 @@ class Kernel(KernelOnArrays):
             points: sources and receivers, from place_points().
             series: what the sources add, [step of this call, source], of type points.dtype.
             records: what the receivers see goes there, [record, receiver], points.records(steps) rows of that type.
+            same_layers: the arrays carry the same held layers already, as after another advance() of them: they are not
+                copied again. Not with points.
 
         Returns:
             The array that holds the state once the stream gets there, one of those given: `u`. A tuple, in the order of
@@ -173,23 +175,27 @@ class Kernel(KernelOnArrays):
             self._in_order(arrays, {})
         before, where = self._addresses(arrays, stream, whole=True)
         values, count = self._coefficients(coefficients)
-        fields = self._fields_type(*before)
+        fields = self._fields.array(*before)
         native, own = self._native, (where, fields, self._count, steps, values, count)
         if points is not None:
+            if same_layers:
+                raise ArgumentError("same_layers goes without points=")
             given = points._addresses(self, steps, series, records, where)
             status = native.advance_with_points_on_device(self._handle, points._handle, *given, self._origin(origin),
                                                           step, *own)
         elif series is not None or records is not None:
             raise ArgumentError("series and records go with points=")
+        elif same_layers:
+            status = native.advance_again_on_device(self._handle, self._origin(origin), step, *own)
         elif origin is None and not step:
             status = native.advance_on_device(self._handle, *own)
         else:
             status = native.advance_at_on_device(self._handle, self._origin(origin), step, *own)
         native.check(status)
-        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._places}
+        array_at: dict[int | None, Any] = {before[place]: arrays[i] for i, place in self._fields.places}
         after = [array_at[address] for address in fields]
         if isinstance(arrays, list):
-            arrays[:] = [after[place] for _, place in self._places]
+            arrays[:] = [after[place] for _, place in self._fields.places]
         return self._result(after)
 
     def update_regions(self, *arrays: Any, regions: Regions, stream: Any = None,
@@ -199,7 +205,7 @@ class Kernel(KernelOnArrays):
             self._in_order(arrays, {})
         addresses, where = self._addresses(arrays, stream)
         values, count = self._coefficients(coefficients)
-        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._pack(*addresses), self._count,
+        self._native.check(self._native.launch_boxes_on_device(self._handle, where, self._fields.pack(*addresses), self._count,
                                                                values, count, regions.boxes, regions.number))
 
     def prepared_regions(self, regions: Iterable[Sequence[slice]]) -> Regions:

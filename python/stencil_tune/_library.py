@@ -11,6 +11,9 @@ from . import _native
 _open: dict[str, int] = {}
 _lock = threading.Lock()
 
+#: Counts the times that winners were read anew: caches of kernels have it in their keys, so that none outlives tuning.
+generation = 0
+
 
 def handle_of(database: str | os.PathLike | None) -> int:
     """The library's handle for a database; None: STENCIL_TUNE_DB, else the user's data folder."""
@@ -24,8 +27,10 @@ def handle_of(database: str | os.PathLike | None) -> int:
 
 
 def reload() -> None:
-    """Reads all of them anew: after tuning went on. Kernels that were looked up stay as they are."""
+    """Reads all of them anew: after tuning went on. Kernels that a caller holds stay as they are."""
+    global generation
     native = _native.library()
     with _lock:
         for handle in _open.values():
             native.check(native.reload(handle))
+        generation += 1

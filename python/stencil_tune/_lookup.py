@@ -112,14 +112,20 @@ def alignment_of(layout: _arrays.Layout | None) -> int:
 
 @functools.lru_cache(maxsize=_MOST_KERNELS)
 def _kernel_for(stencil: Stencil, shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, device: int | None,
-                boundary: str, steps: int, alignment: int) -> Any:
+                boundary: str, steps: int, alignment: int, generation: int) -> Any:
     # An address stands for its alignment, so that kernels of all arrays alike are one.
     layout = _arrays.Layout(alignment, shape, strides, dtype, device)
     return lookup_like(stencil, layout, boundary, steps)
 
 
+def kernel_like(stencil: Stencil, layout: _arrays.Layout, boundary: str, steps: int, alignment: int) -> Any:
+    """The kernel for arrays of a layout and alignment. Found again in a microsecond, until something else is tuned."""
+    return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment,
+                       _library.generation)
+
+
 def kernel_for(stencil: Stencil, arrays: Sequence[Any], boundary: str, steps: int = 1) -> Any:
-    """The kernel for arrays like these; the reference where they are in host memory. Found again in a microsecond."""
+    """The same for arrays like these; the reference where they are in host memory."""
     layout, *others = [_arrays.read(array) for array in arrays]
     alignment = min(map(alignment_of, (layout, *others)))
-    return _kernel_for(stencil, layout.shape, layout.strides, layout.dtype, layout.device, boundary, steps, alignment)
+    return kernel_like(stencil, layout, boundary, steps, alignment)

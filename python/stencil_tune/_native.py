@@ -132,11 +132,13 @@ _FUNCTIONS = {
     "prepare_on_device": (c.c_int, [_HANDLE, c.c_void_p]),
     "launch_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_void_p]),
     "step_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p]),
+    "step_into_new_on_device": (c.c_int, [_HANDLE, c.c_void_p, c.c_void_p, c.c_void_p, c.c_int32]),
     "launch_boxes_on_device": (c.c_int, _LAUNCH + [c.c_void_p, c.c_int32, c.c_void_p, c.c_int32]),
     "advance_on_device": (c.c_int, _LAUNCH + [c.c_int64, c.c_void_p, c.c_int32]),
     "launch_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_void_p, c.c_int32, c.c_void_p,
                                                                            c.c_void_p]),
     "advance_at_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
+    "advance_again_on_device": (c.c_int, _LAUNCH[:1] + _PLACE + _LAUNCH[1:] + [c.c_int64, c.c_void_p, c.c_int32]),
     "advance_with_points_on_device": (c.c_int, _LAUNCH[:1] + [c.c_void_p] * 3 + _PLACE + _LAUNCH[1:] +
                                       [c.c_int64, c.c_void_p, c.c_int32]),
     "place_points_on_device": (c.c_int, [_HANDLE, c.POINTER(PointList), _OUT]),
@@ -205,8 +207,9 @@ class Library:
             function.argtypes = arguments
             setattr(self, name, function)
         # With the interpreter's lock held, and exceptions raised.
-        self.step_of_arrays = c.PYFUNCTYPE(c.c_int, _HANDLE, c.c_void_p, c.py_object)(
-            ("stencil_tune_step_of_arrays", library))
+        of_arrays = c.PYFUNCTYPE(c.c_int, _HANDLE, c.c_void_p, c.py_object)
+        self.step_of_arrays = of_arrays(("stencil_tune_step_of_arrays", library))
+        self.step_into_new_of_arrays = of_arrays(("stencil_tune_step_into_new_of_arrays", library))
 
     if TYPE_CHECKING:
 

@@ -95,8 +95,9 @@ def _cells(kernel: "Kernel | Grid", given: Positions) -> tuple[Any, int]:
         for position in positions:
             values = [float(value) for value in position]
             if len(values) != stencil.rank:
-                raise ArgumentError(f"a point of {name} at {tuple(values)}: positions are ({', '.join('zyx'[3 - stencil.rank:])}) "
-                                    "in cells, as arrays are indexed")
+                axes = ", ".join("zyx"[3 - stencil.rank:])
+                raise ArgumentError(f"a point of {name} at {tuple(values)}: positions are ({axes}) in cells, as arrays are "
+                                    "indexed")
             where = (c.c_double * 3)(*[*reversed(values), 0, 0][:3])
             count = native.spread(number, stencil.fields.index(name), where, room)
             found += [_native.PointCell.from_buffer_copy(room[i]) for i in range(count)]

@@ -7,6 +7,8 @@ from typing import Any, Sequence
 import torch
 
 from . import _native, _streams
+from ._arguments import FieldOrder, numbers_of
+from ._exchange import exchange_of
 from ._gradients.run import Run
 from ._kernel import Kernel
 
@@ -24,17 +26,20 @@ class QuickRun:
         self._steps = run.steps
         self._shape, self._dtype, self._device = like.shape, like.dtype, like.get_device()
         self._stream_of = _streams.way_of(like)
-        self._inputs = len(stencil.inputs)
-        self._others = len(stencil.arguments) - self._inputs
+        self._order = FieldOrder(stencil)
+        self._others = len(stencil.arguments) - len(stencil.inputs)
         # As in Run: what a stage writes and a later one reads has held layers that nothing writes.
         self._other_like = torch.empty_like if stencil.stages == 1 else torch.zeros_like
         self._state = stencil._state
         self._copied = [] if run.keeps else [i for i, name in enumerate(stencil.inputs) if name in run.state]
         # A single step that holds layers, of a small field: one copy and one launch.
-        held = any(part.split("=")[-1] == "hold" for part in run.boundary.split(","))
-        self._copies_whole = (held and run.keeps and len(stencil.outputs) == 1 and
-                              like.numel() * like.element_size() <= _SMALL)
-        self._launches = run.keeps and len(stencil.outputs) == 1 and (not held or self._copies_whole)
+        self._holds = any(part.split("=")[-1] == "hold" for part in run.boundary.split(","))
+        is_small = like.numel() * like.element_size() <= _SMALL
+        self._launches = run.keeps and len(stencil.outputs) == 1 and (not self._holds or is_small)
+        self._exchange = exchange_of(self._native, self._handle, type(like), stencil._order) if self._launches else None
+        self._step = None
+        if self._exchange is not None:
+            self._step = self._exchange.step_into_new if self._holds else self._exchange.step
 
     @staticmethod
     def fits(kernel: Any, fields: Sequence[torch.Tensor]) -> bool:
@@ -43,44 +48,35 @@ class QuickRun:
                 all(field.is_contiguous() and field.data_ptr() % _ALIGNED == 0 for field in fields))
 
     def __call__(self, fields: Sequence[torch.Tensor], coefficients: Sequence[float] | None) -> list[torch.Tensor] | None:
-        """The state after the run; None for tensors that are not alike, which take the long way.
-
-        fields: the first one is of the shape, type and GPU.
-        """
+        """The state after the run; None for tensors that are not alike, which take the long way."""
         if _native._forked:
             _native.use_gpu()
-        first = fields[0]
-        if not first.is_contiguous():
-            return None
-        found = [first.data_ptr()]
-        for field in fields[1:]:
-            if (field.shape != self._shape or field.dtype is not self._dtype or field.get_device() != self._device or
-                    not field.is_contiguous()):
+        if self._step is not None and coefficients is None:  # PyTorch says in C what they are, which is checked there
+            made = torch.empty_like(fields[0])
+            return [made] if self._step((*fields, made)) == 0 else None
+        found = []
+        for field in fields:
+            address = field.data_ptr()
+            if (address % _ALIGNED or field.shape != self._shape or field.dtype is not self._dtype or
+                    field.get_device() != self._device or not field.is_contiguous()):
                 return None
-            found.append(field.data_ptr())
-        for address in found:
-            if address % _ALIGNED:
-                return None
+            found.append(address)
         if self._launches:
-            return [self._launched(first, found, coefficients)]
+            return [self._launched(fields[0], found, coefficients)]
         return self._advanced(list(fields), found, coefficients)
 
     def _launched(self, first: torch.Tensor, found: list[int], coefficients: Sequence[float] | None) -> torch.Tensor:
         """One step into a new tensor."""
-        kernel, native, handle, stream = self._kernel, self._native, self._handle, self._stream_of(self._device)
         made = torch.empty_like(first)
         found.append(made.data_ptr())
-        if not kernel._is_ordered:
-            found = [found[i] for i in kernel._argument_at]
-        if self._copies_whole:
-            status = native.copy_field_on_device(handle, stream, made.data_ptr(), found[self._state[0]])
-            if status:
-                native.check(status)
-        fields = kernel._pack(*found)
-        if coefficients is None:
-            status = native.step_on_device(handle, stream, fields)
+        if not self._order.is_same:
+            found = [found[i] for i in self._order.argument_at]
+        native, stream, fields = self._native, self._stream_of(self._device), self._order.pack(*found)
+        values, count = (None, 0) if coefficients is None else numbers_of(coefficients)
+        if self._holds:
+            status = native.step_into_new_on_device(self._handle, stream, fields, values, count)
         else:
-            status = native.launch_on_device(handle, stream, fields, len(found), *kernel._values(coefficients), None, None)
+            status = native.launch_on_device(self._handle, stream, fields, len(found), values, count, None, None)
         if status:
             native.check(status)
         return made
@@ -88,7 +84,6 @@ class QuickRun:
     def _advanced(self, held: list[torch.Tensor], found: list[int],
                   coefficients: Sequence[float] | None) -> list[torch.Tensor]:
         """Several steps among copies of the fields that the run changes."""
-        kernel, native = self._kernel, self._native
         for i in self._copied:
             held[i] = held[i].clone()
             found[i] = held[i].data_ptr()
@@ -96,10 +91,10 @@ class QuickRun:
             held.append(self._other_like(held[0]))
             found.append(held[-1].data_ptr())
         by_address: dict[int | None, torch.Tensor] = dict(zip(found, held))
-        addresses = kernel._fields_type(*(found[i] for i in kernel._argument_at))
-        values, count = (None, 0) if coefficients is None else kernel._values(coefficients)
-        status = native.advance_on_device(self._handle, self._stream_of(self._device), addresses, len(found),
-                                          self._steps, values, count)
+        addresses = self._order.array(*(found[i] for i in self._order.argument_at))
+        values, count = (None, 0) if coefficients is None else numbers_of(coefficients)
+        status = self._native.advance_on_device(self._handle, self._stream_of(self._device), addresses, len(found),
+                                                self._steps, values, count)
         if status:
-            native.check(status)
+            self._native.check(status)
         return [by_address[addresses[place]] for place in self._state]

@@ -87,7 +87,7 @@ class ReferenceKernel(KernelBase):
 
     def advance(self, arrays: Sequence[Any], *, steps: int, stream: Any = None,
                 coefficients: Mapping[str, float] | None = None, origin: Sequence[int] | None = None, step: int = 0,
-                points: Any = None, series: Any = None, records: Any = None) -> Any:
+                points: Any = None, series: Any = None, records: Any = None, same_layers: bool = False) -> Any:
         """Steps as Kernel's: arrays take turns, and a list is reordered in place. It has no places and no points."""
         _refuse_places(origin, step, points, series, records)
         if steps < 0:
@@ -142,8 +142,8 @@ class ReferenceKernel(KernelBase):
         kind, text, derivatives = self.stencil._source
         failed = _load().stencil_tune_reference_run(
             c.c_int(kind), c.c_char_p(text.encode()), c.c_int(self.stencil.rank), c.c_char_p(derivatives.encode()),
-            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps), (c.c_double * len(numbers))(*numbers), fields,
-            message, c.c_size_t(_MESSAGE_BYTES))
+            c.c_char_p(self.dtype.encode()), c.c_char_p(self.boundary.encode()), extents, c.c_int64(steps),
+            (c.c_double * len(numbers))(*numbers), fields, message, c.c_size_t(_MESSAGE_BYTES))
         if failed:
             raise ArgumentError(message.value.decode(errors="replace"))
         return values

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from . import _arrays, _lookup, _xla
+from ._arguments import FieldOrder
 from ._errors import ArgumentError
 from ._gradients.edges import edges_of, shell
 from ._gradients.padding import ArrayOperations
@@ -44,6 +45,7 @@ class _Call:
         self.stencil = written_stencil(said["stencil"])
         self.boundary: str = said["boundary"]
         self.steps: int = said["steps"]
+        self.fields = FieldOrder(self.stencil)
         self.coefficients: dict[str, float] | None = said["coefficients"]
         self.state = self.stencil._state if self.steps else []
         # Where results stand: a run's are its state, and room for the other fields that it writes.
@@ -57,19 +59,12 @@ class _Call:
 _call = functools.lru_cache(maxsize=_MOST)(_Call)
 
 
-@functools.lru_cache(maxsize=_MOST)
-def _kernel_of(stencil: Stencil, shape, dtype, device, boundary, steps, alignment):
-    layout = _arrays.Layout(alignment, shape, _arrays.dense_strides(shape), dtype, device)
-    return _lookup.lookup_like(stencil, layout, boundary, steps)
-
-
 def _on_gpu(text: str, frame: CallFrame) -> None:
     call, stream = _call(text), _xla.stream_of(frame)
     arguments, results = _xla.layouts(frame.arguments, None), _xla.layouts(frame.results, None)
     alignment = min(map(_lookup.alignment_of, (*arguments, *results)))
-    first = arguments[0]
-    kernel = _kernel_of(call.stencil, first.shape, first.dtype, _xla.device_of(frame), call.boundary, max(call.steps, 1),
-                        alignment)
+    layout = arguments[0]._replace(device=_xla.device_of(frame))
+    kernel = _lookup.kernel_like(call.stencil, layout, call.boundary, max(call.steps, 1), alignment)
     native, handle = kernel._native, kernel._handle
 
     def copy(to: int, source: int) -> None:
@@ -87,12 +82,12 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
         for place in call.state:  # a run takes turns among copies of its arguments
             copy(room[place], at[place])
             at[place] = room[place]
-    fields = kernel._fields_type(*(at[place] for place in range(kernel._count)))
+    fields: Any = call.fields.array(*(at[place] for place in range(call.fields.count)))
     values, count = kernel._coefficients(call.coefficients)
     if not call.steps:
-        native.check(native.launch_on_device(handle, stream, fields, kernel._count, values, count, None, None))
+        native.check(native.launch_on_device(handle, stream, fields, call.fields.count, values, count, None, None))
         return
-    native.check(native.advance_on_device(handle, stream, fields, kernel._count, call.steps, values, count))
+    native.check(native.advance_on_device(handle, stream, fields, call.fields.count, call.steps, values, count))
     _bring_home({place: fields[place] for place in call.state}, room, copy)
 
 

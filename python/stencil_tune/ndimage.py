@@ -1,9 +1,10 @@
 """Filters of cupyx.scipy.ndimage by tuned kernels: convolve, correlate, laplace, uniform_filter, gaussian_filter.
 
-Arguments, modes and results are theirs, for arrays of CuPy with cells of f64, f32 or f16; what kernels do not have is
-refused. Weights are coefficients of a kernel: another filter of the same size compiles nothing. Modes "mirror",
-"nearest", "wrap" and "constant" with cval 0 are boundaries of the kernels; "reflect" and other cvals take a padded copy
-of the input. Arrays of NumPy go through the reference, which is slow.
+Arguments, modes and results are theirs, for arrays of CuPy with cells of f64, f32 or f16, of up to three axes; what kernels
+do not have is refused. Weights are coefficients of a kernel: another filter of the same size compiles nothing. Modes
+"mirror", "nearest", "wrap" and "constant" with cval 0 are boundaries of the kernels; "reflect" and other cvals take a padded
+copy of the input, for each axis by itself. `output` is an array or a type; one that is the input, or has cells of another
+type, costs a copy. Arrays of NumPy go through the reference, which is slow.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from typing import Any, Sequence
+from typing import Any, Sequence, Union
 
 from . import _arrays
 from ._errors import ArgumentError
 from ._lookup import kernel_for
+from ._request import boundary_text
 from ._stencil import Stencil, stencil
 
 __all__ = ["convolve", "correlate", "gaussian_filter", "laplace", "uniform_filter"]
@@ -25,64 +27,78 @@ _BOUNDARIES = {"mirror": "reflect", "nearest": "clamp", "wrap": "periodic", "gri
 _PADDED = {"reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant"}
 _AXES = "zyx"
 _MOST_TAPS = 1024
+Mode = Union[str, Sequence[str]]
+Axes = Union[int, Sequence[int], None]
 
 
-def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0,
-              origin: int | Sequence[int] = 0) -> Any:
+def correlate(input: Any, weights: Any, output: Any = None, mode: Mode = "reflect", cval: float = 0.0,
+              origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
     """out[i] = sum over j of weights[j] * input[i + j - shape // 2 - origin]; cupyx.scipy.ndimage.correlate."""
-    module = _module_of(input)
+    module, chosen = _module_of(input), _axes_of(input, axes)
     values = module.asarray(weights, dtype="float64")
-    if values.ndim != input.ndim:
-        raise ArgumentError(f"weights of {values.ndim} axes for an input of {input.ndim}")
+    if chosen != sorted(chosen):
+        raise ArgumentError(f"axes {tuple(chosen)}: those of weights in order")
+    if values.ndim != len(chosen) or values.size == 0:
+        raise ArgumentError(f"weights of shape {values.shape} for {len(chosen)} axes")
     values = values.get() if hasattr(values, "get") else values
-    origins = _each(origin, input.ndim, "origin")
-    first = [-(size // 2 + shift) for size, shift in zip(values.shape, origins)]
-    taps = {tuple(int(i) + low for i, low in zip(index, first)): float(values[index])
-            for index in _indices(values.shape)}
-    return _filter(input, taps, output, mode, cval)
+    first = [-(size // 2 + shift) for size, shift in zip(values.shape, _origins(origin, values.shape))]
+    taps = {}
+    for index in _indices(values.shape):
+        tap = [0] * input.ndim
+        for axis, i, low in zip(chosen, index, first):
+            tap[axis] = i + low
+        taps[tuple(tap)] = float(values[index])
+    return _filter(input, taps, output, dict.fromkeys(chosen, _one_mode(mode)), cval)
 
 
-def convolve(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0,
-             origin: int | Sequence[int] = 0) -> Any:
+def convolve(input: Any, weights: Any, output: Any = None, mode: Mode = "reflect", cval: float = 0.0,
+             origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
     """The same with the weights mirrored; cupyx.scipy.ndimage.convolve."""
     values = _module_of(input).asarray(weights)
-    origins = [-shift - (1 - size % 2) for size, shift in zip(values.shape, _each(origin, values.ndim, "origin"))]
-    return correlate(input, values[(slice(None, None, -1),) * values.ndim], output, mode, cval, origins)
+    origins = [-shift - (1 - size % 2) for size, shift in zip(values.shape, _origins(origin, values.shape))]
+    return correlate(input, values[(slice(None, None, -1),) * values.ndim], output, mode, cval, origins, axes=axes)
 
 
-def laplace(input: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0) -> Any:
+def laplace(input: Any, output: Any = None, mode: Mode = "reflect", cval: float = 0.0, *, axes: Axes = None) -> Any:
     """The sum of second differences; cupyx.scipy.ndimage.laplace."""
     _module_of(input)
-    taps = {(0,) * input.ndim: -2.0 * input.ndim}
-    for axis in range(input.ndim):
+    chosen = _axes_of(input, axes)
+    taps = {(0,) * input.ndim: -2.0 * len(chosen) if chosen else 1.0}
+    for axis in chosen:
         for side in (-1, 1):
             taps[tuple(side if other == axis else 0 for other in range(input.ndim))] = 1.0
-    return _filter(input, taps, output, mode, cval)
+    return _filter(input, taps, output, dict(zip(chosen, _each(mode, len(chosen), "mode"))), cval)
 
 
-def uniform_filter(input: Any, size: int | Sequence[int] = 3, output: Any = None, mode: str = "reflect",
-                   cval: float = 0.0, origin: int | Sequence[int] = 0) -> Any:
-    """The mean of a box, axis by axis; cupyx.scipy.ndimage.uniform_filter."""
+def uniform_filter(input: Any, size: int | Sequence[int] = 3, output: Any = None, mode: Mode = "reflect",
+                   cval: float = 0.0, origin: int | Sequence[int] = 0, *, axes: Axes = None) -> Any:
+    """The mean of a box, axis by axis; cupyx.scipy.ndimage.uniform_filter. An axis of a size below 2 stays as it is."""
     _module_of(input)
-    lines = [[1 / count] * count for count in _each(size, input.ndim, "size")]
-    return _line_by_line(input, lines, _each(origin, input.ndim, "origin"), output, mode, cval)
+    sizes = [max(1, int(count)) for count in _each(size, len(_axes_of(input, axes)), "size")]
+    return _line_by_line(input, [[1 / count] * count for count in sizes], _origins(origin, sizes), output, mode, cval, axes)
 
 
-def gaussian_filter(input: Any, sigma: float | Sequence[float], order: int = 0, output: Any = None,
-                    mode: str = "reflect", cval: float = 0.0, truncate: float = 4.0) -> Any:
-    """Weights exp(-x^2 / (2 sigma^2)) up to truncate * sigma, axis by axis; cupyx.scipy.ndimage.gaussian_filter."""
-    if order != 0:
+def gaussian_filter(input: Any, sigma: float | Sequence[float], order: int | Sequence[int] = 0, output: Any = None,
+                    mode: Mode = "reflect", cval: float = 0.0, truncate: float = 4.0, *,
+                    radius: int | Sequence[int] | None = None, axes: Axes = None) -> Any:
+    """Weights exp(-x^2 / (2 sigma^2)) up to `radius`, else truncate * sigma, axis by axis;
+    cupyx.scipy.ndimage.gaussian_filter."""
+    _module_of(input)
+    count = len(_axes_of(input, axes))
+    if any(_each(order, count, "order")):
         raise ArgumentError(f"gaussian_filter of order {order}: kernels here are of order 0")
-    _module_of(input)
     lines = []
-    for deviation in _each(sigma, input.ndim, "sigma"):
-        radius = int(truncate * float(deviation) + 0.5) if deviation > 1e-15 else 0
-        line = [math.exp(-0.5 * (x / deviation)**2) if radius else 1.0 for x in range(-radius, radius + 1)]
+    for deviation, said in zip(_each(sigma, count, "sigma"), _each(radius, count, "radius")):
+        reach = int(truncate * float(deviation) + 0.5) if said is None else said
+        if reach < 0 or reach != int(reach):
+            raise ArgumentError(f"a radius of {reach}: a whole number, 0 or more")
+        reach = int(reach) if deviation > 1e-15 else 0
+        line = [math.exp(-0.5 * (x / deviation)**2) if reach else 1.0 for x in range(-reach, reach + 1)]
         lines.append([weight / sum(line) for weight in line])
-    return _line_by_line(input, lines, [0] * input.ndim, output, mode, cval)
+    return _line_by_line(input, lines, [0] * count, output, mode, cval, axes)
 
 
-# ---- the parts -----------------------------------------------------------------------------------------------------
+# ---- what is asked for ---------------------------------------------------------------------------------------------
 
 def _module_of(array: Any) -> Any:
     """cupy, or numpy for arrays in host memory."""
@@ -93,10 +109,43 @@ def _module_of(array: Any) -> Any:
 
 
 def _each(value: Any, count: int, name: str) -> list:
-    values = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    """One for each axis, of one for all or of a sequence."""
+    is_one = isinstance(value, str) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0
+    values = [value] * count if is_one else list(value)
     if len(values) != count:
         raise ArgumentError(f"{len(values)} values of {name} for {count} axes")
     return values
+
+
+def _axes_of(input: Any, axes: Axes) -> list[int]:
+    """Those that are filtered, from 0."""
+    if not 1 <= input.ndim <= 3:
+        raise ArgumentError(f"an input of {input.ndim} axes: kernels have 1 to 3")
+    chosen = list(range(input.ndim)) if axes is None else [int(axis) for axis in _each(axes, _count(axes), "axes")]
+    if any(not -input.ndim <= axis < input.ndim for axis in chosen):
+        raise ArgumentError(f"axes {tuple(chosen)} of an input of {input.ndim}")
+    chosen = [axis % input.ndim for axis in chosen]
+    if len(set(chosen)) != len(chosen):
+        raise ArgumentError(f"axes {tuple(chosen)}: each once")
+    return chosen
+
+
+def _count(values: Any) -> int:
+    return len(values) if hasattr(values, "__len__") else 1
+
+
+def _one_mode(mode: Mode) -> str:
+    if not isinstance(mode, str):
+        raise ArgumentError(f"mode {mode}: weights that are no product of lines have one mode for all axes")
+    return mode
+
+
+def _origins(origin: Any, sizes: Sequence[int]) -> list[int]:
+    origins = [int(shift) for shift in _each(origin, len(sizes), "origin")]
+    for size, shift in zip(sizes, origins):
+        if not 0 <= size // 2 + shift < max(size, 1):
+            raise ArgumentError(f"an origin of {shift}: the middle of {size} weights would be none of them")
+    return origins
 
 
 def _indices(shape: Sequence[int]):
@@ -106,47 +155,87 @@ def _indices(shape: Sequence[int]):
     return index
 
 
-def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequence[int], output: Any, mode: str,
-                  cval: float) -> Any:
-    """One sweep for each axis whose line has more than one weight."""
-    work = [axis for axis, line in enumerate(lines) if len(line) > 1]
+# ---- filtering -----------------------------------------------------------------------------------------------------
+
+def _line_by_line(input: Any, lines: Sequence[Sequence[float]], origins: Sequence[int], output: Any, mode: Mode,
+                  cval: float, axes: Axes) -> Any:
+    """One sweep for each axis whose line has more than one weight. Between them cells have the type of the work."""
+    chosen = _axes_of(input, axes)
+    modes = _each(mode, len(chosen), "mode")
+    work = [i for i, line in enumerate(lines) if len(line) > 1]
+    if not work:
+        return _filter(input, {(0,) * input.ndim: 1.0}, output, dict(zip(chosen, modes)), cval)
     result = input
-    for axis in work or [0]:
-        line, low = lines[axis], -(len(lines[axis]) // 2 + origins[axis])
-        taps = {tuple(i + low if other == axis else 0 for other in range(input.ndim)): weight
-                for i, weight in enumerate(line)}
-        result = _filter(result, taps, output if axis == (work or [0])[-1] else None, mode, cval)
-    return result
+    for i in work:
+        low = -(len(lines[i]) // 2 + origins[i])
+        taps = {tuple(j + low if other == chosen[i] else 0 for other in range(input.ndim)): weight
+                for j, weight in enumerate(lines[i])}
+        if i == work[-1]:
+            return _filter(result, taps, output, {chosen[i]: modes[i]}, cval)
+        between = _types(input, output)[0]
+        result = _filter(result, taps, between, {chosen[i]: modes[i]}, cval)
 
 
-def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, mode: str, cval: float) -> Any:
-    """The weighted sum of taps, each an offset from z on."""
+def _types(input: Any, output: Any) -> tuple[Any, Any]:
+    """Of the cells that a kernel works on, and of the output's: both are asked for by the input and the output."""
     module = _module_of(input)
-    if not 1 <= input.ndim <= 3:
-        raise ArgumentError(f"an input of {input.ndim} axes: kernels have 1 to 3")
+    try:
+        wanted = output.dtype if _is_array(output) else module.dtype(input.dtype if output is None else output)
+    except TypeError as error:
+        raise ArgumentError("output: an array, a type of cells, or None") from error
+    _arrays.dtype_name(wanted)
+    work = module.promote_types(input.dtype, wanted)
+    _arrays.dtype_name(work)
+    return work, wanted
+
+
+def _is_array(output: Any) -> bool:
+    return hasattr(output, "__setitem__") and hasattr(output, "dtype")  # types have neither, or the second alone
+
+
+def _filter(input: Any, taps: dict[tuple[int, ...], float], output: Any, modes: dict[int, str], cval: float) -> Any:
+    """The weighted sum of taps, each an offset from z on. modes: of the axes that taps reach along."""
+    module = _module_of(input)
     if len(taps) > _MOST_TAPS:
         raise ArgumentError(f"{len(taps)} weights: {_MOST_TAPS} at most, or a filter for each axis")
-    _arrays.dtype_name(input.dtype)
-    if isinstance(output, (str, type)) or (output is not None and not hasattr(output, "shape")):
-        raise ArgumentError("output: an array, or None for a new one of the input's type")
-    result = module.empty(input.shape, input.dtype) if output is None else output
-    array = module.ascontiguousarray(input)
-    if mode in _BOUNDARIES and (cval == 0 or not mode.endswith("constant")):
-        _launch(array, taps, result, _BOUNDARIES[mode])
+    work, wanted = _types(input, output)
+    result = output if _is_array(output) else module.empty(input.shape, wanted)
+    if result.shape != input.shape:
+        raise ArgumentError(f"an output of shape {result.shape} for an input of {input.shape}")
+    boundaries = {axis: _boundary_of(mode, cval) for axis, mode in modes.items()}
+    if len(set(boundaries.values())) == 1:  # of a filter along some axes alone too, which others do not ask
+        boundaries = dict.fromkeys(range(input.ndim), next(iter(boundaries.values())))
+    if input.size == 0:
         return result
-    if mode not in _PADDED:
-        raise ArgumentError(f"mode '{mode}': " + ", ".join(dict.fromkeys([*_PADDED, *_BOUNDARIES])), "unknown_name")
-    reach = [(max(0, -min(tap[axis] for tap in taps)), max(0, max(tap[axis] for tap in taps)))
-             for axis in range(input.ndim)]
-    more = {"constant_values": cval} if _PADDED[mode] == "constant" else {}
-    padded = module.pad(array, reach, mode=_PADDED[mode], **more)
-    whole = module.empty_like(padded)
-    _launch(padded, taps, whole, "zero")
-    result[...] = whole[tuple(slice(low, low + size) for (low, _), size in zip(reach, input.shape))]
+    array = module.ascontiguousarray(input, dtype=work)
+    padded = {axis: mode for axis, mode in modes.items() if boundaries[axis] is None}
+    direct = (not padded and result.dtype == work and result.flags.c_contiguous and
+              not module.may_share_memory(result, array))
+    reach = [(max(0, -min(tap[axis] for tap in taps)), max(0, max(tap[axis] for tap in taps))) if axis in padded else
+             (0, 0) for axis in range(input.ndim)]
+    for axis, mode in padded.items():
+        more = {"constant_values": cval} if _PADDED[mode] == "constant" else {}
+        width = [both if other == axis else (0, 0) for other, both in enumerate(reach)]
+        array = module.pad(array, width, mode=_PADDED[mode], **more)
+    whole = result if direct else module.empty_like(array)
+    _launch(array, taps, whole, [boundary or "zero" for boundary in map(boundaries.get, range(input.ndim))])
+    if not direct:
+        result[...] = whole[tuple(slice(low, low + size) for (low, _), size in zip(reach, input.shape))]
     return result
 
 
-def _launch(array: Any, taps: dict[tuple[int, ...], float], result: Any, boundary: str) -> None:
+def _boundary_of(mode: str, cval: float) -> str | None:
+    """The kernels' own; None where the input is padded."""
+    if mode in _BOUNDARIES and (cval == 0 or not mode.endswith("constant")):
+        return _BOUNDARIES[mode]
+    if mode not in _PADDED:
+        raise ArgumentError(f"mode '{mode}': " + ", ".join(dict.fromkeys([*_PADDED, *_BOUNDARIES])), "unknown_name")
+    return None
+
+
+def _launch(array: Any, taps: dict[tuple[int, ...], float], result: Any, boundaries: Sequence[str]) -> None:
+    by_axis = dict(zip(_AXES[3 - array.ndim:], boundaries))
+    boundary = boundaries[0] if len(set(boundaries)) == 1 else boundary_text(by_axis)
     offsets = tuple(sorted(taps))
     weighted = _stencil_of(offsets)
     kernel = kernel_for(weighted, [array, result], boundary)

@@ -18,6 +18,7 @@ from typing import Mapping, Sequence
 
 import torch
 
+from . import _library as _databases
 from ._errors import ArgumentError
 from ._gradients.padding import ArrayOperations
 from ._gradients.run import Run
@@ -44,6 +45,9 @@ class _Torch(ArrayOperations):
 
     def add_each(self, sums, arrays):
         torch._foreach_add_(sums, arrays)
+
+    def copy_each(self, targets, arrays):
+        torch._foreach_copy_(targets, arrays)
 
     def total(self, array):
         return array.sum(dtype=torch.float64)
@@ -86,24 +90,41 @@ _library.define("advance_backward(Tensor[] fields, Tensor[] gradients, Tensor? c
                 "str boundary, int steps, bool for_fields, bool for_coefficients) -> Tensor[]")
 
 
-_quick_runs: dict[tuple, QuickRun] = {}
+_quick_runs: dict[tuple, QuickRun] = {}  # the oldest one first
+_latest: tuple[tuple, QuickRun] | None = None  # a program's next call is most often like its last one
+
+
+def _kind_of(call: tuple, field: torch.Tensor) -> tuple:
+    return (*call, field.shape, field.dtype, field.get_device())
 
 
 def _advance(fields, coefficients, stencil, boundary, steps):
-    first = fields[0]
-    kind = stencil, boundary, steps, first.shape, first.dtype, first.get_device()
-    quick = _quick_runs.get(kind)
-    if quick is not None:
-        after = quick(fields, None if coefficients is None else coefficients.tolist())
-        if after is not None:
-            return after
+    # What was tuned in between is another call, so that no kernel of before is found.
+    call = stencil, boundary, steps, _databases.generation
+    after = _quickly(call, fields, None if coefficients is None else coefficients.tolist())
+    if after is not None:
+        return after
     run = _run_of(stencil, boundary, steps)
     with torch.no_grad():
         fields = [field.contiguous() for field in fields]
         after = run.forward(fields, _values(run, coefficients))
-        if quick is None and first.is_cuda and len(_quick_runs) < _MOST_QUICK:
-            _remember_quick(kind, run, fields, after)
+        if fields[0].is_cuda:
+            _remember_quick(_kind_of(call, fields[0]), run, fields, after)
         return after
+
+
+def _quickly(call: tuple, fields, coefficients) -> list[torch.Tensor] | None:
+    """The state after a run like an earlier one; None where there was none."""
+    global _latest
+    if _latest is not None and _latest[0] == call:
+        after = _latest[1](fields, coefficients)  # which looks at the tensors
+        if after is not None:
+            return after
+    quick = _quick_runs.get(_kind_of(call, fields[0]))
+    if quick is None:
+        return None
+    _latest = call, quick
+    return quick(fields, coefficients)
 
 
 def _advance_one(field, coefficients, stencil, boundary, steps):
@@ -111,9 +132,14 @@ def _advance_one(field, coefficients, stencil, boundary, steps):
 
 
 def _remember_quick(kind, run: Run, fields, after) -> None:
+    if kind in _quick_runs:
+        return
     kernel = kernel_for(run.stencil, [*fields, *after], run.boundary, run.steps)
-    if QuickRun.fits(kernel, [*fields, *after]):
-        _quick_runs[kind] = QuickRun(run, kernel, fields[0])
+    if not QuickRun.fits(kernel, [*fields, *after]):
+        return
+    if len(_quick_runs) >= _MOST_QUICK:
+        _quick_runs.pop(next(iter(_quick_runs)), None)
+    _quick_runs[kind] = QuickRun(run, kernel, fields[0])
 
 
 def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps, for_fields, for_coefficients):
@@ -122,8 +148,10 @@ def _advance_backward(fields, gradients, coefficients, stencil, boundary, steps,
         back, of_coefficients = run.backward([field.contiguous() for field in fields],
                                              [gradient.contiguous() for gradient in gradients],
                                              _values(run, coefficients), for_coefficients, for_fields)
-        back = [] if not for_fields else [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
-                                          for field, gradient in zip(fields, back)]
+        if not for_fields:
+            back = []
+        back = [torch.zeros_like(field, memory_format=torch.contiguous_format) if gradient is None else gradient
+                for field, gradient in zip(fields, back)]
         if for_coefficients:
             zero = fields[0].new_zeros((), dtype=torch.float64)
             values = torch.stack([of_coefficients.get(name, zero) for name in run.stencil.coefficients])

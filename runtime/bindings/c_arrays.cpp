@@ -87,16 +87,11 @@ class WithoutInterpreter {
   void* thread_;
 };
 
-}  // namespace
-
-}  // namespace stencil_tune
-
-using namespace stencil_tune;
-
-extern "C" {
-
-stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
-                                                void* arrays) {
+/// The arrays' addresses by field, and the current stream of their library; `launch` of these without the interpreter's
+/// lock.
+template <class Launch>
+stencil_tune_status launch_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how, void* arrays,
+                                  const Launch& launch) {
   void* stream = nullptr;
   std::array<void*, 8> few{};
   std::vector<void*> many;
@@ -121,7 +116,27 @@ stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, con
   });
   if (described != STENCIL_TUNE_OK) return described;
   const WithoutInterpreter unlocked(*how);
-  return stencil_tune_step_on_device(kernel, static_cast<CUstream_st*>(stream), fields);
+  return launch(kernel, static_cast<CUstream_st*>(stream), fields);
+}
+
+}  // namespace
+
+}  // namespace stencil_tune
+
+using namespace stencil_tune;
+
+extern "C" {
+
+stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
+                                                void* arrays) {
+  return launch_arrays(kernel, how, arrays, stencil_tune_step_on_device);
+}
+
+stencil_tune_status stencil_tune_step_into_new_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
+                                                         void* arrays) {
+  return launch_arrays(kernel, how, arrays, [](stencil_tune_kernel* made, CUstream_st* stream, void* const* fields) {
+    return stencil_tune_step_into_new_on_device(made, stream, fields, nullptr, 0);
+  });
 }
 
 }  // extern "C"

@@ -2,7 +2,8 @@
 #include "runtime/bindings/c_call.hpp"
 #include "runtime/bindings/c_handles.hpp"
 #include "runtime/bindings/on_gpu.hpp"
-#include "runtime/library/kernel_state.hpp"
+#include "runtime/library/kernel_run.hpp"
+#include "runtime/library/launch/stage_launch.hpp"
 
 namespace stencil_tune {
 
@@ -14,17 +15,18 @@ class OnDevice {
   explicit OnDevice(stencil_tune_kernel& kernel) : kernel_(kernel), state_(kernel.kernel.state()) {
     if (state_.driver == nullptr) return;  // the call says so
     // Where the kernel was prepared a context is on its GPU, and stays there.
-    is_prepared_ = is_prepared_in(state_.driver->current_context_id());
-    if (!is_prepared_) gpu_.emplace(*state_.driver, state_.device, kernel.primary);
+    context_ = state_.driver->current_context_id();
+    if (is_prepared()) return;
+    gpu_.emplace(*state_.driver, state_.device, kernel.primary);
+    context_ = state_.driver->current_context_id();
   }
 
-  /// Says so where no GPU can run the kernel.
-  void prepare() const {
-    if (is_prepared_) return;
-    const std::uint64_t context = state_.driver != nullptr ? state_.driver->current_context_id() : 0;
-    if (is_prepared_in(context)) return;
+  /// Says so where no GPU can run the kernel. Returns the id of the context.
+  std::uint64_t prepare() const {
+    if (is_prepared()) return context_;
     kernel_.kernel.prepare();
-    kernel_.prepared_in = context;
+    kernel_.prepared_in = context_;
+    return context_;
   }
 
   /// With the stream's spare buffers, where runs take any.
@@ -34,12 +36,12 @@ class OnDevice {
   }
 
  private:
-  bool is_prepared_in(std::uint64_t context) const { return context != 0 && kernel_.prepared_in == context; }
+  bool is_prepared() const { return context_ != 0 && kernel_.prepared_in == context_; }
 
   stencil_tune_kernel& kernel_;
   const Kernel::State& state_;
   std::optional<OnGpu> gpu_;
-  bool is_prepared_ = false;
+  std::uint64_t context_ = 0;
 };
 
 }  // namespace
@@ -66,9 +68,9 @@ stencil_tune_status stencil_tune_launch_at_on_device(stencil_tune_kernel* kernel
     require(kernel, "kernel");
     require(fields, "fields");
     const OnDevice here(*kernel);
-    here.prepare();
-    kernel->kernel.launch_at(to_place(origin, step), stream, span_of(fields, field_count, "fields"),
-                             span_of(coefficients, coefficient_count, "coefficients"), to_box(low, high));
+    launch_step(kernel->kernel.state(), here.prepare(), to_place(origin, step), stream,
+                span_of(fields, field_count, "fields"), span_of(coefficients, coefficient_count, "coefficients"),
+                to_box(low, high));
   });
 }
 
@@ -84,6 +86,18 @@ stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, CUs
                                        nullptr, nullptr);
 }
 
+stencil_tune_status stencil_tune_step_into_new_on_device(stencil_tune_kernel* kernel, CUstream_st* stream,
+                                                         void* const* fields, const double* coefficients,
+                                                         int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    launch_step_into_new(kernel->kernel.state(), here.prepare(), stream, span_of(fields, kernel->fields, "fields"),
+                         span_of(coefficients, coefficient_count, "coefficients"));
+  });
+}
+
 stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, CUstream_st* stream,
                                                         void* const* fields, int32_t field_count,
                                                         const double* coefficients, int32_t coefficient_count,
@@ -94,11 +108,11 @@ stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* ker
     require(boxes, "boxes");
     if (box_count < 0) throw Error(ErrorCode::invalid_argument, "a negative number of boxes");
     const OnDevice here(*kernel);
-    here.prepare();
+    const std::uint64_t context = here.prepare();
     const std::int64_t* const end = boxes + std::ptrdiff_t{2} * kMaxRank * box_count;
     for (const std::int64_t* box = boxes; box != end; box += 2 * kMaxRank) {
-      kernel->kernel.launch(stream, span_of(fields, field_count, "fields"),
-                            span_of(coefficients, coefficient_count, "coefficients"), to_box(box, box + kMaxRank));
+      launch_step(kernel->kernel.state(), context, {}, stream, span_of(fields, field_count, "fields"),
+                  span_of(coefficients, coefficient_count, "coefficients"), to_box(box, box + kMaxRank));
     }
   });
 }
@@ -122,6 +136,21 @@ stencil_tune_status stencil_tune_advance_on_device(stencil_tune_kernel* kernel, 
                                                    int32_t coefficient_count) {
   return stencil_tune_advance_at_on_device(kernel, nullptr, 0, stream, fields, field_count, steps, coefficients,
                                            coefficient_count);
+}
+
+stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
+                                                         int64_t step, CUstream_st* stream, void** fields,
+                                                         int32_t field_count, int64_t steps, const double* coefficients,
+                                                         int32_t coefficient_count) {
+  return guarded([&] {
+    require(kernel, "kernel");
+    require(fields, "fields");
+    const OnDevice here(*kernel);
+    here.prepare(stream);
+    advance_fields(kernel->kernel.state(), RunLayers::alike, to_place(origin, step), stream,
+                   span_of(fields, field_count, "fields"), steps,
+                   span_of(coefficients, coefficient_count, "coefficients"));
+  });
 }
 
 stencil_tune_status stencil_tune_place_points_on_device(stencil_tune_kernel* kernel,

@@ -31,7 +31,51 @@ void prepare_stage(const StageKernel& stage, bool in_background) {
   if (stage.meanwhile) stage.meanwhile->loaded->prepare(0);
 }
 
+void launch_stage_in(const Kernel::State& state, std::uint64_t context, const StageKernel& stage, const Place& place,
+                     CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
+                     const std::optional<Box>& box) {
+  check_launch(state, stage, fields, coefficients);
+  if (box) check_box(*box, stage.updated);
+  StageLaunch{*state.driver, context, stage, stream, fields, coefficients, box, place}.run();
+}
+
+/// Everything that it is given was checked.
+void fill_outputs(const Kernel::State& state, std::size_t stage, CUstream_st* stream, std::span<void* const> fields) {
+  const StepStage& writes = state.step.step.stages[stage];
+  for (std::size_t i = 0; i < writes.layers_of.size(); ++i) {
+    void* const to = fields[static_cast<std::size_t>(writes.facts.outputs[i])];
+    void* const from = fields[static_cast<std::size_t>(writes.layers_of[i])];
+    if (to == from) continue;
+    state.driver->copy_on_device(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from),
+                                 state.step.field_bytes(), stream);
+  }
+}
+
 }  // namespace
+
+void launch_step(const Kernel::State& state, std::uint64_t context, const Place& place, CUstream_st* stream,
+                 std::span<void* const> fields, std::span<const double> coefficients, const std::optional<Box>& box) {
+  if (box && state.stages().size() > 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
+                    state.stages().size()));
+  }
+  for (const StageKernel& stage : state.stages()) {
+    launch_stage_in(state, context, stage, place, stream, fields, coefficients, box);
+  }
+}
+
+void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUstream_st* stream,
+                          std::span<void* const> fields, std::span<const double> coefficients) {
+  for (const StageKernel& stage : state.stages()) check_launch(state, stage, fields, coefficients);
+  for (std::size_t stage = 0; stage < state.stages().size(); ++stage) {
+    const StageKernel& kernel = state.stages()[stage];
+    const Box all{.low = {0, 0, 0}, .high = kernel.problem.extents.n};
+    if (kernel.updated != all) fill_outputs(state, stage, stream, fields);
+    StageLaunch{*state.driver, context, kernel, stream, fields, coefficients, std::nullopt, {}}.run();
+  }
+}
 
 const StageKernel& Kernel::State::main_stage(int stage) const {
   const StageKernel& alone = stage_at(*this, stage);
@@ -122,9 +166,8 @@ void Kernel::wait() {
 void Kernel::launch_stage_at(const Place& place, int stage, CUstream_st* stream, Span<void* const> fields,
                              Span<const double> coefficients, const std::optional<Box>& box) const {
   const StageKernel& kernel = stage_at(*state_, stage);
-  check_launch(*state_, kernel, fields, coefficients);
-  if (box) check_box(*box, kernel.updated);
-  StageLaunch{*state_->driver, kernel, stream, fields, coefficients, box, place}.run();
+  const std::uint64_t context = driver_of(*state_).current_context_id();
+  launch_stage_in(*state_, context, kernel, place, stream, fields, coefficients, box);
 }
 
 void Kernel::launch_stage(int stage, CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,
@@ -134,13 +177,7 @@ void Kernel::launch_stage(int stage, CUstream_st* stream, Span<void* const> fiel
 
 void Kernel::launch_at(const Place& place, CUstream_st* stream, Span<void* const> fields,
                        Span<const double> coefficients, const std::optional<Box>& box) const {
-  if (box && state_->stages().size() > 1) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("the stencil has {} stages, which reach into each other's cells; launch boxes stage by stage",
-                    state_->stages().size()));
-  }
-  for (int stage = 0; stage < stages(); ++stage) launch_stage_at(place, stage, stream, fields, coefficients, box);
+  launch_step(*state_, driver_of(*state_).current_context_id(), place, stream, fields, coefficients, box);
 }
 
 void Kernel::launch(CUstream_st* stream, Span<void* const> fields, Span<const double> coefficients,

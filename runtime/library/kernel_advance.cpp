@@ -17,9 +17,12 @@ namespace {
 
 std::uintptr_t address_of(const void* buffer) { return reinterpret_cast<std::uintptr_t>(buffer); }
 
-/// The cells that no step writes go from the current fields to the buffers that these will take turns with.
-void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> buffers) {
+/// The cells that no step writes go from the current fields to the buffers that these will take turns with, but for the
+/// first ones, so many, which carry the same already.
+void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> buffers,
+                      std::size_t alike) {
   for (const LayerCopy& copy : layer_copies(state.step, state.buffers)) {
+    if (static_cast<std::size_t>(copy.to) < alike) continue;
     void* const to = buffers[static_cast<std::size_t>(copy.to)];
     void* const from = buffers[static_cast<std::size_t>(copy.from)];
     for (const CopyRegion& layer : held_regions(state.stages()[static_cast<std::size_t>(copy.stage)].problem)) {
@@ -44,9 +47,9 @@ void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::s
   }
 }
 
-void advance_fields(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-                    std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
-  KernelRun run(state, points, place, stream, fields, coefficients);
+void make_run(const Kernel::State& state, RunLayers layers, PointRun* points, const Place& place, CUstream_st* stream,
+              std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
+  KernelRun run(state, points, place, stream, fields, coefficients, layers);
   run.advance(steps);
   run.leave(fields);
 }
@@ -54,8 +57,9 @@ void advance_fields(const Kernel::State& state, PointRun* points, const Place& p
 }  // namespace
 
 KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-                     std::span<void* const> fields, std::span<const double> coefficients)
+                     std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers)
     : state_(state),
+      context_(state.driver->current_context_id()),
       points_(points),
       here_(place),
       stream_(stream),
@@ -63,7 +67,7 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
       spares_(state.workspaces->of(stream)),
       buffers_(fields.begin(), fields.end()) {
   buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
-  copy_held_layers(state_, stream_, buffers_);
+  copy_held_layers(state_, stream_, buffers_, layers == RunLayers::alike ? fields.size() : 0);
 }
 
 void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
@@ -82,11 +86,11 @@ void KernelRun::leave(std::span<void*> fields) {
 
 bool KernelRun::takes_part(const Sweep& sweep, std::size_t number) const {
   if (points_ != nullptr) return points_->takes(number);
-  return !sweep.in_background || is_loaded(sweep, state_.driver->current_context_id());
+  return !sweep.in_background || is_loaded(sweep, context_);
 }
 
 void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
-  StageLaunch{*state_.driver, stage, stream_, buffers_, coefficients_, box, here_}.run();
+  StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
 }
 
 void KernelRun::launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const {
@@ -105,7 +109,7 @@ void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch
   for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
     const StageKernel& kernel = sweep.stages[stage];
     if (points_ != nullptr) {
-      const StageLaunch launch{*state_.driver, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
+      const StageLaunch launch{*state_.driver, context_, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
       points_->launch(number, static_cast<int>(stage), launch);
     } else if (split != nullptr && stage == 0) {
       launch_split(kernel, split->early[number], *split);
@@ -128,6 +132,12 @@ void check_advance(const Kernel::State& state, std::span<void* const> fields, st
   }
 }
 
+void advance_fields(const Kernel::State& state, RunLayers layers, const Place& place, CUstream_st* stream,
+                    std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients) {
+  check_advance(state, fields, steps, coefficients);
+  if (steps > 0) make_run(state, layers, nullptr, place, stream, fields, steps, coefficients);
+}
+
 void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                      Span<const double> coefficients) const {
   advance_at({}, stream, fields, steps, coefficients);
@@ -135,15 +145,14 @@ void Kernel::advance(CUstream_st* stream, Span<void*> fields, std::int64_t steps
 
 void Kernel::advance_at(const Place& place, CUstream_st* stream, Span<void*> fields, std::int64_t steps,
                         Span<const double> coefficients) const {
-  check_advance(*state_, fields, steps, coefficients);
-  if (steps > 0) advance_fields(*state_, nullptr, place, stream, fields, steps, coefficients);
+  advance_fields(*state_, RunLayers::differ, place, stream, fields, steps, coefficients);
 }
 
 void Kernel::advance_with_points(const Points& points, const PointData& data, CUstream_st* stream, Span<void*> fields,
                                  std::int64_t steps, Span<const double> coefficients, const Place& place) const {
   check_advance(*state_, fields, steps, coefficients);
   PointRun run(*state_, points.state(), data, steps, stream);
-  if (steps > 0) advance_fields(*state_, &run, place, stream, fields, steps, coefficients);
+  if (steps > 0) make_run(*state_, RunLayers::differ, &run, place, stream, fields, steps, coefficients);
 }
 
 }  // namespace stencil_tune

@@ -17,6 +17,16 @@ class PointRun;
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
                    std::span<const double> coefficients);
 
+/// Of the arrays that take turns, beneath the cells that steps write.
+enum class RunLayers {
+  differ,  ///< those of the current fields go to the others first
+  alike,   ///< all of the caller's carry the same, as after a run
+};
+
+/// Kernel::advance_at() of fields with such layers.
+void advance_fields(const Kernel::State& state, RunLayers layers, const Place& place, CUstream_st* stream,
+                    std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients);
+
 /// A launch in two parts, so that cells may still arrive while the first runs.
 struct SplitLaunch {
   /// For each sweep of the plan: cells of its first launch that need nothing of what arrives; may be empty.
@@ -27,10 +37,10 @@ struct SplitLaunch {
 /// Everything that it is given was checked, and outlives it. Asynchronous on the stream.
 class KernelRun {
  public:
-  /// Copies the layers that no step writes from the current fields to the buffers that these will take turns with.
-  /// points: null for none.
+  /// Copies the layers that no step writes from the current fields to the buffers that these will take turns with,
+  /// spare ones alone where the fields' are alike. points: null for none.
   KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
-            std::span<void* const> fields, std::span<const double> coefficients);
+            std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers = RunLayers::differ);
 
   /// The steps that come next, by the kernels of the plan, those that fuse most first. split: of the first launch; with
   /// points it waits for the arrival as a whole.
@@ -49,6 +59,7 @@ class KernelRun {
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
   const Kernel::State& state_;
+  std::uint64_t context_;  ///< id of the one that is current for all of the run
   PointRun* points_;
   Place here_;
   CUstream_st* stream_;

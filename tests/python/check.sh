@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Python package from a build into a fresh virtual environment, and runs its tests there. No network: the
-# packages that it takes are those that scripts/setup --tests has downloaded. Usage: check.sh BUILD PYTHON
+# Installs the Python package from a build into a fresh virtual environment, and runs its tests there, with JAX those that
+# need no GPU too. No network: the packages that it takes are those that scripts/setup --tests has downloaded. Usage: check.sh BUILD PYTHON
 set -euo pipefail
 build=$1 python=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -17,4 +17,9 @@ trap 'rm -rf "$scratch"' EXIT
 }
 export STENCIL_TUNE_ON_HOST=$build/tests/python/libstencil_tune_on_host.so
 cd "$scratch" # not the checkout: what is tested is what was installed
-"$scratch/venv/bin/python" -B -m pytest --quiet -p no:cacheprovider --rootdir "$scratch" "$root/tests/python"
+test_with() { "$scratch/venv/bin/python" -B -m pytest --quiet -p no:cacheprovider --rootdir "$scratch" "$@"; }
+test_with "$root/tests/python"
+
+# JAX has a CPU, where the reference runs. Apart, so that mypy does not read it.
+"$scratch/venv/bin/pip" install --quiet --no-deps --target "$scratch/jax" jax jaxlib ml_dtypes opt_einsum
+JAX_PLATFORMS=cpu PYTHONPATH=$scratch/jax test_with "$root/tests/gpu/python/test_jax.py"

@@ -49,18 +49,43 @@ def ops(gpus):
 
 
 @pytest.mark.parametrize("boundary", ["hold", "x=hold,y=periodic"])
-def test_a_run_back_through_held_layers_is_its_transpose_to_the_bit(boundary, ops, monkeypatch):
+def test_a_run_back_through_held_layers_is_its_transpose_to_the_bit(boundary, ops, gpus, monkeypatch):
     steps = 7  # two launches of three, and one
     stencil = st.stencil(UPWIND, rank=2)
     st.tune(stencil.adjoint(), shape=SHAPE, dtype="f64", boundary=boundary, steps=steps, predict_for="h200", max_trials=1,
             candidates=["temporal.bx32.by1.rx3.pf2.t3"], progress=False)
-    shells = []
-    update = Kernel.update_regions
-    monkeypatch.setattr(Kernel, "update_regions", lambda kernel, *arrays, **more: (
-        shells.append(kernel.fused_steps), update(kernel, *arrays, **more)))
+    steps_of, step = [], Kernel.__call__
+    monkeypatch.setattr(Kernel, "__call__", lambda kernel, *arrays, **more: (
+        steps_of.append(kernel.shape), step(kernel, *arrays, **more)))
     run = Run(stencil, boundary, steps, ops)
     u, gradient = (ops.made(numpy.random.default_rng(seed).integers(-4, 5, SHAPE).astype(float)) for seed in (1, 2))
     after = run.forward([u], {"alpha": 1})[0]
+    copies = gpus.count("copy_region")
+    assert copies > 0
     back, _ = run.backward([u], [gradient], {"alpha": 1})
     assert float((after * gradient).sum()) == float((u * back[0]).sum())
-    assert shells == [3] * 4 + [1], "a call for each step between those of a launch, and one for the layers"
+    assert gpus.count("copy_region") == copies, "all layers are zeros from the beginning"
+    ends = [(80, 8)] if "periodic" in boundary else [(8, 96), (80, 8)]
+    assert steps_of == ends * 4, "a step of the ends alone for each one between those of a launch"
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 7), (9, 5)])
+def test_small_grids_are_taken_back_too(shape, ops):
+    run = Run(st.stencil(UPWIND, rank=2), "hold", 5, ops)
+    u, gradient = (ops.made(numpy.random.default_rng(seed).integers(-4, 5, shape).astype(float)) for seed in (1, 2))
+    after = run.forward([u], {"alpha": 1})[0]
+    back, _ = run.backward([u], [gradient], {"alpha": 1})
+    assert float((after * gradient).sum()) == float((u * back[0]).sum())
+
+
+def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
+    kernel = st.lookup(st.stencil(UPWIND, rank=2), shape=SHAPE, dtype="f64")
+    arrays = [ops.made(numpy.random.default_rng(1).random(SHAPE)), ops.made(numpy.zeros(SHAPE))]
+    copy = [ops.made(array) for array in arrays]
+    kernel.advance(arrays, steps=3)
+    copies = gpus.count("copy_region")
+    after = kernel.advance(arrays, steps=2, same_layers=True)
+    assert gpus.count("copy_region") == copies
+    numpy.testing.assert_array_equal(after, kernel.advance(copy, steps=5))
+    with pytest.raises(st.ArgumentError, match="without points"):
+        kernel.advance(arrays, steps=1, points=kernel.place_points(), same_layers=True)

@@ -127,6 +127,24 @@ def test_tensors_that_tell_in_c_what_they_are_are_not_asked_in_python(libraries,
     numpy.testing.assert_array_equal(v[:-1, 1:], u[:-1, :-1] + 10 * u[1:, 1:])
 
 
+def test_what_goes_wrong_in_c_is_not_hidden(libraries, made, monkeypatch):
+    kernel = st.lookup(st.stencil(SUM, rank=2), like=ExchangedTensor(made()))
+    u, v = ExchangedTensor(made()), ExchangedTensor(made())
+    kernel(u, v)
+
+    def fail(error):
+        def step(arrays):
+            raise error
+
+        monkeypatch.setattr(kernel._exchanges[ExchangedTensor], "step", step)
+
+    fail(RuntimeError("what a library says of an array that it cannot describe"))
+    kernel(u, v)
+    fail(MemoryError())
+    with pytest.raises(MemoryError):
+        kernel(u, v)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_and_regions_go_the_short_way_too(kind, libraries, made):
     kernel = st.lookup("u_next = u[x-1] + 0.5*u; ", like=kind(made(shape=(2, 4, 32))))

@@ -76,10 +76,70 @@ def test_filters_are_scipys(mode, shape, size, dtype, close):
             numpy.testing.assert_allclose(mine, theirs, rtol=close, atol=close, err_msg=f"{name}, {more}, cval {cval}")
 
 
+CUBE = numpy.random.default_rng(4).random((6, 7, 8))
+
+
+@pytest.mark.parametrize("name, given, more", [
+    ("gaussian_filter", (0.9,), {"mode": ["reflect", "wrap", "nearest"]}),
+    ("gaussian_filter", (0.9,), {"mode": ["constant", "mirror", "grid-constant"], "cval": 1.5}),
+    ("gaussian_filter", (numpy.array([0.9, 0.0, 1.2]),), {}),
+    ("gaussian_filter", (numpy.array(0.7),), {"order": (0, 0, 0)}),
+    ("gaussian_filter", (0.9,), {"radius": 2}),
+    ("gaussian_filter", ((0.9, 0.8),), {"radius": (1, 2), "axes": (-1, 0)}),
+    ("gaussian_filter", (0.9,), {"axes": 1, "mode": "wrap"}),
+    ("uniform_filter", ([2, 3],), {"axes": (2, 0), "mode": ("wrap", "reflect"), "origin": (-1, 1)}),
+    ("uniform_filter", (0,), {}),
+    ("uniform_filter", ((0, 3, 1),), {}),
+    ("laplace", (), {"mode": ["wrap", "reflect", "constant"], "cval": 2.0}),
+    ("laplace", (), {"axes": (0, 2)}),
+    ("laplace", (), {"axes": ()}),
+    ("correlate", (WEIGHTS,), {"axes": (0, 2), "origin": (1, 0)}),
+    ("convolve", (WEIGHTS,), {"axes": (0, 2), "mode": "mirror"}),
+])
+def test_arguments_for_each_axis_are_scipys(name, given, more):
+    mine, theirs = (getattr(module, name)(CUBE, *given, **more) for module in (ndimage, scipy.ndimage))
+    numpy.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "wrap"])
+@pytest.mark.parametrize("kind", ["float32", float, numpy.float32, numpy.dtype("f8")])
+def test_outputs_of_another_type(mode, kind):
+    for name, given in (("gaussian_filter", (0.9,)), ("laplace", ()), ("correlate", (WEIGHTS,))):
+        for image in (IMAGE, IMAGE.astype("f4"), IMAGE.astype("i4")):
+            mine, theirs = (getattr(module, name)(image, *given, output=kind, mode=mode)
+                            for module in (ndimage, scipy.ndimage))
+            assert mine.dtype == theirs.dtype
+            numpy.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "wrap"])
+def test_outputs_in_place_and_with_gaps(mode):
+    for name, given in (("uniform_filter", (3,)), ("uniform_filter", ((1, 3),)), ("laplace", ()), ("convolve", (WEIGHTS,))):
+        wanted = getattr(scipy.ndimage, name)(IMAGE, *given, mode=mode)
+        room = numpy.zeros((22, 28))
+        for out in (IMAGE.copy(), room[::2, ::2], IMAGE.astype("f4")):
+            image = out if out.base is None and out.dtype == IMAGE.dtype else IMAGE
+            assert getattr(ndimage, name)(image, *given, output=out, mode=mode) is out
+            numpy.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_nothing_to_filter():
+    for name, given in (("uniform_filter", (3,)), ("laplace", ()), ("correlate", (WEIGHTS,)), ("gaussian_filter", (1,))):
+        assert getattr(ndimage, name)(numpy.zeros((0, 5)), *given).shape == (0, 5)
+
+
 def test_what_kernels_do_not_have():
     for call in (lambda: ndimage.laplace(IMAGE.astype(int)), lambda: ndimage.laplace(IMAGE, mode="odd"),
                  lambda: ndimage.gaussian_filter(IMAGE, 1, order=1), lambda: ndimage.laplace([1.0]),
                  lambda: ndimage.correlate(IMAGE, [1.0, 2.0]), lambda: ndimage.uniform_filter(IMAGE, (3,)),
-                 lambda: ndimage.laplace(IMAGE, output="float32"), lambda: ndimage.laplace(IMAGE[None, None])):
+                 lambda: ndimage.laplace(IMAGE, output=int), lambda: ndimage.laplace(IMAGE[None, None]),
+                 lambda: ndimage.laplace(IMAGE, output=[1.0]), lambda: ndimage.laplace(IMAGE, output="complex64"),
+                 lambda: ndimage.laplace(IMAGE, output=numpy.zeros((11, 15))), lambda: ndimage.laplace(IMAGE, axes=2),
+                 lambda: ndimage.laplace(IMAGE, axes=(0, -2)), lambda: ndimage.laplace(IMAGE, mode=["wrap"]),
+                 lambda: ndimage.correlate(IMAGE, WEIGHTS, mode=["wrap", "wrap"]),
+                 lambda: ndimage.correlate(IMAGE, WEIGHTS, origin=2), lambda: ndimage.uniform_filter(IMAGE, 3, origin=-2),
+                 lambda: ndimage.correlate(IMAGE, WEIGHTS, axes=(1, 0)),
+                 lambda: ndimage.correlate(IMAGE, numpy.zeros((0, 3))), lambda: ndimage.laplace(numpy.float64(1)),
+                 lambda: ndimage.gaussian_filter(IMAGE, 1, radius=-1), lambda: ndimage.gaussian_filter(IMAGE, 1, radius=1.5)):
         with pytest.raises(st.ArgumentError):
             call()

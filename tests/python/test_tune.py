@@ -7,9 +7,12 @@ import stat
 import subprocess
 import sys
 
+import numpy
 import pytest
+from device_arrays import CudaArray, aligned
 
 import stencil_tune as st
+from stencil_tune._lookup import kernel_for
 
 HEAT = "u_next = u + alpha*laplacian(u); alpha = 0.1"
 REPORT = """{"stencil": "heat", "type": "f32", "dims": "64x64", "boundary": "hold", "steps": 1, "predicted": true,
@@ -62,6 +65,17 @@ def test_what_is_found_is_looked_up(made, tmp_path):
     assert "<iframe" in shown and "Roofline" in shown and "best so far" in shown and "direct.bx32.by8" in shown
     kernel = st.lookup(odd, dims=(80, 48), gpu="h200", database=database)
     assert kernel.match == "predicted" and kernel.evidence.code == report.code
+
+
+def test_calls_take_what_was_tuned_between_them(gpus):
+    """ndimage, gradients, PyTorch and JAX keep the kernels of earlier calls."""
+    odd = st.stencil("v = 5*u[x-1] - 7*u[y+2]", rank=2)
+    arrays = [CudaArray(gpus.own(aligned(numpy.zeros((48, 80), numpy.float32)))) for _ in range(2)]
+    kernel = kernel_for(odd, arrays, "hold")
+    assert kernel.match == "default" and kernel_for(odd, arrays, "hold") is kernel
+    st.tune(odd, dims=(80, 48), predict_for="h200", max_trials=1, candidates=["direct.bx64.by2"], progress=False)
+    tuned = kernel_for(odd, arrays, "hold")
+    assert tuned.evidence.code == "direct.bx64.by2" and kernel_for(odd, arrays, "hold") is tuned
 
 
 def test_arguments_reach_the_program(arguments_of, tmp_path):

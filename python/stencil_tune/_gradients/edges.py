@@ -64,6 +64,11 @@ def layer(axis: int, index: int) -> tuple:
 def shell(edges: Sequence[Edge], times: int) -> Iterator[tuple[slice, ...]]:
     """Indices of the layers that boundary hold keeps (`times` 0), or of those beside them, `times` as many. No cell is in
     two of them."""
+    return (index for _, index in sides(edges, times))
+
+
+def sides(edges: Sequence[Edge], times: int) -> Iterator[tuple[int, tuple[slice, ...]]]:
+    """The same, each with the axis at whose end it is."""
     outer, inner = [], []
     for edge in edges:
         low, high = edge.held
@@ -76,7 +81,7 @@ def shell(edges: Sequence[Edge], times: int) -> Iterator[tuple[slice, ...]]:
         after = tuple(slice(*cells) for cells in outer[axis + 1:])
         for cells in ((outer[axis][0], inner[axis][0]), (inner[axis][1], outer[axis][1])):
             if cells[1] > cells[0]:
-                yield (*before, slice(*cells), *after)
+                yield axis, (*before, slice(*cells), *after)
 
 
 def is_hold_alone(edges: Sequence[Edge]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from .._lookup import kernel_for
-from .edges import Edge, shell, zeros_outside
+from .edges import Edge, shell, sides, zeros_outside
 
 if TYPE_CHECKING:
     from .run import Run
@@ -29,87 +29,104 @@ def by_tangents(run: "Run", inputs: Sequence[Any], gradients: Sequence[Any],
     return found
 
 
+class _Ends:
+    """Both ends of one axis that holds layers, side by side in an array of their own: a step of them is a small launch,
+    and what their cells add up to is dense.
+
+    Of each end they are the held layers, the cells beside, and what some steps of these read. Next to the cut between the
+    ends cells are wrong after the first step, and more of them after each; they never get to those beside the layers.
+    """
+
+    def __init__(self, run: "Run", like: Any, edges: Sequence[Edge], axis: int, steps: int):
+        self.axis, self.extent = axis, edges[axis].extent
+        self.depth = min((1 + steps) * edges[axis].held[0], self.extent)  # layers of one end
+        shape = [2 * self.depth if other == axis else edge.extent for other, edge in enumerate(edges)]
+        self.now, self.other, self.sum = (run.ops.zeros(like, shape) for _ in range(3))
+        self.kernel: Any = kernel_for(run.adjoint, [self.now, self.other], run.boundary) if steps > 1 else None
+
+    def both_of(self, array: Any, extent: int) -> list[Any]:
+        """Views of the ends of an array that is so long."""
+        before = (slice(None),) * self.axis
+        return [array[before + (cells,)] for cells in (slice(0, self.depth), slice(extent - self.depth, extent))]
+
+    def step(self, coefficients: Mapping[str, float] | None) -> None:
+        self.kernel(self.now, self.other, coefficients=coefficients)
+        self.now, self.other = self.other, self.now
+
+    def here(self, index: tuple[slice, ...]) -> tuple[slice, ...]:
+        """Cells of the grid, at one of its ends, as an index of the sums."""
+        cells = index[self.axis]
+        shift = 2 * self.depth - self.extent if cells.start >= self.depth else 0
+        return (*index[:self.axis], slice(cells.start + shift, cells.stop + shift), *index[self.axis + 1:])
+
+
 class _HeldLayers:
     """A run back through a linear step u' = A u inside, where u' = A u + B h beside layers h that stay as they are.
 
     With g the gradient inside, from the last step on: g_k-1 = A^T g_k, which fuses, and h gets the sum of B^T g_k over
     all steps. B^T reads the cells beside the layers alone. Their values between the steps of a fused launch are computed
-    a second time, in a shell that gets thinner with each step.
+    a second time, at the ends of each axis.
     """
 
     def __init__(self, run: "Run", gradient: Any, coefficients: Mapping[str, float] | None, edges: Sequence[Edge]):
         self.run, self.edges = run, edges
         self.coefficients = run._known(run.adjoint, coefficients)
         self.layers = list(shell(edges, 0))
-        self.beside = list(shell(edges, 1))
         self.now = run.ops.copy(gradient)
         for slab in self.layers:
             self.now[slab] = 0
-        self.other = run.ops.empty(gradient)
-        self.sum = run.ops.zeros(gradient, gradient.shape)  # of g_k, in the cells beside
-        self.views: dict[int, list[Any]] = {}  # of those cells, by the array, which lives as long as this
+        self.other = run.ops.zeros(gradient, gradient.shape)
         self.kernel = kernel_for(run.adjoint, [self.now, self.other], run.boundary, run.steps)
         self.fused = self._fused_steps()
-        self.room: list[Any] = []
-        self.regions: dict[int, Any] = {}
+        self.ends = {axis: _Ends(run, gradient, edges, axis, self.fused)
+                     for axis, edge in enumerate(edges) if sum(edge.held)}
+        self.views: dict[int, list[Any]] = {}  # of the ends, by the array, which lives as long as this
 
     def _fused_steps(self) -> int:
-        """1 where the shell would be most of the grid."""
+        """1 where the ends would be a good part of the grid."""
         fused = min(self.kernel.fused_steps, self.run.steps)
-        cells = inside = 1
-        for edge in self.edges:
-            cells *= edge.extent
-            inside *= max(0, edge.extent - 2 * (1 + fused // 2) * edge.held[0])
-        return fused if 4 * inside > 3 * cells else 1
+        part = sum(2 * (1 + fused) * edge.held[0] / edge.extent for edge in self.edges)
+        return fused if part < 0.25 else 1
 
     def gradient(self, given: Any) -> Any:
         left = self.run.steps
-        self._add(self.now)
         while left:
             count = min(self.fused, left)
-            self._shell(count)
+            self._add_up(count)
             self._advance(count)
             left -= count
-            if left:
-                self._add(self.now)
         self._through_layers(given)
         return self.now
 
-    def _add(self, array: Any) -> None:
-        self.run.ops.add_each(self._beside_of(self.sum), self._beside_of(array))
-
-    def _beside_of(self, array: Any) -> list[Any]:
-        """Views are made once a run: to make six takes longer than to add them."""
-        if id(array) not in self.views:
-            self.views[id(array)] = [array[slab] for slab in self.beside]
-        return self.views[id(array)]
-
     def _advance(self, steps: int) -> None:
+        """The layers of both arrays are zeros."""
         arrays = [self.now, self.other]
-        after = self.kernel.advance(arrays, steps=steps, coefficients=self.coefficients)
+        after = self.kernel.advance(arrays, steps=steps, coefficients=self.coefficients, same_layers=True)
         if after is self.other:
             self.now, self.other = self.other, self.now
 
-    def _shell(self, steps: int) -> None:
-        """All but the last of so many steps, beside the layers."""
-        if steps > 1 and not self.room:
-            self.room = [self.run.ops.zeros(self.now, self.now.shape) for _ in range(2)]
-        before = self.now
-        for step in range(1, steps):
-            after = self.room[step % 2]
-            self.kernel.update_regions(before, after, regions=self._regions(steps - step),
-                                       coefficients=self.coefficients)
-            self._add(after)
-            before = after
+    def _add_up(self, steps: int) -> None:
+        """What is now beside the layers, and after each of the next steps but the last."""
+        ends, ops = list(self.ends.values()), self.run.ops
+        ops.copy_each([view for end in ends for view in self._views(end.now, [end], 2 * end.depth)],
+                      self._views(self.now, ends))
+        for step in range(steps):
+            for end in ends if step else ():
+                end.step(self.coefficients)
+            ops.add_each([end.sum for end in ends], [end.now for end in ends])
 
-    def _regions(self, times: int) -> Any:
-        if times not in self.regions:
-            self.regions[times] = self.kernel.prepared_regions(shell(self.edges, times))
-        return self.regions[times]
+    def _views(self, array: Any, ends: Sequence[_Ends], extent: int | None = None) -> list[Any]:
+        """Made once a run: to make six takes longer than to copy them."""
+        if id(array) not in self.views:
+            self.views[id(array)] = [view for end in ends for view in end.both_of(array, extent or end.extent)]
+        return self.views[id(array)]
 
     def _through_layers(self, given: Any) -> None:
-        kernel = kernel_for(self.run.adjoint, [self.sum, self.other], zeros_outside(self.edges))
-        kernel.update_regions(self.sum, self.other, regions=kernel.prepared_regions(self.layers),
+        total = self.run.ops.zeros(given, given.shape)  # of g_k, in the cells beside
+        for axis, index in sides(self.edges, 1):
+            total[index] = self.ends[axis].sum[self.ends[axis].here(index)]
+        kernel = kernel_for(self.run.adjoint, [total, self.other], zeros_outside(self.edges))
+        kernel.update_regions(total, self.other, regions=kernel.prepared_regions(self.layers),
                               coefficients=self.coefficients)
         for slab in self.layers:
             self.now[slab] = given[slab]

@@ -438,6 +438,17 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kern
 /** stencil_tune_launch_on_device() of the whole grid with the stencil's own coefficients; all fields are given. */
 stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                 void* const* fields);
+/** The same with coefficients into outputs that hold nothing yet: the fields that they become are copied there first,
+ * where boundary hold keeps layers. Since 0.7. */
+stencil_tune_status stencil_tune_step_into_new_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
+                                                         void* const* fields, const double* coefficients,
+                                                         int32_t coefficient_count);
+/** stencil_tune_advance_at_on_device() of fields whose arrays carry the same held layers already, as after another run
+ * of theirs: they are not copied again. Since 0.7. */
+stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* kernel, const int64_t* origin,
+                                                         int64_t step, struct CUstream_st* stream, void** fields,
+                                                         int32_t field_count, int64_t steps, const double* coefficients,
+                                                         int32_t coefficient_count);
 /** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z, then
  * high x, y, z of each. Where one is refused, those before it were launched. */
 stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
@@ -462,6 +473,9 @@ typedef struct stencil_tune_exchange {
  * of the library's, a Python exception is set too. */
 stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
                                                 void* arrays);
+/** stencil_tune_step_into_new_on_device() in the same way, with the stencil's own coefficients. Since 0.7. */
+stencil_tune_status stencil_tune_step_into_new_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
+                                                         void* arrays);
 
 /* Kernels of the user's own: docs/kernels-of-your-own.md. Since 0.7. */
 

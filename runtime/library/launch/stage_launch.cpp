@@ -88,9 +88,8 @@ void check_launch(const Kernel::State& state, const StageKernel& stage, std::spa
 }
 
 void StageLaunch::run() const {
-  const std::uint64_t context = driver.current_context_id();
   const Module* module = stage.loaded->find(context);
-  if (module == nullptr) return run_meanwhile(context);
+  if (module == nullptr) return run_meanwhile();
   run(*module, {});
 }
 
@@ -104,7 +103,7 @@ void StageLaunch::run(const Module& module, std::span<const std::byte> more) con
   module.launch(launch->geometry(), argument.get(), stream);
 }
 
-void StageLaunch::run_meanwhile(std::uint64_t context) const {
+void StageLaunch::run_meanwhile() const {
   const Module* module = stage.meanwhile ? stage.meanwhile->loaded->find(context) : nullptr;
   if (module == nullptr) refuse_context(context != 0);
   const Box& cells = box ? *box : stage.updated;

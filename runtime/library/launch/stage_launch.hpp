@@ -4,6 +4,7 @@
 #include "runtime/library/kernel_state.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -22,9 +23,19 @@ bool is_loaded(const Sweep& sweep, std::uint64_t context);
 void check_launch(const Kernel::State& state, const StageKernel& stage, std::span<void* const> fields,
                   std::span<const double> coefficients);
 
+/// Kernel::launch_at() in the context that is current, whose id the caller has asked for.
+void launch_step(const Kernel::State& state, std::uint64_t context, const Place& place, CUstream_st* stream,
+                 std::span<void* const> fields, std::span<const double> coefficients, const std::optional<Box>& box);
+
+/// The same into outputs that hold nothing yet. The fields that they become are copied there first, whole, where
+/// boundary hold keeps layers: that is one copy, where those of the layers alone are up to six.
+void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUstream_st* stream,
+                          std::span<void* const> fields, std::span<const double> coefficients);
+
 /// One launch of some cells. Everything given was checked.
 struct StageLaunch {
   Driver& driver;
+  std::uint64_t context;  ///< id of the one that is current: to ask the driver takes as long as much of a launch
   const StageKernel& stage;
   CUstream_st* stream;
   std::span<void* const> buffers;  ///< of the fields, and spare ones
@@ -38,7 +49,7 @@ struct StageLaunch {
   void run(const Module& module, std::span<const std::byte> more) const;
 
  private:
-  void run_meanwhile(std::uint64_t context) const;
+  void run_meanwhile() const;
 };
 
 }  // namespace stencil_tune

@@ -203,6 +203,18 @@ def test_calls_that_pytorch_watches_are_operators(heat):
         torch.testing.assert_close(other, plain, rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("boundary", ["hold", "periodic"])
+@pytest.mark.parametrize("coefficients", [None, {"alpha": 0.125}])
+def test_calls_like_earlier_ones_compute_the_same(heat, boundary, coefficients):
+    """They go short ways."""
+    for seed in range(3):
+        u = rand(40, 48, seed=seed)
+        for steps in (1, 3):
+            after = stt.advance(heat, u, steps=steps, boundary=boundary, coefficients=coefficients)
+            wanted = stt.advance(heat, u.cpu(), steps=steps, boundary=boundary, coefficients=coefficients)
+            torch.testing.assert_close(after.cpu(), wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_what_later_stages_read_beyond_the_updated_cells_is_zero():
     stages = st.stencil("""
 rank = 2
