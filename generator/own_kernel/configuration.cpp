@@ -65,30 +65,15 @@ LaunchGeometry geometry(const LaunchExpressions& launch, const WholeValues& valu
   return result;
 }
 
-struct Setting {
-  std::string_view name;
-  std::int64_t value = 0;
-};
-
 /// "BLOCK=64"; nothing for other text.
-std::optional<Setting> parse_setting(std::string_view text) {
+std::optional<ParameterSetting> parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  Setting setting{text.substr(0, equals)};
+  ParameterSetting setting{text.substr(0, equals)};
   const std::string_view number = text.substr(equals + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), setting.value);
   if (error != std::errc() || end != number.data() + number.size() || !is_identifier(setting.name)) return std::nullopt;
   return setting;
-}
-
-std::vector<std::string_view> split(std::string_view code) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= code.size();) {
-    const std::size_t end = std::min(code.find(',', at), code.size());
-    parts.push_back(code.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
 }
 
 std::string defines(const OwnKernel& kernel, const ParameterValues& values) {
@@ -109,9 +94,16 @@ std::string configuration_code(const OwnKernel& kernel, const ParameterValues& v
   return code;
 }
 
-bool is_configuration_code(std::string_view code) {
-  const auto parts = split(code);
-  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) { return parse_setting(part).has_value(); });
+std::optional<std::vector<ParameterSetting>> configuration_settings(std::string_view code) {
+  std::vector<ParameterSetting> settings;
+  for (std::size_t at = 0; at <= code.size();) {
+    const std::size_t end = std::min(code.find(',', at), code.size());
+    const auto setting = parse_setting(code.substr(at, end - at));
+    if (!setting) return std::nullopt;
+    settings.push_back(*setting);
+    at = end + 1;
+  }
+  return settings;
 }
 
 ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code) {
@@ -121,20 +113,19 @@ ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view co
   };
   std::vector<std::string> names;
   for (const OwnParameter& parameter : kernel.parameters) names.push_back(parameter.name);
+  const auto settings = configuration_settings(code);
+  if (!settings) reject("write NAME=VALUE,NAME=VALUE");
   ParameterValues values;
-  for (const std::string_view part : split(code)) {
-    const auto setting = parse_setting(part);
-    if (!setting) reject("write NAME=VALUE,NAME=VALUE");
+  for (const auto& [name, value] : *settings) {
     const std::size_t place = values.size();
-    if (place >= names.size() || setting->name != names[place]) {
-      reject(fmt::format("its parameters are {}, in this order{}", fmt::join(names, ", "),
-                         did_you_mean(setting->name, names)));
+    if (place >= names.size() || name != names[place]) {
+      reject(fmt::format("its parameters are {}, in this order{}", fmt::join(names, ", "), did_you_mean(name, names)));
     }
     const auto& known = kernel.parameters[place].values;
-    if (!std::binary_search(known.begin(), known.end(), setting->value)) {
+    if (!std::binary_search(known.begin(), known.end(), value)) {
       reject(fmt::format("{} is one of {}", names[place], fmt::join(known, ", ")));
     }
-    values.push_back(setting->value);
+    values.push_back(value);
   }
   if (values.size() != names.size()) reject(fmt::format("{} has no value", names[values.size()]));
   return values;

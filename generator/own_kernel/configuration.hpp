@@ -24,8 +24,14 @@ std::string configuration_code(const OwnKernel& kernel, const ParameterValues& v
 /// Throws Error(malformed_code) for other text, and for values that the definition does not have.
 ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code);
 
-/// Whether a text has the shape of such a code, of whatever kernel.
-bool is_configuration_code(std::string_view code);
+struct ParameterSetting {
+  std::string_view name;
+  std::int64_t value = 0;
+};
+
+/// What a code of whatever kernel sets, in its order; names are views of it. Nothing for text of another shape.
+std::optional<std::vector<ParameterSetting>> configuration_settings(std::string_view code);
+inline bool is_configuration_code(std::string_view code) { return configuration_settings(code).has_value(); }
 
 struct BrokenRule {
   std::string rule;  ///< its name
