@@ -89,7 +89,8 @@ using Names = std::vector<std::string>;
 /// The parameters of a kernel of the user's own, in the order of its code: "BLOCK=64,ITEMS=2".
 Names names_of(const std::string& code) {
   Names names;
-  for (const ParameterSetting& setting : *configuration_settings(code)) names.emplace_back(setting.name);
+  const auto settings = configuration_settings(code);
+  for (const ParameterSetting& setting : *settings) names.emplace_back(setting.name);
   return names;
 }
 
@@ -207,11 +208,13 @@ Origin origin_of(const TrialTable& table, const std::optional<TrialRecord>& like
     throw Error(ErrorCode::invalid_argument, fmt::format("the file's trials are of {}, the winner is of {}",
                                                          printable(table.gpu), like->platform.gpu));
   }
-  return {like->problem,
-          like->platform,
-          {},
-          is_of_kernel(like->problem) ? names_of(like->code) : Names{},
-          like->gstencils * like->timing.median_ms};
+  const ProblemKey& problem = like->problem;
+  Origin origin{.problem = problem, .platform = like->platform, .templates = {}, .parameters = {}};
+  origin.rate_ms = like->gstencils * like->timing.median_ms;
+  if (!is_of_kernel(problem)) return origin;
+  origin.templates[problem.stencil_name] = like->platform.template_signature;
+  origin.parameters = names_of(like->code);
+  return origin;
 }
 
 /// Kernel Tuner writes "2026-01-31 12:00:00.5+00:00".
@@ -244,7 +247,8 @@ TrialRecord record_of(const Origin& origin, const TableTrial& row, const std::st
 std::map<std::string, std::string> values_of(const TrialRecord& trial) {
   if (!is_of_kernel(trial.problem)) return parameter_values(with_used_values_alone(parse_code(trial.code)));
   std::map<std::string, std::string> values;
-  for (const auto& [name, value] : *configuration_settings(trial.code)) values.emplace(name, std::to_string(value));
+  const auto settings = configuration_settings(trial.code);
+  for (const auto& [name, value] : *settings) values.emplace(name, std::to_string(value));
   return values;
 }
 
