@@ -139,6 +139,24 @@ std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterVa
   return broken_limit(kernel.launch, all);
 }
 
+DefaultConfiguration default_configuration(const OwnKernel& kernel) {
+  if (kernel.default_values.empty()) return {legal_configurations(kernel).front()};
+  DefaultConfiguration result{.values = {}, .is_defined = true};
+  try {
+    const WholeValues sizes = kernel.size_values();
+    for (const WholeExpression& value : kernel.default_values) result.values.push_back(value.evaluate(sizes));
+    const std::string code = configuration_code(kernel, result.values);
+    parse_configuration(kernel, code);
+    const auto broken = broken_rule(kernel, result.values);
+    if (!broken) return result;
+    result.objection = fmt::format("the default {} breaks '{}': {}", code, broken->rule, broken->message);
+  } catch (const Error& error) {
+    result.objection = fmt::format("the default: {}", error.what());
+  }
+  result.values = legal_configurations(kernel).front();
+  return result;
+}
+
 LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values) {
   return geometry(kernel.launch, all_values(kernel, values));
 }

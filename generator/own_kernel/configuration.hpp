@@ -46,6 +46,16 @@ std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterVa
 std::vector<ParameterValues> legal_configurations(const OwnKernel& kernel);
 inline constexpr std::size_t kMostConfigurations = 1U << 20;
 
+/// What a search begins with, and what is launched where nothing is known.
+struct DefaultConfiguration {
+  ParameterValues values;   ///< the definition's default, else the first that is legal
+  bool is_defined = false;  ///< the definition has a default
+  std::string objection{};  ///< why its default is no configuration with these sizes; empty: it is one
+};
+
+/// Throws Error as legal_configurations does.
+DefaultConfiguration default_configuration(const OwnKernel& kernel);
+
 LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values);
 LaunchGeometry reference_launch(const OwnKernel& kernel);
 

@@ -96,6 +96,7 @@ struct OwnKernel {
   std::string about;
   std::vector<OwnSize> sizes;  ///< with the values that are to be tuned
   std::vector<OwnParameter> parameters;
+  std::vector<WholeExpression> default_values{};  ///< one a parameter, of sizes; empty: the definition has none
   std::vector<Rule> rules;
   LaunchExpressions launch;
   std::vector<KernelArgument> arguments;
@@ -107,6 +108,7 @@ struct OwnKernel {
   std::string definition_file;             ///< its file, for messages
   std::string source;                      ///< with the files of its own that it includes
   std::string reference_source;            ///< of the reference's kernel where it stands in another file
+  std::string captured_data{};  ///< hash of all that is captured; empty: arguments are as the definition says
 
   WholeValues size_values() const;
 };

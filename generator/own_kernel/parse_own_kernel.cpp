@@ -16,7 +16,7 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"kernel", "about",  "source",    "sizes",     "parameters",
+const std::vector<std::string> kKeys{"kernel", "about",  "source",    "sizes",     "parameters", "default",
                                      "rules",  "launch", "arguments", "reference", "counts"};
 
 class OwnKernelReader : private TomlReader {
@@ -31,6 +31,7 @@ class OwnKernelReader : private TomlReader {
     kernel_.about = string_or(document, "about", "");
     sizes(document);
     parameters(document);
+    default_values(document);
     rules(document);
     const toml::table& launch = required(document, "launch", "[launch] with block and grid");
     require_known(launch, {"block", "grid", "shared_bytes"});
@@ -135,6 +136,25 @@ class OwnKernelReader : private TomlReader {
       kernel_.parameters.push_back(std::move(parameter));
     }
     if (kernel_.parameters.empty()) reject(offset_of(parameters), "without parameters there is nothing to tune");
+  }
+
+  /// A value for each parameter. Those that depend on sizes are looked at when the sizes are known.
+  void default_values(const toml::table& document) {
+    const toml::table* const values = table(document, "default");
+    if (values == nullptr) return;
+    std::vector<std::string> names;
+    for (const OwnParameter& parameter : kernel_.parameters) names.push_back(parameter.name);
+    require_known(*values, names);
+    for (const OwnParameter& parameter : kernel_.parameters) {
+      const toml::node* const node = values->get(parameter.name);
+      if (node == nullptr) reject(offset_of(*values), fmt::format("'{}' has no value in [default]", parameter.name));
+      const auto number = node->value_exact<std::int64_t>();
+      if (number && !std::binary_search(parameter.values.begin(), parameter.values.end(), *number)) {
+        reject(offset_of(*node), fmt::format("{} is none of {}'s values, {}", *number, parameter.name,
+                                             fmt::join(parameter.values, ", ")));
+      }
+      kernel_.default_values.push_back(whole_expression(parameter.name, *node, size_names_));
+    }
   }
 
   void rules(const toml::table& document) {

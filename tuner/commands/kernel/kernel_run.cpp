@@ -40,6 +40,13 @@ std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject
   return codes;
 }
 
+/// What the search begins with and is compared with: the definition's default, else the first of all.
+NamedCandidate baseline_of(const OwnKernel& kernel) {
+  const DefaultConfiguration begin = default_configuration(kernel);
+  if (!begin.objection.empty()) return {"default", std::nullopt, begin.objection};
+  return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
+}
+
 std::vector<ReportRow> rows_of(const SessionResult& result) {
   std::vector<ReportRow> rows;
   if (result.winner) rows.push_back({"winner", result.winner, ""});
@@ -95,7 +102,8 @@ TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target
   remove_leftovers();
   const OwnKernelSubject subject(search.kernel);
   const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
-  const WorkerOptions workers = worker_options(target, settings);
+  WorkerOptions workers = worker_options(target, settings);
+  workers.start_deadline_s = reference_deadline_s(settings.session.budget_s, workers.start_deadline_s);
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const WorkerTies ties{.stop = &InterruptGuard::requested(),
@@ -103,7 +111,7 @@ TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target
   const auto compilers = start_compile_workers(subject, workers, ties);
   const auto devices = start_device_workers(subject, target, workers, ties);
   const SteadyClock clock;
-  const std::vector<NamedCandidate> baselines{{"first", configuration_code(search.kernel, search.legal.front()), ""}};
+  const std::vector<NamedCandidate> baselines{baseline_of(search.kernel)};
   outcome.result = run_session({subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock,
                                 told, InterruptGuard::requested(), baselines,
                                 configurations_that_won(subject, target.gpu(), database), more_of(devices)},
