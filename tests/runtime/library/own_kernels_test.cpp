@@ -86,6 +86,16 @@ TEST_F(OwnKernels, SayHowGoodTheMatchIs) {
   EXPECT_EQ(kernel(500).match(), Match::stale);
 }
 
+TEST_F(OwnKernels, TakeTheDefinitionsDefaultWhereNothingIsKnown) {
+  write(replaced(kSaxpy, "[rules]", "[default]\nBLOCK = 128\nITEMS = \"n / 250\"\n[rules]"));
+  EXPECT_EQ(kernel(500).evidence().code, "BLOCK=128,ITEMS=2");
+  const TunedKernel other = kernel(1000);
+  EXPECT_EQ(other.evidence().code, "BLOCK=32,ITEMS=1");
+  EXPECT_NE(other.evidence().sentence().find("the default BLOCK=128,ITEMS=4 breaks 'at most 256 cells a block'"),
+            std::string::npos)
+      << other.evidence().sentence();
+}
+
 TEST_F(OwnKernels, PassOverWhatIsNoConfigurationHere) {
   add_winner("BLOCK=128,ITEMS=4", 500, driver_.device_name(0));
   const TunedKernel found = kernel(500);
@@ -137,6 +147,11 @@ TEST_F(OwnKernels, CaptureTheirFirstLaunch) {
   EXPECT_EQ(held(2), bytes(std::vector<float>{0.25F}));
   EXPECT_EQ(held(3), bytes(std::vector<int>{1000}));
   EXPECT_TRUE(load_own_kernel(file_).arguments[0].captured.empty());
+
+  EXPECT_TRUE(load_own_kernel(file_).captured_data.empty());
+  EXPECT_EQ(captured.captured_data.size(), 32U);
+  std::ofstream(captures / "saxpy.n=1000" / "a.bin", std::ios::binary) << "abcd";
+  EXPECT_NE(load_own_kernel((captures / "saxpy.n=1000").string()).captured_data, captured.captured_data);
 }
 
 TEST_F(OwnKernels, AreFoundByNameInTheFoldersOfTheEnvironment) {
