@@ -13,6 +13,13 @@ CELLS = [1, 2, 4, 8]
 SHARED = [0, 1]
 MASK_IN_SHARED = [0, 1]
 
+[default]  # the textbook's kernel
+RADIUS = "radius"
+BLOCK = 256
+CELLS = 1
+SHARED = 0
+MASK_IN_SHARED = 0
+
 [rules]
 "RADIUS is the mask's" = "RADIUS == radius"
 

@@ -16,6 +16,15 @@ CELLS_Y = [1, 2, 4, 8]
 SHARED = [0, 1]
 MASK_IN_SHARED = [0, 1]
 
+[default]  # the textbook's kernel
+RADIUS = "radius"
+BLOCK_X = 16
+BLOCK_Y = 16
+CELLS_X = 1
+CELLS_Y = 1
+SHARED = 0
+MASK_IN_SHARED = 0
+
 [rules]
 "RADIUS is the mask's" = "RADIUS == radius"
 "a block has 64 to 1024 threads" = "BLOCK_X * BLOCK_Y >= 64 && BLOCK_X * BLOCK_Y <= 1024"

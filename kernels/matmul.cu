@@ -19,6 +19,18 @@ STAGES = [1, 2]
 GROUP = [1, 8]
 BLOCKS = [1, 2]
 
+[default]  # the textbook's kernel
+TILE_M = 16
+TILE_N = 16
+TILE_K = 16
+ROWS = 1
+COLUMNS = 1
+LANES_N = 16
+VECTOR = 1
+STAGES = 1
+GROUP = 1
+BLOCKS = 1
+
 [rules]
 "threads share out the tile of C" = "TILE_M % ROWS == 0 && TILE_N % COLUMNS == 0"
 "a block has 64 threads or more" = "TILE_M / ROWS * (TILE_N / COLUMNS) >= 64"

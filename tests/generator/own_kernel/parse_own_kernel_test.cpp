@@ -78,6 +78,16 @@ TEST(ParseOwnKernel, SaysWhereInTheSourceSomethingIsWrong) {
   EXPECT_TRUE(contains(error_with("*/\n__global__", "\n__global__"), "*/ is missing"));
 }
 
+TEST(ParseOwnKernel, ADefaultHasOneOfItsValuesForEachParameter) {
+  const auto rejected = [](const std::string& values) {
+    return error_with("[rules]", "[default]\n" + values + "\n[rules]");
+  };
+  EXPECT_TRUE(contains(rejected("BLOCK = 64"), "'ITEMS' has no value in [default]"));
+  EXPECT_TRUE(contains(rejected("BLOCK = 48\nITEMS = 1"), "48 is none of BLOCK's values, 32, 64, 128"));
+  EXPECT_TRUE(contains(rejected("BLOCK = 64\nITEM = 1"), "did you mean 'ITEMS'?"));
+  EXPECT_TRUE(contains(rejected("BLOCK = \"ITEMS\"\nITEMS = 1"), "'ITEMS' is no size or parameter here"));
+}
+
 TEST(ParseOwnKernel, NamesThatAreNoIdentifiersGoNowhere) {
   EXPECT_TRUE(contains(error_with("\"saxpy\"", "\"saxpy(); evil\""), "no identifier of C++"));
   EXPECT_TRUE(contains(error_with("BLOCK =", "\"A B\" ="), "no identifier of C++"));

@@ -56,6 +56,7 @@ TEST_P(ShippedKernels, TuneThroughTheEngine) {
   const auto json = tuned(std::string("kernels/") + name + ".cu --max-trials 2 --size " + sizes);
   ASSERT_TRUE(json.contains("kernels")) << json;
   EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
+  EXPECT_EQ(json["kernels"][1]["kernel"], "default");
   for (const auto& kernel : json["kernels"]) {
     EXPECT_EQ(kernel["outcome"], "ok") << kernel;
     EXPECT_GT(kernel["gstencils"], 0.0) << kernel;
