@@ -76,6 +76,20 @@ std::optional<ParameterSetting> parse_setting(std::string_view text) {
   return setting;
 }
 
+/// Compilers drop symbols that nothing refers to. On the host executor the macro also says where they are.
+template <class Chosen>
+std::string kept_symbols(const OwnKernel& kernel, const Chosen& is_chosen) {
+  std::string text;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (argument.symbol.empty() || !is_chosen(argument)) continue;
+    text += fmt::format(
+        "\n#ifdef STENCIL_TUNE_HOST_SYMBOL\nSTENCIL_TUNE_HOST_SYMBOL({0})\n#else\n"
+        "extern \"C\" __global__ void stencil_tune_keep_{0}(const void** to) {{ *to = &{0}; }}\n#endif\n",
+        argument.symbol);
+  }
+  return text;
+}
+
 std::string defines(const OwnKernel& kernel, const ParameterValues& values) {
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -171,15 +185,24 @@ LaunchGeometry reference_launch(const OwnKernel& kernel) {
 }
 
 KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values) {
-  return {.text = fmt::format("{}#line 1 \"{}\"\n{}", defines(kernel, values), kernel.file, kernel.source),
+  return {.text = fmt::format("{}#line 1 \"{}\"\n{}{}", defines(kernel, values), kernel.file, kernel.source,
+                              kept_symbols(kernel, [](const KernelArgument&) { return true; })),
           .entry = kernel.name,
           .is_own = true};
+}
+
+bool is_symbol_of_reference(const OwnKernel& kernel, const KernelArgument& argument) {
+  return !argument.symbol.empty() && (kernel.reference_source.empty() || !argument.is_parameter);
 }
 
 KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some) {
   KernelSource source = own_source(kernel, some);
   source.entry = kernel.reference.kernel;
-  if (!kernel.reference_source.empty()) source.text = kernel.reference_source;
+  if (!kernel.reference_source.empty()) {
+    source.text = kernel.reference_source;
+    source.text +=
+        kept_symbols(kernel, [&](const KernelArgument& each) { return is_symbol_of_reference(kernel, each); });
+  }
   return source;
 }
 

@@ -59,11 +59,15 @@ DefaultConfiguration default_configuration(const OwnKernel& kernel);
 LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values);
 LaunchGeometry reference_launch(const OwnKernel& kernel);
 
-/// The user's source behind a #define for each parameter.
+/// The user's source behind a #define for each parameter, with what keeps its symbols in the binary.
 KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values);
 
 /// Of the kernel that is the reference. Its file sees the constants of some configuration that is legal.
 KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some);
+
+/// Whether the kernel that is the reference has the argument's symbol too. One in another file need not have what is a
+/// parameter as well.
+bool is_symbol_of_reference(const OwnKernel& kernel, const KernelArgument& argument);
 
 /// Cells of an array. Throws Error(invalid_argument) below 1 and beyond what can be allocated.
 std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument);

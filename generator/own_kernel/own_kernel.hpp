@@ -54,6 +54,10 @@ struct KernelArgument {
   std::optional<double> number{};
   WholeExpression value{};
 
+  /// A __constant__ or __device__ array of the source that holds a copy of an input; empty: there is none.
+  std::string symbol{};
+  bool is_parameter = true;  ///< of the kernel; false: it finds the cells in the symbol alone
+
   /// A file with the cells, or the value, that an application's launch was given: in place of fill and value.
   std::string captured{};
 

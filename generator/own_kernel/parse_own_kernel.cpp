@@ -229,11 +229,12 @@ class OwnKernelReader : private TomlReader {
   }
 
   void array(const toml::table& from, KernelArgument& argument) const {
-    require_known(from, {"name", "type", "length", "fill", "output", "inout"});
+    require_known(from, {"name", "type", "length", "fill", "output", "inout", "symbol"});
     argument.length = required_expression(from, "length");
     const bool output = flag(from, "output"), inout = flag(from, "inout");
     if (output && inout) reject(offset_of(from), "an argument is either output or inout");
     argument.role = output ? Role::output : inout ? Role::inout : Role::input;
+    symbol(from, argument);
     const toml::node* const fill = from.get("fill");
     if (fill == nullptr) return;
     if (output) reject(offset_of(*fill), "an output is poisoned before a launch; with a fill it is inout = true");
@@ -250,6 +251,19 @@ class OwnKernelReader : private TomlReader {
                                            fmt::join(fill_names(), ", "), did_you_mean(word, fill_names())));
     }
     argument.fill = *found;
+  }
+
+  /// true: the symbol has the argument's name, and the kernel has no such parameter.
+  void symbol(const toml::table& from, KernelArgument& argument) const {
+    const toml::node* const node = from.get("symbol");
+    if (node == nullptr) return;
+    if (argument.role != Role::input) reject(offset_of(*node), "a symbol is an input: kernels cannot write to it");
+    if (node->is_boolean()) {
+      argument.is_parameter = !flag(from, "symbol");
+      if (!argument.is_parameter) argument.symbol = argument.name;
+    } else {
+      argument.symbol = identifier(from, "symbol", "");
+    }
   }
 
   void value(const toml::table& from, KernelArgument& argument) const {

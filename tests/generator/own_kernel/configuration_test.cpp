@@ -105,6 +105,18 @@ TEST_F(Configurations, ParametersReachTheSourceAsConstants) {
   EXPECT_TRUE(source.is_own);
 }
 
+TEST_F(Configurations, SymbolsAreKeptInTheBinary) {
+  const OwnKernel weighted = parse(std::string(testing::kWeighted));
+  EXPECT_TRUE(
+      contains(own_source(weighted, {32}).text, "stencil_tune_keep_weights(const void** to) { *to = &weights; }"));
+  EXPECT_FALSE(contains(own_source(kernel, {64, 2}).text, "stencil_tune_keep"));
+  const OwnKernel both = parse(replaced(testing::kWeighted, "symbol = true", "symbol = \"weights\""));
+  EXPECT_NE(own_kernel_key(both), own_kernel_key(weighted)) << "a parameter more";
+  OwnKernel apart = both;
+  apart.reference_source = "__global__ void weighted_naive() {}";
+  EXPECT_FALSE(contains(reference_source(apart, {32}).text, "stencil_tune_keep")) << "it gets a parameter";
+}
+
 TEST_F(Configurations, LengthsThatCannotBeAreSaid) {
   const auto rejected = [](const std::string& length) {
     const OwnKernel other = parse(replaced(kSaxpy, "length = \"n\"", "length = \"" + length + "\""));

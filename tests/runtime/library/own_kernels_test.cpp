@@ -122,6 +122,23 @@ TEST_F(OwnKernels, LaunchWithPlainArguments) {
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), static_cast<float*>(nullptr), 0.5F, 1000), Error);
 }
 
+TEST_F(OwnKernels, CopyWhatIsInConstantMemoryBeforeALaunch) {
+  const std::string file = (folder_.path() / "weighted.cu").string();
+  std::ofstream(file) << testing::kWeighted;
+  LibraryParts parts;
+  parts.driver = [this]() -> Driver& { return driver_; };
+  parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+  parts.kernel_winners = [](const std::string&) { return std::vector<WinnerRecord>{}; };
+  TunedKernel weighted = Library(std::make_unique<Library::Impl>(std::move(parts))).kernel(file, {{"n", 10}});
+  weighted.prepare();
+  std::vector<float> out(10), weights{1, 2, 4}, in(10, 3);
+  weighted.launch(nullptr, out.data(), weights.data(), in.data(), 10);
+  EXPECT_EQ(out, std::vector<float>(10, 21));
+  weights[0] = 2;
+  weighted.launch(nullptr, out.data(), weights.data(), in.data(), 10);
+  EXPECT_EQ(out, std::vector<float>(10, 24)) << "as they are now";
+}
+
 TEST_F(OwnKernels, CaptureTheirFirstLaunch) {
   const auto captures = folder_.path() / "captures";
   ::setenv("STENCIL_TUNE_CAPTURE", captures.c_str(), 1);

@@ -56,11 +56,15 @@ std::vector<ReportRow> rows_of(const SessionResult& result) {
   return rows;
 }
 
-/// So many, spread evenly over the list.
-std::vector<ParameterValues> spread_over(const std::vector<ParameterValues>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  std::vector<ParameterValues> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+/// So many, spread evenly over all that are legal, behind the one that a search begins with.
+std::vector<ParameterValues> spread_over(const KernelSearch& search, std::size_t most) {
+  const std::vector<ParameterValues>& all = search.legal;
+  const std::size_t count = std::min(most, all.size());
+  std::vector<ParameterValues> some{default_configuration(search.kernel).values};
+  for (std::size_t i = 0; i < count && some.size() < count; ++i) {
+    const ParameterValues& values = all[i * all.size() / count];
+    if (values != some.front()) some.push_back(values);
+  }
   return some;
 }
 
@@ -161,7 +165,7 @@ std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, co
   const auto compilers =
       start_compile_workers(subject, worker_options(target, settings), {.stop = &InterruptGuard::requested()});
   std::vector<std::string> order;
-  for (const ParameterValues& values : spread_over(search.legal, most)) {
+  for (const ParameterValues& values : spread_over(search, most)) {
     order.push_back(configuration_code(search.kernel, values));
     compilers->submit(order.back());
   }
