@@ -43,9 +43,12 @@ std::vector<TrialRecord> TrialStore::find(const TrialQuery& query) const {
   });
 }
 
-std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu, bool predicted) const {
+std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu, bool predicted,
+                                           const std::function<bool(const TrialRecord&)>& counts) const {
   auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = predicted});
-  std::erase_if(trials, [](const TrialRecord& trial) { return !is_readable(trial) || is_stale(trial); });
+  std::erase_if(trials, [&](const TrialRecord& trial) {
+    return !is_readable(trial) || is_stale(trial) || (counts && !counts(trial));
+  });
   std::map<std::string, TrialRecord> by_code;
   std::map<std::string, int> tries_in_vain;
   for (const TrialRecord& trial : trials) {

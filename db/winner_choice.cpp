@@ -74,6 +74,10 @@ bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sh
 
 bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
 
+bool have_same_data(const TrialRecord& a, const TrialRecord& b) {
+  return a.problem.kind != SubjectKind::kernel || a.platform.template_signature == b.platform.template_signature;
+}
+
 bool outdoes_predictions(const TrialRecord& trial) {
   return trial.outcome == Outcome::ok && !trial.predicted && may_win(trial) && is_readable(trial);
 }
@@ -106,9 +110,16 @@ std::vector<TrialRecord> ranked_codes(std::span<const TrialRecord> trials) {
 
 std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, std::string_view objective) {
   const bool measured = std::any_of(trials.begin(), trials.end(), outdoes_predictions);
-  const auto evidence = best_evidence(trials, [&](const TrialRecord& trial) {
+  const auto contends = [&](const TrialRecord& trial) {
     return trial.objective == objective && may_win(trial) && !(measured && trial.predicted);
-  });
+  };
+  const TrialRecord* latest = nullptr;
+  for (const TrialRecord& trial : trials) {
+    if (trial.outcome != Outcome::ok || !contends(trial)) continue;
+    if (latest == nullptr || is_later(trial, *latest)) latest = &trial;
+  }
+  const auto evidence = best_evidence(
+      trials, [&](const TrialRecord& trial) { return contends(trial) && have_same_data(trial, *latest); });
   if (evidence.empty()) return std::nullopt;
   return std::move(rank(evidence, objective).front());
 }

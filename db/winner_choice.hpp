@@ -19,6 +19,10 @@ bool is_sharp(const TrialRecord& trial);
 /// trial outside a race was timed alone, under other conditions than its rivals.
 bool may_win(const TrialRecord& trial);
 
+/// Whether both ran on the same data. Kernels of the user's own may be tuned with captured data, whose hash is their
+/// signature; what is faster on other data says nothing.
+bool have_same_data(const TrialRecord& a, const TrialRecord& b);
+
 /// Whether nothing that is only predicted may win beside it, by any objective.
 bool outdoes_predictions(const TrialRecord& trial);
 
@@ -42,6 +46,7 @@ bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view obje
 ///   * trials of races by another objective are out: what ran only in bursts cannot be compared with what ran under
 ///   load;
 ///   * a code whose result was ever wrong (same templates) is out;
+///   * trials on other data than those of the latest race are out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
 ///   * among codes the better one by the objective wins, and of equals the trial stored first.
 /// Nothing when none is left.

@@ -10,8 +10,15 @@ radius = 8
 RADIUS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16]
 BLOCK = [64, 128, 256, 512]
 CELLS = [1, 2, 4, 8]
-SHARED = [0, 1]
-MASK_IN_SHARED = [0, 1]
+SHARED = [0, 1, 2]
+MASK = [0, 1, 2]
+
+[default]  # the textbook's kernel
+RADIUS = "radius"
+BLOCK = 256
+CELLS = 1
+SHARED = 0
+MASK = 0
 
 [rules]
 "RADIUS is the mask's" = "RADIUS == radius"
@@ -31,6 +38,7 @@ name = "mask"
 type = "f32*"
 length = "2 * radius + 1"
 fill = "random"
+symbol = "constant_mask"
 
 [[arguments]]
 name = "out"
@@ -67,17 +75,22 @@ bytes = "8 * n"
 //                                          |
 //   registers    a thread's CELLS sums, BLOCK apart: a warp reads and writes contiguous cells
 //
-// A weight is read once for CELLS multiply-adds: from global memory, where all threads of a warp read the same cell and
-// the cache serves them at once, or from shared memory. One barrier, between loading and computing.
+// A weight is read once for CELLS multiply-adds. One barrier, between loading and computing.
 //
-//   BLOCK   threads                           SHARED          0: cells come from the cache, each thread checks its own
-//   CELLS   outputs of a thread               MASK_IN_SHARED  1: weights are staged in shared memory
+//   BLOCK   threads                 SHARED  0: cells come from the cache, each thread checks its own
+//   CELLS   outputs of a thread             1: a block's cells and their halo are staged in shared memory
+//                                           2: its own cells alone are; the halo comes from the cache
+//                                   MASK    where weights come from: 0 global memory, where all threads of a warp read
+//                                           the same cell; 1 shared memory; 2 constant memory
 //   RADIUS  weights on each side of the middle: a constant, so that the loop over them is unrolled
 //
-// The textbook's basic kernel: SHARED = 0, CELLS = 1, MASK_IN_SHARED = 0.
+// The textbook's kernels have CELLS = 1. Basic: SHARED = 0, MASK = 0; with constant memory MASK = 2; tiled with halo
+// cells: SHARED = 1; general caching: SHARED = 2.
 
 constexpr int kWeights = 2 * RADIUS + 1;
 constexpr int kOutputs = BLOCK * CELLS;
+
+__constant__ float constant_mask[kWeights];
 
 __device__ inline float cell_or_ghost(const float* in, long long i, int n) { return i >= 0 && i < n ? in[i] : 0.0f; }
 
@@ -86,18 +99,21 @@ __global__ void __launch_bounds__(BLOCK)
   const int thread = static_cast<int>(threadIdx.x);
   const long long first = static_cast<long long>(blockIdx.x) * kOutputs;
 
-#if MASK_IN_SHARED
+#if MASK == 1
   __shared__ float weights[kWeights];
   for (int i = thread; i < kWeights; i += BLOCK) weights[i] = mask[i];
+#elif MASK == 2
+  const float(&weights)[kWeights] = constant_mask;
 #else
   const float* weights = mask;
 #endif
 #if SHARED
-  constexpr int kInputs = kOutputs + 2 * RADIUS;
+  constexpr int kHalo = SHARED == 1 ? RADIUS : 0;
+  constexpr int kInputs = kOutputs + 2 * kHalo;
   __shared__ float tile[kInputs];
-  for (int i = thread; i < kInputs; i += BLOCK) tile[i] = cell_or_ghost(in, first - RADIUS + i, n);
+  for (int i = thread; i < kInputs; i += BLOCK) tile[i] = cell_or_ghost(in, first - kHalo + i, n);
 #endif
-#if SHARED || MASK_IN_SHARED
+#if SHARED || MASK == 1
   __syncthreads();  // cells and weights are there
 #endif
 
@@ -108,8 +124,12 @@ __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int i = 0; i < CELLS; ++i) {
       const int at = thread + i * BLOCK + j;
-#if SHARED
+#if SHARED == 1
       sum[i] += tile[at] * weight;
+#elif SHARED == 2
+      const int own = at - RADIUS;
+      const bool is_own = own >= 0 && own < kOutputs;
+      sum[i] += (is_own ? tile[own] : cell_or_ghost(in, first + own, n)) * weight;
 #else
       sum[i] += cell_or_ghost(in, first - RADIUS + at, n) * weight;
 #endif

@@ -5,6 +5,7 @@ about = "2D convolution with ghost cells of 0, f32; the mask has (2 * radius + 1
 [sizes]
 width = 8192
 height = 8192
+pitch = 0     # cells from a row of the input to the next, where that is more than width
 radius = 3
 
 [parameters]
@@ -14,7 +15,16 @@ BLOCK_Y = [2, 4, 8, 16]
 CELLS_X = [1, 2, 4]
 CELLS_Y = [1, 2, 4, 8]
 SHARED = [0, 1]
-MASK_IN_SHARED = [0, 1]
+MASK = [0, 1, 2]
+
+[default]  # the textbook's kernel
+RADIUS = "radius"
+BLOCK_X = 16
+BLOCK_Y = 16
+CELLS_X = 1
+CELLS_Y = 1
+SHARED = 0
+MASK = 0
 
 [rules]
 "RADIUS is the mask's" = "RADIUS == radius"
@@ -29,7 +39,7 @@ grid = ["ceil_div(width, BLOCK_X * CELLS_X)", "ceil_div(height, BLOCK_Y * CELLS_
 [[arguments]]
 name = "in"
 type = "f32*"
-length = "width * height"
+length = "max(width, pitch) * height"
 fill = "random"
 
 [[arguments]]
@@ -37,6 +47,7 @@ name = "mask"
 type = "f32*"
 length = "(2 * radius + 1)^2"
 fill = "random"
+symbol = "constant_mask"
 
 [[arguments]]
 name = "out"
@@ -53,6 +64,11 @@ value = "width"
 name = "height"
 type = "i32"
 value = "height"
+
+[[arguments]]
+name = "pitch"
+type = "i32"
+value = "max(width, pitch)"
 
 [[arguments]]
 name = "radius"
@@ -83,11 +99,14 @@ bytes = "8 * width * height"
 //      |                       |
 //      + - - - - - - - - - - - +                     One barrier, between loading and computing.
 //
-//   BLOCK_X, BLOCK_Y  threads                 SHARED          0: cells come from the cache, each thread checks its own
-//   CELLS_X, CELLS_Y  outputs of a thread     MASK_IN_SHARED  1: weights are staged in shared memory
+//   BLOCK_X, BLOCK_Y  threads                 SHARED  0: cells come from the cache, each thread checks its own
+//   CELLS_X, CELLS_Y  outputs of a thread     MASK    where weights come from: 0 global memory, 1 shared, 2 constant
 //   RADIUS            weights on each side of the middle: a constant, so that the loops over them are unrolled
 //
-// The textbook's basic kernel: SHARED = 0, CELLS_X = CELLS_Y = 1, MASK_IN_SHARED = 0; its tiled one has SHARED = 1.
+// Rows of the input lie `pitch` cells apart, as where an image is padded; the output has no padding.
+//
+// The textbook's basic kernel: SHARED = 0, CELLS_X = CELLS_Y = 1, MASK = 0; its tiled one has SHARED = 1, and MASK = 2
+// where the mask is in constant memory.
 
 using Size = long long;
 
@@ -96,18 +115,29 @@ constexpr int kTileX = BLOCK_X * CELLS_X;
 constexpr int kTileY = BLOCK_Y * CELLS_Y;
 constexpr int kThreads = BLOCK_X * BLOCK_Y;
 
-__device__ inline float cell_or_ghost(const float* in, int x, int y, int width, int height) {
-  return x >= 0 && x < width && y >= 0 && y < height ? in[Size{y} * width + x] : 0.0f;
-}
+__constant__ float constant_mask[kWeights * kWeights];
 
-__global__ void __launch_bounds__(kThreads) convolution2d(const float* __restrict__ in, const float* __restrict__ mask,
-                                                          float* __restrict__ out, int width, int height, int) {
+struct Image {
+  const float* cells;
+  int width, height, pitch;
+
+  __device__ float cell_or_ghost(int x, int y) const {
+    return x >= 0 && x < width && y >= 0 && y < height ? cells[Size{y} * pitch + x] : 0.0f;
+  }
+};
+
+__global__ void __launch_bounds__(kThreads)
+    convolution2d(const float* __restrict__ in, const float* __restrict__ mask, float* __restrict__ out, int width,
+                  int height, int pitch, int) {
+  const Image image{in, width, height, pitch};
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const int left = static_cast<int>(blockIdx.x) * kTileX, top = static_cast<int>(blockIdx.y) * kTileY;
 
-#if MASK_IN_SHARED
+#if MASK == 1
   __shared__ float weights[kWeights * kWeights];
   for (int i = y * BLOCK_X + x; i < kWeights * kWeights; i += kThreads) weights[i] = mask[i];
+#elif MASK == 2
+  const float(&weights)[kWeights * kWeights] = constant_mask;
 #else
   const float* weights = mask;
 #endif
@@ -116,11 +146,11 @@ __global__ void __launch_bounds__(kThreads) convolution2d(const float* __restric
   __shared__ float tile[kRows][kRow];
   for (int row = y; row < kRows; row += BLOCK_Y) {
     for (int column = x; column < kRow; column += BLOCK_X) {
-      tile[row][column] = cell_or_ghost(in, left - RADIUS + column, top - RADIUS + row, width, height);
+      tile[row][column] = image.cell_or_ghost(left - RADIUS + column, top - RADIUS + row);
     }
   }
 #endif
-#if SHARED || MASK_IN_SHARED
+#if SHARED || MASK == 1
   __syncthreads();  // cells and weights are there
 #endif
 
@@ -137,7 +167,7 @@ __global__ void __launch_bounds__(kThreads) convolution2d(const float* __restric
 #if SHARED
         cells[i] = tile[from_y][from_x];
 #else
-        cells[i] = cell_or_ghost(in, left - RADIUS + from_x, top - RADIUS + from_y, width, height);
+        cells[i] = image.cell_or_ghost(left - RADIUS + from_x, top - RADIUS + from_y);
 #endif
       }
 #pragma unroll
@@ -162,7 +192,8 @@ __global__ void __launch_bounds__(kThreads) convolution2d(const float* __restric
 }
 
 // The textbook's basic kernel, with sums in f64 to be compared with.
-__global__ void convolution2d_naive(const float* in, const float* mask, float* out, int width, int height, int radius) {
+__global__ void convolution2d_naive(const float* in, const float* mask, float* out, int width, int height, int pitch,
+                                    int radius) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
   if (x >= width || y >= height) return;
@@ -171,7 +202,7 @@ __global__ void convolution2d_naive(const float* in, const float* mask, float* o
     for (int i = 0; i <= 2 * radius; ++i) {
       const int from_x = x - radius + i, from_y = y - radius + j;
       if (from_x < 0 || from_x >= width || from_y < 0 || from_y >= height) continue;
-      sum += static_cast<double>(in[Size{from_y} * width + from_x]) * mask[j * (2 * radius + 1) + i];
+      sum += static_cast<double>(in[Size{from_y} * pitch + from_x]) * mask[j * (2 * radius + 1) + i];
     }
   }
   out[Size{y} * width + x] = static_cast<float>(sum);

@@ -13,6 +13,14 @@ PRIVATE = [0, 1]
 COPIES = [1, 2, 4, 8]
 AGGREGATE = [0, 1]
 
+[default]  # the textbook's kernel
+BLOCK = 256
+BLOCKS = 2112
+VECTOR = 1
+PRIVATE = 0
+COPIES = 1
+AGGREGATE = 0
+
 [rules]
 "only private histograms have copies" = "PRIVATE == 1 || COPIES == 1"
 "a copy is of a warp or more" = "COPIES <= BLOCK / 32"
@@ -48,7 +56,7 @@ value = "n"
 [reference]
 kernel = "histogram_reference"
 block = ["256"]
-grid = ["1"]
+grid = ["256"]
 tolerance = 0
 
 [counts]
@@ -146,16 +154,23 @@ struct alignas(16) Words {
   unsigned word[4];
 };
 
-// One block, a thread a bin, to be compared with. Bytes are read sixteen at a time where that is possible.
+// A block a bin, to be compared with: its threads share out the bytes, sixteen at a time where that is possible, and
+// no addition is atomic.
 __global__ void histogram_reference(const unsigned char* in, unsigned* bins, unsigned*, long long n) {
+  __shared__ unsigned count_of[256];
   unsigned count = 0;
   const long long whole = reinterpret_cast<unsigned long long>(in) % 16 == 0 ? n / 16 : 0;
-  for (long long i = 0; i < whole; ++i) {
+  for (long long i = threadIdx.x; i < whole; i += blockDim.x) {
     const Words words = reinterpret_cast<const Words*>(in)[i];
     for (const unsigned word : words.word) {
-      for (int b = 0; b < 32; b += 8) count += (word >> b & 255u) == threadIdx.x;
+      for (int b = 0; b < 32; b += 8) count += (word >> b & 255u) == blockIdx.x;
     }
   }
-  for (long long i = whole * 16; i < n; ++i) count += in[i] == threadIdx.x;
-  bins[threadIdx.x] = count;
+  for (long long i = whole * 16 + threadIdx.x; i < n; i += blockDim.x) count += in[i] == blockIdx.x;
+  count_of[threadIdx.x] = count;
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) count_of[threadIdx.x] += count_of[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) bins[blockIdx.x] = count_of[0];
 }

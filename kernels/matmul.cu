@@ -8,6 +8,7 @@ n = 4096
 k = 4096
 
 [parameters]
+TILED = [0, 1]
 TILE_M = [16, 32, 64, 128]
 TILE_N = [16, 32, 64, 128]
 TILE_K = [8, 16, 32]
@@ -19,7 +20,21 @@ STAGES = [1, 2]
 GROUP = [1, 8]
 BLOCKS = [1, 2]
 
+[default]  # the textbook's tiled kernel
+TILED = 1
+TILE_M = 16
+TILE_N = 16
+TILE_K = 16
+ROWS = 1
+COLUMNS = 1
+LANES_N = 16
+VECTOR = 1
+STAGES = 1
+GROUP = 1
+BLOCKS = 1
+
 [rules]
+"without tiles there is the textbook's basic kernel alone" = "TILED == 1 || TILE_M == 16 && TILE_N == 16 && TILE_K == 16 && ROWS == 1 && COLUMNS == 1 && LANES_N == 16 && VECTOR == 1 && STAGES == 1 && GROUP == 1 && BLOCKS == 1"
 "threads share out the tile of C" = "TILE_M % ROWS == 0 && TILE_N % COLUMNS == 0"
 "a block has 64 threads or more" = "TILE_M / ROWS * (TILE_N / COLUMNS) >= 64"
 "a block has 1024 threads or fewer" = "TILE_M / ROWS * (TILE_N / COLUMNS) <= 1024"
@@ -96,13 +111,15 @@ bytes = "4 * (m * k + k * n + m * n)"
 // multiplied; one barrier a tile. With one stage there are two barriers and no overlap.
 // What lies outside of A and B is 0 in shared memory, where it adds nothing; what lies outside of C is not stored.
 //
+//   TILED           0: no shared memory, every factor comes from global memory
 //   TILE_M, TILE_N  cells of C a block computes               ROWS, COLUMNS  cells of C a thread computes
 //   TILE_K          cells of k between two barriers           LANES_N        threads of a warp along n
 //   VECTOR          cells a load from global memory moves, where rows begin at multiples of 16 bytes
 //   STAGES          tiles in shared memory: 1, or 2           GROUP          tiles of C along m that blocks take
 //   together, for L2 BLOCKS          blocks of an SM that the compiler leaves registers for
 //
-// The textbook's tiled kernel: TILE_M = TILE_N = TILE_K = 16, ROWS = COLUMNS = VECTOR = STAGES = GROUP = BLOCKS = 1.
+// The textbook's tiled kernel: TILE_M = TILE_N = TILE_K = 16, ROWS = COLUMNS = VECTOR = STAGES = GROUP = BLOCKS = 1; its
+// basic one: TILED = 0.
 
 using Size = long long;
 
@@ -165,6 +182,15 @@ __device__ inline Place place_of_block(int m, int n) {
 
 __global__ void __launch_bounds__(kThreads, BLOCKS)
     matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
+#if !TILED
+  const Place place = place_of_block(m, n);
+  const int row = place.row + static_cast<int>(threadIdx.x) / TILE_N;
+  const int column = place.column + static_cast<int>(threadIdx.x) % TILE_N;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += a[Size{row} * k + i] * b[Size{i} * n + column];
+  c[Size{row} * n + column] = sum;
+#else
   alignas(16) __shared__ float tile_a[STAGES][TILE_K][TILE_M + kPad];
   alignas(16) __shared__ float tile_b[STAGES][TILE_K][TILE_N + kPad];
 
@@ -269,6 +295,7 @@ __global__ void __launch_bounds__(kThreads, BLOCKS)
       }
     }
   }
+#endif
 }
 
 // The textbook's first kernel: a thread a cell of C, every factor from global memory. Sums in f64, to be compared with.

@@ -12,6 +12,13 @@ VECTOR = [1, 4]
 LOADS = [1, 2, 4, 8]
 SHUFFLE = [0, 1]
 
+[default]  # the textbook's kernel
+BLOCK = 1024
+BLOCKS = 2112
+VECTOR = 1
+LOADS = 1
+SHUFFLE = 0
+
 [launch]
 block = ["BLOCK"]
 grid = ["min(BLOCKS, ceil_div(n, BLOCK * VECTOR * LOADS))"]

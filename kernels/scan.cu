@@ -10,6 +10,11 @@ BLOCK = [128, 256, 512]
 CELLS = [1, 4, 8, 12, 16, 20]
 LOOK_BACK = [0, 1]
 
+[default]  # the textbook's kernel
+BLOCK = 512
+CELLS = 1
+LOOK_BACK = 0
+
 [rules]
 "static shared memory has 48 KiB" = "BLOCK * CELLS * 33 / 32 <= 12000"
 

@@ -12,6 +12,12 @@ TILE = [16, 32, 64]
 BLOCK_ROWS = [2, 4, 8, 16, 32]
 PAD = [0, 1]
 
+[default]  # the textbook's kernel
+SHARED = 0
+TILE = 16
+BLOCK_ROWS = 16
+PAD = 0
+
 [rules]
 "block rows divide the tile" = "TILE % BLOCK_ROWS == 0"
 "a block has 64 to 1024 threads" = "TILE * BLOCK_ROWS >= 64 && TILE * BLOCK_ROWS <= 1024"

@@ -31,19 +31,19 @@ SAMPLE_S = 0.02
 DTYPES = {"f32": torch.float32, "i32": torch.int32, "u32": torch.int32, "u64": torch.int64, "u8": torch.uint8}
 
 TEXTBOOK = {
-    "matmul": dict(TILE_M=16, TILE_N=16, TILE_K=16, ROWS=1, COLUMNS=1, LANES_N=16, VECTOR=1, STAGES=1, GROUP=1, BLOCKS=1),
+    "matmul": dict(TILED=1, TILE_M=16, TILE_N=16, TILE_K=16, ROWS=1, COLUMNS=1, LANES_N=16, VECTOR=1, STAGES=1, GROUP=1, BLOCKS=1),
     "transpose": dict(SHARED=0, TILE=16, BLOCK_ROWS=16, PAD=0),
-    "convolution1d": dict(RADIUS=8, BLOCK=256, CELLS=1, SHARED=0, MASK_IN_SHARED=0),
-    "convolution2d": dict(RADIUS=3, BLOCK_X=16, BLOCK_Y=16, CELLS_X=1, CELLS_Y=1, SHARED=0, MASK_IN_SHARED=0),
+    "convolution1d": dict(RADIUS=8, BLOCK=256, CELLS=1, SHARED=0, MASK=0),
+    "convolution2d": dict(RADIUS=3, BLOCK_X=16, BLOCK_Y=16, CELLS_X=1, CELLS_Y=1, SHARED=0, MASK=0),
     "reduction": dict(BLOCK=1024, BLOCKS=2112, VECTOR=1, LOADS=1, SHUFFLE=0),
     "histogram": dict(BLOCK=256, BLOCKS=2112, VECTOR=1, PRIVATE=0, COPIES=1, AGGREGATE=0),
     "scan": dict(BLOCK=512, CELLS=1, LOOK_BACK=0),
 }
 GUESS = {
-    "matmul": dict(TILE_M=128, TILE_N=128, TILE_K=8, ROWS=8, COLUMNS=8, LANES_N=8, VECTOR=4, STAGES=2, GROUP=8, BLOCKS=2),
+    "matmul": dict(TILED=1, TILE_M=128, TILE_N=128, TILE_K=8, ROWS=8, COLUMNS=8, LANES_N=8, VECTOR=4, STAGES=2, GROUP=8, BLOCKS=2),
     "transpose": dict(SHARED=1, TILE=32, BLOCK_ROWS=8, PAD=1),
-    "convolution1d": dict(RADIUS=8, BLOCK=256, CELLS=4, SHARED=1, MASK_IN_SHARED=0),
-    "convolution2d": dict(RADIUS=3, BLOCK_X=32, BLOCK_Y=8, CELLS_X=2, CELLS_Y=4, SHARED=1, MASK_IN_SHARED=1),
+    "convolution1d": dict(RADIUS=8, BLOCK=256, CELLS=4, SHARED=1, MASK=0),
+    "convolution2d": dict(RADIUS=3, BLOCK_X=32, BLOCK_Y=8, CELLS_X=2, CELLS_Y=4, SHARED=1, MASK=1),
     "reduction": dict(BLOCK=512, BLOCKS=528, VECTOR=4, LOADS=4, SHUFFLE=1),
     "histogram": dict(BLOCK=512, BLOCKS=528, VECTOR=16, PRIVATE=1, COPIES=4, AGGREGATE=0),
     "scan": dict(BLOCK=256, CELLS=16, LOOK_BACK=1),
@@ -117,10 +117,18 @@ class Kernel:
         options = tuple(f"-D{name}={value}" for name, value in parameters.items())
         module = cupy.RawModule(code=self.source, options=("-std=c++17", *options), name_expressions=[self.name])
         function = module.get_function(self.name)
+        if parameters.get("MASK") == 2:  # other configurations have no use for the symbol, and NVRTC drops it
+            self._fill_symbols(module)
         values = {**self.sizes, **parameters}
         block, grid = ([value_of(each, values) for each in self.definition["launch"][what]] for what in ("block", "grid"))
         arguments = [self._argument(argument) for argument in self.definition["arguments"]]
         return lambda: function(tuple(grid), tuple(block), tuple(arguments))
+
+    def _fill_symbols(self, module):
+        for argument in self.definition["arguments"]:
+            if "symbol" in argument:
+                cells = cupy.asarray(self.arrays[argument["name"]])
+                cupy.ndarray(cells.shape, cells.dtype, module.get_global(argument["symbol"]))[...] = cells
 
     def _argument(self, argument):
         if "length" in argument:

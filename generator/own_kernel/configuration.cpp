@@ -65,30 +65,29 @@ LaunchGeometry geometry(const LaunchExpressions& launch, const WholeValues& valu
   return result;
 }
 
-struct Setting {
-  std::string_view name;
-  std::int64_t value = 0;
-};
-
 /// "BLOCK=64"; nothing for other text.
-std::optional<Setting> parse_setting(std::string_view text) {
+std::optional<ParameterSetting> parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  Setting setting{text.substr(0, equals)};
+  ParameterSetting setting{text.substr(0, equals)};
   const std::string_view number = text.substr(equals + 1);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), setting.value);
   if (error != std::errc() || end != number.data() + number.size() || !is_identifier(setting.name)) return std::nullopt;
   return setting;
 }
 
-std::vector<std::string_view> split(std::string_view code) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= code.size();) {
-    const std::size_t end = std::min(code.find(',', at), code.size());
-    parts.push_back(code.substr(at, end - at));
-    at = end + 1;
+/// Compilers drop symbols that nothing refers to. On the host executor the macro also says where they are.
+template <class Chosen>
+std::string kept_symbols(const OwnKernel& kernel, const Chosen& is_chosen) {
+  std::string text;
+  for (const KernelArgument& argument : kernel.arguments) {
+    if (argument.symbol.empty() || !is_chosen(argument)) continue;
+    text += fmt::format(
+        "\n#ifdef STENCIL_TUNE_HOST_SYMBOL\nSTENCIL_TUNE_HOST_SYMBOL({0})\n#else\n"
+        "extern \"C\" __global__ void stencil_tune_keep_{0}(const void** to) {{ *to = &{0}; }}\n#endif\n",
+        argument.symbol);
   }
-  return parts;
+  return text;
 }
 
 std::string defines(const OwnKernel& kernel, const ParameterValues& values) {
@@ -109,9 +108,16 @@ std::string configuration_code(const OwnKernel& kernel, const ParameterValues& v
   return code;
 }
 
-bool is_configuration_code(std::string_view code) {
-  const auto parts = split(code);
-  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) { return parse_setting(part).has_value(); });
+std::optional<std::vector<ParameterSetting>> configuration_settings(std::string_view code) {
+  std::vector<ParameterSetting> settings;
+  for (std::size_t at = 0; at <= code.size();) {
+    const std::size_t end = std::min(code.find(',', at), code.size());
+    const auto setting = parse_setting(code.substr(at, end - at));
+    if (!setting) return std::nullopt;
+    settings.push_back(*setting);
+    at = end + 1;
+  }
+  return settings;
 }
 
 ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code) {
@@ -121,20 +127,19 @@ ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view co
   };
   std::vector<std::string> names;
   for (const OwnParameter& parameter : kernel.parameters) names.push_back(parameter.name);
+  const auto settings = configuration_settings(code);
+  if (!settings) reject("write NAME=VALUE,NAME=VALUE");
   ParameterValues values;
-  for (const std::string_view part : split(code)) {
-    const auto setting = parse_setting(part);
-    if (!setting) reject("write NAME=VALUE,NAME=VALUE");
+  for (const auto& [name, value] : *settings) {
     const std::size_t place = values.size();
-    if (place >= names.size() || setting->name != names[place]) {
-      reject(fmt::format("its parameters are {}, in this order{}", fmt::join(names, ", "),
-                         did_you_mean(setting->name, names)));
+    if (place >= names.size() || name != names[place]) {
+      reject(fmt::format("its parameters are {}, in this order{}", fmt::join(names, ", "), did_you_mean(name, names)));
     }
     const auto& known = kernel.parameters[place].values;
-    if (!std::binary_search(known.begin(), known.end(), setting->value)) {
+    if (!std::binary_search(known.begin(), known.end(), value)) {
       reject(fmt::format("{} is one of {}", names[place], fmt::join(known, ", ")));
     }
-    values.push_back(setting->value);
+    values.push_back(value);
   }
   if (values.size() != names.size()) reject(fmt::format("{} has no value", names[values.size()]));
   return values;
@@ -146,6 +151,24 @@ std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterVa
     if (rule.condition.evaluate(all) == 0) return BrokenRule{rule.name, rule.condition.text()};
   }
   return broken_limit(kernel.launch, all);
+}
+
+DefaultConfiguration default_configuration(const OwnKernel& kernel) {
+  if (kernel.default_values.empty()) return {legal_configurations(kernel).front()};
+  DefaultConfiguration result{.values = {}, .is_defined = true};
+  try {
+    const WholeValues sizes = kernel.size_values();
+    for (const WholeExpression& value : kernel.default_values) result.values.push_back(value.evaluate(sizes));
+    const std::string code = configuration_code(kernel, result.values);
+    parse_configuration(kernel, code);
+    const auto broken = broken_rule(kernel, result.values);
+    if (!broken) return result;
+    result.objection = fmt::format("the default {} breaks '{}': {}", code, broken->rule, broken->message);
+  } catch (const Error& error) {
+    result.objection = fmt::format("the default: {}", error.what());
+  }
+  result.values = legal_configurations(kernel).front();
+  return result;
 }
 
 LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values) {
@@ -162,15 +185,24 @@ LaunchGeometry reference_launch(const OwnKernel& kernel) {
 }
 
 KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values) {
-  return {.text = fmt::format("{}#line 1 \"{}\"\n{}", defines(kernel, values), kernel.file, kernel.source),
+  return {.text = fmt::format("{}#line 1 \"{}\"\n{}{}", defines(kernel, values), kernel.file, kernel.source,
+                              kept_symbols(kernel, [](const KernelArgument&) { return true; })),
           .entry = kernel.name,
           .is_own = true};
+}
+
+bool is_symbol_of_reference(const OwnKernel& kernel, const KernelArgument& argument) {
+  return !argument.symbol.empty() && (kernel.reference_source.empty() || !argument.is_parameter);
 }
 
 KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some) {
   KernelSource source = own_source(kernel, some);
   source.entry = kernel.reference.kernel;
-  if (!kernel.reference_source.empty()) source.text = kernel.reference_source;
+  if (!kernel.reference_source.empty()) {
+    source.text = kernel.reference_source;
+    source.text +=
+        kept_symbols(kernel, [&](const KernelArgument& each) { return is_symbol_of_reference(kernel, each); });
+  }
   return source;
 }
 

@@ -24,8 +24,14 @@ std::string configuration_code(const OwnKernel& kernel, const ParameterValues& v
 /// Throws Error(malformed_code) for other text, and for values that the definition does not have.
 ParameterValues parse_configuration(const OwnKernel& kernel, std::string_view code);
 
-/// Whether a text has the shape of such a code, of whatever kernel.
-bool is_configuration_code(std::string_view code);
+struct ParameterSetting {
+  std::string_view name;
+  std::int64_t value = 0;
+};
+
+/// What a code of whatever kernel sets, in its order; names are views of it. Nothing for text of another shape.
+std::optional<std::vector<ParameterSetting>> configuration_settings(std::string_view code);
+inline bool is_configuration_code(std::string_view code) { return configuration_settings(code).has_value(); }
 
 struct BrokenRule {
   std::string rule;  ///< its name
@@ -40,14 +46,28 @@ std::optional<BrokenRule> broken_rule(const OwnKernel& kernel, const ParameterVa
 std::vector<ParameterValues> legal_configurations(const OwnKernel& kernel);
 inline constexpr std::size_t kMostConfigurations = 1U << 20;
 
+/// What a search begins with, and what is launched where nothing is known.
+struct DefaultConfiguration {
+  ParameterValues values;   ///< the definition's default, else the first that is legal
+  bool is_defined = false;  ///< the definition has a default
+  std::string objection{};  ///< why its default is no configuration with these sizes; empty: it is one
+};
+
+/// Throws Error as legal_configurations does.
+DefaultConfiguration default_configuration(const OwnKernel& kernel);
+
 LaunchGeometry launch_of(const OwnKernel& kernel, const ParameterValues& values);
 LaunchGeometry reference_launch(const OwnKernel& kernel);
 
-/// The user's source behind a #define for each parameter.
+/// The user's source behind a #define for each parameter, with what keeps its symbols in the binary.
 KernelSource own_source(const OwnKernel& kernel, const ParameterValues& values);
 
 /// Of the kernel that is the reference. Its file sees the constants of some configuration that is legal.
 KernelSource reference_source(const OwnKernel& kernel, const ParameterValues& some);
+
+/// Whether the kernel that is the reference has the argument's symbol too. One in another file need not have what is a
+/// parameter as well.
+bool is_symbol_of_reference(const OwnKernel& kernel, const KernelArgument& argument);
 
 /// Cells of an array. Throws Error(invalid_argument) below 1 and beyond what can be allocated.
 std::int64_t cells_of(const OwnKernel& kernel, const KernelArgument& argument);

@@ -23,6 +23,7 @@ void add(std::string& text, const KernelArgument& argument) {
   text += fmt::format("{} {} {} {} {} {} {} ", argument.name, name(argument.type), argument.is_array,
                       static_cast<int>(argument.role), argument.length.text(), static_cast<int>(argument.fill),
                       argument.fill_number);
+  if (!argument.symbol.empty()) text += fmt::format("{} {} ", argument.symbol, argument.is_parameter);
   text += argument.number ? fmt::format("{}\n", *argument.number) : argument.value.text() + '\n';
 }
 

@@ -8,12 +8,15 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <new>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -102,6 +105,25 @@ std::string read_line(const fs::path& path) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Files may be as large as a GPU's memory.
+std::string hash_of_files(const std::vector<std::string>& files) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(), &XXH3_freeState);
+  if (hash == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(hash.get());
+  std::vector<char> bytes(std::size_t{1} << 20);
+  for (const std::string& path : files) {
+    const std::string name = fs::path(path).filename().string();
+    XXH3_128bits_update(hash.get(), name.c_str(), name.size() + 1);
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Error(ErrorCode::file_io, fmt::format("cannot read '{}'", quotable(path, 200)));
+    while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0) {
+      XXH3_128bits_update(hash.get(), bytes.data(), static_cast<std::size_t>(file.gcount()));
+    }
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(hash.get());
+  return fmt::format("{:016x}{:016x}", digest.high64, digest.low64);
+}
+
 OwnKernel load_captured_launch(const fs::path& folder) {
   std::error_code ignored;
   const auto has = [&](const char* file) { return fs::is_regular_file(folder / file, ignored); };
@@ -115,10 +137,14 @@ OwnKernel load_captured_launch(const fs::path& folder) {
   if (has(captured::kLibrary)) kernel.reference.library = read_line(folder / captured::kLibrary);
   std::istringstream sizes(read_line(folder / captured::kSizes));
   set_sizes(kernel, std::vector<std::string>(std::istream_iterator<std::string>(sizes), {}));
+  std::vector<std::string> files;
   for (KernelArgument& argument : kernel.arguments) {
     const fs::path file = folder / captured::argument_file(argument.name);
-    if (fs::is_regular_file(file, ignored)) argument.captured = fs::absolute(file).string();
+    if (!fs::is_regular_file(file, ignored)) continue;
+    argument.captured = fs::absolute(file).string();
+    files.push_back(argument.captured);
   }
+  if (!files.empty()) kernel.captured_data = hash_of_files(files);
   return kernel;
 }
 

@@ -54,6 +54,10 @@ struct KernelArgument {
   std::optional<double> number{};
   WholeExpression value{};
 
+  /// A __constant__ or __device__ array of the source that holds a copy of an input; empty: there is none.
+  std::string symbol{};
+  bool is_parameter = true;  ///< of the kernel; false: it finds the cells in the symbol alone
+
   /// A file with the cells, or the value, that an application's launch was given: in place of fill and value.
   std::string captured{};
 
@@ -96,6 +100,7 @@ struct OwnKernel {
   std::string about;
   std::vector<OwnSize> sizes;  ///< with the values that are to be tuned
   std::vector<OwnParameter> parameters;
+  std::vector<WholeExpression> default_values{};  ///< one a parameter, of sizes; empty: the definition has none
   std::vector<Rule> rules;
   LaunchExpressions launch;
   std::vector<KernelArgument> arguments;
@@ -107,6 +112,7 @@ struct OwnKernel {
   std::string definition_file;             ///< its file, for messages
   std::string source;                      ///< with the files of its own that it includes
   std::string reference_source;            ///< of the reference's kernel where it stands in another file
+  std::string captured_data{};  ///< hash of all that is captured; empty: arguments are as the definition says
 
   WholeValues size_values() const;
 };

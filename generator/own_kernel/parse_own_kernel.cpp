@@ -16,7 +16,7 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"kernel", "about",  "source",    "sizes",     "parameters",
+const std::vector<std::string> kKeys{"kernel", "about",  "source",    "sizes",     "parameters", "default",
                                      "rules",  "launch", "arguments", "reference", "counts"};
 
 class OwnKernelReader : private TomlReader {
@@ -31,6 +31,7 @@ class OwnKernelReader : private TomlReader {
     kernel_.about = string_or(document, "about", "");
     sizes(document);
     parameters(document);
+    default_values(document);
     rules(document);
     const toml::table& launch = required(document, "launch", "[launch] with block and grid");
     require_known(launch, {"block", "grid", "shared_bytes"});
@@ -137,6 +138,25 @@ class OwnKernelReader : private TomlReader {
     if (kernel_.parameters.empty()) reject(offset_of(parameters), "without parameters there is nothing to tune");
   }
 
+  /// A value for each parameter. Those that depend on sizes are looked at when the sizes are known.
+  void default_values(const toml::table& document) {
+    const toml::table* const values = table(document, "default");
+    if (values == nullptr) return;
+    std::vector<std::string> names;
+    for (const OwnParameter& parameter : kernel_.parameters) names.push_back(parameter.name);
+    require_known(*values, names);
+    for (const OwnParameter& parameter : kernel_.parameters) {
+      const toml::node* const node = values->get(parameter.name);
+      if (node == nullptr) reject(offset_of(*values), fmt::format("'{}' has no value in [default]", parameter.name));
+      const auto number = node->value_exact<std::int64_t>();
+      if (number && !std::binary_search(parameter.values.begin(), parameter.values.end(), *number)) {
+        reject(offset_of(*node), fmt::format("{} is none of {}'s values, {}", *number, parameter.name,
+                                             fmt::join(parameter.values, ", ")));
+      }
+      kernel_.default_values.push_back(whole_expression(parameter.name, *node, size_names_));
+    }
+  }
+
   void rules(const toml::table& document) {
     const toml::table* const rules = table(document, "rules");
     if (rules == nullptr) return;
@@ -209,11 +229,12 @@ class OwnKernelReader : private TomlReader {
   }
 
   void array(const toml::table& from, KernelArgument& argument) const {
-    require_known(from, {"name", "type", "length", "fill", "output", "inout"});
+    require_known(from, {"name", "type", "length", "fill", "output", "inout", "symbol"});
     argument.length = required_expression(from, "length");
     const bool output = flag(from, "output"), inout = flag(from, "inout");
     if (output && inout) reject(offset_of(from), "an argument is either output or inout");
     argument.role = output ? Role::output : inout ? Role::inout : Role::input;
+    symbol(from, argument);
     const toml::node* const fill = from.get("fill");
     if (fill == nullptr) return;
     if (output) reject(offset_of(*fill), "an output is poisoned before a launch; with a fill it is inout = true");
@@ -230,6 +251,19 @@ class OwnKernelReader : private TomlReader {
                                            fmt::join(fill_names(), ", "), did_you_mean(word, fill_names())));
     }
     argument.fill = *found;
+  }
+
+  /// true: the symbol has the argument's name, and the kernel has no such parameter.
+  void symbol(const toml::table& from, KernelArgument& argument) const {
+    const toml::node* const node = from.get("symbol");
+    if (node == nullptr) return;
+    if (argument.role != Role::input) reject(offset_of(*node), "a symbol is an input: kernels cannot write to it");
+    if (node->is_boolean()) {
+      argument.is_parameter = !flag(from, "symbol");
+      if (!argument.is_parameter) argument.symbol = argument.name;
+    } else {
+      argument.symbol = identifier(from, "symbol", "");
+    }
   }
 
   void value(const toml::table& from, KernelArgument& argument) const {

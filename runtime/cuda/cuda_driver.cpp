@@ -247,6 +247,14 @@ class CudaDriver final : public Driver {
     return function;
   }
 
+  DeviceSymbol symbol(CUmod_st* module, const std::string& name) override {
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    api_.check(api_.module_symbol(&address, &bytes, module, name.c_str()),
+               "find the symbol '" + name + "' in its module: it must stand outside of namespaces and not be static");
+    return {address, bytes};
+  }
+
   int function_attribute(CUfunc_st* function, FunctionAttribute attribute) override {
     int value = 0;
     api_.check(api_.function_get_attribute(&value, native(attribute), function), "ask an attribute of the kernel");

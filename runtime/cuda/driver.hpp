@@ -49,6 +49,12 @@ struct CopyRegion {
   std::size_t plane_rows = 0;                  ///< rows from one plane to the next
 };
 
+/// A __constant__ or __device__ variable of a module.
+struct DeviceSymbol {
+  DevicePointer address = 0;
+  std::size_t bytes = 0;
+};
+
 /// Every function throws Error when the driver refuses: exceeds_device_memory, no_device, launch_failed, device_lost,
 /// timeout, unsupported_driver or invalid_argument, with the driver's own name of the error. Thread-safe.
 /// Functions without a device or context argument work on the calling thread's current context.
@@ -89,6 +95,7 @@ class Driver {
   virtual CUmod_st* load_module(std::span<const std::byte> cubin) = 0;
   virtual void unload_module(CUmod_st* module) noexcept = 0;
   virtual CUfunc_st* function(CUmod_st* module, const std::string& entry) = 0;
+  virtual DeviceSymbol symbol(CUmod_st* module, const std::string& name) = 0;  ///< a variable of its source
   virtual int function_attribute(CUfunc_st* function, FunctionAttribute attribute) = 0;
   virtual void allow_shared(CUfunc_st* function, std::size_t bytes) = 0;  ///< dynamic shared memory a launch may ask
   virtual int resident_blocks(CUfunc_st* function, int threads, std::size_t shared_bytes) = 0;  ///< per multiprocessor

@@ -40,6 +40,7 @@
   X(module_load, cuModuleLoadData, "cuModuleLoadData")                                                           \
   X(module_unload, cuModuleUnload, "cuModuleUnload")                                                             \
   X(module_function, cuModuleGetFunction, "cuModuleGetFunction")                                                 \
+  X(module_symbol, cuModuleGetGlobal, "cuModuleGetGlobal_v2")                                                    \
   X(function_get_attribute, cuFuncGetAttribute, "cuFuncGetAttribute")                                            \
   X(function_set_attribute, cuFuncSetAttribute, "cuFuncSetAttribute")                                            \
   X(resident_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor") \

@@ -66,6 +66,15 @@ void Module::launch_packed(const LaunchGeometry& geometry, std::span<const std::
   driver_->launch_packed(function_, geometry.grid, geometry.block, geometry.shared_bytes, parameters, stream);
 }
 
+void Module::write_symbol(const std::string& name, DevicePointer from, std::size_t bytes, CUstream_st* stream) const {
+  const DeviceSymbol symbol = driver_->symbol(module_, name);
+  if (bytes > symbol.bytes) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the symbol '{}' has {} bytes, its argument {}", name, symbol.bytes, bytes));
+  }
+  driver_->copy_on_device(symbol.address, from, bytes, stream);
+}
+
 int Module::resident_blocks(const LaunchGeometry& geometry) const {
   const unsigned threads = geometry.block[0] * geometry.block[1] * geometry.block[2];
   return driver_->resident_blocks(function_, static_cast<int>(threads), geometry.shared_bytes);

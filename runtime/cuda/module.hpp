@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace stencil_tune {
@@ -51,6 +52,10 @@ class Module {
 
   /// The same for kernels with any parameters: Driver::launch_packed().
   void launch_packed(const LaunchGeometry& geometry, std::span<const std::byte> parameters, CUstream_st* stream) const;
+
+  /// Copies from device memory to a variable of the kernel's source, asynchronously.
+  /// Throws Error(invalid_argument) where it has less room.
+  void write_symbol(const std::string& name, DevicePointer from, std::size_t bytes, CUstream_st* stream) const;
 
   int attribute(FunctionAttribute attribute) const { return driver_->function_attribute(function_, attribute); }
 

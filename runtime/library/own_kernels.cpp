@@ -71,9 +71,14 @@ std::shared_ptr<TunedKernel::State> Library::Impl::make_tuned(OwnKernel kernel, 
   KernelSource source = own_source(kernel, choice.values);
   const LaunchGeometry geometry = launch_of(kernel, choice.values);
   auto loaded = share_loaded(source, facts);
-  return std::shared_ptr<TunedKernel::State>(new TunedKernel::State{driver(), request.device, std::move(kernel),
-                                                                    std::move(choice.evidence), std::move(source),
-                                                                    geometry, std::move(loaded), capture_folder()});
+  std::vector<std::size_t> symbol_bytes;
+  for (const KernelArgument& argument : kernel.arguments) {
+    const bool has_one = !argument.symbol.empty();
+    symbol_bytes.push_back(has_one ? static_cast<std::size_t>(cells_of(kernel, argument)) * size_of(argument.type) : 0);
+  }
+  return std::shared_ptr<TunedKernel::State>(
+      new TunedKernel::State{driver(), request.device, std::move(kernel), std::move(choice.evidence), std::move(source),
+                             geometry, std::move(loaded), std::move(symbol_bytes), capture_folder()});
 }
 
 }  // namespace stencil_tune

@@ -60,6 +60,7 @@ void TunedKernel::launch_values(CUstream_st* stream, Span<const LaunchValue> val
   for (std::size_t i = 0; i < values.size(); ++i) {
     const LaunchValue& value = values[i];
     require_type(kernel, kernel.arguments[i], value);
+    if (!kernel.arguments[i].is_parameter) continue;
     end = (end + value.bytes() - 1) / value.bytes() * value.bytes();
     std::memcpy(packed.data() + end, value.value(), value.bytes());
     end += value.bytes();
@@ -71,6 +72,12 @@ void TunedKernel::launch_values(CUstream_st* stream, Span<const LaunchValue> val
   }
   if (!state_->capture_folder.empty() && !state_->was_captured.exchange(true)) {
     capture_launch(state_->driver, kernel, values, stream, state_->capture_folder);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (state_->symbol_bytes[i] == 0) continue;
+    DevicePointer address = 0;
+    std::memcpy(&address, values[i].value(), sizeof address);
+    module->write_symbol(kernel.arguments[i].symbol, address, state_->symbol_bytes[i], stream);
   }
   module->launch_packed(state_->geometry, std::span(packed).first(end), stream);
 }

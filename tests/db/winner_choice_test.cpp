@@ -117,6 +117,20 @@ TrialRecord loaded(const std::string& name, double burst, double sustained, doub
   return trial;
 }
 
+TEST(WinnerChoice, OfAKernelTheDataOfTheLatestRaceCounts) {
+  const auto on = [](TrialRecord trial, const std::string& data, const std::string& when) {
+    trial.problem.kind = SubjectKind::kernel;
+    trial.platform.template_signature = data;
+    trial.code = "BLOCK=" + std::to_string(static_cast<int>(trial.gstencils));
+    return raced(trial, when);
+  };
+  const TrialRecord made_up = on(a_trial("a", 500), "", "2026-01-01T00:00:00Z");
+  const TrialRecord captured = on(a_trial("b", 100), "captured", "2026-01-02T00:00:00Z");
+  EXPECT_EQ(choose_winner(std::vector{made_up, captured}, "burst")->code, "BLOCK=100");
+  EXPECT_EQ(choose_winner(std::vector{captured, made_up}, "burst")->code, "BLOCK=100");
+  EXPECT_EQ(choose_winner(std::vector{captured, on(made_up, "", "2026-01-03T00:00:00Z")}, "burst")->code, "BLOCK=500");
+}
+
 TEST(WinnerChoice, TheObjectiveSaysWhichFigureWins) {
   const auto three = [](const std::string& objective) {
     return std::vector{loaded("bursts", 500, 400, 1.7, objective), loaded("lasts", 480, 450, 1.5, objective),

@@ -30,7 +30,7 @@ class Checker:
         self.environment = dict(os.environ, STENCIL_TUNE_DB=str(scratch / "winners.db"),
                                 STENCIL_TUNE_CACHE=str(scratch / "cache"),
                                 PATH=f"{options.bin}{os.pathsep}{os.environ['PATH']}")
-        for name in ("bench", "corpus", "examples"):
+        for name in ("bench", "corpus", "examples", "kernels"):
             (scratch / name).symlink_to(options.source / name)
         devices = self.call(["stencil-tune", "devices", "--json"], stdout=subprocess.PIPE).stdout
         self.has_gpu = '"uuid"' in devices

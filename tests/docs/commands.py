@@ -13,7 +13,8 @@ PLACES = [
 NO_VERB = r"(?!--(?:db \S+|quiet) [a-z])"
 SHORTER = [
     (r"^(stencil-tune .*?) --budget \S+", r"\1"),
-    (r"^stencil-tune kernel (?!.*--list)", "stencil-tune kernel --max-trials 2 "),
+    (r"^stencil-tune kernel (?=kernels/)", "stencil-tune kernel --max-trials 1 "),
+    (r"^stencil-tune kernel (?!.*--(list|max-trials))", "stencil-tune kernel --max-trials 2 "),
     (rf"^stencil-tune {NO_VERB}(?=--.*--steps )", "stencil-tune --max-trials 1 --budget 90s --jobs 1 "),
     (rf"^stencil-tune {NO_VERB}(?=--(?!max-trials))", "stencil-tune --max-trials 2 --budget 90s --jobs 1 "),
     (r"^(example_tutorial \S+) 512 1000$", r"\1 45 20"),
@@ -28,7 +29,6 @@ ON_A_GPU = [(r"-arch=sm_90\b", "-arch=native")]
 # What does not run here, and what checks it instead.
 ELSEWHERE = [
     (r"^stencil-tune replay |^bench/search-curves ", "recorded spaces are not ours to ship; the test replay_test has small ones"),
-    (r"^stencil-tune kernel kernels/", "it tunes for a minute; the test shipped_kernels_test compiles these kernels"),
     (r"^stencil-tune db (ex|im)port .*--format ", "it takes measured trials; the test db_trials_test has some"),
     (r"^stencil-tune .*--device (0,1|all)", "it takes several GPUs; the test session_test has made-up ones"),
     (r"STENCIL_TUNE_SITE_DB=|\bsite17\b|--by-gpu", "the test command_line_test has a site's database"),

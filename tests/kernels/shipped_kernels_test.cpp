@@ -1,15 +1,19 @@
 // The kernels of kernels/: their definitions parse, leave candidates, have the textbook's kernel among them, and
 // compile. STENCIL_TUNE_CASES: how many combinations of each are drawn to be compiled; scripts/check-long kernels takes
 // many.
-#include "generator/own_kernel/own_kernel.hpp"
+#include "generator/own_kernel/configuration.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -29,18 +33,13 @@ struct Shipped {
 std::ostream& operator<<(std::ostream& out, const Shipped& shipped) { return out << shipped.name; }
 
 const Shipped kShipped[] = {
-    {"convolution1d", {{"RADIUS", 8}, {"BLOCK", 256}, {"CELLS", 1}, {"SHARED", 0}, {"MASK_IN_SHARED", 0}}},
+    {"convolution1d", {{"RADIUS", 8}, {"BLOCK", 256}, {"CELLS", 1}, {"SHARED", 0}, {"MASK", 0}}},
     {"convolution2d",
-     {{"RADIUS", 3},
-      {"BLOCK_X", 16},
-      {"BLOCK_Y", 16},
-      {"CELLS_X", 1},
-      {"CELLS_Y", 1},
-      {"SHARED", 0},
-      {"MASK_IN_SHARED", 0}}},
+     {{"RADIUS", 3}, {"BLOCK_X", 16}, {"BLOCK_Y", 16}, {"CELLS_X", 1}, {"CELLS_Y", 1}, {"SHARED", 0}, {"MASK", 0}}},
     {"histogram", {{"BLOCK", 256}, {"BLOCKS", 2112}, {"VECTOR", 1}, {"PRIVATE", 0}, {"COPIES", 1}, {"AGGREGATE", 0}}},
     {"matmul",
-     {{"TILE_M", 16},
+     {{"TILED", 1},
+      {"TILE_M", 16},
       {"TILE_N", 16},
       {"TILE_K", 16},
       {"ROWS", 1},
@@ -89,6 +88,7 @@ KernelSource source_of(const OwnKernel& kernel, const WholeValues& values) {
   }
   std::string arguments;
   for (const KernelArgument& argument : kernel.arguments) {
+    if (!argument.is_parameter) continue;
     arguments += (arguments.empty() ? "" : ", ") + type_of(argument);
   }
   text += "extern \"C\" __global__ void " + kernel.name + '(' + arguments + ");\n" + kernel.source;
@@ -129,13 +129,16 @@ class ShippedKernel : public ::testing::TestWithParam<Shipped> {
 INSTANTIATE_TEST_SUITE_P(All, ShippedKernel, ::testing::ValuesIn(kShipped),
                          [](const auto& shipped) { return std::string(shipped.param.name); });
 
-TEST_P(ShippedKernel, HasTheTextbooksAmongItsCandidates) {
+TEST_P(ShippedKernel, BeginsWithTheTextbooks) {
   EXPECT_EQ(GetParam().textbook.size(), kernel.parameters.size());
   EXPECT_EQ(broken_rule(kernel, textbook()), "");
-  for (const OwnParameter& parameter : kernel.parameters) {
-    const auto chosen = GetParam().textbook.find(parameter.name);
-    ASSERT_NE(chosen, GetParam().textbook.end()) << parameter.name;
-    EXPECT_EQ(std::count(parameter.values.begin(), parameter.values.end(), chosen->second), 1) << parameter.name;
+  const DefaultConfiguration begin = default_configuration(kernel);
+  EXPECT_TRUE(begin.is_defined);
+  EXPECT_EQ(begin.objection, "");
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const std::string& name = kernel.parameters[i].name;
+    ASSERT_TRUE(GetParam().textbook.contains(name)) << name;
+    EXPECT_EQ(begin.values.at(i), GetParam().textbook.find(name)->second) << name;
   }
 }
 
@@ -192,6 +195,43 @@ TEST_P(ShippedKernel, WhatItKeepsBetweenLaunchesIsZerosAndCompared) {
     EXPECT_EQ(argument.fill, Fill::zeros) << argument.name;
   }
   EXPECT_EQ(outputs, 1);
+}
+
+// ---- what the tutorial of convolutions says of reads
+
+/// Cells that `outputs` threads in a row read with 2 * radius + 1 weights each, of those from `begin` to before `end`.
+double reads_one_by_one(int outputs, int radius, int begin, int end) {
+  int reads = 0;
+  for (int output = 0; output < outputs; ++output) {
+    for (int cell = output - radius; cell <= output + radius; ++cell) reads += cell >= begin && cell < end;
+  }
+  return reads;
+}
+
+/// Each cell in reach once.
+double reads_of_tile(int outputs, int radius, int begin, int end) {
+  int reads = 0;
+  for (int cell = -radius; cell < outputs + radius; ++cell) reads += cell >= begin && cell < end;
+  return reads;
+}
+
+TEST(TutorialOfConvolutions, SaysHowManyTimesFewerCellsATileReads) {
+  std::ifstream file(STENCIL_TUNE_SOURCE "/docs/tutorial-convolution.md");
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  constexpr int kFar = 1000;
+  for (const int width : {5, 9}) {
+    std::string row = fmt::format("| {0} x {0} |", width);
+    for (const int tile : {8, 16, 32, 64}) {
+      const double along = reads_one_by_one(tile, width / 2, -kFar, kFar) / reads_of_tile(tile, width / 2, -kFar, kFar);
+      row += fmt::format(" {:.1f} |", std::round(10 * along * along) / 10);
+    }
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+  }
+  const auto fewer = [](int begin) { return reads_one_by_one(32, 5, begin, kFar) / reads_of_tile(32, 5, begin, kFar); };
+  const std::string within = fmt::format("that is {:.2f} times fewer, not 11", fewer(-kFar));
+  const std::string at_an_end = fmt::format("(b + n), {:.2f} times fewer", fewer(0));
+  EXPECT_NE(page.find(within), std::string::npos) << within;
+  EXPECT_NE(page.find(at_an_end), std::string::npos) << at_an_end;
 }
 
 }  // namespace

@@ -137,6 +137,10 @@ class FakeDriver : public Driver {
     note("function");
     return handle<CUfunc_st>(next_handle_++);
   }
+  DeviceSymbol symbol(CUmod_st*, const std::string&) override {
+    note("symbol");
+    return {};
+  }
   int function_attribute(CUfunc_st*, FunctionAttribute) override { return 32; }
   void allow_shared(CUfunc_st*, std::size_t) override { note("allow_shared"); }
   int resident_blocks(CUfunc_st*, int threads, std::size_t) override { return 2048 / threads; }

@@ -44,6 +44,7 @@ stencil_tune_add_test(device_bench_test
           own_kernel/own_kernel_bench_test.cpp
           suites/verified_race_test.cpp
   LIBRARIES stencil_tune_suites)
+target_compile_definitions(device_bench_test PRIVATE STENCIL_TUNE_SOURCE="${PROJECT_SOURCE_DIR}")
 
 # How sharp the checks of every built-in stencil are: built and run by scripts/check-long.
 add_executable(sharpness_table EXCLUDE_FROM_ALL verify/sharpness_cases.cpp verify/sharpness_table.cpp)

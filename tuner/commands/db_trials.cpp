@@ -87,7 +87,9 @@ int export_trials(const po::variables_map& values, const std::string& file) {
   std::size_t count = 0;
   for (const WinnerRecord& winner : winners) {
     const TrialRecord& trial = winner.trial;
-    tables.push_back(stencil_table(TrialStore(database).known(trial.problem, trial.platform.gpu, false)));
+    tables.push_back(stencil_table(
+        TrialStore(database).known(trial.problem, trial.platform.gpu, false,
+                                   [&](const TrialRecord& each) { return have_same_data(each, trial); })));
     count += tables.back().trials.size();
   }
   const std::string text = format.write(tables);

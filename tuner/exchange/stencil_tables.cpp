@@ -6,11 +6,14 @@
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/definition/text.hpp"
 #include "generator/kernel/signature.hpp"
+#include "generator/own_kernel/configuration.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -81,26 +84,31 @@ Tuning tuning_of(const TrialTable& table, const TableTrial& trial) {
   return parse_code(code(tuning));  // as what is read from the database
 }
 
-/// A configuration of a kernel of the user's own, whose code says its parameters: "BLOCK=64,ITEMS=2".
-std::vector<std::pair<std::string, std::string>> settings_of(const std::string& code) {
-  std::vector<std::pair<std::string, std::string>> settings;
-  std::istringstream parts(code);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t equals = part.find('=');
-    settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-  }
-  return settings;
+using Names = std::vector<std::string>;
+
+/// The parameters of a kernel of the user's own, in the order of its code: "BLOCK=64,ITEMS=2".
+Names names_of(const std::string& code) {
+  Names names;
+  const auto settings = configuration_settings(code);
+  for (const ParameterSetting& setting : *settings) names.emplace_back(setting.name);
+  return names;
 }
 
 bool is_of_kernel(const ProblemKey& problem) { return problem.kind == SubjectKind::kernel; }
 
-std::string code_of(const ProblemKey& problem, const TrialTable& table, const TableTrial& trial) {
-  if (!is_of_kernel(problem)) return code(tuning_of(table, trial));
+/// Files hold a configuration's parameters in any order, its code in the definition's. Throws Error(malformed_code)
+/// where a row has other parameters.
+std::string configuration_of(const Names& order, const TrialTable& table, const TableTrial& trial) {
   std::string code;
-  for (std::size_t i = 0; i < table.parameters.size(); ++i) {
-    code += fmt::format("{}{}={}", i == 0 ? "" : ",", table.parameters[i], trial.values[i]);
+  for (const std::string& name : order) {
+    const auto at = std::find(table.parameters.begin(), table.parameters.end(), name);
+    if (at == table.parameters.end()) throw Error(ErrorCode::malformed_code, fmt::format("it does not say {}", name));
+    const auto& value = trial.values[static_cast<std::size_t>(at - table.parameters.begin())];
+    code += fmt::format("{}{}={}", code.empty() ? "" : ",", name, value);
   }
-  return code;
+  if (table.parameters.size() == order.size()) return code;
+  throw Error(ErrorCode::malformed_code,
+              fmt::format("it has other parameters than the kernel's {}", fmt::join(order, ", ")));
 }
 
 /// Under which a table keeps the signature of what was measured: the family, or the kernel itself.
@@ -136,6 +144,7 @@ Json origin_of(const TrialRecord& trial, std::span<const TrialRecord> trials) {
                         {"architecture", platform.architecture},
                         {"driver", platform.driver},
                         {"nvrtc", platform.nvrtc}};
+  if (is_of_kernel(trial.problem)) origin["parameters"] = names_of(trial.code);
   for (const TrialRecord& each : trials) {
     origin["templates"][source_of(trial.problem, each.code)] = each.platform.template_signature;
   }
@@ -146,8 +155,22 @@ struct Origin {
   ProblemKey problem;
   PlatformKey platform;
   std::map<std::string, std::string> templates;
+  Names parameters;    // of a kernel of the user's own, in its codes' order
   double rate_ms = 0;  // GStencil/s times ms of a sweep; 0: not known
 };
+
+std::string code_of(const Origin& origin, const TrialTable& table, const TableTrial& trial) {
+  if (is_of_kernel(origin.problem)) return configuration_of(origin.parameters, table, trial);
+  return code(tuning_of(table, trial));
+}
+
+Names read_names(const nlohmann::ordered_json& json) {
+  const bool are_names = json.is_array() && std::all_of(json.begin(), json.end(), [](const auto& each) {
+                           return each.is_string() && is_identifier(each.template get_ref<const std::string&>());
+                         });
+  if (are_names) return json.get<Names>();
+  reject_import("stencil_tune: 'parameters' must be a list of names");
+}
 
 Origin read_origin(const Json& json) {
   Origin origin;
@@ -168,6 +191,7 @@ Origin read_origin(const Json& json) {
   const auto& templates = reader.take("templates");
   ObjectReader signatures(templates, "stencil_tune.templates");
   for (const auto& [family, signature] : templates.items()) signatures(family, origin.templates[family]);
+  if (is_of_kernel(origin.problem)) origin.parameters = read_names(reader.take("parameters"));
   return origin;
 }
 
@@ -184,7 +208,13 @@ Origin origin_of(const TrialTable& table, const std::optional<TrialRecord>& like
     throw Error(ErrorCode::invalid_argument, fmt::format("the file's trials are of {}, the winner is of {}",
                                                          printable(table.gpu), like->platform.gpu));
   }
-  return {like->problem, like->platform, {}, like->gstencils * like->timing.median_ms};
+  const ProblemKey& problem = like->problem;
+  Origin origin{.problem = problem, .platform = like->platform, .templates = {}, .parameters = {}};
+  origin.rate_ms = like->gstencils * like->timing.median_ms;
+  if (!is_of_kernel(problem)) return origin;
+  origin.templates[problem.stencil_name] = like->platform.template_signature;
+  origin.parameters = names_of(like->code);
+  return origin;
 }
 
 /// Kernel Tuner writes "2026-01-31 12:00:00.5+00:00".
@@ -217,15 +247,14 @@ TrialRecord record_of(const Origin& origin, const TableTrial& row, const std::st
 std::map<std::string, std::string> values_of(const TrialRecord& trial) {
   if (!is_of_kernel(trial.problem)) return parameter_values(with_used_values_alone(parse_code(trial.code)));
   std::map<std::string, std::string> values;
-  for (const auto& [name, value] : settings_of(trial.code)) values.emplace(name, value);
+  const auto settings = configuration_settings(trial.code);
+  for (const auto& [name, value] : *settings) values.emplace(name, std::to_string(value));
   return values;
 }
 
 std::vector<std::string> columns_of_trials(std::span<const TrialRecord> trials) {
   if (!is_of_kernel(trials.front().problem)) return columns_of(families_of(trials));
-  std::vector<std::string> columns;
-  for (const auto& [name, value] : settings_of(trials.front().code)) columns.push_back(name);
-  return columns;
+  return names_of(trials.front().code);
 }
 
 /// Extents, x first, or the sizes of a kernel's definition in its order.
@@ -291,7 +320,7 @@ StencilTrials stencil_trials(const TrialTable& table, const std::optional<TrialR
   StencilTrials result;
   for (const TableTrial& row : table.trials) {
     try {
-      TrialRecord record = record_of(origin, row, code_of(origin.problem, table, row));
+      TrialRecord record = record_of(origin, row, code_of(origin, table, row));
       validate_foreign(record);
       if (const auto objection = objection_to(record)) throw Error(ErrorCode::illegal_candidate, *objection);
       result.trials.push_back(std::move(record));

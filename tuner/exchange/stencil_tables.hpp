@@ -3,7 +3,8 @@
 // Parameters are called as families call them, with _ for spaces ("coarsening_depth"); the first is the family. Those
 // that a candidate does not use stand at kNoValue. Of a kernel of the user's own they are the definition's. A table's
 // origin says what was tuned and with which templates:
-//   {"problem": {columns of a problem}, "platform": {driver, ...}, "templates": {"streaming": signature, ...}}
+//   {"problem": {columns of a problem}, "platform": {driver, ...}, "templates": {"streaming": signature, ...},
+//    "parameters": [those of a kernel of the user's own, in its definition's order]}
 #pragma once
 
 #include "db/records.hpp"

@@ -105,6 +105,12 @@ void* HostLibrary::symbol(const std::string& name) const {
   return found;
 }
 
+std::span<std::byte> HostLibrary::variable(const std::string& name) const {
+  const std::string exported = "stencil_tune_host_symbol_" + name;
+  auto* const address = *static_cast<std::byte* const*>(symbol(exported));
+  return {address, *static_cast<const unsigned long*>(symbol(exported + "_bytes"))};
+}
+
 std::optional<HostFault> HostKernel::run(const LaunchGeometry& geometry, std::span<const std::byte> arguments,
                                          const HostRunOptions& options) const {
   if (arguments.size() != argument_bytes_) {

@@ -95,6 +95,9 @@ class HostLibrary {
   /// The address of what the sources themselves export under that name. Throws Error(unknown_name).
   void* symbol(const std::string& name) const;
 
+  /// A variable of code of the user's own, which says STENCIL_TUNE_HOST_SYMBOL. Throws Error(unknown_name).
+  std::span<std::byte> variable(const std::string& name) const;
+
  private:
   std::shared_ptr<void> handle_;
 };

@@ -43,11 +43,29 @@ class HostLaunch {
       Bytes bytes;
       if (argument.is_array) {
         bytes = add_array(argument);
+        if (!argument.is_parameter) continue;
       } else {
         bytes = value_bytes(argument, kernel.size_values());
       }
       arguments_.resize((arguments_.size() + bytes.size() - 1) / bytes.size() * bytes.size());
       arguments_.insert(arguments_.end(), bytes.begin(), bytes.end());
+    }
+  }
+
+  /// To where the library's kernel finds them.
+  template <class Chosen>
+  void copy_symbols(const HostLibrary& library, const Chosen& is_chosen) const {
+    std::size_t array = 0;
+    for (const KernelArgument& argument : kernel_.arguments) {
+      if (!argument.is_array) continue;
+      const GuardedArray& cells = arrays_[array++];
+      if (argument.symbol.empty() || !is_chosen(argument)) continue;
+      const auto variable = library.variable(argument.symbol);
+      if (cells.size() > variable.size()) {
+        throw Error(ErrorCode::invalid_argument, fmt::format("the symbol '{}' has {} bytes, its argument {}",
+                                                             argument.symbol, variable.size(), cells.size()));
+      }
+      std::memcpy(variable.data(), cells.data(), cells.size());
     }
   }
 
@@ -93,6 +111,7 @@ std::vector<Bytes> expected_cells(const OwnKernel& kernel, const ParameterValues
   const KernelSource source = reference_source(kernel, values);
   const HostLibrary library(std::span(&source, 1), {}, patience);
   HostLaunch launch(kernel);
+  launch.copy_symbols(library, [&](const KernelArgument& each) { return is_symbol_of_reference(kernel, each); });
   if (const auto fault = launch.run(library.kernel(source.entry), reference_launch(kernel), patience)) {
     throw Error(ErrorCode::launch_failed,
                 fmt::format("the reference {} fails on the CPU: {}", source.entry, fault->message));
@@ -126,6 +145,7 @@ std::optional<std::string> wrong_on_host(const OwnKernel& kernel, const Paramete
   const KernelSource source = own_source(kernel, values);
   const HostLibrary library(std::span(&source, 1), {}, patience);
   HostLaunch launch(kernel);
+  launch.copy_symbols(library, [](const KernelArgument&) { return true; });
   if (const auto fault = launch.run(library.kernel(source.entry), launch_of(kernel, values), patience)) {
     return fault->message;
   }

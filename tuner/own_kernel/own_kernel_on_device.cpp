@@ -42,6 +42,19 @@ void of_reference(const OwnKernel& kernel, Use use) {
 
 }  // namespace
 
+template <class Chosen>
+void OwnKernelOnDevice::copy_symbols(const Module& module, const Data& data, const Chosen& is_chosen) const {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const KernelArgument& argument = *arrays_[i].argument;
+    if (argument.symbol.empty() || !is_chosen(argument)) continue;
+    module.write_symbol(argument.symbol, data.before[i]->address(), arrays_[i].bytes, stream_);
+  }
+}
+
+void OwnKernelOnDevice::copy_symbols(const Module& module, const Data& data) const {
+  copy_symbols(module, data, [](const KernelArgument&) { return true; });
+}
+
 // ---- what is right
 
 /// A kernel on the device, or a function of the host.
@@ -69,6 +82,9 @@ class OwnKernelOnDevice::Reference {
     subject_.fill(data);
     if (function_) return run_function();
     of_reference(subject_.kernel_, [&] {
+      subject_.copy_symbols(*module_, data, [&](const KernelArgument& argument) {
+        return is_symbol_of_reference(subject_.kernel_, argument);
+      });
       module_->launch_packed(geometry_, subject_.arguments_, subject_.stream_);
       subject_.driver_.synchronize_stream(subject_.stream_);
     });
@@ -148,6 +164,7 @@ OwnKernelOnDevice::Bytes OwnKernelOnDevice::packed_arguments() const {
     Bytes bytes;
     if (argument.is_array) {
       const DevicePointer address = (array++)->begin();
+      if (!argument.is_parameter) continue;
       bytes.resize(sizeof address);
       std::memcpy(bytes.data(), &address, sizeof address);
     } else {
@@ -269,6 +286,7 @@ std::optional<std::string> OwnKernelOnDevice::look_at_guards(const Array& array)
 std::optional<std::string> OwnKernelOnDevice::check(const Module& module, const LaunchGeometry& geometry) {
   const Data& data = data_[turn_++ % data_.size()];
   fill(data);
+  copy_symbols(module, data);
   module.launch_packed(geometry, arguments_, stream_);
   driver_.synchronize_stream(stream_);
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
@@ -284,7 +302,9 @@ class OwnKernelOnDevice::LoadedCandidate final : public CandidateOnDevice {
   LoadedCandidate(OwnKernelOnDevice& subject, const std::string& code, const CompiledKernel& kernel)
       : subject_(subject),
         geometry_(launch_of(subject.kernel_, parse_configuration(subject.kernel_, code))),
-        module_(subject.driver_, kernel) {}
+        module_(subject.driver_, kernel) {
+    subject_.copy_symbols(module_, subject_.data_.front());
+  }
 
   std::optional<std::string> exceeded_limit() override { return stencil_tune::exceeded_limit(module_, geometry_); }
   double occupancy() const override { return stencil_tune::occupancy(module_, geometry_, subject_.device_.limits); }
@@ -293,6 +313,7 @@ class OwnKernelOnDevice::LoadedCandidate final : public CandidateOnDevice {
     for (int i = 0; i < launches; ++i) {
       if (auto wrong = subject_.check(module_, geometry_)) return wrong;
     }
+    subject_.copy_symbols(module_, subject_.data_.front());  // with which it is timed
     return std::nullopt;
   }
   Sharpness sharpness() override { return {}; }

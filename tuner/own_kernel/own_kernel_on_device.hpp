@@ -62,6 +62,9 @@ class OwnKernelOnDevice final : public SubjectOnDevice {
   Data data_of(std::uint64_t seed) const;
   void compute_expected(Data& data, const Reference& reference);
   void fill(const Data& data);
+  template <class Chosen>
+  void copy_symbols(const Module& module, const Data& data, const Chosen& is_chosen) const;
+  void copy_symbols(const Module& module, const Data& data) const;
   Bytes read_bytes(DevicePointer from, std::size_t bytes) const;
   check::CellReport compare(const Array& array, const DeviceBuffer& expected, std::uint8_t poison) const;
   std::string wrong_text(const Array& array, const DeviceBuffer& expected, const check::CellReport& report) const;

@@ -50,6 +50,11 @@ std::optional<std::string> OwnKernelSubject::objection_to(const TrialRecord& tri
   }
 }
 
+std::string OwnKernelSubject::waited_for_at_start() const {
+  const OwnReference& reference = kernel_.reference;
+  return "the reference " + (reference.kernel.empty() ? reference.function : reference.kernel);
+}
+
 Message OwnKernelSubject::message() const {
   Message captured = Message::object();
   for (const KernelArgument& argument : kernel_.arguments) {
@@ -65,7 +70,8 @@ Message OwnKernelSubject::message() const {
           {"reference_source", kernel_.reference_source},
           {"library", kernel_.reference.library},
           {"sizes", sizes},
-          {"captured", captured}};
+          {"captured", captured},
+          {"captured_data", kernel_.captured_data}};
 }
 
 std::unique_ptr<Subject> read_own_kernel(const Message& message) {
@@ -80,6 +86,7 @@ std::unique_ptr<Subject> read_own_kernel(const Message& message) {
   for (KernelArgument& argument : kernel.arguments) {
     argument.captured = message.at("captured").value(argument.name, "");
   }
+  kernel.captured_data = message.at("captured_data");
   return std::make_unique<OwnKernelSubject>(std::move(kernel));
 }
 

@@ -16,9 +16,11 @@ class OwnKernelSubject final : public Subject {
   double work() const override;
   double least_bytes() const override;
   KernelSource source(const std::string& code) const override;
-  std::string signature(const std::string& /*code*/) const override { return ""; }  // its key has it
+  /// What it is made from is in its key; this is what it runs on: captured data, or empty for the definition's.
+  std::string signature(const std::string& /*code*/) const override { return kernel_.captured_data; }
   std::size_t shared_bytes(const std::string& code) const override;
   std::optional<std::string> objection_to(const TrialRecord& trial) const override;
+  std::string waited_for_at_start() const override;
   Message message() const override;
   std::unique_ptr<SubjectOnDevice> on_device(Driver& driver, const DeviceFacts& device, std::uint64_t seed,
                                              CUstream_st* stream) const override;

@@ -60,8 +60,12 @@ void JsonProgress::tell_progress(const Progress& progress) {
                                {"best", nullptr}};
   if (progress.max_trials > 0) event["max_trials"] = progress.max_trials;
   if (progress.best) {
-    event["best"] = {
-        {"code", progress.best->code}, {"gstencils", progress.best->gstencils}, {"share", progress.best->share}};
+    const ProblemKey& problem = progress.best->problem;
+    const bool is_stencils = problem.kind == SubjectKind::stencil;
+    event["best"] = {{"code", progress.best->code},
+                     {is_stencils ? "gstencils" : "rate", progress.best->gstencils},
+                     {"share", progress.best->share}};
+    if (!is_stencils) event["best"]["unit"] = problem.unit;
   }
   tell(event);
 }

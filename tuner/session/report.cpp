@@ -269,7 +269,9 @@ Json trial_json(const TrialRecord& trial) {
   if (!trial.message.empty()) json["message"] = trial.message;
   json["predicted"] = trial.predicted;
   json["raced"] = trial.raced;
-  json["gstencils"] = trial.gstencils;
+  const bool is_stencils = trial.problem.kind == SubjectKind::stencil;
+  json[is_stencils ? "gstencils" : "rate"] = trial.gstencils;
+  if (!is_stencils) json["unit"] = trial.problem.unit;
   json["share_of_copy"] = trial.share;
   if (trial.ceiling_gbs > 0) json["effective_gbs"] = effective_gbs(trial);
   json["median_ms"] = trial.timing.median_ms;
@@ -284,7 +286,9 @@ Json trial_json(const TrialRecord& trial) {
   if (!trial.sharpness_note.empty()) json["sharpness_note"] = trial.sharpness_note;
   if (!trial.plan.empty()) json["plan"] = trial.plan;
   if (trial.raced) json["objective"] = trial.objective;
-  if (trial.sustained_gstencils > 0) json["sustained_gstencils"] = trial.sustained_gstencils;
+  if (trial.sustained_gstencils > 0) {
+    json[is_stencils ? "sustained_gstencils" : "sustained_rate"] = trial.sustained_gstencils;
+  }
   if (trial.watts > 0) {
     json["watts"] = trial.watts;
     json["nanojoules"] = trial.nanojoules;

@@ -82,9 +82,11 @@ class Session {
     }
   }
 
-  // Stale trials are not among them.
+  // Stale trials are not among them, nor those of other data.
   void recall_known_trials() {
-    auto known = trials_.known(context_key(), parts_.platform.gpu, options_.predicted);
+    auto known = trials_.known(context_key(), parts_.platform.gpu, options_.predicted, [&](const TrialRecord& trial) {
+      return trial.platform.template_signature == parts_.subject.signature(trial.code);
+    });
     std::erase_if(known, [&](const TrialRecord& trial) { return cannot_run_.contains(trial.code); });
     result_.known = static_cast<int>(known.size());
     for (const TrialRecord& trial : known) {
@@ -120,6 +122,8 @@ class Session {
   bool make_ready() try {
     result_.device = devices_.start();
     time_.device_is_ready();
+    result_.ready_seconds = time_.elapsed_s();
+    result_.late_seconds = time_.late_s();
     context_.ceiling_gbs = result_.device.ceiling_gbs;
     parts_.observer.started(result_.device, progress(Progress::Phase::searching));
     return true;

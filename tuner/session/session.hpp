@@ -21,8 +21,9 @@ namespace stencil_tune {
 Objective race_objective(Objective asked, int steps, bool predicted);
 
 struct SessionOptions {
-  double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more
-  int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
+  double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more. Where
+                         ///< making the device ready takes more than half of the search's time, the session ends later
+  int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;
@@ -77,6 +78,8 @@ struct SessionResult {
   std::vector<TrialRecord> finalists;    ///< as raced, best by the objective first; empty when there was no race
   std::vector<std::string> passed_over;  ///< known candidates that cannot run, "CODE: reason" (db/stored_code.hpp)
   double seconds = 0;
+  double ready_seconds = 0;            ///< of them until the device was ready
+  double late_seconds = 0;             ///< that making ready put the session's end off beyond its budget
   double device_seconds = 0;           ///< of them device workers were at work, all together
   std::vector<int> trials_of_devices;  ///< what each came to an end with, in the search
 };

@@ -56,6 +56,9 @@ class Subject {
   /// The fastest of each kind races under load.
   virtual std::vector<std::string> kinds(const std::string& /*code*/) const { return {}; }
 
+  /// What making a device ready may wait for without end, such as "the reference saxpy_naive"; empty: nothing.
+  virtual std::string waited_for_at_start() const { return ""; }
+
   /// For read_subject() in another process.
   virtual Message message() const = 0;
 

@@ -12,9 +12,8 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kOpenDeadlineS = 120;   // a driver without persistence mode initialises all GPUs first
-constexpr double kStartDeadlineS = 300;  // references of large grids on GPUs with little f64 take their time
-constexpr int kRestarts = 4;             // a killed worker's memory comes back a little later
+constexpr double kOpenDeadlineS = 120;  // a driver without persistence mode initialises all GPUs first
+constexpr int kRestarts = 4;            // a killed worker's memory comes back a little later
 constexpr std::chrono::seconds kRestartPause{2};
 constexpr std::chrono::seconds kAfterStop{1};
 
@@ -31,9 +30,9 @@ DeviceResult result_of(Outcome outcome, std::string why) {
 
 }  // namespace
 
-DeviceProxy::DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties)
+DeviceProxy::DeviceProxy(Message opening, DeviceDeadlines deadlines, WorkerCommand command, WorkerTies ties)
     : opening_(std::move(opening)),
-      run_deadline_s_(run_deadline_s),
+      deadlines_(std::move(deadlines)),
       command_(std::move(command)),
       ties_(std::move(ties)) {}
 
@@ -45,7 +44,7 @@ Message DeviceProxy::begin(bool measure) {
   uuid_ = answer_as<DeviceFacts>(ask_or_throw(opening_, kOpenDeadlineS)).uuid;
   const auto lock = lock_gpu();
   if (!lock) throw Error(ErrorCode::device_lost, "stopped while another process held the GPU");
-  return ask_or_throw({{"verb", "start"}, {"measure", measure}}, kStartDeadlineS);
+  return ask_or_throw({{"verb", "start"}, {"measure", measure}}, deadlines_.start_s, deadlines_.waited_for);
 }
 
 std::optional<GpuLock> DeviceProxy::lock_gpu() const {
@@ -92,8 +91,14 @@ DeviceProxy::Answer DeviceProxy::ask(const Message& request, double deadline_s) 
   return {std::nullopt, Outcome::worker_killed, "the device worker died: " + how};
 }
 
-Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s) {
+Message DeviceProxy::ask_or_throw(const Message& request, double deadline_s, const std::string& waited_for) {
   Answer answer = ask(request, deadline_s);
+  if (!answer.message && answer.outcome == Outcome::timeout && !waited_for.empty()) {
+    throw Error(ErrorCode::launch_failed,
+                fmt::format("{} was {} while it ran on the data of the checks: it hangs, or needs smaller sizes or a "
+                            "longer --budget",
+                            waited_for, answer.why));
+  }
   if (!answer.message) throw Error(ErrorCode::device_lost, "the device worker could not start: " + answer.why);
   try {
     throw_if_error(*answer.message);
@@ -116,7 +121,7 @@ DeviceResult DeviceProxy::run_once(const std::string& code, const CompiledKernel
   request["plan"] = plan;
   const auto lock = lock_gpu();
   if (!lock) return result_of(Outcome::worker_killed, "stopped");
-  const Answer answer = ask(request, run_deadline_s_);
+  const Answer answer = ask(request, deadlines_.run_s);
   if (!answer.message) return result_of(answer.outcome, answer.why);
   if (answer.message->contains("error")) return result_of(Outcome::launch_failed, answer.message->at("message"));
   if (!answer.message->at("usable")) child_.reset();  // its context is broken: the next candidate gets a fresh one
@@ -157,7 +162,7 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(const std::vecto
   for (const auto& [code, kernel] : finalists) request["finalists"].push_back(candidate_message(code, kernel));
   const auto lock = lock_gpu();
   if (!lock) return std::nullopt;
-  const double bursts_s = run_deadline_s_ * static_cast<double>(std::max<std::size_t>(1, finalists.size()));
+  const double bursts_s = deadlines_.run_s * static_cast<double>(std::max<std::size_t>(1, finalists.size()));
   const Answer answer = ask(request, bursts_s + (plan.under_load > 0 ? load_race_s(plan, plan.under_load) : 0));
   if (answer.message && answer.message->contains("results")) {
     return answer_as<std::vector<DeviceResult>>(answer.message->at("results"));
@@ -168,8 +173,10 @@ std::optional<std::vector<DeviceResult>> DeviceProxy::race_once(const std::vecto
 
 std::unique_ptr<DeviceWorker> start_device_worker(const Subject& subject, const WorkerOptions& options,
                                                   const WorkerTies& ties) {
-  return std::make_unique<DeviceProxy>(Message{{"verb", "open"}, {"subject", subject.message()}, {"options", options}},
-                                       options.run_deadline_s, own_command("internal-device-worker"), ties);
+  return std::make_unique<DeviceProxy>(
+      Message{{"verb", "open"}, {"subject", subject.message()}, {"options", options}},
+      DeviceDeadlines{options.run_deadline_s, options.start_deadline_s, subject.waited_for_at_start()},
+      own_command("internal-device-worker"), ties);
 }
 
 }  // namespace stencil_tune

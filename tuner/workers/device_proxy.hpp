@@ -12,11 +12,18 @@
 
 namespace stencil_tune {
 
+/// How long a worker may take.
+struct DeviceDeadlines {
+  double run_s = 20;
+  double start_s = 300;
+  std::string waited_for{};  ///< at the start, for messages: Subject::waited_for_at_start
+};
+
 /// Holds the GPU's lock while its worker uses the GPU, and only then. Not thread-safe.
 class DeviceProxy : public DeviceWorker {
  public:
   /// `opening` is each worker's first message (see device_worker_main).
-  DeviceProxy(Message opening, double run_deadline_s, WorkerCommand command, WorkerTies ties = {});
+  DeviceProxy(Message opening, DeviceDeadlines deadlines, WorkerCommand command, WorkerTies ties = {});
 
   DeviceSession start() override;
 
@@ -38,12 +45,12 @@ class DeviceProxy : public DeviceWorker {
   ChildProcess::Received await(ChildProcess::Clock::time_point deadline);
   void restart();
   Answer ask(const Message& request, double deadline_s);
-  Message ask_or_throw(const Message& request, double deadline_s);
+  Message ask_or_throw(const Message& request, double deadline_s, const std::string& waited_for = {});
   DeviceResult run_once(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan);
   std::optional<std::vector<DeviceResult>> race_once(const std::vector<CodedKernel>& finalists, const RacePlan& plan);
 
   Message opening_;
-  double run_deadline_s_;
+  DeviceDeadlines deadlines_;
   WorkerCommand command_;
   WorkerTies ties_;
   std::optional<ChildProcess> child_;

@@ -36,7 +36,7 @@ void to_json(Message& message, const Problem& problem);
 void from_json(const Message& message, Problem& problem);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkerOptions, device, architecture, compile_width, compile_deadline_s,
-                                   run_deadline_s, seed, compile_memory_bytes)
+                                   run_deadline_s, start_deadline_s, seed, compile_memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stack_bytes, static_shared)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, code, outcome, message, kernel)

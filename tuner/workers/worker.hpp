@@ -114,6 +114,7 @@ struct WorkerOptions {
   int compile_width = 0;     ///< compilers at once; 0: one per usable core
   double compile_deadline_s = 60;
   double run_deadline_s = 20;
+  double start_deadline_s = 300;  ///< references of large grids on GPUs with little f64 take their time
   /// That a compiler may take beyond what it holds when it begins: the largest kernels of the corpus took 0.5 GB, and a
   /// runaway is stopped before it takes the machine's memory from others.
   std::uint64_t compile_memory_bytes = std::uint64_t{4} << 30;

@@ -24,9 +24,11 @@ bool is_parameter(const KernelArgument& argument) { return argument.is_array || 
 /// The argument's own name, unless a size, a constant or the launcher has it.
 std::string parameter_name(const OwnKernel& kernel, const KernelArgument& argument) {
   const auto is_it = [&](const auto& each) { return each.name == argument.name; };
+  const auto is_symbol = [&](const KernelArgument& each) { return each.symbol == argument.name; };
   const bool is_taken = argument.name == "stream" || argument.name.starts_with("launch_") ||
                         std::any_of(kernel.sizes.begin(), kernel.sizes.end(), is_it) ||
-                        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_it);
+                        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_it) ||
+                        std::any_of(kernel.arguments.begin(), kernel.arguments.end(), is_symbol);
   return is_taken ? argument.name + "_argument" : argument.name;
 }
 
@@ -48,11 +50,23 @@ std::string dim3_of(const std::vector<WholeExpression>& axes) {
   return fmt::format("dim3({})", fmt::join(numbers, ", "));
 }
 
-/// Copies of what sizes say, then the launch itself.
+/// Its cells to a symbol of the source.
+std::string symbol_copy(const KernelArgument& argument, const std::string& name) {
+  return fmt::format(
+      "  if (const cudaError_t symbol_status = cudaMemcpyToSymbolAsync({}, {}, static_cast<size_t>({}) * {}, 0,\n"
+      "                                                                cudaMemcpyDeviceToDevice, stream);\n"
+      "      symbol_status != cudaSuccess)\n"
+      "    return symbol_status;\n",
+      argument.symbol, name, argument.length.c_text(), size_of(argument.type));
+}
+
+/// Copies of what sizes say and to symbols, then the launch itself.
 std::string launch(const OwnKernel& kernel, const std::string& entry, const LaunchExpressions& how) {
   std::string values, places;
   for (const KernelArgument& argument : kernel.arguments) {
     const std::string name = parameter_name(kernel, argument);
+    if (!argument.symbol.empty()) values += symbol_copy(argument, name);
+    if (!argument.is_parameter) continue;
     if (!is_parameter(argument)) {
       values += fmt::format("  {0} {1} = static_cast<{0}>({2});\n", c_type(argument), name, argument.value.c_text());
     }

@@ -107,7 +107,9 @@ OwnChoice choose_configuration(const OwnKernel& kernel, const DeviceFacts& devic
   }
   if (!best) {
     best.emplace();
-    best->values = legal_configurations(kernel).front();
+    DefaultConfiguration begin = default_configuration(kernel);
+    if (!begin.objection.empty()) notes.push_back(std::move(begin.objection));
+    best->values = std::move(begin.values);
     best->evidence.code = configuration_code(kernel, best->values);
     notes.push_back(
         fmt::format("nothing is known of {} on {}: `stencil-tune kernel` tunes it", kernel.name, device.name));

@@ -75,6 +75,22 @@ TEST_F(Configurations, RulesThatLeaveNothingAreSaid) {
   EXPECT_TRUE(contains(message_of([&] { legal_configurations(empty); }), "'grid' (0 blocks along x"));
 }
 
+TEST_F(Configurations, TheDefaultIsTheDefinitionsElseTheFirst) {
+  EXPECT_EQ(default_configuration(kernel).values, (ParameterValues{32, 1}));
+  EXPECT_FALSE(default_configuration(kernel).is_defined);
+  OwnKernel own = parse(replaced(kSaxpy, "[rules]", "[default]\nITEMS = \"n / 500\"\nBLOCK = 128\n[rules]"));
+  EXPECT_EQ(own_kernel_key(own), own_kernel_key(kernel)) << "where a search begins is not what the kernel is";
+  EXPECT_EQ(default_configuration(own).values, (ParameterValues{128, 2}));
+  EXPECT_TRUE(default_configuration(own).is_defined);
+  EXPECT_EQ(default_configuration(own).objection, "");
+  for (const auto& [n, why] : {std::pair{2000, "the default BLOCK=128,ITEMS=4 breaks 'at most 256 cells a block'"},
+                               {1500, "ITEMS is one of 1, 2, 4"}}) {
+    own.sizes[0].value = n;
+    EXPECT_EQ(default_configuration(own).values, (ParameterValues{32, 1}));
+    EXPECT_TRUE(contains(default_configuration(own).objection, why)) << default_configuration(own).objection;
+  }
+}
+
 TEST_F(Configurations, ALaunchFollowsFromSizesAndParameters) {
   const LaunchGeometry launch = launch_of(kernel, {64, 2});
   EXPECT_EQ(launch.block, (std::array<unsigned, 3>{64, 1, 1}));
@@ -87,6 +103,18 @@ TEST_F(Configurations, ParametersReachTheSourceAsConstants) {
   EXPECT_TRUE(source.text.starts_with("#define BLOCK 64\n#define ITEMS 2\n#line 1 \"saxpy.cu\"\n// A kernel"));
   EXPECT_EQ(source.entry, "saxpy");
   EXPECT_TRUE(source.is_own);
+}
+
+TEST_F(Configurations, SymbolsAreKeptInTheBinary) {
+  const OwnKernel weighted = parse(std::string(testing::kWeighted));
+  EXPECT_TRUE(
+      contains(own_source(weighted, {32}).text, "stencil_tune_keep_weights(const void** to) { *to = &weights; }"));
+  EXPECT_FALSE(contains(own_source(kernel, {64, 2}).text, "stencil_tune_keep"));
+  const OwnKernel both = parse(replaced(testing::kWeighted, "symbol = true", "symbol = \"weights\""));
+  EXPECT_NE(own_kernel_key(both), own_kernel_key(weighted)) << "a parameter more";
+  OwnKernel apart = both;
+  apart.reference_source = "__global__ void weighted_naive() {}";
+  EXPECT_FALSE(contains(reference_source(apart, {32}).text, "stencil_tune_keep")) << "it gets a parameter";
 }
 
 TEST_F(Configurations, LengthsThatCannotBeAreSaid) {

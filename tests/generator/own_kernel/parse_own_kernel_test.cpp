@@ -78,6 +78,29 @@ TEST(ParseOwnKernel, SaysWhereInTheSourceSomethingIsWrong) {
   EXPECT_TRUE(contains(error_with("*/\n__global__", "\n__global__"), "*/ is missing"));
 }
 
+TEST(ParseOwnKernel, ADefaultHasOneOfItsValuesForEachParameter) {
+  const auto rejected = [](const std::string& values) {
+    return error_with("[rules]", "[default]\n" + values + "\n[rules]");
+  };
+  EXPECT_TRUE(contains(rejected("BLOCK = 64"), "'ITEMS' has no value in [default]"));
+  EXPECT_TRUE(contains(rejected("BLOCK = 48\nITEMS = 1"), "48 is none of BLOCK's values, 32, 64, 128"));
+  EXPECT_TRUE(contains(rejected("BLOCK = 64\nITEM = 1"), "did you mean 'ITEMS'?"));
+  EXPECT_TRUE(contains(rejected("BLOCK = \"ITEMS\"\nITEMS = 1"), "'ITEMS' is no size or parameter here"));
+}
+
+TEST(ParseOwnKernel, AnInputMayBeInConstantMemory) {
+  const auto weights = [](const std::string& symbol) {
+    return parse_own_kernel(replaced(testing::kWeighted, "symbol = true", symbol), "w.cu").kernel.arguments[1];
+  };
+  EXPECT_EQ(weights("symbol = true").symbol, "weights");
+  EXPECT_FALSE(weights("symbol = true").is_parameter);
+  EXPECT_EQ(weights("symbol = \"other\"").symbol, "other");
+  EXPECT_TRUE(weights("symbol = \"other\"").is_parameter);
+  EXPECT_EQ(weights("symbol = false").symbol, "");
+  EXPECT_TRUE(contains(error_with("inout = true", "inout = true\nsymbol = true"), "a symbol is an input"));
+  EXPECT_TRUE(contains(message_of([&] { weights("symbol = \"a b\""); }), "no identifier of C++"));
+}
+
 TEST(ParseOwnKernel, NamesThatAreNoIdentifiersGoNowhere) {
   EXPECT_TRUE(contains(error_with("\"saxpy\"", "\"saxpy(); evil\""), "no identifier of C++"));
   EXPECT_TRUE(contains(error_with("BLOCK =", "\"A B\" ="), "no identifier of C++"));

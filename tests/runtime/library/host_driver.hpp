@@ -39,10 +39,16 @@ class HostDriver : public FakeDriver {
     const KernelSource source{.text = text, .entry = entry, .is_own = is_own};
     const auto [known, added] = numbers_.emplace(source.text, kernels_.size() + 1);
     if (added) {
-      kernels_.push_back(HostLibrary(std::span(&source, 1), files).kernel(entry));
+      libraries_.emplace_back(std::span(&source, 1), files);
+      kernels_.push_back(libraries_.back().kernel(entry));
       clusters_.push_back(cluster_of(source.text));
     }
     return reinterpret_cast<CUfunc_st*>(known->second);
+  }
+  DeviceSymbol symbol(CUmod_st* module, const std::string& name) override {
+    const std::size_t number = numbers_.at(sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1));
+    const auto variable = libraries_.at(number - 1).variable(name);
+    return {reinterpret_cast<std::uintptr_t>(variable.data()), variable.size()};
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st*) override {
@@ -65,6 +71,9 @@ class HostDriver : public FakeDriver {
   }
   void copy_to_host(void* to, DevicePointer from, std::size_t bytes, CUstream_st*) override {
     std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  }
+  void copy_on_device(DevicePointer to, DevicePointer from, std::size_t bytes, CUstream_st*) override {
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
   }
   void fill_bytes(DevicePointer to, std::uint8_t value, std::size_t bytes, CUstream_st*) override {
     std::memset(reinterpret_cast<void*>(to), value, bytes);
@@ -92,6 +101,7 @@ class HostDriver : public FakeDriver {
 
   std::vector<std::string> sources_;
   std::map<std::string, std::size_t> numbers_;  ///< of the kernels that were compiled, by their source
+  std::vector<HostLibrary> libraries_;
   std::vector<HostKernel> kernels_;
   std::vector<unsigned> clusters_;
 };

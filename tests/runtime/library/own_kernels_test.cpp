@@ -86,6 +86,16 @@ TEST_F(OwnKernels, SayHowGoodTheMatchIs) {
   EXPECT_EQ(kernel(500).match(), Match::stale);
 }
 
+TEST_F(OwnKernels, TakeTheDefinitionsDefaultWhereNothingIsKnown) {
+  write(replaced(kSaxpy, "[rules]", "[default]\nBLOCK = 128\nITEMS = \"n / 250\"\n[rules]"));
+  EXPECT_EQ(kernel(500).evidence().code, "BLOCK=128,ITEMS=2");
+  const TunedKernel other = kernel(1000);
+  EXPECT_EQ(other.evidence().code, "BLOCK=32,ITEMS=1");
+  EXPECT_NE(other.evidence().sentence().find("the default BLOCK=128,ITEMS=4 breaks 'at most 256 cells a block'"),
+            std::string::npos)
+      << other.evidence().sentence();
+}
+
 TEST_F(OwnKernels, PassOverWhatIsNoConfigurationHere) {
   add_winner("BLOCK=128,ITEMS=4", 500, driver_.device_name(0));
   const TunedKernel found = kernel(500);
@@ -110,6 +120,23 @@ TEST_F(OwnKernels, LaunchWithPlainArguments) {
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), x.data(), 1, 1000), Error) << "a whole number";
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), 7, 0.5F, 1000), Error) << "no address";
   EXPECT_THROW(saxpy.launch(nullptr, y.data(), static_cast<float*>(nullptr), 0.5F, 1000), Error);
+}
+
+TEST_F(OwnKernels, CopyWhatIsInConstantMemoryBeforeALaunch) {
+  const std::string file = (folder_.path() / "weighted.cu").string();
+  std::ofstream(file) << testing::kWeighted;
+  LibraryParts parts;
+  parts.driver = [this]() -> Driver& { return driver_; };
+  parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
+  parts.kernel_winners = [](const std::string&) { return std::vector<WinnerRecord>{}; };
+  TunedKernel weighted = Library(std::make_unique<Library::Impl>(std::move(parts))).kernel(file, {{"n", 10}});
+  weighted.prepare();
+  std::vector<float> out(10), weights{1, 2, 4}, in(10, 3);
+  weighted.launch(nullptr, out.data(), weights.data(), in.data(), 10);
+  EXPECT_EQ(out, std::vector<float>(10, 21));
+  weights[0] = 2;
+  weighted.launch(nullptr, out.data(), weights.data(), in.data(), 10);
+  EXPECT_EQ(out, std::vector<float>(10, 24)) << "as they are now";
 }
 
 TEST_F(OwnKernels, CaptureTheirFirstLaunch) {
@@ -137,6 +164,11 @@ TEST_F(OwnKernels, CaptureTheirFirstLaunch) {
   EXPECT_EQ(held(2), bytes(std::vector<float>{0.25F}));
   EXPECT_EQ(held(3), bytes(std::vector<int>{1000}));
   EXPECT_TRUE(load_own_kernel(file_).arguments[0].captured.empty());
+
+  EXPECT_TRUE(load_own_kernel(file_).captured_data.empty());
+  EXPECT_EQ(captured.captured_data.size(), 32U);
+  std::ofstream(captures / "saxpy.n=1000" / "a.bin", std::ios::binary) << "abcd";
+  EXPECT_NE(load_own_kernel((captures / "saxpy.n=1000").string()).captured_data, captured.captured_data);
 }
 
 TEST_F(OwnKernels, AreFoundByNameInTheFoldersOfTheEnvironment) {

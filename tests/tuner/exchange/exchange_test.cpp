@@ -99,6 +99,54 @@ TEST_P(RoundTrip, WithoutTheProblemAWinnerNamesIt) {
   }
 }
 
+// ---- a kernel of the user's own, whose parameters files hold in any order
+
+std::vector<std::string> codes_of(const std::vector<TrialRecord>& trials) {
+  std::vector<std::string> codes;
+  for (const TrialRecord& trial : trials) codes.push_back(trial.code);
+  std::sort(codes.begin(), codes.end());
+  return codes;
+}
+
+TEST_P(RoundTrip, KeepsTheOrderOfAKernelsParameters) {
+  const auto own = sample_kernel_trials();
+  const TrialTable kernel = stencil_table(own);
+  const auto back = read_tables("back", format.write({&kernel, 1})).tables;
+  ASSERT_EQ(back.size(), 1U);
+  const StencilTrials read = stencil_trials(back[0], std::nullopt);
+  EXPECT_TRUE(read.refused.empty()) << read.refused.begin()->first;
+  EXPECT_EQ(codes_of(read.trials), codes_of(own));
+  for (const TrialRecord& trial : own) TrialStore(database).insert(trial);
+  EXPECT_EQ(import_tables(database, back, std::nullopt).added, 0) << "all of them are here";
+}
+
+TEST_P(RoundTrip, AFileOfAnotherTunerTakesTheOrderOfTheWinner) {
+  const auto own = sample_kernel_trials();
+  TrialTable foreign = stencil_table(own);
+  foreign.origin = nullptr;
+  std::reverse(foreign.parameters.begin(), foreign.parameters.end());
+  for (TableTrial& row : foreign.trials) std::reverse(row.values.begin(), row.values.end());
+  const auto read = read_tables("foreign", format.write({&foreign, 1})).tables;
+  EXPECT_EQ(codes_of(stencil_trials(read.at(0), own.front()).trials), codes_of(own));
+}
+
+TEST(StencilTrialsOfATable, OtherParametersThanTheKernelsAreCounted) {
+  const auto own = sample_kernel_trials();
+  TrialTable table = stencil_table(own);
+  table.parameters[1] = "BLOCK";
+  const StencilTrials renamed = stencil_trials(table, std::nullopt);
+  EXPECT_TRUE(renamed.trials.empty());
+  EXPECT_NE(renamed.refused.begin()->first.find("BLOCKS"), std::string::npos) << renamed.refused.begin()->first;
+  table = stencil_table(own);
+  table.parameters.emplace_back("GROUP");
+  for (TableTrial& row : table.trials) row.values.emplace_back("1");
+  EXPECT_TRUE(stencil_trials(table, std::nullopt).trials.empty());
+  table = stencil_table(own);
+  table.origin["parameters"] = {"TILE_M", "x=1,y"};
+  EXPECT_NE(std::string(error_of([&] { stencil_trials(table, std::nullopt); }).what()).find("'parameters'"),
+            std::string::npos);
+}
+
 TEST(StencilTable, HasTheParametersOfItsFamiliesAlone) {
   const auto trials = sample_trials();
   const TrialTable one = stencil_table(std::span(trials).first(12));

@@ -56,15 +56,18 @@ TEST_P(ShippedKernels, TuneThroughTheEngine) {
   const auto json = tuned(std::string("kernels/") + name + ".cu --max-trials 2 --size " + sizes);
   ASSERT_TRUE(json.contains("kernels")) << json;
   EXPECT_EQ(json["kernels"][0]["kernel"], "winner");
+  EXPECT_EQ(json["kernels"][1]["kernel"], "default");
   for (const auto& kernel : json["kernels"]) {
     EXPECT_EQ(kernel["outcome"], "ok") << kernel;
-    EXPECT_GT(kernel["gstencils"], 0.0) << kernel;
+    EXPECT_GT(kernel["rate"], 0.0) << kernel;
+    EXPECT_EQ(kernel["unit"], json["unit"]);
+    EXPECT_FALSE(kernel.contains("gstencils")) << "not what a kernel's rate counts";
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedKernels,
                          ::testing::Values(Shipped{"convolution1d", "n=300,radius=3"},
-                                           Shipped{"convolution2d", "width=37,height=21,radius=2"},
+                                           Shipped{"convolution2d", "width=37,height=21,pitch=40,radius=2"},
                                            Shipped{"histogram", "1000"}, Shipped{"matmul", "m=37,n=21,k=19"},
                                            Shipped{"reduction", "3000"}, Shipped{"scan", "3000"},
                                            Shipped{"transpose", "m=37,n=70"}),
@@ -195,6 +198,29 @@ TEST_F(KernelCommand, TheReferenceMayBeAFunctionOfALibrary) {
   EXPECT_EQ(wrong.status, 1) << wrong.out;
   EXPECT_NE((wrong.out + wrong.err).find("1 wrong_result"), std::string::npos) << wrong.out << wrong.err;
   expect_error("kernel " + by_function(std::string(kSaxpy), "nowhere"), 2, "has no function 'nowhere'");
+}
+
+TEST_F(KernelCommand, TunesAndExportsAKernelWithConstantMemory) {
+  const std::string file = write(testing::kWeighted, "weighted.cu");
+  const auto json = tuned(file);
+  ASSERT_TRUE(json.contains("kernels")) << json;
+  EXPECT_EQ(json["kernels"][0]["outcome"], "ok") << json;
+  EXPECT_EQ(json["notes"][0].get<std::string>().substr(0, 9), "2 trials ") << json["notes"];
+  const ProgramRun exported = run("export " + file + " --code BLOCK=32 --with-main");
+  EXPECT_NE(exported.out.find("launch_weighted(float* out, const float* weights_argument, const float* in, "),
+            std::string::npos)
+      << exported.out;
+  EXPECT_NE(exported.out.find("cudaMemcpyToSymbolAsync(weights, weights_argument, "), std::string::npos);
+  EXPECT_NE(exported.out.find("launch_arguments[] = {(void*)&out, (void*)&in, "), std::string::npos);
+}
+
+TEST_F(KernelCommand, TrialsKeepTheirParametersOrderThroughFilesThatSortThem) {
+  std::string text = replaced(kSaxpy, "BLOCK = [32, 64, 128]\nITEMS = [1, 2, 4]", "ITEMS = [1, 2, 4]\nBLOCK = [64]");
+  tuned(write(text) + " --max-trials 2");
+  const std::string file = "'" + (folder.path() / "trials.json").string() + "'";
+  ASSERT_EQ(run("db export " + file + " --format t4").status, 0);
+  const ProgramRun again = run("db import " + file + " --format t4");
+  EXPECT_NE(again.out.find("0 trials added, 2 here already"), std::string::npos) << again.out << again.err;
 }
 
 // ---- what is wrong

@@ -55,18 +55,23 @@ class OnHost final : public FakeDriver {
   }
 
   CUmod_st* load_module(std::span<const std::byte> binary) override {
-    modules_.emplace_back(reinterpret_cast<const char*>(binary.data()), binary.size());
+    modules_.push_back({{reinterpret_cast<const char*>(binary.data()), binary.size()}, std::nullopt});
     return reinterpret_cast<CUmod_st*>(modules_.size());
   }
   CUfunc_st* function(CUmod_st* module, const std::string& entry) override {
     Function function{.entry = entry};
     if (!is_check(entry)) {
-      const KernelSource source{
-          .text = modules_.at(reinterpret_cast<std::uintptr_t>(module) - 1), .entry = entry, .is_own = true};
-      function.kernel = HostLibrary(std::span(&source, 1), {}).kernel(entry);
+      auto& [text, library] = modules_.at(reinterpret_cast<std::uintptr_t>(module) - 1);
+      const KernelSource source{.text = text, .entry = entry, .is_own = true};
+      library.emplace(std::span(&source, 1), std::span<const TemplateFile>());
+      function.kernel = library->kernel(entry);
     }
     functions_.push_back(std::move(function));
     return reinterpret_cast<CUfunc_st*>(functions_.size());
+  }
+  DeviceSymbol symbol(CUmod_st* module, const std::string& name) override {
+    const auto variable = modules_.at(reinterpret_cast<std::uintptr_t>(module) - 1).library->variable(name);
+    return {reinterpret_cast<std::uintptr_t>(variable.data()), variable.size()};
   }
   int function_attribute(CUfunc_st* function, FunctionAttribute attribute) override {
     return attribute == FunctionAttribute::max_threads_per_block ? 1024
@@ -96,12 +101,16 @@ class OnHost final : public FakeDriver {
   }
 
  private:
+  struct LoadedModule {
+    std::string text;
+    std::optional<HostLibrary> library;  ///< once its kernel was asked for
+  };
   struct Function {
     std::string entry;
     std::optional<HostKernel> kernel{};
   };
 
-  std::deque<std::string> modules_;
+  std::deque<LoadedModule> modules_;
   std::deque<Function> functions_;
   std::map<CUevent_st*, double> times_;
   double now_ms_ = 0;

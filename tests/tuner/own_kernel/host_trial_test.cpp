@@ -103,6 +103,49 @@ TEST(HostTrial, PlainCudaRuns) {
   EXPECT_EQ(wrong(std::string(kSaxpy)), "");
 }
 
+TEST(HostTrial, KernelsFindWhatIsInConstantMemory) {
+  EXPECT_EQ(wrong(std::string(testing::kWeighted)), "");
+  EXPECT_NE(wrong(replaced(testing::kWeighted, "weights[2]) *", "weights[1]) *")).find("cells of 'out' are wrong"),
+            std::string::npos)
+      << "the weights are not 0";
+  const OwnKernel too_long = small(replaced(testing::kWeighted, "length = 3", "length = 4"));
+  try {
+    (void)wrong_on_host(too_long, {32}, {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the symbol 'weights' has 12 bytes, its argument 16");
+  }
+}
+
+// What a short search of a large space may never come to: the textbook's ways to read cells and weights.
+TEST(HostTrial, ConvolutionsAreRightWhereverCellsAndWeightsAre) {
+  for (const char* name : {"convolution1d", "convolution2d"}) {
+    OwnKernel kernel = load_own_kernel(STENCIL_TUNE_SOURCE "/kernels/" + std::string(name) + ".cu");
+    const bool is_1d = kernel.sizes.size() == 2;
+    set_sizes(kernel, is_1d ? std::vector<std::string>{"n=300", "radius=3"}
+                            : std::vector<std::string>{"width=37", "height=21", "pitch=40", "radius=2"});
+    ParameterValues values = default_configuration(kernel).values;
+    const std::size_t mask = values.size() - 1, shared = mask - 1;
+    for (const std::int64_t staged : kernel.parameters[shared].values) {
+      for (const std::int64_t from : kernel.parameters[mask].values) {
+        values[shared] = staged;
+        values[mask] = from;
+        EXPECT_EQ(wrong_on_host(kernel, values, {}).value_or(""), "") << configuration_code(kernel, values);
+      }
+    }
+  }
+}
+
+TEST(HostTrial, TheBasicMatrixProductIsRight) {
+  OwnKernel kernel = load_own_kernel(STENCIL_TUNE_SOURCE "/kernels/matmul.cu");
+  set_sizes(kernel, std::vector<std::string>{"m=37", "n=21", "k=19"});
+  ParameterValues values = default_configuration(kernel).values;
+  values[0] = 0;
+  EXPECT_EQ(configuration_code(kernel, values).substr(0, 18), "TILED=0,TILE_M=16,");
+  EXPECT_FALSE(broken_rule(kernel, values));
+  EXPECT_EQ(wrong_on_host(kernel, values, {}).value_or(""), "");
+}
+
 TEST(HostTrial, AMissingBarrierIsFound) {
   const OwnKernel kernel = [] {
     OwnKernel some = parse_own_kernel(replaced(kSums, "    __syncthreads();\n", ""), "k.cu").kernel;

@@ -59,7 +59,7 @@ class MadeUpDevice : public DeviceWorker {
     }
     const double ms = 1 + std::fabs(std::log2(static_cast<double>(values[0]) / 64)) +
                       std::fabs(std::log2(static_cast<double>(values[1]) / 4));
-    result.timing = {ms, ms, ms, 11};
+    result.timing = {slowdown * ms, slowdown * ms, slowdown * ms, 11};
     return result;
   }
   std::vector<DeviceResult> race(const std::vector<CodedKernel>& finalists, const RacePlan&) override {
@@ -72,6 +72,7 @@ class MadeUpDevice : public DeviceWorker {
   }
 
   std::vector<std::string> ran;
+  double slowdown = 1;
 
  private:
   const OwnKernel& kernel_;
@@ -163,6 +164,24 @@ TEST_F(OwnKernelSession, AConfigurationThatARuleForbidsSinceThenIsPassedOver) {
   ASSERT_EQ(result.passed_over.size(), 2u);
   EXPECT_NE(result.passed_over[0].find("at most 256 cells a block"), std::string::npos) << result.passed_over[0];
   EXPECT_EQ(result.winner->code, "BLOCK=64,ITEMS=2");
+}
+
+TEST_F(OwnKernelSession, TrialsWithOtherDataAreNotKnownAndWinNothing) {
+  run();
+  device.slowdown = 10;
+  OwnKernel captured = subject.kernel();
+  captured.captured_data = "0123456789abcdef0123456789abcdef";
+  subject = OwnKernelSubject(captured);
+  const SessionResult result = run({"BLOCK=64,ITEMS=4"});
+  EXPECT_EQ(result.known, 0);
+  EXPECT_EQ(result.trials, 8);
+  EXPECT_EQ(device.ran.front(), "BLOCK=64,ITEMS=4") << "what won on other data is tried first";
+  ASSERT_TRUE(result.winner);
+  EXPECT_DOUBLE_EQ(result.winner->gstencils, 200 / 1e6) << "slower than what is there of other data";
+  const auto winners = WinnerStore(database).list({.kind = SubjectKind::kernel});
+  ASSERT_EQ(winners.size(), 1u) << "under the key that a program asks for";
+  EXPECT_EQ(winners[0].trial.platform.template_signature, captured.captured_data);
+  EXPECT_EQ(run().known, 8);
 }
 
 TEST_F(OwnKernelSession, WarmStartsComeFirst) {

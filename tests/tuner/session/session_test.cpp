@@ -496,14 +496,26 @@ TEST_F(SessionTest, TheBudgetEndsTheSearchInTimeForTheRace) {
   EXPECT_FALSE(device.raced.empty());
 }
 
-TEST_F(SessionTest, ABudgetSpentBeforeTheFirstTrialStillFindsAWinner) {
+TEST_F(SessionTest, ASearchHasHalfOfItsTimeWhenTheDeviceIsReady) {
   SessionOptions options;
   options.budget_s = 10;
   device.start_s = 20;
   const SessionResult result = run(options);
   EXPECT_EQ(result.stopped, StopReason::budget);
-  EXPECT_EQ(result.trials, 1);
+  EXPECT_DOUBLE_EQ(result.ready_seconds, 20);
+  EXPECT_NEAR(result.late_seconds, 20 - 4.4, 1e-9) << "1.2 s of 10 are the race's";
+  EXPECT_NEAR(result.seconds, 20 + 4.4, 0.2);
+  EXPECT_GT(result.trials, 30);
   EXPECT_TRUE(result.winner);
+}
+
+TEST_F(SessionTest, WhatMakingReadyTakesIsPartOfTheBudgetWhereItIsLessThanHalf) {
+  SessionOptions options;
+  options.budget_s = 10;
+  device.start_s = 4;
+  const SessionResult result = run(options);
+  EXPECT_EQ(result.late_seconds, 0);
+  EXPECT_LE(result.seconds, 10);
 }
 
 TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
@@ -513,7 +525,7 @@ TEST_F(SessionTest, ASpentBudgetEndsASessionInWhichEverythingFails) {
   device.outcome = [](const Tuning&) { return Outcome::wrong_result; };
   const SessionResult result = run(options);
   EXPECT_EQ(result.stopped, StopReason::budget);
-  EXPECT_LT(result.trials, 30);
+  EXPECT_LT(result.seconds, 25);
   EXPECT_FALSE(result.winner);
 }
 
@@ -576,6 +588,13 @@ TEST(DeadlineWithin, IsAsUsualUnlessTheBudgetIsShorter) {
   EXPECT_EQ(deadline_within(10, 20), 10);
   EXPECT_EQ(deadline_within(1, 20), 5);
   EXPECT_EQ(deadline_within(std::numeric_limits<double>::infinity(), 60), 60);
+}
+
+TEST(ReferenceDeadline, IsTheBudgetButThirtySecondsAtTheLeast) {
+  EXPECT_EQ(reference_deadline_s(60, 300), 60);
+  EXPECT_EQ(reference_deadline_s(5, 300), 30);
+  EXPECT_EQ(reference_deadline_s(1000, 300), 300);
+  EXPECT_EQ(reference_deadline_s(std::numeric_limits<double>::infinity(), 300), 300);
 }
 
 TEST_F(SessionTest, CompilingRunsAheadOfTheDevice) {

@@ -27,7 +27,7 @@ class DeviceProxyTest : public testing::Test {
   /// A proxy whose worker can be started so many times.
   DeviceProxy proxy(int starts, double deadline_s = 60, const std::atomic<bool>* stop = nullptr) {
     return {{{"verb", "open"}},
-            deadline_s,
+            {.run_s = deadline_s},
             {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / "starts").string(), std::to_string(starts)},
             {.stop = stop}};
   }
@@ -65,6 +65,21 @@ TEST_F(DeviceProxyTest, AHangEndsAtTheDeadline) {
   device.start();
   EXPECT_EQ(device.run(with_block(13), {}, {}).outcome, Outcome::timeout);
   EXPECT_EQ(device.run(with_block(8), {}, {}).outcome, Outcome::ok);
+}
+
+TEST_F(DeviceProxyTest, AStartThatHangsNamesWhatIsWaitedFor) {
+  const std::string starts = (folder_.path() / "starts").string();
+  DeviceProxy device({{"verb", "open"}, {"start_hangs", true}},
+                     {.start_s = 1, .waited_for = "the reference saxpy_naive"},
+                     {STENCIL_TUNE_FAKE_WORKER, "device", starts, "1"});
+  try {
+    device.start();
+    ADD_FAILURE() << "it started";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the reference saxpy_naive was not finished within 1 s"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(DeviceProxyTest, AStopEndsACandidateAndStartsNoOther) {

@@ -95,8 +95,11 @@ int device(const std::string& count_file, int last) {
   std::ifstream(count_file) >> starts;
   std::ofstream(count_file) << ++starts;
   ParentLine parent;
+  bool start_hangs = false;
   while (const auto request = parent.receive()) {
     const std::string verb = request->at("verb");
+    if (verb == "open") start_hangs = request->contains("start_hangs");
+    if (verb == "start" && start_hangs) hang();
     if (verb == "open" && starts > last) parent.send(to_message(Error(ErrorCode::no_device, "no GPU")));
     if (verb == "open" && starts <= last) {
       DeviceFacts facts;

@@ -10,6 +10,7 @@
 #include "tuner/commands/options/database_option.hpp"
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
+#include "tuner/commands/tune/tuning_notes.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
 #include "tuner/search/strategies/strategies.hpp"
 #include "tuner/session/report.hpp"
@@ -69,6 +70,7 @@ std::string search_note(const SessionResult& result, std::string_view strategy) 
 
 std::vector<std::string> notes(const KernelSearch& search, const SessionResult& result, const Database& database) {
   std::vector<std::string> lines{search_note(result, search.strategy)};
+  if (std::string note = late_note(result); !note.empty()) lines.push_back(std::move(note));
   if (!result.winner && result.best) {
     lines.push_back(
         fmt::format("the fastest so far is {}, timed alone: the same command goes on to a race", result.best->code));

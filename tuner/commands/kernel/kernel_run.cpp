@@ -40,6 +40,13 @@ std::vector<std::string> configurations_that_won(const OwnKernelSubject& subject
   return codes;
 }
 
+/// What the search begins with and is compared with: the definition's default, else the first of all.
+NamedCandidate baseline_of(const OwnKernel& kernel) {
+  const DefaultConfiguration begin = default_configuration(kernel);
+  if (!begin.objection.empty()) return {"default", std::nullopt, begin.objection};
+  return {begin.is_defined ? "default" : "first", configuration_code(kernel, begin.values), ""};
+}
+
 std::vector<ReportRow> rows_of(const SessionResult& result) {
   std::vector<ReportRow> rows;
   if (result.winner) rows.push_back({"winner", result.winner, ""});
@@ -49,11 +56,15 @@ std::vector<ReportRow> rows_of(const SessionResult& result) {
   return rows;
 }
 
-/// So many, spread evenly over the list.
-std::vector<ParameterValues> spread_over(const std::vector<ParameterValues>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  std::vector<ParameterValues> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * all.size() / most]);
+/// So many, spread evenly over all that are legal, behind the one that a search begins with.
+std::vector<ParameterValues> spread_over(const KernelSearch& search, std::size_t most) {
+  const std::vector<ParameterValues>& all = search.legal;
+  const std::size_t count = std::min(most, all.size());
+  std::vector<ParameterValues> some{default_configuration(search.kernel).values};
+  for (std::size_t i = 0; i < count && some.size() < count; ++i) {
+    const ParameterValues& values = all[i * all.size() / count];
+    if (values != some.front()) some.push_back(values);
+  }
   return some;
 }
 
@@ -95,7 +106,8 @@ TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target
   remove_leftovers();
   const OwnKernelSubject subject(search.kernel);
   const auto strategy = configuration_search(search.kernel, search.legal, search.strategy, settings.seed);
-  const WorkerOptions workers = worker_options(target, settings);
+  WorkerOptions workers = worker_options(target, settings);
+  workers.start_deadline_s = reference_deadline_s(settings.session.budget_s, workers.start_deadline_s);
   TuningOutcome outcome;
   outcome.platform = platform_of(target);
   const WorkerTies ties{.stop = &InterruptGuard::requested(),
@@ -103,7 +115,7 @@ TuningOutcome run_kernel_tuning(const KernelSearch& search, const Target& target
   const auto compilers = start_compile_workers(subject, workers, ties);
   const auto devices = start_device_workers(subject, target, workers, ties);
   const SteadyClock clock;
-  const std::vector<NamedCandidate> baselines{{"first", configuration_code(search.kernel, search.legal.front()), ""}};
+  const std::vector<NamedCandidate> baselines{baseline_of(search.kernel)};
   outcome.result = run_session({subject, outcome.platform, *strategy, *compilers, *devices.front(), database, clock,
                                 told, InterruptGuard::requested(), baselines,
                                 configurations_that_won(subject, target.gpu(), database), more_of(devices)},
@@ -153,7 +165,7 @@ std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, co
   const auto compilers =
       start_compile_workers(subject, worker_options(target, settings), {.stop = &InterruptGuard::requested()});
   std::vector<std::string> order;
-  for (const ParameterValues& values : spread_over(search.legal, most)) {
+  for (const ParameterValues& values : spread_over(search, most)) {
     order.push_back(configuration_code(search.kernel, values));
     compilers->submit(order.back());
   }

@@ -84,6 +84,13 @@ std::string search_note(const SessionResult& result) {
   return note;
 }
 
+std::string late_note(const SessionResult& result) {
+  if (result.late_seconds <= 0) return "";
+  return fmt::format(
+      "making the device ready, with what checks compare with, took {:.1f} s: the budget was extended by {:.1f} s",
+      result.ready_seconds, result.late_seconds);
+}
+
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                       const TuningSettings& settings, Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
@@ -98,6 +105,7 @@ std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcom
   }
   if (auto obstacle = obstacle_to_fusing(problem, target)) lines.push_back(std::move(*obstacle));
   lines.push_back(search_note(result));
+  if (std::string note = late_note(result); !note.empty()) lines.push_back(std::move(note));
   if (std::string note = load_note(result, settings.session); !note.empty()) lines.push_back(std::move(note));
   if (!result.winner && result.best && !target.predicted()) {
     lines.push_back(

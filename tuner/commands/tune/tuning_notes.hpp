@@ -13,6 +13,9 @@ namespace stencil_tune {
 /// How many trials were made, why no more, and what failed.
 std::string search_note(const SessionResult& result);
 
+/// That making the device ready extended the budget; empty where it did not.
+std::string late_note(const SessionResult& result);
+
 /// A line each.
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                       const TuningSettings& settings, Database& database, const Report& report);

@@ -128,8 +128,8 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
       {"architecture", trial.platform.architecture},
       {"driver", trial.platform.driver},
       {"stale", is_stale(trial)},
-      {"naive_gstencils", winner.naive_gstencils},
       {"trials_seen", winner.trials_seen}};
+  if (trial.problem.kind == SubjectKind::stencil) json["naive_gstencils"] = winner.naive_gstencils;
   json.update(trial_json(trial));
   return json;
 }

@@ -12,22 +12,32 @@ constexpr double kLongestLoadS = 20;
 constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
 constexpr double kLongestRemaindersS = 5;
 constexpr double kLongestBeyondBudgetS = 20;
+constexpr double kShareOfSearch = 0.5;  // that is left of it at the least when the device is ready
+constexpr double kShortestReferenceS = 30;
 constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
 
 }  // namespace
 
+void TimeBudget::device_is_ready() {
+  const double latest = (1 - kShareOfSearch) * search_s();
+  late_s_ = std::max(0.0, elapsed_s() - latest);
+}
+
 bool TimeBudget::may_go_beyond() const {
-  const double begun_late = std::max(search_s(), ready_s_);
-  return elapsed_s() < begun_late + deadline_within(budget_s_, kLongestBeyondBudgetS);
+  return elapsed_s() < search_s() + deadline_within(budget_s_, kLongestBeyondBudgetS);
 }
 
 double TimeBudget::search_s() const {
   const double remainders = is_run_ ? std::min(kRemainderShare * budget_s_, kLongestRemaindersS) : 0;
   const double load = under_load_ ? std::min(kLoadShare * budget_s_, kLongestLoadS) : 0;
-  return budget_s_ - remainders - burst_race_s() - load;
+  return whole_s() - remainders - burst_race_s() - load;
 }
 
 double TimeBudget::burst_race_s() const { return std::min(kRaceShare * budget_s_, kLongestRaceS); }
+
+double reference_deadline_s(double budget_s, double usual_s) {
+  return std::min(usual_s, std::max(budget_s, kShortestReferenceS));
+}
 
 double deadline_within(double budget_s, double usual_s) {
   return std::min(usual_s, std::max(budget_s, kShortestDeadlineS));

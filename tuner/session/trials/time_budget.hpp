@@ -10,6 +10,10 @@ namespace stencil_tune {
 /// search that goes on beyond the budget.
 double deadline_within(double budget_s, double usual_s);
 
+/// That making a device ready may take where what is right is the user's own code, which may hang: as long as the
+/// budget, and 30 s at the least, but no longer than usual.
+double reference_deadline_s(double budget_s, double usual_s);
+
 class TimeBudget {
  public:
   /// Of a session that begins now. `is_run`: several steps, whose rates need kernels for what fused steps leave over.
@@ -18,18 +22,22 @@ class TimeBudget {
       : clock_(clock), budget_s_(budget_s), is_run_(is_run), under_load_(under_load), start_s_(clock.seconds()) {}
 
   double elapsed_s() const { return clock_.seconds() - start_s_; }
-  double whole_s() const { return budget_s_; }
-  bool is_spent() const { return elapsed_s() >= budget_s_; }
+  double whole_s() const { return budget_s_ + late_s_; }
+  bool is_spent() const { return elapsed_s() >= whole_s(); }
 
   /// What is left for a race under load that begins now, beside the one in bursts.
-  double load_race_s() const { return budget_s_ - elapsed_s() - burst_race_s(); }
+  double load_race_s() const { return whole_s() - elapsed_s() - burst_race_s(); }
 
-  /// The device can be used from now on.
-  void device_is_ready() { ready_s_ = elapsed_s(); }
+  /// The device can be used from now on. A search has half of its time from here at the least: where making ready took
+  /// longer, the whole session ends as much later.
+  void device_is_ready();
+
+  /// How much later than the budget the session ends for that reason.
+  double late_s() const { return late_s_; }
 
   bool search_is_over() const { return elapsed_s() >= search_s(); }
 
-  /// Making the device ready can outlast a short budget. A search that has found nothing right by then goes on a while.
+  /// A search that has found nothing right when it is over goes on a while.
   bool may_go_beyond() const;
 
  private:
@@ -41,7 +49,7 @@ class TimeBudget {
   bool is_run_;
   bool under_load_;
   double start_s_;
-  double ready_s_ = 0;
+  double late_s_ = 0;
 };
 
 }  // namespace stencil_tune
