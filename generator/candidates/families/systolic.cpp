@@ -327,7 +327,8 @@ const Family& systolic_family() {
       .constraints = constraints(),
       .kernel_template =
           [](const Tuning&) {
-            return KernelTemplate{"systolic/systolic.cuh", "systolic"};
+            return KernelTemplate{
+                .file = "systolic/systolic.cuh", .function = "systolic", .takes_sums = true, .asks_late = true};
           },
       .shape = shape_of,
       .constants = constants,
