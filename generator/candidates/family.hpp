@@ -25,6 +25,9 @@ struct KernelTemplate {
   /// The same with points, function<Stencil, Tuning>(arguments, tables); empty where the kernel takes none.
   std::string_view points_file{};
   std::string_view points_function{};
+  /// What it asks of the stencil beside the update: what a plane adds to each output, and which inputs are only read
+  /// where an output is finished.
+  bool takes_sums = false, asks_late = false;
 };
 
 /// The textbook's count of what a kernel's threads load, for textbook_intensity().

@@ -6,7 +6,6 @@
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -89,13 +88,11 @@ int parse_value(std::string_view code, std::string_view part, const Parameter& p
 }
 
 const Family& parse_family(std::string_view code, std::string_view text) {
-  std::vector<std::string> names;
-  for (const Family* family : families()) {
-    if (family->name == text) return *family;
-    names.emplace_back(family->name);
+  try {
+    return family_named(text);
+  } catch (const Error& error) {
+    malformed(code, error.what());
   }
-  malformed(code, fmt::format("it must begin with a kernel family ({}), not '{}'{}", fmt::join(names, ", "), text,
-                              did_you_mean(text, names)));
 }
 
 /// Cuts the text before the next dot off `rest`; nothing is left after the last part.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -87,6 +86,61 @@ const EdgeRule* DefinedBoundaries::find(int field, int axis, Side side) const {
   return found;
 }
 
+std::set<Kind> DefinedBoundaries::kinds_on(int axis, const Stencil& stencil, const std::vector<bool>& used,
+                                           const RejectAxis& reject) const {
+  std::set<Kind> kinds;
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    const Node& node = stencil.nodes[id];
+    const int offset = node.offset[at(axis)];
+    if (!used[id] || node.op != Operation::read || offset == 0) continue;
+    const EdgeRule* rule = find(node.index, axis, offset < 0 ? Side::low : Side::high);
+    if (rule == nullptr) {
+      reject(
+          fmt::format("field '{0}' is read beyond the {1} edge in {2} too: say what lies there, for all fields as "
+                      "{2}.{1} = \"...\" or for it alone as {0}.{2}.{1} = \"...\"",
+                      stencil.fields[at(node.index)], offset < 0 ? "low" : "high", kAxes[at(axis)]));
+    }
+    kinds.insert(rule->kind);
+  }
+  if (!kinds.empty()) return kinds;
+  for (const Said& said : rules_) {
+    if (said.axis == axis) kinds.insert(said.rule.kind);
+  }
+  return kinds;
+}
+
+DefinedBoundaries::Settled DefinedBoundaries::settle(const Stencil& stencil, const std::vector<bool>& used,
+                                                     const Reject& reject) const {
+  Settled settled;
+  for (int axis = 0; axis < stencil.rank; ++axis) {
+    const auto spoken = std::find_if(rules_.begin(), rules_.end(), [&](const Said& said) { return said.axis == axis; });
+    if (spoken == rules_.end()) continue;
+    const RejectAxis reject_axis = [&](const std::string& message) { reject(spoken->rule.offset, message); };
+    const std::set<Kind> kinds = kinds_on(axis, stencil, used, reject_axis);
+    settled[at(axis)] = common_boundary(kinds);
+    if (settled[at(axis)]) continue;
+    std::vector<std::string_view> words;
+    for (const Kind kind : kinds) words.push_back(word_of(kind));
+    reject_axis(
+        fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
+                    "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
+                    fmt::join(words, ", ")));
+  }
+  return settled;
+}
+
+NodeId DefinedBoundaries::with_rules(ExpressionBuilder& e, NodeId value, const Node& read,
+                                     const Settled& settled) const {
+  // The first axis has the last word: beyond x and y its rule is applied to what y answers.
+  for (int axis = e.rank() - 1; axis >= 0; --axis) {
+    const int offset = read.offset[at(axis)];
+    if (!settled[at(axis)] || offset == 0) continue;
+    const EdgeRule* rule = find(read.index, axis, offset < 0 ? Side::low : Side::high);
+    value = answered(e, value, *rule, *settled[at(axis)], axis, offset);
+  }
+  return value;
+}
+
 void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const {
   StencilBuilder& builder = e.builder();
   std::vector<NodeId> roots;
@@ -94,45 +148,12 @@ void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const 
     for (const Update& update : stage.updates) roots.push_back(update.expression);
   }
   const std::vector<bool> used = reachable(builder.stencil(), roots);
-  const std::vector<Node> nodes = builder.stencil().nodes;  // a copy: the arena grows
-
-  // What each axis that is spoken of needs, of the reads that leave the grid on it.
-  std::array<std::optional<Boundary>, kMaxRank> common;
+  const Settled settled = settle(builder.stencil(), used, reject);
   for (int axis = 0; axis < e.rank(); ++axis) {
-    const auto spoken = std::find_if(rules_.begin(), rules_.end(), [&](const Said& said) { return said.axis == axis; });
-    if (spoken == rules_.end()) continue;
-    std::set<Kind> kinds;
-    for (std::size_t id = 0; id < nodes.size(); ++id) {
-      const int offset = nodes[id].offset[at(axis)];
-      if (!used[id] || nodes[id].op != Operation::read || offset == 0) continue;
-      const EdgeRule* rule = find(nodes[id].index, axis, offset < 0 ? Side::low : Side::high);
-      if (rule == nullptr) {
-        reject(
-            spoken->rule.offset,
-            fmt::format("field '{0}' is read beyond the {1} edge in {2} too: say what lies there, for all fields as "
-                        "{2}.{1} = \"...\" or for it alone as {0}.{2}.{1} = \"...\"",
-                        builder.stencil().fields[at(nodes[id].index)], offset < 0 ? "low" : "high", kAxes[at(axis)]));
-      }
-      kinds.insert(rule->kind);
-    }
-    if (kinds.empty()) {
-      for (const Said& said : rules_) {
-        if (said.axis == axis) kinds.insert(said.rule.kind);
-      }
-    }
-    common[at(axis)] = common_boundary(kinds);
-    if (!common[at(axis)]) {
-      std::vector<std::string_view> words;
-      for (const Kind kind : kinds) words.push_back(word_of(kind));
-      reject(
-          spoken->rule.offset,
-          fmt::format("the boundaries {} do not go together on one axis: hold and periodic are those of all fields and "
-                      "both sides; clamp goes with zero; reflect, odd, neumann and zero go together",
-                      fmt::join(words, ", ")));
-    }
-    builder.boundary(axis, *common[at(axis)]);
+    if (settled[at(axis)]) builder.boundary(axis, *settled[at(axis)]);
   }
 
+  const std::vector<Node> nodes = builder.stencil().nodes;  // a copy: the arena grows
   std::vector<NodeId> changed(nodes.size(), -1);
   for (std::size_t id = 0; id < nodes.size(); ++id) {
     if (!used[id]) continue;
@@ -140,17 +161,8 @@ void DefinedBoundaries::apply(ExpressionBuilder& e, const Reject& reject) const 
     std::array<NodeId, 3> operands{-1, -1, -1};
     const int count = operand_count(node.op);
     for (int i = 0; i < count; ++i) operands[at(i)] = changed[at(node.operands[at(i)])];
-    NodeId value = count == 0 ? static_cast<NodeId>(id) : e.apply(node.op, operands[0], operands[1], operands[2]);
-    if (node.op == Operation::read) {
-      // The first axis has the last word: beyond x and y its rule is applied to what y answers.
-      for (int axis = e.rank() - 1; axis >= 0; --axis) {
-        const int offset = node.offset[at(axis)];
-        if (!common[at(axis)] || offset == 0) continue;
-        const EdgeRule* rule = find(node.index, axis, offset < 0 ? Side::low : Side::high);
-        value = answered(e, value, *rule, *common[at(axis)], axis, offset);
-      }
-    }
-    changed[id] = value;
+    const NodeId value = count == 0 ? static_cast<NodeId>(id) : e.apply(node.op, operands[0], operands[1], operands[2]);
+    changed[id] = node.op == Operation::read ? with_rules(e, value, node, settled) : value;
   }
   builder.rewrite([&](NodeId root) { return changed[at(root)]; });
 }

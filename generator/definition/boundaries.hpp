@@ -3,8 +3,10 @@
 
 #include "generator/definition/expression/operators.hpp"
 
+#include <array>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +58,17 @@ class DefinedBoundaries {
     EdgeRule rule;
   };
 
+  /// How kernels answer reads beyond the edges of each axis; nothing for one that is not spoken of.
+  using Settled = std::array<std::optional<Boundary>, kMaxRank>;
+  using RejectAxis = std::function<void(const std::string& message)>;
+
   const EdgeRule* find(int field, int axis, Side side) const;
+  /// Those of the reads that leave the grid on the axis; where none does, all that are said of it.
+  std::set<EdgeRule::Kind> kinds_on(int axis, const Stencil& stencil, const std::vector<bool>& used,
+                                    const RejectAxis& reject) const;
+  Settled settle(const Stencil& stencil, const std::vector<bool>& used, const Reject& reject) const;
+  /// The read's value, made of what the kernel's boundaries answer.
+  NodeId with_rules(ExpressionBuilder& expressions, NodeId value, const Node& read, const Settled& settled) const;
 
   std::vector<Said> rules_;
 };

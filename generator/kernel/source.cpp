@@ -17,11 +17,10 @@
 namespace stencil_tune {
 namespace {
 
-/// Which inputs wait for the output to be finished; nothing for a template that does not ask.
-std::string late_member(const Problem& problem, const Tuning& tuning) {
-  if (tuning.keeps != Keeps::sums && tuning.planes != Planes::ring) return {};
+/// Which inputs wait for the output to be finished: none where outputs are not made of sums.
+std::string late_member(const Problem& problem, bool takes_sums) {
   std::string condition;
-  for (std::size_t input = 0; tuning.keeps == Keeps::sums && input < problem.facts.inputs.size(); ++input) {
+  for (std::size_t input = 0; takes_sums && input < problem.facts.inputs.size(); ++input) {
     if (!is_late(problem.facts, input)) continue;
     condition += fmt::format("{}f == {}", condition.empty() ? "" : " || ", input);
   }
@@ -34,7 +33,7 @@ std::string late_member(const Problem& problem, const Tuning& tuning) {
 
 std::string stencil_text(const Candidate& candidate) {
   const Problem& problem = candidate.problem();
-  const Tuning& tuning = candidate.tuning();
+  const KernelTemplate kernel = candidate.family().kernel_template(candidate.tuning());
   const KernelAxes& axes = candidate.shape().axes;
   const StageFacts& facts = problem.facts;
   const AxisMap axis_map = axis_map_of(axes);
@@ -49,8 +48,8 @@ std::string stencil_text(const Candidate& candidate) {
       fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
       fmt::arg("update", update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
                                        facts, axis_map)),
-      fmt::arg("late", late_member(problem, tuning)),
-      fmt::arg("sums", tuning.keeps == Keeps::sums ? plane_sums_text(problem, axis_map) : std::string()));
+      fmt::arg("late", kernel.asks_late ? late_member(problem, kernel.takes_sums) : std::string()),
+      fmt::arg("sums", kernel.takes_sums ? plane_sums_text(problem, axis_map) : std::string()));
 }
 
 /// What templates ask of every tuning, and holds where its family has no such parameter.

@@ -2,11 +2,8 @@
 
 #include "stencil_tune/error.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
-#include <csignal>
 #include <cstring>
-#include <map>
 #include <numeric>
 
 namespace stencil_tune {
@@ -20,17 +17,6 @@ ThreadFiber* pooled_fiber(std::size_t index) {
   while (pool.size() <= index) pool.push_back(std::make_unique<ThreadFiber>());
   return pool[index].get();
 }
-
-bool same_site(host::Site a, host::Site b) {
-  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
-}
-
-std::string to_string(host::Site site) {
-  const char* slash = std::strrchr(site.file, '/');
-  return fmt::format("{}:{}", slash ? slash + 1 : site.file, site.line);
-}
-
-std::string to_string(host::Index index) { return fmt::format("({},{},{})", index.x, index.y, index.z); }
 
 }  // namespace
 
@@ -265,164 +251,6 @@ void BlockScheduler::after_finish(unsigned index) {
 
 void BlockScheduler::abandon_cluster() {
   for (Thread& thread : threads_) thread.fiber->cancel();
-}
-
-void BlockScheduler::arrive_at_barrier(host::Site site) {
-  Thread& thread = current();
-  thread.state = State::at_barrier;
-  thread.site = site;
-  ++current_block().at_barrier;
-  release_barrier_if_complete(thread.block);
-  thread.fiber->wait();
-}
-
-void BlockScheduler::arrive_at_cluster_barrier(host::Site site) {
-  Thread& thread = current();
-  thread.state = State::at_cluster_barrier;
-  thread.site = site;
-  ++at_cluster_barrier_;
-  release_cluster_barrier_if_complete();
-  thread.fiber->wait();
-}
-
-void BlockScheduler::release_barrier_if_complete(unsigned block) {
-  unsigned& arrived = blocks_[block].at_barrier;
-  if (arrived == 0 || arrived < blocks_[block].unfinished) return;
-  arrived = 0;
-  release_threads_at(State::at_barrier, block * block_threads_, (block + 1) * block_threads_);
-}
-
-void BlockScheduler::release_cluster_barrier_if_complete() {
-  if (at_cluster_barrier_ == 0 || at_cluster_barrier_ < unfinished_) return;
-  at_cluster_barrier_ = 0;
-  release_threads_at(State::at_cluster_barrier, 0, static_cast<unsigned>(threads_.size()));
-}
-
-/// All that are left of threads first .. last - 1 wait there; it must be for the same barrier.
-void BlockScheduler::release_threads_at(State barrier, unsigned first, unsigned last) {
-  const Thread* meeting = nullptr;
-  for (unsigned i = first; i < last; ++i) {
-    Thread& thread = threads_[i];
-    if (thread.state != barrier) continue;
-    if (!meeting) meeting = &thread;
-    if (!same_site(meeting->site, thread.site)) {
-      report(HostFault::Kind::mismatched_wait,
-             "the threads of the block meet at different barriers: " + describe_waits());
-      return;
-    }
-    thread.state = State::ready;
-    next_.push_back(i);
-  }
-}
-
-void BlockScheduler::arrive_at_exchange(const void* brought, void* received, unsigned bytes, unsigned source,
-                                        host::Site site) {
-  Thread& thread = current();
-  thread.state = State::at_exchange;
-  thread.site = site;
-  thread.exchange = {brought, received, bytes, source};
-  ++warps_[thread.warp].at_exchange;
-  release_exchange_if_complete(thread.warp);
-  thread.fiber->wait();
-}
-
-void BlockScheduler::release_exchange_if_complete(unsigned warp) {
-  if (warps_[warp].at_exchange < warps_[warp].unfinished) return;
-  const auto block_warps = static_cast<unsigned>(warps_.size() / blocks_.size());
-  const unsigned block = warp / block_warps;
-  const unsigned first = block * block_threads_ + warp % block_warps * kWarpLanes;
-  const unsigned last = std::min(first + kWarpLanes, (block + 1) * block_threads_);
-  const Thread* meeting = nullptr;
-  for (unsigned i = first; i < last; ++i) {
-    const Thread& thread = threads_[i];
-    if (thread.state == State::finished) continue;
-    if (!meeting) meeting = &thread;
-    if (!same_site(meeting->site, thread.site) || meeting->exchange.bytes != thread.exchange.bytes) {
-      report(HostFault::Kind::mismatched_wait, "the lanes of a warp meet at different shuffles: " + describe_waits());
-      return;
-    }
-  }
-  if (!meeting) return;
-  warps_[warp].at_exchange = 0;
-  deliver_exchange(first, last);
-}
-
-void BlockScheduler::deliver_exchange(unsigned first, unsigned last) {
-  for (unsigned i = first; i < last; ++i) {
-    Thread& thread = threads_[i];
-    if (thread.state == State::finished) continue;
-    const unsigned source = first + thread.exchange.source;
-    // What a lane that is gone or never was would bring is undefined: poison makes its use visible.
-    const bool there = source < last && threads_[source].state != State::finished;
-    if (there) {
-      std::memcpy(thread.exchange.received, threads_[source].exchange.brought, thread.exchange.bytes);
-    } else {
-      std::memset(thread.exchange.received, GuardedArray::kPoison, thread.exchange.bytes);
-    }
-  }
-  for (unsigned i = first; i < last; ++i) {
-    if (threads_[i].state != State::at_exchange) continue;
-    threads_[i].state = State::ready;
-    next_.push_back(i);
-  }
-}
-
-void BlockScheduler::fail(host::Rule rule, const void* address, const char* what, host::Site site) {
-  const auto kind = rule == host::Rule::alignment      ? HostFault::Kind::misaligned
-                    : rule == host::Rule::shared_range ? HostFault::Kind::out_of_bounds
-                                                       : HostFault::Kind::rule;
-  report(kind, fmt::format("{} at {}, address {}", what, to_string(site), fmt::ptr(address)),
-         reinterpret_cast<std::uintptr_t>(address));
-  current().fiber->escape();
-}
-
-void BlockScheduler::report(HostFault::Kind kind, const std::string& what, std::uintptr_t address) {
-  const host::ThreadView& view = current().view;
-  fault_ = HostFault{
-      kind, fmt::format("thread {} of block {}: {}", to_string(view.thread), to_string(view.block), what), address};
-}
-
-void BlockScheduler::report_trap(const Thread& thread) {
-  const Trap trap = *thread.fiber->trap();
-  if (thread.fiber->overflowed(trap.address)) {
-    report(HostFault::Kind::rule, "its emulated stack overflowed", trap.address);
-  } else if (trap.signal == SIGSEGV || trap.signal == SIGBUS) {
-    const GuardedArray& shared = blocks_[thread.block].shared;
-    const bool in_shared = shared.encloses(trap.address);
-    report(HostFault::Kind::out_of_bounds,
-           fmt::format("access out of bounds at address {:#x}{}", trap.address,
-                       in_shared ? fmt::format(", {} bytes from the start of {} bytes of shared memory",
-                                               static_cast<std::intptr_t>(trap.address) -
-                                                   reinterpret_cast<std::intptr_t>(shared.data()),
-                                               geometry_.shared_bytes)
-                                 : ""),
-           trap.address);
-  } else if (trap.signal == SIGFPE) {
-    report(HostFault::Kind::arithmetic, "integer division by zero or overflow");
-  } else {
-    report(HostFault::Kind::arithmetic,
-           "an index beyond an array of its own, an integer that does not fit its type, a shift too far, or an integer "
-           "division by zero");
-  }
-}
-
-void BlockScheduler::report_stuck() {
-  report(HostFault::Kind::mismatched_wait, "no thread of the block can go on: " + describe_waits());
-}
-
-std::string BlockScheduler::describe_waits() const {
-  std::map<std::string, unsigned> waits;
-  for (const Thread& thread : threads_) {
-    const char* what = thread.state == State::at_barrier           ? "barrier"
-                       : thread.state == State::at_cluster_barrier ? "cluster barrier"
-                       : thread.state == State::at_exchange        ? "shuffle"
-                       : thread.state == State::at_phase           ? "mbarrier"
-                                                                   : nullptr;
-    if (what) ++waits[fmt::format("{} {}", what, to_string(thread.site))];
-  }
-  std::string text;
-  for (const auto& [place, count] : waits) text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", count, place);
-  return text;
 }
 
 }  // namespace stencil_tune

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -66,6 +67,51 @@ Parameter chunks_of_planes() {
 }
 
 // ---- constraints ----------------------------------------------------------------------------------------------------
+
+Verdict steps_from(const Candidate& candidate, int least) {
+  const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
+  if (steps >= least && steps <= of_run) return {};
+  return fmt::format("{} fused steps; it takes {} or more, and the run has {}", steps, least, of_run);
+}
+
+Verdict steps_of_run(const Candidate& candidate, const Limits&) { return steps_from(candidate, 2); }
+
+Verdict steps_shared_out_evenly(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.steps % tuning.groups == 0) return {};
+  return fmt::format("{} steps cannot be shared out among {} groups", tuning.steps, tuning.groups);
+}
+
+Verdict sums_along_the_walk(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  if (candidate.tuning().keeps != Keeps::sums) return {};
+  if (axes.reach_width(2) == 0) return "the stencil reads one plane at a time; there is nothing to keep between planes";
+  if (!candidate.problem().facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
+  const Boundary boundary = axes.boundaries[2];
+  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
+  return fmt::format("boundary {} along the walk answers with planes that are gone once they are added to sums",
+                     name(boundary));
+}
+
+Verdict splits_barrier(const Candidate& candidate, const Limits& limits) {
+  if (candidate.tuning().barrier == StepBarrier::meet) return {};
+  if (limits.compute_capability >= kFirstWithTensorCopies) return {};
+  return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}", limits.compute_capability,
+                     kFirstWithTensorCopies);
+}
+
+Verdict held_by_neighbours(const Candidate& candidate, const std::array<int, 2>& farthest) {
+  const KernelAxes& axes = candidate.shape().axes;
+  const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (!axes.has(axis)) continue;
+    const int needed = farthest[axis] + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
+    if (own[axis] >= needed) continue;
+    return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", own[axis],
+                       kAxisNames[axis], farthest[axis], needed);
+  }
+  return {};
+}
 
 Verdict verifiable_steps(const Candidate& candidate, const Limits& limits) {
   const int steps = candidate.tuning().steps;

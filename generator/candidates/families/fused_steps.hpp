@@ -4,6 +4,8 @@
 
 #include "generator/candidates/family.hpp"
 
+#include <array>
+
 namespace stencil_tune {
 
 inline constexpr std::int64_t kBarrierBytes = 8;
@@ -21,6 +23,19 @@ Parameter tile_borders();
 
 // ---- constraints: each family names them itself ---------------------------------------------------------------------
 
+/// As many as that at least, and no more than the run has.
+Verdict steps_from(const Candidate& candidate, int least);
+/// Two at least.
+Verdict steps_of_run(const Candidate& candidate, const Limits& limits);
+Verdict steps_shared_out_evenly(const Candidate& candidate, const Limits& limits);
+/// Planes beyond an end of the walk are none that sums could be given again, nor is what is not linear 0 where they are
+/// 0.
+Verdict sums_along_the_walk(const Candidate& candidate, const Limits& limits);
+/// Warps that have arrived at a barrier sleep until the others have.
+Verdict splits_barrier(const Candidate& candidate, const Limits& limits);
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
+/// farthest: that an update reads, in x and y.
+Verdict held_by_neighbours(const Candidate& candidate, const std::array<int, 2>& farthest);
 /// On the device, where the reference of as many steps has to fit.
 Verdict verifiable_steps(const Candidate& candidate, const Limits& limits);
 Verdict asynchronous_copies(const Candidate& candidate, const Limits& limits);

@@ -117,7 +117,7 @@ std::vector<Parameter> parameters() {
           blocks_per_sm()};
 }
 
-KernelTemplate kernel_template(const Tuning& tuning) {
+KernelTemplate template_of_planes(const Tuning& tuning) {
   switch (tuning.planes) {
     case Planes::shared:
       return {"streaming/streaming_shared.cuh", "streaming_shared"};
@@ -132,6 +132,13 @@ KernelTemplate kernel_template(const Tuning& tuning) {
   }
   if (keeps_sums(tuning)) return {"streaming/streaming_sums.cuh", "streaming_sums"};
   return {"streaming/streaming.cuh", "streaming"};
+}
+
+KernelTemplate kernel_template(const Tuning& tuning) {
+  KernelTemplate result = template_of_planes(tuning);
+  result.takes_sums = keeps_sums(tuning);
+  result.asks_late = keeps_sums(tuning) || in_pipeline(tuning);
+  return result;
 }
 
 // ---- shape ----------------------------------------------------------------------------------------------------------

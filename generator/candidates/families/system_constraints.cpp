@@ -21,12 +21,8 @@ Verdict obstacle(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-Verdict steps_of_run(const Candidate& candidate, const Limits&) {
-  const Problem& problem = candidate.problem();
-  const auto [steps, of_run] = std::pair(candidate.tuning().steps, problem.steps);
-  const int least = problem.step.stages.size() > 1 ? 1 : 2;
-  if (steps >= least && steps <= of_run) return {};
-  return fmt::format("{} fused steps; it takes {} or more, and the run has {}", steps, least, of_run);
+Verdict steps_of_step(const Candidate& candidate, const Limits&) {
+  return steps_from(candidate, candidate.problem().step.stages.size() > 1 ? 1 : 2);
 }
 
 Verdict one_warp(const Candidate& candidate, const Limits&) {
@@ -35,24 +31,17 @@ Verdict one_warp(const Candidate& candidate, const Limits&) {
   return fmt::format("{} threads in x; one warp of {} spans the tile", threads, kWarpSize);
 }
 
-/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own, and so
-/// are all that a side of the grid holds.
+/// Cells that a side of the grid holds are a thread's own too.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
-  const Problem& problem = candidate.problem();
-  const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
+  std::array<int, 2> farthest{0, 0};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (!axes.has(axis)) continue;
-    int farthest = 0;
-    for (const StepStage& stage : problem.step.stages) {
-      farthest = std::max(farthest, stage.facts.radius[static_cast<std::size_t>(axes.grid_axis[axis])]);
+    for (const StepStage& stage : candidate.problem().step.stages) {
+      farthest[axis] = std::max(farthest[axis], stage.facts.radius[static_cast<std::size_t>(axes.grid_axis[axis])]);
     }
-    const int needed = farthest + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
-    if (own[axis] >= needed) continue;
-    return fmt::format("a thread holds {} cells along {}; a stage reaches {}, so that {} are needed", own[axis],
-                       kAxisNames[axis], farthest, needed);
   }
-  return {};
+  return held_by_neighbours(candidate, farthest);
 }
 
 Verdict new_rows(const Candidate& candidate, const Limits&) {
@@ -81,7 +70,7 @@ std::vector<Constraint> system_constraints() {
   std::vector<Constraint> rows{
       {"system_step", "The stages of a whole step pass a state on, in which each field is written once.", obstacle},
       {"system_steps", "Fused steps are 2 at least, or 1 of several stages, and no more than the run has.",
-       steps_of_run},
+       steps_of_step},
       {"system_verifiable", "Where they are tuned, the device has memory for the references of as many steps.",
        verifiable_steps},
       {"system_architecture", "Asynchronous copies bring the planes of fused steps on sm_80 and newer.",

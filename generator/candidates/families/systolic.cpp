@@ -114,18 +114,11 @@ std::vector<Parameter> parameters() {
 
 // ---- constraints ----------------------------------------------------------------------------------------------------
 
-Verdict steps_of_run(const Candidate& candidate, const Limits&) {
-  const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
-  if (steps > 1 && steps <= of_run) return {};
-  return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
-}
-
 Verdict fields(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   if (!advanced_input(problem) || problem.facts.inputs.size() != 1) {
     return "the stencil is not one stage with one field, which its output takes the place of after a step";
   }
-  if (!problem.facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
   return {};
 }
 
@@ -135,20 +128,9 @@ Verdict cell_types(const Candidate& candidate, const Limits&) {
   return fmt::format("cells are stored as {} and computed in f32; copies bring them as they are", name(type));
 }
 
-/// Planes beyond an end of the walk are none that sums could be given again.
-Verdict walk(const Candidate& candidate, const Limits&) {
-  const KernelAxes& axes = candidate.shape().axes;
-  if (axes.reach_width(2) == 0) return "the stencil reads one row alone; there is nothing to walk along for";
-  const Boundary boundary = axes.boundaries[2];
-  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
-  return fmt::format("boundary {} along the walk answers with rows that are gone once they are added to sums",
-                     name(boundary));
-}
-
-Verdict levels(const Candidate& candidate, const Limits&) {
-  const Tuning& tuning = candidate.tuning();
-  if (tuning.steps % tuning.groups == 0) return {};
-  return fmt::format("{} steps cannot be shared out among {} warps", tuning.steps, tuning.groups);
+Verdict sums(const Candidate& candidate, const Limits& limits) {
+  if (candidate.tuning().keeps != Keeps::sums) return "cells are not kept from row to row, sums are";
+  return sums_along_the_walk(candidate, limits);
 }
 
 Verdict no_coordinates(const Candidate& candidate, const Limits&) {
@@ -166,13 +148,6 @@ Verdict lines(const Candidate& candidate, const Limits& limits) {
   if (rows_are_whole_words(problem, candidate.shape().axes)) return {};
   return fmt::format("rows of {} cells, {} from one to the next, under boundary {}: some tile's are not whole words",
                      candidate.shape().axes.extents[0], problem.pitch, name(candidate.shape().axes.boundaries[0]));
-}
-
-Verdict barrier(const Candidate& candidate, const Limits& limits) {
-  if (candidate.tuning().barrier == StepBarrier::meet) return {};
-  if (limits.compute_capability >= kFirstWithTensorCopies) return {};
-  return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}", limits.compute_capability,
-                     kFirstWithTensorCopies);
 }
 
 /// A lane reads of its neighbours, and mirrors cells of its own.
@@ -204,12 +179,14 @@ std::vector<Constraint> constraints() {
        asynchronous_copies},
       {"systolic_coordinates", "Updates of fused steps use neither coordinates nor the step's number.", no_coordinates},
       {"systolic_prefetch", "A systolic kernel has at least one batch of rows on its way.", planes_on_their_way},
-      {"systolic_fields", "A systolic kernel advances one field, by one linear stage that reads no other.", fields},
+      {"systolic_fields", "A systolic kernel advances one field, by one stage that reads no other.", fields},
       {"systolic_types", "Cells of a systolic kernel are stored as they are computed: f32 or f64.", cell_types},
-      {"systolic_walk", "A systolic kernel walks along rows of which those beyond the ends are 0 or not read.", walk},
-      {"systolic_levels", "Fused steps are shared out evenly among the warps of a systolic block.", levels},
+      {"systolic_walk",
+       "A systolic kernel keeps sums of linear stencils, where rows beyond the walk's ends are 0 or not read.", sums},
+      {"systolic_levels", "Fused steps are shared out evenly among the warps of a systolic block.",
+       steps_shared_out_evenly},
       {"systolic_lines", "Bulk copies move rows of whole words, on sm_90 and newer.", lines},
-      {"systolic_barrier", "A barrier is split on sm_90 and newer.", barrier},
+      {"systolic_barrier", "A barrier is split on sm_90 and newer.", splits_barrier},
       {"systolic_reach", "What a lane of a systolic kernel reads beyond its cells, the next lanes hold.", reach},
       {"systolic_tile_in_grid", "A systolic tile is no wider than the grid.", fused_tile_in_grid},
       {"systolic_tile_not_empty", "Fused steps leave columns of a tile outside its halo.", fused_tile_not_empty},
@@ -350,7 +327,8 @@ const Family& systolic_family() {
       .constraints = constraints(),
       .kernel_template =
           [](const Tuning&) {
-            return KernelTemplate{"systolic/systolic.cuh", "systolic"};
+            return KernelTemplate{
+                .file = "systolic/systolic.cuh", .function = "systolic", .takes_sums = true, .asks_late = true};
           },
       .shape = shape_of,
       .constants = constants,

@@ -107,7 +107,12 @@ std::vector<Parameter> parameters() {
 KernelTemplate kernel_template(const Tuning& tuning) {
   constexpr std::string_view kWithPoints = "temporal/temporal_points.cuh";
   if (tuning.keeps == Keeps::sums) {
-    return {"temporal/temporal_sums.cuh", "temporal_sums", kWithPoints, "temporal_sums_with_points"};
+    return {.file = "temporal/temporal_sums.cuh",
+            .function = "temporal_sums",
+            .points_file = kWithPoints,
+            .points_function = "temporal_sums_with_points",
+            .takes_sums = true,
+            .asks_late = true};
   }
   return {"temporal/temporal.cuh", "temporal", kWithPoints, "temporal_with_points"};
 }

@@ -11,12 +11,6 @@
 namespace stencil_tune {
 namespace {
 
-Verdict steps_of_run(const Candidate& candidate, const Limits&) {
-  const auto [steps, of_run] = std::pair(candidate.tuning().steps, candidate.problem().steps);
-  if (steps > 1 && steps <= of_run) return {};
-  return fmt::format("{} fused steps; it takes 2 or more, and the run has {}", steps, of_run);
-}
-
 Verdict fields(const Candidate& candidate, const Limits&) {
   const Problem& problem = candidate.problem();
   const auto advanced = advanced_input(problem);
@@ -55,37 +49,16 @@ Verdict corners(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
 Verdict reach(const Candidate& candidate, const Limits&) {
   const KernelAxes& axes = candidate.shape().axes;
-  const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!axes.has(axis)) continue;
-    const int farthest = std::max(-axes.reach[axis].low, axes.reach[axis].high);
-    const int needed = farthest + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
-    if (own[axis] >= needed) continue;
-    return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", own[axis],
-                       kAxisNames[axis], farthest, needed);
-  }
+  const auto farthest = [&](std::size_t axis) { return std::max(-axes.reach[axis].low, axes.reach[axis].high); };
+  if (Verdict verdict = held_by_neighbours(candidate, {farthest(0), farthest(1)})) return verdict;
   const Reach walked = axes.reach[2];
   if (axes.has(2) && axes.boundaries[2] == Boundary::reflect && -walked.low != walked.high) {
     return fmt::format("boundary reflect mirrors planes -{}..{} into planes that a level does not keep", -walked.low,
                        walked.high);
   }
   return {};
-}
-
-/// Planes beyond an end of the walk are none that sums could be given again, nor is what is not linear 0 where they are
-/// 0.
-Verdict sums(const Candidate& candidate, const Limits&) {
-  const KernelAxes& axes = candidate.shape().axes;
-  if (candidate.tuning().keeps != Keeps::sums) return {};
-  if (axes.reach_width(2) == 0) return "the stencil reads one plane at a time; there is nothing to keep between planes";
-  if (!candidate.problem().facts.linear) return "sums of fused steps are those of linear stencils; this one is not";
-  const Boundary boundary = axes.boundaries[2];
-  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return {};
-  return fmt::format("boundary {} along the walk answers with planes that are gone once they are added to sums",
-                     name(boundary));
 }
 
 Verdict planes(const Candidate& candidate, const Limits&) {
@@ -99,21 +72,16 @@ Verdict planes(const Candidate& candidate, const Limits&) {
 
 Verdict barrier(const Candidate& candidate, const Limits& limits) {
   const Tuning& tuning = candidate.tuning();
+  if (Verdict verdict = splits_barrier(candidate, limits)) return verdict;
   if (tuning.barrier == StepBarrier::meet) return {};
-  if (limits.compute_capability < kFirstWithTensorCopies) {
-    return fmt::format("sm_{} has no barriers at which warps can sleep; they came with sm_{}",
-                       limits.compute_capability, kFirstWithTensorCopies);
-  }
   if (tuning.groups > 1 || candidate.shape().fused.exchange_slots > 0) return {};
   return "no warp waits for another";
 }
 
-Verdict groups(const Candidate& candidate, const Limits&) {
-  const Tuning& tuning = candidate.tuning();
-  if (tuning.groups == 1) return {};
-  if (!candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: one group";
-  if (tuning.steps % tuning.groups == 0) return {};
-  return fmt::format("{} steps cannot be shared out among {} groups", tuning.steps, tuning.groups);
+Verdict groups(const Candidate& candidate, const Limits& limits) {
+  const bool several = candidate.tuning().groups > 1;
+  if (several && !candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: one group";
+  return steps_shared_out_evenly(candidate, limits);
 }
 
 /// At a seam both blocks wait for each other: that keeps either from running ahead.
@@ -144,7 +112,8 @@ std::vector<Constraint> temporal_constraints() {
        fields},
       {"temporal_reach", "What a thread of a temporal kernel reads beyond its cells, its neighbours hold.", reach},
       {"temporal_sums",
-       "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.", sums},
+       "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
+       sums_along_the_walk},
       {"temporal_copies",
        "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.",
        tensor_copies_of_rows},

@@ -20,9 +20,4 @@ Intensity textbook_intensity(const Candidate& candidate) {
   return intensity;
 }
 
-double reuse_bound_by_points(const Problem& problem) {
-  const auto cell_bytes = static_cast<double>(problem.facts.inputs.size() * size_of(problem.type));
-  return cell_bytes > 0 ? 2.0 * static_cast<double>(problem.facts.taps.size()) / cell_bytes : 0;
-}
-
 }  // namespace stencil_tune

@@ -49,8 +49,4 @@ struct Intensity {
 /// All loads that a kernel's threads issue count, whether a cache serves them or not. The tile must not be empty.
 Intensity textbook_intensity(const Candidate& candidate);
 
-/// The textbook's rule of thumb for the bound: two operations a point over one cell's bytes (5 points in f32: 2.5
-/// OP/B).
-double reuse_bound_by_points(const Problem& problem);
-
 }  // namespace stencil_tune

@@ -15,9 +15,9 @@ inline constexpr int kMaxRank = 3;  ///< axes of a grid at most
 enum class ElementType { f64, f32, f16, bf16 };
 
 /// How reads beyond an edge are answered, axis by axis.
-///  - hold     cells whose update would read beyond the edge are never written (Dirichlet layers kept by the caller):
-///  on
-///             each side as many layers as the stage reads to that side, of whatever field it reads furthest there
+///  - hold     cells whose update would read beyond the edge are never written (Dirichlet layers kept by the
+///             caller): on each side as many layers as the stage reads to that side, of whatever field it reads
+///             furthest there
 ///  - zero     cells outside are 0
 ///  - clamp    the edge cell
 ///  - periodic wraps, as often as needed

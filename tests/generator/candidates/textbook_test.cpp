@@ -120,17 +120,6 @@ TEST(Intensity, HaloShareIsLargeForSmallCubesAndSmallForLargeSquares) {
   EXPECT_NEAR(intensity(box(2, 1), "tiled.bx32.by32.cin").halo_share, 0.12, 0.005);
 }
 
-TEST(Intensity, BoundByPoints) {
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(star(2, 1)), 2.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(box(2, 1)), 4.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(star(2, 2)), 4.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(box(2, 2)), 12.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(star(2, 3)), 6.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(box(2, 3)), 24.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(star(3, 3)), 9.5);
-  EXPECT_DOUBLE_EQ(reuse_bound_by_points(box(3, 3)), 171.5);
-}
-
 TEST(Intensity, CountsBytesOfTheElementType) {
   EXPECT_DOUBLE_EQ(intensity(star(3, 1, ElementType::f64), "direct.bx8.by8.bz8").bytes_loaded, 56);
   EXPECT_DOUBLE_EQ(intensity(star(3, 1, ElementType::f64), "direct.bx8.by8.bz8").bound, 13.0 / 8);

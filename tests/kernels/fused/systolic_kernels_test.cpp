@@ -44,6 +44,10 @@ TEST(SystolicConstraints, SayWhatTheyServe) {
   const Stencil star = make_builtin(Shape::star, 2, 1);
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "");
   EXPECT_EQ(violated(star, f64, clamp, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "systolic_walk");
+  EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.cells.pf2.t32.tg8.rb2.sh132"), "systolic_walk");
+  EXPECT_EQ(violated(load_definition("corpus/gradient2d.toml"), f64, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"),
+            "systolic_walk")
+      << "it is not linear";
   EXPECT_EQ(violated(star, f16, hold, "systolic.rx13.pf2.t32.tg8.rb2.sh132"), "systolic_types");
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx13.pf2.t30.tg8.rb2.sh132"), "systolic_levels");
   EXPECT_EQ(violated(star, f64, hold, "systolic.rx7.pf1.t80.tg16.rb1.sh132"), "systolic_registers");

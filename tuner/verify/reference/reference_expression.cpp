@@ -95,6 +95,7 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
 
 ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) { return {needed(stencil.nodes, root)}; }
 
+/// Not shared with run_program(), the device's: where one of the two takes an operation for another, they disagree.
 check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& operands, const check::Rounding& rounding) {
   const auto& [a, b, c] = operands;
   switch (op) {
