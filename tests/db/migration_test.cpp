@@ -1,5 +1,7 @@
-// A database of schema 1, made by the last program that wrote it, and what becomes of it. frozen/schema-1.json holds
-// its winners as that program exported them; trial 1 and the winner of type f16 were damaged after that.
+// Databases of older schemas and what becomes of them. That of schema 1 was made by the last program that wrote it;
+// frozen/schema-1.json holds its winners as that program exported them; trial 1 and the winner of type f16 were damaged
+// after that. Those of schemas 2 and 3 were made by the migrations up to there, with rows as tests/db/testing.hpp has
+// them: a sweep, a run that raced by each objective, a prediction, and a first trial with a wrong checksum.
 #include "db/check.hpp"
 #include "db/exchange.hpp"
 #include "db/file/file_header.hpp"
@@ -22,11 +24,16 @@ constexpr const char* kFrozenWinners = "tests/db/frozen/schema-1.json";
 constexpr std::size_t kFrozenTrials = 36;
 const std::set<DamagedRow> kDamagedTrial{{"trials", 1}};
 
-/// Every value of the columns of schema 1, row by row, read without the library.
-std::string content_of_version_1(const std::filesystem::path& path) {
+/// Every value of the columns of that schema, row by row, read without the library.
+std::string content_of(const std::filesystem::path& path, int version) {
   std::string columns = "id";
   const TrialRecord any;
-  visit_trial_of_version_1(any, [&](std::string_view column, const auto&) { columns += ", " + std::string(column); });
+  const auto add = [&](std::string_view column, const auto&) { columns += ", " + std::string(column); };
+  if (version == 1) {
+    visit_trial_of_version_1(any, add);
+  } else {
+    visit_trial_of_version_2(any, add);
+  }
   std::string content;
   for (const std::string& select : {"SELECT " + columns + " FROM trials ORDER BY id",
                                     std::string("SELECT trial_id, naive_gstencils, trials_seen, nx, ny, nz, type, gpu "
@@ -52,7 +59,7 @@ class MigrationTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / "t.db";
-  std::string before_ = content_of_version_1(kFrozen);
+  std::string before_ = content_of(kFrozen, 1);
 };
 
 TEST_F(MigrationTest, KeepsEveryTrialAndNamesTheDamagedOne) {
@@ -61,7 +68,7 @@ TEST_F(MigrationTest, KeepsEveryTrialAndNamesTheDamagedOne) {
   EXPECT_EQ(TrialStore(database).find({}).size(), kFrozenTrials - 1);
   EXPECT_EQ(database.damaged_rows(), kDamagedTrial);
   EXPECT_EQ(inspect_file(path_).version, kSchemaVersion);
-  EXPECT_EQ(content_of_version_1(path_), before_);
+  EXPECT_EQ(content_of(path_, 1), before_);
   EXPECT_NE(before_.find("compiler's words"), std::string::npos);
 }
 
@@ -110,6 +117,65 @@ TEST_F(MigrationTest, ANewDatabaseHasTheSameSchemaAsAMigratedOne) {
   EXPECT_EQ(schema_text(migrated.handle()), schema_text(fresh.handle()));
 }
 
+/// Of the schemas between the first and today's.
+class LaterMigrations : public ::testing::TestWithParam<int> {
+ protected:
+  LaterMigrations() { thaw(); }
+
+  void thaw() { write_file(path_, read_file(frozen_)); }
+
+  void expect_today() {
+    Database database = Database::open(path_);
+    EXPECT_EQ(inspect_file(path_).version, kSchemaVersion);
+    EXPECT_EQ(content_of(path_, GetParam()), before_);
+    EXPECT_EQ(TrialStore(database).find({}).size(), kTrials - 1);
+    EXPECT_EQ(database.damaged_rows(), kDamagedTrial);
+  }
+
+  static constexpr std::size_t kTrials = 8;
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_ / "t.db";
+  std::string frozen_ = "tests/db/frozen/schema-" + std::to_string(GetParam()) + ".db";
+  std::string before_ = content_of(frozen_, GetParam());
+};
+
+TEST_P(LaterMigrations, KeepEveryValueAndNameTheDamagedRow) {
+  EXPECT_NE(before_.find("12x8+4x1|energy|850"), std::string::npos);
+  expect_today();
+  Database database = Database::open(path_);
+  for (const TrialRecord& trial : TrialStore(database).find({})) {
+    EXPECT_EQ(trial.problem.kind, SubjectKind::stencil);
+    EXPECT_EQ(trial.problem.sizes, "");
+    EXPECT_EQ(trial.problem.unit, "GStencil/s");
+  }
+  const Database fresh = Database::open(folder_ / "fresh.db");
+  EXPECT_EQ(schema_text(database.handle()), schema_text(fresh.handle()));
+}
+
+TEST_P(LaterMigrations, KeepEveryWinnerUnderItsObjective) {
+  Database database = Database::open(path_);
+  const WinnerStore winners(database);
+  EXPECT_EQ(winners.list().size(), GetParam() == 2 ? 3U : 5U);
+  EXPECT_EQ(winners.find(a_problem(), kGpu, Objective::burst)->trial.code, a_code("sweep"));
+  ProblemKey run = a_problem();
+  run.steps = 100;
+  for (const Objective objective : kObjectives) {
+    const auto winner = winners.find(run, kGpu, objective);
+    ASSERT_EQ(winner.has_value(), GetParam() > 2 || objective == Objective::time) << name(objective);
+    if (!winner) continue;
+    EXPECT_EQ(winner->trial.code, a_code("by " + std::string(name(objective))));
+  }
+  EXPECT_EQ(database.damaged_rows(), std::set<DamagedRow>{});
+}
+
+TEST_P(LaterMigrations, ReadingLeavesTheFileAsItIs) {
+  const std::string bytes = read_file(path_);
+  EXPECT_EQ(check_database(path_).schema_version, GetParam());
+  Database read = Database::open(path_, {.access = Access::read});
+  EXPECT_EQ(TrialStore(read).find({}).size(), kTrials - 1);
+  EXPECT_EQ(read_file(path_), bytes);
+}
+
 int statements_left = 0;  // until the child dies
 
 int die_at_none_left(unsigned, void*, void*, void*) {
@@ -145,7 +211,7 @@ void expect_whole(const std::filesystem::path& path, const std::string& content,
   }
   const int version = inspect_file(path).version;
   EXPECT_TRUE(version == 1 || version == kSchemaVersion) << at;
-  EXPECT_EQ(content_of_version_1(path), content) << at;
+  EXPECT_EQ(content_of(path, 1), content) << at;
   Database::open(path);
   EXPECT_EQ(inspect_file(path).version, kSchemaVersion) << at;
   EXPECT_EQ(check_database(path).problems.size(), 2U) << at;
@@ -177,6 +243,21 @@ TEST_F(MigrationTest, DyingInAnyWriteLeavesOneVersionOrTheOther) {
   EXPECT_EQ(status, 0);
   EXPECT_GT(at, 20);
 }
+
+TEST_P(LaterMigrations, DyingAtAnyStatementLeavesOneVersionOrTheOther) {
+  int status = kCrashStatus;
+  int at = 0;
+  for (; status == kCrashStatus && at < 1000; ++at) {
+    thaw();
+    status = open_armed(path_, [&] { die_at_statement(at); });
+    EXPECT_EQ(content_of(path_, GetParam()), before_) << at;
+    expect_today();
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(at, 10) << "one statement a row at least";
+}
+
+INSTANTIATE_TEST_SUITE_P(FromSchema, LaterMigrations, ::testing::Values(2, 3), ::testing::PrintToStringParamName());
 
 TEST_F(MigrationTest, AFullDiskIsSaidAndLeavesVersion1) {
   const int status = in_child([&] {

@@ -24,6 +24,7 @@ CORES = len(os.sched_getaffinity(0))
 SKIPPED = 77
 PATIENCE_S = 20  # for what takes 2 s at most on an idle machine
 LONGEST_RUN_S = 300
+LONGEST_TOOL_S = 1800  # 200,000 trials were stored within 20 s on two idle cores
 PLANNED_EXITS = (0, 1, 2)
 ROOM_IN_MEMORY = 1 << 30  # containers often have less of it
 
@@ -105,7 +106,7 @@ class Sandbox:
 
     def tool(self, *words):
         """The helper that is built beside the program: it writes what the program would not."""
-        done = self.run(*words, program=self.program.parent / 'fault_tool')
+        done = self.run(*words, program=self.program.parent / 'fault_tool', timeout=LONGEST_TOOL_S)
         if done.status != 0:
             raise RuntimeError(f'fault_tool {words}: {done.complaint}')
         return done.out.decode()
