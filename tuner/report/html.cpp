@@ -58,6 +58,9 @@ std::string escape_html(std::string_view text) {
       case '\'':
         result += "&#39;";
         break;
+      case '\t':
+        result += "&#160;";
+        break;
       default:
         result += (c >= ' ' && c <= '~') || c == '\n' ? c : '?';
     }

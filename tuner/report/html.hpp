@@ -7,7 +7,7 @@
 
 namespace stencil_tune {
 
-/// As text or as the value of an attribute. What XML cannot hold becomes '?'.
+/// As text or as the value of an attribute. A tab is a space that no line ends at; what XML cannot hold becomes '?'.
 std::string escape_html(std::string_view text);
 
 /// The page up to and with its first heading: style sheet for light and dark screens and paper, no script.

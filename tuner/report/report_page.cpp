@@ -152,7 +152,7 @@ std::string parameters_section(const ReportData& data) {
     std::string values;
     for (const ReportedValue& value : each.values) {
       values +=
-          fmt::format("{}{}{}: {}", values.empty() ? "" : ",  ", value.value, value.value == each.winners ? "*" : "",
+          fmt::format("{}{}{}:\t{}", values.empty() ? "" : ", ", value.value, value.value == each.winners ? "*" : "",
                       rate_text(value.gstencils, data.winner.trial.predicted));
     }
     rows.push_back({each.name, values, each.meaning});
@@ -194,8 +194,8 @@ std::string report_page(const ReportData& data) {
   if (data.trials == 0) {
     text += "<p>Its trials are not in this database: it ships with stencil-tune, or was imported.</p>\n";
   } else {
-    text += fmt::format("<p>{} in the database, {} of them right and timed.</p>\n", counted(data.trials, "trial"),
-                        data.rates.size());
+    text += fmt::format("<p>{} in the database, {} of them {}.</p>\n", counted(data.trials, "trial"), data.rates.size(),
+                        data.winner.trial.predicted ? "compiled and predicted" : "right and timed");
     text += "<div class=\"charts\">\n" + search_chart(data) + roofline_chart(data) + "</div>\n";
   }
   text += parameters_section(data) + baselines_section(data) + failures_section(data) + reproduce_section(data);

@@ -101,8 +101,8 @@ std::string table(const Json& cases) {
     const double winner = rate_of(item, "winner"), naive = rate_of(item, "naive");
     const double copy = item.value("copy_ceiling_gstencils", 0.0);
     rows.push_back({number_of(item, i), problem_text(item), rate_text(copy), rate_text(winner),
-                    copy > 0 && winner > 0 ? fmt::format("{:.1f} %", 100 * winner / copy) : "n/a",
-                    naive > 0 && winner > 0 ? fmt::format("{:.2f} x", winner / naive) : "n/a"});
+                    copy > 0 && winner > 0 ? fmt::format("{:.1f}\t%", 100 * winner / copy) : "n/a",
+                    naive > 0 && winner > 0 ? fmt::format("{:.2f}\tx", winner / naive) : "n/a"});
   }
   return "<h2>All problems</h2>\n<p>In GStencil/s: 10^9 updated cells a second, steps of runs counted.</p>\n" +
          html_table({"#", "problem", "copy", "winner", "of copy", "over naive"}, rows);

@@ -80,6 +80,7 @@ TEST(ReportPage, TheBestSoFarStandsOverTheTimeOfTheSearch) {
   EXPECT_EQ(data.rates[2].seconds, 6.5) << "without the night";
   EXPECT_THAT(report_page(data), HasSubstr(">seconds of the search<"));
   trials[1].predicted = true;
+  EXPECT_THAT(report_page(report(trials)), HasSubstr("3 of them compiled and predicted"));
   EXPECT_THAT(report_page(report(trials)), HasSubstr("<p>Predicted for NVIDIA H200, NVRTC 13.0:"));
 }
 
@@ -87,7 +88,7 @@ TEST(ReportPage, SaysWhatWasFoundAndHow) {
   const std::string page = report_page(report(kTrials));
   for (const char* said :
        {"312.2 GStencil/s", "<code>direct.bx64.by4</code>", "5 trials in the database, 3 of them right",
-        "wrong_result: cell 7", "32: 201.5,  64*: 312.2", "naive", "plain copies at 4226 GB/s",
+        "wrong_result: cell 7", "32:&#160;201.5, 64*:&#160;312.2", "naive", "plain copies at 4226 GB/s",
         "--stencil star3d1r --dims 128x128x128", "__global__"}) {
     EXPECT_THAT(page, HasSubstr(said));
   }

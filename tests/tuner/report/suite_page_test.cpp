@@ -42,8 +42,8 @@ Json record() {
 TEST(SuitePage, ShowsEachProblemBesideThePlainCopyAndTheNaiveKernel) {
   const std::string page = suite_page(record());
   for (const char* part :
-       {"2 problems on NVIDIA H200, driver 13.0", "1. star3d1r, f32, 512x512x512<", "90.0 %", "2.00 x",
-        "17. &lt;script&gt;, f32, 512x512x512, 100 steps, periodic", "200.0 %", "no tile", "a note"}) {
+       {"2 problems on NVIDIA H200, driver 13.0", "1. star3d1r, f32, 512x512x512<", "90.0&#160;%", "2.00&#160;x",
+        "17. &lt;script&gt;, f32, 512x512x512, 100 steps, periodic", "200.0&#160;%", "no tile", "a note"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   EXPECT_THAT(page, Not(HasSubstr("<script")));
