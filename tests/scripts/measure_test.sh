@@ -25,6 +25,7 @@ name=$(basename "$0")
 echo "$name $*" | tee -a "$RAN"
 for word in "$@"; do
   if [[ $word == */build/measure/* ]]; then mkdir -p "$word/built" && date >"$word/$name.json" && touch "$word/built/large"; fi
+  if [[ $name == retime && $word == */build/measure/* ]]; then touch "$word/h200.json"; fi
 done
 if [[ $name == "${HANGS:-}" ]]; then
   trap 'echo "it heard"; exit 143' TERM
@@ -62,6 +63,7 @@ keeps_what_steps_made_in_few_files() {
   ((status == 0)) || fail 'status should be 0'
   [[ $(cut -d ' ' -f 1 "$RAN") == $'retime\nexports\ntorch_systems.py' ]] || fail 'the most valuable should come first'
   grep -q -- '--seconds 120$' "$RAN" || fail 'a step should start nothing in the time that it has to end'
+  grep -q '^exports .*--winners .*/shipped/h200.json$' "$RAN" || fail 'what has raced should be exported'
   [[ $(ls "$scratch/out") == $'measure.json\nmeasure.txt\nresults.tar.gz' ]] || fail 'there should be three files'
   local kept
   kept=$(tar -tzf "$scratch/out/results.tar.gz")
