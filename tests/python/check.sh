@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Python package from a build into a fresh virtual environment, and runs its tests there, with JAX those that
-# need no GPU too. No network: the packages that it takes are those that scripts/setup --tests has downloaded. Usage: check.sh BUILD PYTHON
+# need no GPU too. No network: the packages that it takes are those that scripts/setup --tests has downloaded.
+#
+#   check.sh BUILD PYTHON          the package of this tree
+#   check.sh BUILD PYTHON WHEEL    a wheel, as scripts/wheel builds it
 set -euo pipefail
-build=$1 python=$2
+build=$1 python=$2 wheel=${3:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 wheels=${STENCIL_TUNE_WHEELS:-$root/.cache/wheels}
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=$wheels PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -10,8 +13,15 @@ export PIP_NO_INDEX=1 PIP_FIND_LINKS=$wheels PIP_DISABLE_PIP_VERSION_CHECK=1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$python" -m venv "$scratch/venv"
-"$scratch/venv/bin/pip" install --quiet "$root[test]" -C cmake.source-dir=python/prebuilt -C build-dir="$scratch/build" \
-  -C cmake.define.STENCIL_TUNE_BUILD="$build" || {
+install_package() {
+  if [[ -n $wheel ]]; then
+    "$scratch/venv/bin/pip" install --quiet "${wheel}[test]"
+  else
+    "$scratch/venv/bin/pip" install --quiet "${root}[test]" -C cmake.source-dir=python/prebuilt \
+      -C build-dir="$scratch/build" -C cmake.define.STENCIL_TUNE_BUILD="$build"
+  fi
+}
+install_package || {
   printf 'not installed from %s: scripts/setup --tests downloads what the package and its tests take\n' "$wheels"
   exit 1
 }
