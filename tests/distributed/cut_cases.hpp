@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ struct CutCases {
   const char* name;
   std::vector<CutCase> (*make)(const std::vector<Cut>& cuts, const std::array<std::int64_t, kMaxRank>& extents);
 };
+
+/// For GoogleTest: its names of tests.
+inline void PrintTo(const CutCases& cases, std::ostream* out) { *out << cases.name; }
 
 std::span<const CutCases> all_cut_cases();
 
