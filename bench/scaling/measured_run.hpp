@@ -1,12 +1,14 @@
-// Runs of one grid on several GPUs, timed and compared with one GPU.
+// Runs of one grid on several GPUs, timed.
 #pragma once
 
+#include "bench/scaling/gpu_ranks.hpp"
 #include "stencil_tune/decomposition.hpp"
+#include "stencil_tune/distributed.hpp"
 #include "stencil_tune/library.hpp"
 
-#include <cstddef>
+#include <chrono>
+#include <functional>
 #include <string>
-#include <vector>
 
 namespace bench {
 
@@ -14,14 +16,20 @@ struct MeasuredRun {
   stencil_tune::Cut cut{1, 1, 1};
   int fused_steps = 1;
   int steps_per_exchange = 1;
-  double gstencils = 0;    ///< of all GPUs: median of the repeats, whole runs in bursts after a rest
-  std::string evidence{};  ///< of the first rank's kernel
+  double gstencils = 0;  ///< of all GPUs, updated cells: median of the repeats, whole runs in bursts after a rest
+  double slowest = 0;    ///< of the repeats
+  double fastest = 0;    ///< of the repeats
+  stencil_tune::Match match = stencil_tune::Match::default_candidate;  ///< the worst of all ranks
+  std::string evidence{};                                              ///< of the first rank's kernel
 };
 
-/// Request::steps steps of the whole grid on so many GPUs.
-MeasuredRun measure(const stencil_tune::Request& whole, int gpus);
+/// Random cells in each field that a step reads (starting_cells.hpp).
+void start_fields(const stencil_tune::DistributedKernel& kernel, const stencil_tune::Request& whole,
+                  stencil_tune::DistributedFields& fields);
 
-/// Cells of all fields after `steps` steps on so many GPUs, from random ones that the seed gives.
-std::vector<std::vector<std::byte>> cells_after(const stencil_tune::Request& whole, int gpus, int steps);
+/// Request::steps steps of the whole grid. library: called on each rank. rest: before each repeat.
+MeasuredRun measure(Ranks& ranks, const std::function<stencil_tune::Library()>& library,
+                    const stencil_tune::Request& whole,
+                    std::chrono::milliseconds rest = std::chrono::milliseconds(500));
 
 }  // namespace bench

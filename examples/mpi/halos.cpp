@@ -201,11 +201,12 @@ double worst_error(const std::vector<float>& cells, const std::vector<float>& st
   return worst;
 }
 
-/// On the GPU of that number, else on the first one, else on the CPU.
+/// On the GPU of that number, else on the CPU. Ranks take turns where they see fewer GPUs than there are ranks on a
+/// node.
 std::unique_ptr<Slab> make_slab(const Extents& extents, int device, const std::vector<float>& start, int rank) {
-  for (const int each : {device, 0}) {
+  for (int gpus = device + 1; gpus > 0; --gpus) {
     try {
-      auto slab = std::make_unique<GpuSlab>(extents, each, start);
+      auto slab = std::make_unique<GpuSlab>(extents, device % gpus, start);
       if (rank == 0) std::printf("kernel: %s\n", slab->kernel().evidence().sentence().c_str());
       return slab;
     } catch (const st::Error& error) {

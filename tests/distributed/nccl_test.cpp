@@ -7,6 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #include <nccl.h>
 static_assert(ncclSuccess == stencil_tune::kNcclSuccess && ncclInProgress == stencil_tune::kNcclInProgress &&
@@ -121,6 +126,31 @@ TEST_F(NcclCommunicatorTest, ACommunicatorOfAnotherGpuIsRefused) {
   api_.device = [](ncclComm*, int* device) { return (*device = 3, kNcclSuccess); };
   EXPECT_ERROR(communicator(), ErrorCode::invalid_argument, "is on GPU 3, the current CUDA context on GPU 0");
   EXPECT_ERROR(NcclCommunicator(api_, driver_, nullptr, 1), ErrorCode::invalid_argument, "null pointer");
+}
+
+/// Where a libnccl may be; the tests need none.
+std::optional<NcclApi> real_nccl() {
+  std::vector<std::string> places{"libnccl.so.2", "/usr/local/cuda/lib64"};
+  if (const char* home = std::getenv("CUDA_HOME")) places.push_back(std::string(home) + "/lib64");
+  for (const std::string& place : places) {
+    try {
+      return NcclApi::open(place);
+    } catch (const Error&) {
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(NcclApi, TheLibraryItselfHasWhatWeCall) {
+  const auto api = real_nccl();
+  if (!api) GTEST_SKIP() << "no libnccl here";
+  int version = 0;
+  EXPECT_EQ(api->version(&version), kNcclSuccess);
+  EXPECT_GE(version, 21400) << "communicators that do not block";
+  EXPECT_STREQ(api->error_string(kNcclSuccess), "no error");
+  int count = 0;
+  EXPECT_NE(api->count(nullptr, &count), kNcclSuccess) << "there is no such communicator";
+  EXPECT_NE(api->send(nullptr, 1, kNcclBytes, 0, nullptr, nullptr), kNcclSuccess);
 }
 
 TEST(NcclApi, WhereItIsMissingIsSaid) {

@@ -1,11 +1,9 @@
 #include "tests/distributed/runs_on_host.hpp"
 
-#include "generator/candidates/constraints.hpp"
-#include "generator/candidates/family.hpp"
-#include "generator/candidates/space.hpp"
 #include "generator/stencil/problem.hpp"
 #include "runtime/library/kernel_state.hpp"
 #include "runtime/library/launch/rotation.hpp"
+#include "tests/distributed/fused_winner.hpp"
 
 #include <fmt/format.h>
 
@@ -16,38 +14,6 @@
 
 namespace stencil_tune {
 namespace {
-
-/// The narrowest kernel that fuses as many steps; grids are at least as wide as its tile.
-std::optional<Tuning> fused_tuning(const Problem& problem, int fused) {
-  std::vector<Tuning> narrow{parse_code("temporal.bx32.by4.rx2.ry2.v1.pf2.t2"),
-                             parse_code("temporal.bx32.by1.rx2.v1.pf2.t2")};
-  if (auto system = default_candidate(family_named("system"), problem, {})) narrow.push_back(*system);
-  for (Tuning& tuning : narrow) {
-    tuning.steps = fused;
-    if (tuning.family->serves(problem) && is_legal(Candidate(problem, tuning), Limits{})) return tuning;
-  }
-  return std::nullopt;
-}
-
-/// A winner for whatever is asked; nothing where no kernel can fuse its steps.
-std::vector<WinnerRecord> fused_winner(const Problem& problem, int fused) {
-  if (problem.steps < 2 || fused < 2 || !is_whole_step(problem)) return {};
-  const auto tuning = fused_tuning(problem, std::min(fused, problem.steps));
-  if (!tuning) return {};
-  WinnerRecord record;
-  record.trial.problem = {.stencil_key = stencil_key(problem.stencil),
-                          .stencil_name = problem.stencil.name,
-                          .stage = problem.stage,
-                          .type = problem.type,
-                          .boundaries = problem.boundaries,
-                          .extents = problem.extents,
-                          .pitch = problem.pitch,
-                          .steps = problem.steps};
-  record.trial.platform.architecture = "sm_90";
-  record.trial.code = code(*tuning);
-  record.trial.gstencils = 1;
-  return {record};
-}
 
 Cells part_of(const Cells& whole, const Extents& extents, const Box& box) {
   Cells part;
@@ -87,7 +53,9 @@ Library RunsOnHost::library(int fused) {
   LibraryParts parts;
   parts.driver = []() -> Driver& { return driver(); };
   parts.compiler = [] { return std::make_shared<SourceCompiler>(); };
-  parts.winners = [fused](const Problem& problem, const std::string&) { return fused_winner(problem, fused); };
+  parts.winners = [fused](const Problem& problem, const std::string& architecture) {
+    return fused_winner(problem, fused, architecture);
+  };
   return Library(std::make_unique<Library::Impl>(std::move(parts)));
 }
 
@@ -176,18 +144,6 @@ Request request_for(const std::string& stencil, const std::array<std::int64_t, k
   request.steps = 100;
   request.alignment = 16;
   return request;
-}
-
-std::vector<Cut> cuts_into(int ranks, int rank) {
-  std::vector<Cut> cuts;
-  for (int x = 1; x <= ranks; ++x) {
-    for (int y = 1; x * y <= ranks; ++y) {
-      const int z = ranks / (x * y);
-      if (x * y * z != ranks || (rank < 3 && z > 1) || (rank < 2 && y > 1)) continue;
-      cuts.push_back({x, y, z});
-    }
-  }
-  return cuts;
 }
 
 std::vector<Cells> random_cells(const Request& request) {

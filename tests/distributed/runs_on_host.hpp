@@ -3,6 +3,7 @@
 
 #include "runtime/library/library_parts.hpp"
 #include "stencil_tune/distributed.hpp"
+#include "tests/distributed/cut_cases.hpp"
 #include "tests/distributed/graph_recorder.hpp"
 #include "tests/distributed/thread_ranks.hpp"
 #include "tests/runtime/library/host_driver.hpp"
@@ -109,9 +110,6 @@ class RunsOnHost : public ::testing::Test {
 
 /// In f64, on a grid of such extents; boundary on all axes.
 Request request_for(const std::string& stencil, const std::array<std::int64_t, kMaxRank>& extents, Boundary boundary);
-
-/// All cuts into so many parts that an axis of the grid allows.
-std::vector<Cut> cuts_into(int ranks, int rank);
 
 /// Random cells for each field; of a profile as many as its axis has.
 std::vector<Cells> random_cells(const Request& request);

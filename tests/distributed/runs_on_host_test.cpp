@@ -19,6 +19,17 @@ TEST_F(RunsOnHost, EveryCutOfOneToEightRanksIsOneDomain) {
   }
 }
 
+TEST_F(RunsOnHost, AnExchangeBringsTheLayersThatItsStepsNeed) {
+  const Request request = request_for("heat3d", {13, 11, 17}, Boundary::hold);
+  Library library = this->library(1);
+  const auto errors = ThreadRanks(3).run([&](const auto& ranks) {
+    const DistributedKernel kernel(library, ranks, request, {.cut = {1, 1, 3}, .steps_per_exchange = 2});
+    const std::size_t neighbours = kernel.rank() == 1 ? 2 : 1;
+    EXPECT_EQ(kernel.bytes_received(), neighbours * 2 * 13 * 11 * sizeof(double));
+  });
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+}
+
 TEST_F(RunsOnHost, FusedStepsWithEveryBoundary) {
   for (const Boundary boundary : kBoundaries) {
     const Request request = request_for("heat2d", {149, 29, 1}, boundary);

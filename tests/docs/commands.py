@@ -32,7 +32,7 @@ ELSEWHERE = [
     (r"^stencil-tune db (ex|im)port .*--format ", "it takes measured trials; the test db_trials_test has some"),
     (r"^stencil-tune .*--device (0,1|all)", "it takes several GPUs; the test session_test has made-up ones"),
     (r"STENCIL_TUNE_SITE_DB=|\bsite17\b|--by-gpu", "the test command_line_test has a site's database"),
-    (r"bench_scaling", "it takes two GPUs; the test bench.two_gpus_agree_with_one runs it"),
+    (r"^scripts/check-gpus ", "it takes two GPUs; the tests scripts.check_gpus.* have made-up ones"),
     (r"^scripts/test$", "this test is a part of it"),
     (r"^cmake --preset portable ", "scripts/check-long portable builds it"),
     (r"^pip install ", "the test python.package installs"),

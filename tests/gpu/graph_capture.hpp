@@ -36,8 +36,9 @@ struct DriverFunctions {
 /// The launches made between construction and finish(), as one graph.
 class Capture {
  public:
-  Capture(DriverFunctions& functions, CUstream stream) : functions_(functions), stream_(stream) {
-    EXPECT_EQ(functions_.begin_capture(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  Capture(DriverFunctions& functions, CUstream stream, CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL)
+      : functions_(functions), stream_(stream) {
+    EXPECT_EQ(functions_.begin_capture(stream_, mode), CUDA_SUCCESS);
   }
   ~Capture() {
     if (executable_ != nullptr) functions_.destroy_executable(executable_);

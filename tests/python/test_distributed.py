@@ -199,7 +199,9 @@ class FakeMpi:
         return [everything[i * len(mine):(i + 1) * len(mine)] for i in range(self._ranks.size)]
 
 
-def test_a_communicator_of_mpi4py_serves():
+@pytest.mark.parametrize("most", [1 << 30, 100])
+def test_a_communicator_of_mpi4py_serves(monkeypatch, most):
+    monkeypatch.setattr("stencil_tune.distributed._ranks._MOST", most)  # longer messages go in parts
     start = numpy.random.default_rng(3).random(SHAPE).astype(numpy.float32)
 
     def body(ranks):

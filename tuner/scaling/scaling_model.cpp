@@ -1,6 +1,7 @@
 #include "tuner/scaling/scaling_model.hpp"
 
 #include "generator/cut/halo_need.hpp"
+#include "generator/cut/part_problem.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 
 namespace stencil_tune {
 namespace {
+
+using Lengths = std::array<std::int64_t, kMaxRank>;
 
 constexpr double kLaunchUs = 3.5;  // of a small kernel: measured on an H200
 
@@ -59,11 +62,11 @@ bool is_packed(const Decomposition& grid) {
   return grid.cut()[slowest] != grid.ranks();
 }
 
-double exchange_us(const Sent& sent, bool packed, const LocalKernel& kernel, const Links& links) {
+double exchange_us(const Sent& sent, bool packed, const Links& links) {
   if (sent.all() == 0) return 0;
   const double in_node = sent.in_node > 0 ? links.node_latency_us + sent.in_node / links.node_gbs / 1e3 : 0;
   const double to_others = sent.to_others > 0 ? links.network_latency_us + sent.to_others / links.network_gbs / 1e3 : 0;
-  const double packing = packed ? 2 * (kLaunchUs + 2 * sent.all() / kernel.copy_gbs / 1e3) : 0;
+  const double packing = packed ? 2 * (kLaunchUs + 2 * sent.all() / links.copy_gbs / 1e3) : 0;
   return std::max(in_node, to_others) + packing;
 }
 
@@ -73,26 +76,54 @@ std::int64_t most_received(const Decomposition& grid) {
   return most;
 }
 
+/// At both ends of each axis.
+Lengths layers_held(const Problem& problem) {
+  Lengths held{};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
+    held[axis] = held_layers(problem, axis).both();
+  }
+  return held;
+}
+
+/// Of a rank's array: those of the grid, but under hold where a periodic axis is cut.
+Lengths layers_held_in_arrays(const Problem& whole, const Decomposition& grid) {
+  PartForm form = form_of_part(whole, grid.cut());
+  return layers_held(make_problem(std::move(form.stencil), whole.type, form.boundaries, grid.grid(), 0, 1, kWholeStep));
+}
+
+double cells_updated(const Lengths& lengths, const Lengths& held) {
+  double cells = 1;
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+    cells *= static_cast<double>(std::max<std::int64_t>(0, lengths[axis] - held[axis]));
+  }
+  return cells;
+}
+
+Lengths lengths_of(const Box& box) {
+  Lengths lengths{};
+  for (std::size_t axis = 0; axis < kMaxRank; ++axis) lengths[axis] = box.high[axis] - box.low[axis];
+  return lengths;
+}
+
 }  // namespace
 
 ScalingPoint predict_scaling(const Problem& whole, const Decomposition& grid, const LocalKernel& kernel,
                              int per_exchange, const Links& links) {
   const HaloNeed need = halo_need(whole, per_exchange);
   ScalingPoint point{.ranks = grid.ranks(), .cut = grid.cut(), .kernel = kernel, .per_exchange = per_exchange};
+  const Lengths held = layers_held_in_arrays(whole, grid);
   double slowest_us = 0;
   for (int rank = 0; rank < grid.ranks(); ++rank) {
-    const double exchange = exchange_us(sent_by(whole, grid, rank, need, links), is_packed(grid), kernel, links);
-    const double cells = static_cast<double>(grid.array(rank).cells());
-    const double us = per_exchange * cells / kernel.gstencils / 1e3 + exchange;
+    const double exchange = exchange_us(sent_by(whole, grid, rank, need, links), is_packed(grid), links);
+    const double us =
+        per_exchange * cells_updated(lengths_of(grid.array(rank)), held) / kernel.gstencils / 1e3 + exchange;
     if (us <= slowest_us) continue;
     slowest_us = us;
     point.exchange_us = exchange;
   }
-  const Box largest = grid.owned(0);
-  point.part = grid.grid();
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) point.part.n[axis] = largest.high[axis] - largest.low[axis];
+  point.part = {grid.grid().rank, lengths_of(grid.owned(0))};
   point.step_us = slowest_us / per_exchange;
-  point.gstencils = static_cast<double>(grid.grid().cells()) / point.step_us / 1e3;
+  point.gstencils = cells_updated(grid.grid().n, layers_held(whole)) / point.step_us / 1e3;
   return point;
 }
 

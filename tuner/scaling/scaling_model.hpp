@@ -1,6 +1,6 @@
 // How fast a grid over many GPUs will be: the local kernel's rate, and what its halos take on the links.
 //
-//     time of k steps = k * cells of a rank's array / rate + exchange
+//     time of k steps = k * cells that a rank updates in its array / rate + exchange
 //     exchange        = latency + bytes / bandwidth, of the slower of the links that a rank uses; packing where it is
 //     needed
 //
@@ -21,13 +21,13 @@ struct Links {
   double node_latency_us = 18;     ///< of an exchange: what the same two took for 1 MiB (21 us), less its bytes
   double network_gbs = 50;         ///< for each GPU of a node: a link of 400 Gbit/s
   double network_latency_us = 25;  ///< assumed, not measured
+  double copy_gbs = 4240;          ///< 1e9 bytes/s read and written, of packing: a plain copy's on an H200
 };
 
 /// What a rank runs.
 struct LocalKernel {
   int fused_steps = 1;
-  double gstencils = 0;    ///< 1e9 cells a second
-  double copy_gbs = 4240;  ///< 1e9 bytes/s read and written, of packing: a plain copy's on an H200
+  double gstencils = 0;  ///< 1e9 updated cells a second
 };
 
 struct ScalingPoint {
@@ -38,10 +38,11 @@ struct ScalingPoint {
   int per_exchange = 1;  ///< steps
   double exchange_us = 0;
   double step_us = 0;    ///< a step of the whole, exchanges shared out
-  double gstencils = 0;  ///< of all GPUs, the whole grid's cells
+  double gstencils = 0;  ///< of all GPUs, cells of the grid that steps update
 };
 
-/// whole: one step of the whole grid. grid: cut for halos of so many steps.
+/// whole: one step, whose extents may be those of a part (weak scaling): the grid's count. grid: cut for halos of so
+/// many steps.
 ScalingPoint predict_scaling(const Problem& whole, const Decomposition& grid, const LocalKernel& kernel,
                              int per_exchange, const Links& links);
 

@@ -11,6 +11,7 @@ from .. import _native
 from .._errors import ArgumentError
 
 Message = tuple[int, memoryview]  # the other rank, and its bytes in host memory
+_MOST = 1 << 30  # bytes of an MPI message, whose length many an MPI counts in 31 bits
 
 
 class Ranks(abc.ABC):
@@ -45,8 +46,8 @@ class MpiRanks(Ranks):
         self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
 
     def exchange(self, sends: Sequence[Message], receives: Sequence[Message]) -> None:
-        requests = [self._communicator.Irecv(data, source=peer) for peer, data in receives]
-        requests += [self._communicator.Isend(data, dest=peer) for peer, data in sends]
+        requests = [self._communicator.Irecv(part, source=peer) for peer, data in receives for part in _parts(data)]
+        requests += [self._communicator.Isend(part, dest=peer) for peer, data in sends for part in _parts(data)]
         for request in requests:
             request.Wait()
 
@@ -55,6 +56,10 @@ class MpiRanks(Ranks):
 
     def abort(self) -> None:
         self._communicator.Abort(1)
+
+
+def _parts(data: memoryview) -> list[memoryview]:
+    return [data[start:start + _MOST] for start in range(0, len(data), _MOST)]
 
 
 def mpi(communicator: Any) -> Ranks:

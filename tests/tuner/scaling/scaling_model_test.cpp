@@ -1,5 +1,6 @@
 // What the model says of grids over many GPUs, against sums by hand.
 #include "tuner/scaling/scaling_model.hpp"
+#include "tuner/scaling/recorded_links.hpp"
 
 #include "generator/cut/halo_need.hpp"
 #include "stencil_tune/library.hpp"
@@ -11,8 +12,10 @@ namespace stencil_tune {
 namespace {
 
 constexpr Boundaries kHold{Boundary::hold, Boundary::hold, Boundary::hold};
-constexpr LocalKernel kKernel{.fused_steps = 4, .gstencils = 1000, .copy_gbs = 4000};
-constexpr Links kLinks{.node = 2, .node_gbs = 400, .node_latency_us = 20, .network_gbs = 50, .network_latency_us = 30};
+constexpr LocalKernel kKernel{.fused_steps = 4, .gstencils = 1000};
+constexpr Links kLinks{
+    .node = 2, .node_gbs = 400, .node_latency_us = 20, .network_gbs = 50, .network_latency_us = 30, .copy_gbs = 4000};
+constexpr double kPlaneUs = 998 * 998 / 1e6;  // of 1000 x 1000 cells, the held ones left out, at 1e12 cells a second
 
 Problem heat(const Extents& extents) {
   return make_problem(load_stencil("heat3d"), ElementType::f32, kHold, extents, 0, 1, kWholeStep);
@@ -28,15 +31,23 @@ TEST(ScalingModel, OneGpuHasTheRateOfItsKernel) {
   const ScalingPoint point = predict({3, {1000, 1000, 1000}}, {1, 1, 1}, 4);
   EXPECT_DOUBLE_EQ(point.exchange_us, 0);
   EXPECT_NEAR(point.gstencils, 1000, 1e-9);
-  EXPECT_NEAR(point.step_us, 1000, 1e-9);
+  EXPECT_NEAR(point.step_us, 998 * kPlaneUs, 1e-9) << "held layers are not updated";
 }
 
 TEST(ScalingModel, SlabsSendPlanesAndComputeTheirHalos) {
   const ScalingPoint point = predict({3, {1000, 1000, 2000}}, {1, 1, 2}, 4);
   const double exchange = 20 + 4 * 1e6 * 4 / 400e3;  // four planes of f32 at 400 GB/s
   EXPECT_NEAR(point.exchange_us, exchange, 1e-9);
-  EXPECT_NEAR(point.step_us, 1004 + exchange / 4, 1e-9) << "1004 planes at 1e12 cells a second";
+  EXPECT_NEAR(point.step_us, 1002 * kPlaneUs + exchange / 4, 1e-9) << "1004 planes, of which two are held";
+  EXPECT_NEAR(point.gstencils, 1998 * kPlaneUs / point.step_us * 1e3, 1e-9);
   EXPECT_EQ(point.part, (Extents{3, {1000, 1000, 1000}}));
+}
+
+TEST(ScalingModel, OfWeakScalingTheGridCounts) {
+  const Problem part = heat({3, {1000, 1000, 1000}});
+  const Decomposition grid({3, {1000, 1000, 2000}}, kHold, {1, 1, 2}, halo_need(part, 4).arrays);
+  EXPECT_EQ(predict_scaling(part, grid, kKernel, 4, kLinks).gstencils,
+            predict({3, {1000, 1000, 2000}}, {1, 1, 2}, 4).gstencils);
 }
 
 TEST(ScalingModel, TheSlowerLinkCounts) {
@@ -57,6 +68,19 @@ TEST(ScalingModel, OlderTimeLevelsTravelOneReachLess) {
   const Decomposition grid(extents, kHold, {1, 1, 2}, halo_need(whole, 3).arrays);
   const ScalingPoint point = predict_scaling(whole, grid, kKernel, 3, kLinks);
   EXPECT_NEAR(point.exchange_us, 20 + (6 + 4) * 4e6 / 400e3, 1e-9) << "p six planes deep, p_prev four";
+}
+
+TEST(ScalingModel, LinksMayBeThoseOfARecord) {
+  Links links;
+  take_recorded_links(R"({"format": "stencil-tune scaling", "links": {"node_gbs": 350.5, "node_latency_us": 12}})",
+                      links);
+  EXPECT_EQ(links.node_gbs, 350.5);
+  EXPECT_EQ(links.node_latency_us, 12);
+  EXPECT_EQ(links.copy_gbs, Links{}.copy_gbs);
+  EXPECT_EQ(links.network_gbs, Links{}.network_gbs);
+  EXPECT_ERROR(take_recorded_links("{}", links), ErrorCode::malformed_definition, "no record of bench/scaling");
+  EXPECT_ERROR(take_recorded_links(R"({"format": "stencil-tune scaling", "links": {"node_gbs": 0}})", links),
+               ErrorCode::malformed_definition, "not positive");
 }
 
 TEST(ScalingModel, PartsOfOneSizeGrowTowardsWhatReceivesLeast) {

@@ -9,6 +9,7 @@
 #include "stencil_tune/device_memory.hpp"
 #include "stencil_tune/library.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
+#include "tuner/scaling/recorded_links.hpp"
 #include "tuner/scaling/scaling_model.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/terminal/print_fitted.hpp"
@@ -21,6 +22,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,10 +53,21 @@ std::pair<double, double> link_from(const po::variables_map& values, const char*
   return {parse_number(option, parts[0], 0.001, 1e6), parse_number(option, parts[1], 0.0, 1e9)};
 }
 
+/// Two numbers, or a record of bench/scaling, which has what was measured.
+void set_node_link(const po::variables_map& values, Links& links) {
+  const auto& said = values["node-link"].as<std::string>();
+  std::ifstream record(said);
+  if (!std::filesystem::is_regular_file(said) || !record) {
+    std::tie(links.node_gbs, links.node_latency_us) = link_from(values, "node-link");
+    return;
+  }
+  take_recorded_links(std::string(std::istreambuf_iterator<char>(record), {}), links);
+}
+
 Links links_from(const po::variables_map& values) {
   Links links;
   if (values.count("node") > 0) links.node = parse_number("node", values["node"].as<std::string>(), 1, kMostGpus);
-  if (values.count("node-link") > 0) std::tie(links.node_gbs, links.node_latency_us) = link_from(values, "node-link");
+  if (values.count("node-link") > 0) set_node_link(values, links);
   if (values.count("network") > 0) std::tie(links.network_gbs, links.network_latency_us) = link_from(values, "network");
   return links;
 }
@@ -235,7 +249,8 @@ void add_many_gpus_options(CommandLine& line) {
                      "predict what the grid reaches over so many GPUs, by the winners that are known; tunes nothing")(
           "weak", "--dims are the cells of each GPU: the grid grows with their number")(
           "node", po::value<std::string>()->value_name("N"), "GPUs of a node (default 8)")(
-          "node-link", po::value<std::string>()->value_name("GB/s,US"), "of a GPU within its node (default 395,18)")(
+          "node-link", po::value<std::string>()->value_name("GB/s,US"),
+          "of a GPU within its node (default 395,18), or scaling.json, which bench/scaling measured")(
           "network", po::value<std::string>()->value_name("GB/s,US"), "of a GPU to other nodes (default 50,25)");
 }
 

@@ -1,8 +1,9 @@
-#include "tuner/scaling/scaling_record.hpp"
+#include "bench/scaling/scaling_record.hpp"
 
 #include "generator/cut/halo_need.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/library.hpp"
+#include "tuner/scaling/recorded_links.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,12 +11,12 @@
 #include <array>
 #include <cmath>
 
-namespace stencil_tune {
+namespace bench {
 namespace {
 
-using Json = nlohmann::json;
+using namespace stencil_tune;
 
-constexpr std::string_view kFormat = "stencil-tune scaling";
+using Json = nlohmann::json;
 
 template <class Number>
 std::array<Number, kMaxRank> three(const Json& list) {
@@ -24,15 +25,7 @@ std::array<Number, kMaxRank> three(const Json& list) {
   return all;
 }
 
-Links links_of(const Json& record) {
-  Links links;
-  const Json said = record.value("links", Json::object());
-  links.node_gbs = said.value("node_gbs", links.node_gbs);
-  links.node_latency_us = said.value("node_latency_us", links.node_latency_us);
-  return links;
-}
-
-MeasuredScaling read_point(const Json& point, const Links& links, double copy_gbs) {
+MeasuredScaling read_point(const Json& point, const Links& links) {
   const auto rank = static_cast<int>(point.at("dims").size());
   const Extents extents{rank, three<std::int64_t>(point.at("dims"))};
   const Boundaries boundaries = parse_boundaries(point.at("boundary").get<std::string>(), rank);
@@ -41,8 +34,7 @@ MeasuredScaling read_point(const Json& point, const Links& links, double copy_gb
                    parse_element_type(point.at("type").get<std::string>()), boundaries, extents, 0, 1, kWholeStep);
   const int per_exchange = point.at("steps_per_exchange");
   const Decomposition grid(extents, boundaries, three<int>(point.at("cut")), halo_need(whole, per_exchange).arrays);
-  const LocalKernel kernel{
-      .fused_steps = point.at("fused_steps"), .gstencils = point.at("one_gpu_gstencils"), .copy_gbs = copy_gbs};
+  const LocalKernel kernel{.fused_steps = point.at("fused_steps"), .gstencils = point.at("one_gpu_gstencils")};
   return {.name = fmt::format("{} {} {} over {} GPUs", point.at("stencil").get<std::string>(),
                               point.at("type").get<std::string>(), to_string(extents), grid.ranks()),
           .gstencils = point.at("gstencils"),
@@ -54,18 +46,14 @@ MeasuredScaling read_point(const Json& point, const Links& links, double copy_gb
 bool MeasuredScaling::is_within_bound() const { return std::abs(error()) <= kMostScalingError; }
 
 std::vector<MeasuredScaling> read_scaling_record(std::string_view text) try {
-  const Json record = Json::parse(text);
-  if (record.at("format") != kFormat) {
-    throw Error(ErrorCode::malformed_definition, "no record of bench/scaling: another format");
-  }
-  const Links links = links_of(record);
+  Links links;
+  take_recorded_links(text, links);
   std::vector<MeasuredScaling> all;
-  for (const Json& point : record.at("points")) {
-    all.push_back(read_point(point, links, record.value("copy_gbs", LocalKernel{}.copy_gbs)));
-  }
+  const Json record = Json::parse(text);
+  for (const Json& point : record.at("points")) all.push_back(read_point(point, links));
   return all;
 } catch (const Json::exception& error) {
   throw Error(ErrorCode::malformed_definition, fmt::format("no record of bench/scaling: {}", error.what()));
 }
 
-}  // namespace stencil_tune
+}  // namespace bench
