@@ -22,7 +22,10 @@ def sqlite_file(path, *statements):
     return path.read_bytes()
 
 
-def newer(data, version):
+def newer(data, chance):
+    """Of the next schema, the one after it, or one that is far off."""
+    today = int.from_bytes(data[60:64], "big")
+    version = chance.choice((today + 1, today + 2, 99, 2**31 - 1))
     return data[:60] + version.to_bytes(4, "big") + data[64:]
 
 
@@ -44,8 +47,8 @@ def make_foreign(kind, path, ours, chance):
         "another sqlite in wal": lambda: sqlite_file(path, "PRAGMA journal_mode = WAL", table),
         "another sqlite with our tables": lambda: sqlite_file(path, "CREATE TABLE trials (id INTEGER PRIMARY KEY)",
                                                               "PRAGMA user_version = 2"),
-        "newer": lambda: newer(ours, chance.choice((3, 4, 99, 2**31 - 1))),
-        "newer with unknown pages": lambda: newer(ours[:100], 5) + noise,
+        "newer": lambda: newer(ours, chance),
+        "newer with unknown pages": lambda: newer(ours[:100], chance) + noise,
     }
     data = makers[kind.removesuffix(" and a journal")]()
     path.write_bytes(data)

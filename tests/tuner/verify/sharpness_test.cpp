@@ -137,6 +137,14 @@ TEST(Sharpness, NotesWhatMathematicsMakesEqual) {
       << chosen.sharpness.note;
 }
 
+TEST(Sharpness, IsThatOfTheLeastSharpComparison) {
+  Comparisons comparisons;
+  comparisons.cells = 100;
+  comparisons.all = {{"3 and 4 sweeps", 100, 80, 60}, {"results and zeros", 100, 100, 100}};
+  EXPECT_EQ(comparisons.sharpness().share, 0.75) << "of the cells that differ";
+  EXPECT_EQ(comparisons.strength(), 0.6) << "of all cells";
+}
+
 TEST(Sharpness, CountsCellsThatMayHoldAnything) {
   const Problem problem = of_expression("u_next = 0.5 * u / (u[x+1] - u[x+1])");
   const Comparisons comparisons = compare_wrong_kernels(problem, random_numbers(problem), 4);
