@@ -364,7 +364,9 @@ WrittenOut write_out(std::string_view source, std::span<const TemplateFile> file
       fold_all(section.definitions, constants, "", false);
     }
     constants.forget_functions();
-    for (const Section& section : sections) constants.note_functions(section.definitions);
+    for (const Section& section : std::span(sections).first(sections.size() - 1)) {
+      constants.note_functions(section.definitions);
+    }
   }
   for (Section& section : sections) take_apart(section.definitions);
   Words words;

@@ -175,17 +175,6 @@ TEST(Trim, OverloadsForNumbersThatTheSourceDoesNotNameGo) {
   EXPECT_THAT(text, Not(HasSubstr("widen(double")));
 }
 
-TEST(Trim, WhatAFunctionOfTheStencilReturnsDecidesBranches) {
-  const std::string text = written(
-      "template <class S, class T>\nint f(int i) {\n  if (S::late(i) || i < 0) a();\n  if (S::late(i)) b();\n  return "
-      "1;\n}\n",
-      "namespace k { struct Stencil { static constexpr bool late(int) { return false; } };\nstruct Tuning {}; }\n"
-      "int g() { return f<k::Stencil, k::Tuning>(2); }\n");
-  EXPECT_THAT(text, HasSubstr("if (i < 0) a();"));
-  EXPECT_THAT(text, Not(HasSubstr("late")));
-  EXPECT_THAT(text, Not(HasSubstr("b();")));
-}
-
 TEST(Trim, HeadsOfTemplatesShareALineWithWhatTheyIntroduceWhereThereIsRoom) {
   const std::string source = "int x = A<1>().f<2>();\n";
   EXPECT_THAT(
