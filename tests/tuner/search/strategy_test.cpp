@@ -158,8 +158,8 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing)
   EXPECT_LT(local, random);
 }
 
-// Some changes make every kernel slower here, which the model does not know. Every fourth proposal is the best by a draw
-// of what the changes may do, so a few bad ones are tried again.
+// Some changes make every kernel slower here, which the model does not know. Every fourth proposal is the best by a
+// draw of what the changes may do, so a few bad ones are tried again.
 TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   const auto strategy = make_local(space, model, 1);
   int bad = 0;
