@@ -5,6 +5,7 @@ stencil_tune_add_test(replay_test
   SOURCES
     replay/curves_test.cpp
     replay/readers_test.cpp
+    replay/recorded_stencil_test.cpp
     replay/score_test.cpp
   LIBRARIES stencil_tune_replay stencil_tune_db_testing ZLIB::ZLIB)
 stencil_tune_add_test(table_strategies_test

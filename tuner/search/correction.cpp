@@ -4,6 +4,8 @@
 #include "generator/kernel/source.hpp"
 
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 namespace stencil_tune {
 namespace {
@@ -11,6 +13,18 @@ namespace {
 // Logarithms of times: 0.01 is one percent.
 constexpr double kTermDeviation = 0.04;  // of a term before any trial
 constexpr double kNoise = 0.07;          // of a trial, with what no sum of terms can say
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double sum(const std::vector<double>& terms, const Correction::Features& features) {
+  double total = 0;
+  for (const int term : features) {
+    if (static_cast<std::size_t>(term) < terms.size()) total += terms[static_cast<std::size_t>(term)];
+  }
+  return total;
+}
 
 }  // namespace
 
@@ -30,40 +44,46 @@ Correction::Features Correction::features(const Tuning& tuning) {
   return result;
 }
 
-double Correction::sum(const Features& features) const {
-  double total = 0;
-  for (const int term : features) total += terms_[static_cast<std::size_t>(term)];
-  return total;
-}
+double Correction::factor(const Features& features) const { return std::exp(sum(terms_, features)); }
 
-double Correction::factor(const Features& features) const { return std::exp(sum(features)); }
+double Correction::drawn_factor(const Features& features) const { return std::exp(sum(drawn_, features)); }
 
 void Correction::begin_to_learn(int term) {
   int& row = row_of_[static_cast<std::size_t>(term)];
   if (row >= 0) return;
   row = static_cast<int>(learned_.size());
   learned_.push_back(term);
-  for (std::vector<double>& other : covariance_) other.push_back(0);
-  covariance_.emplace_back(learned_.size(), 0).back() = kTermDeviation * kTermDeviation;
+  for (std::vector<double>& other : root_) other.push_back(0);
+  root_.emplace_back(learned_.size(), 0).back() = kTermDeviation;
 }
 
 void Correction::learn(const Features& features, double measured, double predicted) {
   for (const int term : features) begin_to_learn(term);
-  const auto row_of = [&](int term) { return static_cast<std::size_t>(row_of_[static_cast<std::size_t>(term)]); };
 
-  std::vector<double> with_sum(learned_.size(), 0);  // covariance of each term with the sum of this candidate's
+  std::vector<double> of_sum(learned_.size(), 0);  // the root's row for the sum of this candidate's terms
   for (const int term : features) {
-    const std::vector<double>& with_term = covariance_[row_of(term)];
-    for (std::size_t row = 0; row < with_sum.size(); ++row) with_sum[row] += with_term[row];
+    const std::vector<double>& of_term = root_[static_cast<std::size_t>(row_of_[static_cast<std::size_t>(term)])];
+    for (std::size_t i = 0; i < of_sum.size(); ++i) of_sum[i] += of_term[i];
   }
-  double variance = kNoise * kNoise;  // of what is measured
-  for (const int term : features) variance += with_sum[row_of(term)];
-
-  const double surprise = std::log(measured / predicted) - sum(features);
-  for (std::size_t row = 0; row < with_sum.size(); ++row) {
-    const double gain = with_sum[row] / variance;
+  const double variance = kNoise * kNoise + product(of_sum, of_sum);  // of what is measured
+  const double surprise = std::log(measured / predicted) - sum(terms_, features);
+  const double certain = 1 / (1 + kNoise / std::sqrt(variance));
+  for (std::size_t row = 0; row < root_.size(); ++row) {
+    const double gain = product(root_[row], of_sum) / variance;
     terms_[static_cast<std::size_t>(learned_[row])] += gain * surprise;
-    for (std::size_t other = 0; other < with_sum.size(); ++other) covariance_[row][other] -= gain * with_sum[other];
+    for (std::size_t i = 0; i < of_sum.size(); ++i) root_[row][i] -= certain * gain * of_sum[i];
+  }
+}
+
+void Correction::draw(std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> direction(learned_.size());
+  for (double& along : direction) along = normal(random);
+  drawn_ = terms_;
+  for (std::size_t term = 0; term < drawn_.size(); ++term) {
+    const int row = row_of_[term];
+    drawn_[term] +=
+        row < 0 ? kTermDeviation * normal(random) : product(root_[static_cast<std::size_t>(row)], direction);
   }
 }
 

@@ -10,7 +10,9 @@
 // steps apart. Every template whose best time is near the best of all is restarted from. Where the model is wrong about
 // one, its first basins may be poor.
 //
-// Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp).
+// Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp). The
+// best of the pool is the best by a correction that is drawn from those which the trials leave possible (Thompson
+// sampling): else a search that was taught by one kind of kernel would not try others, of which nothing is known.
 // Neighbours that should be slower than the centre are left alone: a change that was bad in one basin is seldom good in
 // the next.
 #include "generator/kernel/source.hpp"
@@ -49,6 +51,8 @@ constexpr double kDistantWithin = 1.1;    // for distant restart points
 constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted from, by their best time
 constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
 
+// Of the least cost of all: a template whose best start costs more has that one alone.
+constexpr double kHopelessStart = 1.5;
 // Of a template's best time: the centre of a basin within this becomes the incumbent.
 constexpr double kAcceptWithin = 1.02;
 // A template whose best time is this much slower than the best of all is restarted from e times less often.
@@ -114,6 +118,8 @@ class Local : public Strategy {
     Correction::Features features;
   };
 
+  using CostOf = double (Local::*)(const Ranked&) const;
+
   struct Basin {
     int number = 0;
     double time = kInfinity;  // of its best candidate
@@ -137,6 +143,7 @@ class Local : public Strategy {
 
   Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
   double corrected(const Ranked& ranked) const { return ranked.cost * correction_.factor(ranked.features); }
+  double drawn(const Ranked& ranked) const { return ranked.cost * correction_.drawn_factor(ranked.features); }
 
   void prepare() {
     prepared_ = true;
@@ -164,7 +171,10 @@ class Local : public Strategy {
   // trial.
   std::optional<Tuning> propose_from_pool() {
     pool_walks_ = !pool_walks_;
-    const auto propose = [&] { return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolWithin * best_time_); };
+    if (!pool_walks_) correction_.draw(random_);
+    const auto propose = [&] {
+      return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolWithin * best_time_, &Local::drawn);
+    };
     auto tuning = propose();
     if (!tuning && proposals_ - filled_at_ >= fill_every_) {
       fill_pool();
@@ -189,15 +199,21 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
-  // Round robin over the templates, so that the first trials see every one even where the budget is short.
+  // Round robin over the templates, so that the first trials see every one even where the budget is short. Of those
+  // that the model thinks far behind, as kernels of one step are in a run, one is enough.
   void choose_starts() {
     std::vector<Tuning> sample;
     for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
     const auto by_template = optima_apart(*space_, model_, sample);
+    double least = kInfinity;
+    for (const auto& [file, optima] : by_template) {
+      if (!optima.empty()) least = std::min(least, model_.cost(optima.front()));
+    }
     std::vector<Ranked> others;
     for (std::size_t i = 0; i < kStartsPerTemplate; ++i) {
       for (const auto& [file, optima] : by_template) {
-        if (i < optima.size()) starts_.push_back(optima[i]);
+        const bool hopeless = i > 0 && !optima.empty() && model_.cost(optima.front()) > kHopelessStart * least;
+        if (i < optima.size() && !hopeless) starts_.push_back(optima[i]);
       }
     }
     for (const auto& [file, optima] : by_template) {
@@ -223,13 +239,13 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
-  // Removes and returns the candidate with the least corrected cost; nothing when all that is left costs more than the
+  // Removes and returns the candidate with the least cost; nothing when all that is left costs more than the
   // limit.
-  std::optional<Ranked> remove_best(std::vector<Ranked>& list, double limit) const {
+  std::optional<Ranked> remove_best(std::vector<Ranked>& list, double limit, CostOf cost_of = &Local::corrected) const {
     auto best = list.end();
     double least = limit;
     for (auto candidate = list.begin(); candidate != list.end(); ++candidate) {
-      const double cost = corrected(*candidate);
+      const double cost = (this->*cost_of)(*candidate);
       if (best == list.end() ? cost <= least : cost < least) best = candidate, least = cost;
     }
     if (best == list.end()) return std::nullopt;
@@ -239,8 +255,8 @@ class Local : public Strategy {
   }
 
   // The same among those that were not proposed before.
-  std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit) {
-    while (const auto best = remove_best(list, limit)) {
+  std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit, CostOf cost_of = &Local::corrected) {
+    while (const auto best = remove_best(list, limit, cost_of)) {
       if (taken_.add(best->tuning)) return best->tuning;
     }
     return std::nullopt;

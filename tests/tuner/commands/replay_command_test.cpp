@@ -49,7 +49,23 @@ TEST_F(ReplayCommandTest, AllStrategiesAsJsonWithCurves) {
   EXPECT_GT(json["strategies"][0]["score"].get<double>(), 0.3);
 }
 
+TEST_F(ReplayCommandTest, SaysHowNearTheBestRunsCome) {
+  const ProgramRun result = run("replay " + space + " --strategy local --repeats 3 --after 10,144");
+  EXPECT_NE(result.out.find("100.0 % (3)"), std::string::npos) << result.out << result.err;
+  const auto json = nlohmann::json::parse(
+      run("replay " + space + " --strategy local --repeats 3 --after 10,144 --json").out, nullptr, false);
+  EXPECT_EQ(json["strategies"][0]["spaces"][0]["after"][1]["within"], 3) << json;
+}
+
+TEST_F(ReplayCommandTest, OnlySpacesOfSomeNames) {
+  const std::string two = "replay " + space + " " + space + " --repeats 1 --strategy random --only ";
+  EXPECT_NE(run(two + "hi").out.find("hill"), std::string::npos);
+  expect_error(two + "valley,dale", 2, "valley or dale");
+}
+
 TEST_F(ReplayCommandTest, WhatCannotBeDoneIsSaid) {
+  expect_error("replay " + space + " --strategy stencil", 2, "recorded trials of a stencil");
+  expect_error("replay " + space + " --after 0", 2, "--after");
   expect_error("replay", 2, "which files");
   expect_error("replay " + space + " --strategy genetik", 2, "'genetic'");
   expect_error("replay " + space + " --repeats 0", 2, "--repeats");

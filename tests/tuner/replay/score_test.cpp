@@ -91,6 +91,19 @@ TEST(ScoreTest, RandomSearchScoresAboutZero) {
   EXPECT_NEAR(score_of(baseline, replay(space, baseline, "random", 400, 1)).mean, 0, 0.1);
 }
 
+TEST(ScoreTest, NearnessIsOfTheBestAmongSoManyEvaluations) {
+  const Nearness early = nearness_after(2, 1, {{{1, 4}, {2, 2}, {3, 1}}, {{1, 1.02}}});
+  EXPECT_DOUBLE_EQ(early.share, (0.5 + 1 / 1.02) / 2);
+  EXPECT_DOUBLE_EQ(early.least, 0.5);
+  EXPECT_EQ(early.within, 1);
+  EXPECT_EQ(nearness_after(3, 1, {{{1, 4}, {2, 2}, {3, 1}}, {{1, 1.02}}}).within, 2);
+}
+
+TEST(ReplayTest, GoesOnUntilSoManyEvaluationsWereMade) {
+  const RecordedSpace space = nineteen();
+  EXPECT_EQ(replay_run(space, *make_table_strategy("random", space.table, 1), 250, 10).size(), 10U);
+}
+
 TEST(ReplayTest, EndsWithTheBudgetOrWithTheSpace) {
   const RecordedSpace space = nineteen();
   const auto search = make_table_strategy("random", space.table, 1);

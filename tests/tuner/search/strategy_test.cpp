@@ -158,7 +158,8 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing)
   EXPECT_LT(local, random);
 }
 
-// Some changes make every kernel slower here, which the model does not know.
+// Some changes make every kernel slower here, which the model does not know. Every fourth proposal is the best by a
+// draw of what the changes may do, so a few bad ones are tried again.
 TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   const auto strategy = make_local(space, model, 1);
   int bad = 0;
@@ -169,7 +170,7 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
     strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
     if (i >= 100 && slower) ++bad;
   }
-  EXPECT_LT(bad, 15);
+  EXPECT_LT(bad, 30) << "of 200";
 }
 
 // The templates that are drawn are direct and five of streaming: planes in registers or in a pipeline, both with cells
