@@ -46,9 +46,6 @@ class _Torch(ArrayOperations):
     def add_each(self, sums, arrays):
         torch._foreach_add_(sums, arrays)
 
-    def copy_each(self, targets, arrays):
-        torch._foreach_copy_(targets, arrays)
-
     def total(self, array):
         return array.sum(dtype=torch.float64)
 

@@ -84,7 +84,7 @@ def test_a_linear_runs_adjoint_is_its_transpose_to_the_bit(boundary, steps):
 @pytest.mark.parametrize("steps", [2, 3])
 @pytest.mark.parametrize("boundary", ["hold", "x=hold,y=periodic", "x=zero,y=hold"])
 def test_fused_steps_go_back_through_held_layers(boundary, steps, monkeypatch):
-    """Beside them the steps between are computed again, in copies of the ends of each axis."""
+    """Beside them the steps between are made by sums of the ends of each axis."""
     monkeypatch.setattr(ReferenceKernel, "fused_steps", 3)
     shapes = []
     call = ReferenceKernel.__call__

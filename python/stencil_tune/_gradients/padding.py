@@ -24,11 +24,6 @@ class ArrayOperations:
         for total, array in zip(sums, arrays):
             total += array
 
-    def copy_each(self, targets: Sequence[Any], arrays: Sequence[Any]) -> None:
-        """Each array to the view in its place."""
-        for target, array in zip(targets, arrays):
-            target[...] = array
-
     def total(self, array: Any) -> Any:
         """The sum over all cells, in f64."""
         raise NotImplementedError
