@@ -34,7 +34,9 @@ GROUP = 1
 BLOCKS = 1
 
 [rules]
-"without tiles there is the textbook's basic kernel alone" = "TILED == 1 || TILE_M == 16 && TILE_N == 16 && TILE_K == 16 && ROWS == 1 && COLUMNS == 1 && LANES_N == 16 && VECTOR == 1 && STAGES == 1 && GROUP == 1 && BLOCKS == 1"
+"without tiles blocks are 16 x 16 cells" = "TILED == 1 || TILE_M == 16 && TILE_N == 16 && ROWS * COLUMNS == 1"
+"without tiles there are no tiles of k" = "TILED == 1 || TILE_K == 16 && LANES_N == 16 && STAGES == 1"
+"without tiles there are no wide loads" = "TILED == 1 || VECTOR * GROUP * BLOCKS == 1"
 "threads share out the tile of C" = "TILE_M % ROWS == 0 && TILE_N % COLUMNS == 0"
 "a block has 64 threads or more" = "TILE_M / ROWS * (TILE_N / COLUMNS) >= 64"
 "a block has 1024 threads or fewer" = "TILE_M / ROWS * (TILE_N / COLUMNS) <= 1024"
@@ -118,8 +120,8 @@ bytes = "4 * (m * k + k * n + m * n)"
 //   STAGES          tiles in shared memory: 1, or 2           GROUP          tiles of C along m that blocks take
 //   together, for L2 BLOCKS          blocks of an SM that the compiler leaves registers for
 //
-// The textbook's tiled kernel: TILE_M = TILE_N = TILE_K = 16, ROWS = COLUMNS = VECTOR = STAGES = GROUP = BLOCKS = 1; its
-// basic one: TILED = 0.
+// The textbook's tiled kernel: TILE_M = TILE_N = TILE_K = 16, ROWS = COLUMNS = VECTOR = STAGES = GROUP = BLOCKS = 1;
+// its basic one: TILED = 0.
 
 using Size = long long;
 

@@ -1,6 +1,7 @@
 #include "tuner/commands/db_trials.hpp"
 
 #include "db/trial_store.hpp"
+#include "db/winner_choice.hpp"
 #include "generator/printable.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"

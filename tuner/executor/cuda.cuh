@@ -15,12 +15,12 @@
 #define __noinline__
 
 // Where a variable of the source is, for HostLibrary::symbol.
-#define STENCIL_TUNE_HOST_SYMBOL(variable)                                                                \
-  extern "C" {                                                                                            \
-  __attribute__((visibility("default"))) extern void* const stencil_tune_host_symbol_##variable =         \
-      const_cast<void*>(static_cast<const volatile void*>(&variable));                                    \
+#define STENCIL_TUNE_HOST_SYMBOL(variable)                                                                        \
+  extern "C" {                                                                                                    \
+  __attribute__((visibility("default"))) extern void* const stencil_tune_host_symbol_##variable =                 \
+      const_cast<void*>(static_cast<const volatile void*>(&variable));                                            \
   __attribute__((visibility("default"))) extern const unsigned long stencil_tune_host_symbol_##variable##_bytes = \
-      sizeof variable;                                                                                    \
+      sizeof variable;                                                                                            \
   }
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __restrict__ __restrict

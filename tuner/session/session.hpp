@@ -23,7 +23,7 @@ Objective race_objective(Objective asked, int steps, bool predicted);
 struct SessionOptions {
   double budget_s = 60;  ///< of the whole session, race included; infinity: until the strategy has no more. Where
                          ///< making the device ready takes more than half of the search's time, the session ends later
-  int max_trials = 0;  ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
+  int max_trials = 0;    ///< new trials of the search; 0: no limit. A run adds those of its finalists' remainders
   int finalists = 6;
   RacePlan race{};  ///< but for how many race under load, which follows from the subject, the objective and the budget
   Objective objective = Objective::time;

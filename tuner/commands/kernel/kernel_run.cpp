@@ -8,6 +8,7 @@
 #include "tuner/own_kernel/own_kernel_subject.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/serial_observer.hpp"
+#include "tuner/session/trials/time_budget.hpp"
 #include "tuner/session/trials/warm_starts.hpp"
 #include "tuner/terminal/counted.hpp"
 #include "tuner/terminal/text_table.hpp"
