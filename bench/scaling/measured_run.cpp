@@ -3,6 +3,9 @@
 #include "bench/scaling/starting_cells.hpp"
 #include "bench/scaling/told_numbers.hpp"
 #include "generator/stencil/problem.hpp"
+#include "stencil_tune/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <thread>
@@ -71,6 +74,13 @@ MeasuredRun measure(Ranks& group, const std::function<Library()>& library, const
            .evidence = kernel.kernel().run_evidence().sentence()};
   });
   return run;
+}
+
+void require_tuned(const MeasuredRun& run, const Request& whole) {
+  if (run.match != Match::default_candidate) return;
+  throw Error(ErrorCode::illegal_candidate,
+              fmt::format("nobody tuned a kernel for it (match: {}): stencil-tune --stencil {} --dims {} --steps {}",
+                          name(run.match), whole.stencil.name, to_string(whole.extents), whole.steps));
 }
 
 }  // namespace bench

@@ -32,4 +32,7 @@ MeasuredRun measure(Ranks& ranks, const std::function<stencil_tune::Library()>& 
                     const stencil_tune::Request& whole,
                     std::chrono::milliseconds rest = std::chrono::milliseconds(500));
 
+/// Throws stencil_tune::Error(illegal_candidate) where a rank ran a default kernel: it says nothing of tuned ones.
+void require_tuned(const MeasuredRun& run, const stencil_tune::Request& whole);
+
 }  // namespace bench

@@ -56,10 +56,8 @@ class Groups {
 MeasuredRun measure_tuned(Ranks& ranks, const Request& whole) {
   MeasuredRun run = measure(
       ranks, [] { return Library(); }, whole);
-  if (run.match != Match::default_candidate) return run;
-  throw Error(ErrorCode::illegal_candidate,
-              fmt::format("nobody tuned a kernel for it (match: {}): stencil-tune --stencil {} --dims {} --steps {}",
-                          name(run.match), whole.stencil.name, to_string(whole.extents), whole.steps));
+  require_tuned(run, whole);
+  return run;
 }
 
 /// The part of the first rank as a grid of its own.

@@ -5,6 +5,7 @@
 #include "bench/scaling/record.hpp"
 #include "bench/scaling/starting_cells.hpp"
 #include "tests/distributed/runs_on_host.hpp"
+#include "tests/runtime/expect_error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,10 @@ TEST(MeasuredRun, SaysWhatRan) {
   EXPECT_GE(run.fastest, run.gstencils);
   EXPECT_EQ(run.match, Match::default_candidate);
   EXPECT_FALSE(run.evidence.empty());
+  EXPECT_ERROR(bench::require_tuned(run, request_of("star3d1r", 2)), ErrorCode::illegal_candidate, "nobody tuned");
+  bench::MeasuredRun tuned = run;
+  tuned.match = Match::same_architecture;
+  EXPECT_NO_THROW(bench::require_tuned(tuned, request_of("star3d1r", 2)));
 }
 
 /// Largest value of any field after so many steps of what start_fields() wrote.
