@@ -4,7 +4,7 @@
 #pragma once
 
 #include "generator/kernel/launch.hpp"
-#include "runtime/compile/compiler.hpp"
+#include "runtime/compile/compiled_kernel.hpp"
 #include "runtime/cuda/driver.hpp"
 
 #include <cstddef>

@@ -91,15 +91,15 @@ Outcome outcome_of(ErrorCode code) {
   }
 }
 
-DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Subject& subject,
-                         const WorkerOptions& options, std::unique_ptr<GpuSensors> sensors)
+DeviceBench::DeviceBench(Driver& driver, const DeviceFacts& device, const Subject& subject, std::uint64_t seed,
+                         std::unique_ptr<GpuSensors> sensors)
     : driver_(driver),
       device_(device),
       context_(driver, device.ordinal),
       stream_(driver),
       sensors_(std::move(sensors)),
       copies_(driver, device.architecture, device.multiprocessors, stream_.get()),
-      subject_(subject.on_device(driver, device, options.seed, stream_.get())) {}
+      subject_(subject.on_device(driver, device, seed, stream_.get())) {}
 
 DeviceSession DeviceBench::measure_session() {
   DeviceSession session;

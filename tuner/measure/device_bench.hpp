@@ -5,9 +5,11 @@
 #include "stencil_tune/error.hpp"
 #include "tuner/measure/copy_ceiling.hpp"
 #include "tuner/measure/measurement.hpp"
+#include "tuner/measure/plan.hpp"
 #include "tuner/subject/on_device.hpp"
-#include "tuner/workers/worker.hpp"
+#include "tuner/subject/subject.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -23,9 +25,9 @@ Outcome outcome_of(ErrorCode code);
 /// Holds the GPU's primary context, current on the constructing thread.
 class DeviceBench {
  public:
-  /// Allocates, fills, computes the reference; the subject must outlive it. Without sensors a race tells no clocks and
-  /// no watts. Throws Error(exceeds_device_memory, ...).
-  DeviceBench(Driver& driver, const DeviceFacts& device, const Subject& subject, const WorkerOptions& options,
+  /// Allocates, fills with random input of that seed, computes the reference; the subject must outlive it. Without
+  /// sensors a race tells no clocks and no watts. Throws Error(exceeds_device_memory, ...).
+  DeviceBench(Driver& driver, const DeviceFacts& device, const Subject& subject, std::uint64_t seed,
               std::unique_ptr<GpuSensors> sensors = nullptr);
 
   /// Warms up and measures the copy ceiling.

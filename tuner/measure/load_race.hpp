@@ -9,7 +9,7 @@
 
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvml.hpp"
-#include "tuner/workers/worker.hpp"
+#include "tuner/measure/plan.hpp"
 
 #include <functional>
 #include <span>

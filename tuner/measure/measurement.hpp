@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/records.hpp"
-#include "tuner/workers/worker.hpp"
+#include "tuner/measure/plan.hpp"
 
 #include <functional>
 #include <span>

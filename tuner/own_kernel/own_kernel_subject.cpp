@@ -5,6 +5,7 @@
 #include "tuner/own_kernel/own_kernel_on_device.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace stencil_tune {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "generator/candidates/limits.hpp"
-#include "runtime/compile/compiler.hpp"
+#include "runtime/compile/compiled_kernel.hpp"
 #include "runtime/cuda/module.hpp"
 #include "tuner/verify/sharpness.hpp"
 

@@ -10,7 +10,7 @@
 #include "generator/kernel/source.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/driver.hpp"
-#include "tuner/workers/protocol.hpp"
+#include "tuner/subject/message.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,8 @@
 #include "runtime/process/subprocess.hpp"
 #include "tuner/workers/protocol.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,8 @@
 
 #include "stencil_tune/error.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cerrno>
 #include <csignal>

@@ -2,7 +2,7 @@
 // by its length in eight bytes, least significant first.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "tuner/subject/message.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace stencil_tune {
-
-using Message = nlohmann::json;
 
 /// A message longer than this is taken for garbage on the wire.
 inline constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;

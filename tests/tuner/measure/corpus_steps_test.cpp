@@ -42,7 +42,7 @@ TEST_P(CorpusStep, IsVerifiedAndTimed) {
   EXPECT_TRUE(tuning->family->fuses_steps) << code(*tuning);
   testing::HostDevice device;
   StencilSubject subject{problem};
-  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
+  DeviceBench bench{device, read_device(device, 0), subject, 1};
   const DeviceResult result =
       bench.run(code(*tuning), device.load({problem, *tuning}, generate({problem, *tuning})), {});
   EXPECT_EQ(result.outcome, Outcome::ok) << code(*tuning) << ": " << result.message;

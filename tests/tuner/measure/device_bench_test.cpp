@@ -48,7 +48,7 @@ class DeviceBenchTest : public ::testing::Test {
   Problem problem = a_run();
   testing::HostDevice device;
   StencilSubject subject{problem};
-  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
+  DeviceBench bench{device, read_device(device, 0), subject, 1};
 };
 
 TEST_F(DeviceBenchTest, ALaunchOfFusedStepsIsTimedByTheStep) {
@@ -101,7 +101,7 @@ class LoadRaceTest : public DeviceBenchTest {
  protected:
   /// Two kernels, the first of which tires.
   std::vector<DeviceResult> race(std::unique_ptr<GpuSensors> sensors) {
-    DeviceBench made_up(device, read_device(device, 0), subject, {.architecture = "sm_90"}, std::move(sensors));
+    DeviceBench made_up(device, read_device(device, 0), subject, 1, std::move(sensors));
     device.tired = {{code(fusing(4)), 2.0}};
     device.tires_after = 3;  // a burst is two launches
     return made_up.race({finalist(fusing(4)), finalist(fusing(2))}, kShort);
@@ -148,7 +148,7 @@ TEST_F(DeviceBenchTest, MemoryThatHoldsNoReferenceOfSeveralStepsIsALimit) {
 
   // Too little for the whole reference from the beginning: it is computed piece by piece, for single sweeps.
   device.free_bytes = 2 * field_set_bytes(problem);
-  DeviceBench tight(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  DeviceBench tight(device, read_device(device, 0), subject, 1);
   const DeviceResult fused = tight.run(code(fusing(4)), kernel, kPlan);
   EXPECT_EQ(fused.outcome, Outcome::exceeds_limits);
   EXPECT_NE(fused.message.find("hold the reference of several steps"), std::string::npos) << fused.message;

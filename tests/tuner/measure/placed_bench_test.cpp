@@ -41,7 +41,7 @@ Outcome checked(const Stencil& computed, const Stencil& wanted, const std::strin
   const Tuning tuning = parse_code(code);
   testing::HostDevice device;
   StencilSubject subject{problem};
-  DeviceBench bench(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  DeviceBench bench(device, read_device(device, 0), subject, 1);
   return bench.run(code, device.load({other, tuning}, generate({other, tuning})), MeasurePlan{}).outcome;
 }
 

@@ -60,7 +60,7 @@ struct Bench {
   Problem problem;
   testing::HostDevice device;
   StencilSubject subject{problem};
-  DeviceBench bench{device, read_device(device, 0), subject, {.architecture = "sm_90"}};
+  DeviceBench bench{device, read_device(device, 0), subject, 1};
 };
 
 TEST(SystemBench, RightKernelsOfSeveralStepsAreRightInAllThatTheyStore) {

@@ -32,7 +32,7 @@ DeviceResult verified(Stencil stencil, const std::string& candidate, const Exten
   const Tuning tuning = parse_code(candidate);
   testing::HostDevice device;
   StencilSubject subject{problem};
-  DeviceBench bench(device, read_device(device, 0), subject, {.architecture = "sm_90"});
+  DeviceBench bench(device, read_device(device, 0), subject, 1);
   return bench.run(code(tuning), device.load({problem, tuning}, generate({problem, tuning})), MeasurePlan{});
 }
 

@@ -7,7 +7,9 @@
 #include "tuner/own_kernel/own_kernel_subject.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ struct OwnBench {
       : subject(parse_own_kernel(definition, "saxpy.cu").kernel) {
     device.takes_packed = true;
     device.add_host_kernel(reference_source(subject.kernel(), legal_configurations(subject.kernel()).front()));
-    bench.emplace(device, read_device(device, 0), subject, WorkerOptions{.architecture = "sm_90"});
+    bench.emplace(device, read_device(device, 0), subject, std::uint64_t{1});
   }
 
   DeviceResult run(const std::string& definition, const std::string& code = kCode) {

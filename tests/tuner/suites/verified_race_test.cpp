@@ -18,7 +18,7 @@ namespace {
 class HostWorker : public DeviceWorker {
  public:
   HostWorker(testing::HostDevice& device, const Problem& problem)
-      : subject_(problem), bench_(device, read_device(device, 0), subject_, {.architecture = "sm_90"}) {}
+      : subject_(problem), bench_(device, read_device(device, 0), subject_, 1) {}
 
   DeviceSession start() override { return {}; }
   DeviceResult run(const std::string& code, const CompiledKernel& kernel, const MeasurePlan& plan) override {
