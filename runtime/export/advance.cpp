@@ -21,7 +21,8 @@ std::string call_text(const ExportSignature& signature) {
   std::vector<std::string> arguments;
   for (const int place : signature.places) arguments.push_back(fmt::format("{}[{}]", kBuffers, place));
   for (const ExportParameter& parameter : other_parameters(signature)) arguments.push_back(parameter.name);
-  return fmt::format("{}({}, stream)", signature.name, fmt::join(arguments, ", "));
+  arguments.emplace_back("stream");
+  return bracketed(fmt::format("    const cudaError_t error = {}(", signature.name), arguments);
 }
 
 /// While so many steps are left: a launch, after which the buffers change places.
@@ -31,7 +32,7 @@ std::string loop_text(const Candidate& candidate, const ExportSignature& signatu
   for (int place = static_cast<int>(next.size()); next.size() < buffers; ++place) next.push_back(place);
   return fmt::format(
       R"(  for (; steps >= {steps}; steps -= {steps}) {{
-    const cudaError_t error = {call};
+{call};
     if (error != cudaSuccess) return error;
     static const int kNext[] = {{{next}}};  // whose buffer stands in each place now
     {cell}* before[{count}];
@@ -64,8 +65,8 @@ std::string advance_declaration(const ExportedRun& run, std::string_view linkage
   for (const ExportParameter& each : other_parameters(run.fused_signature)) {
     parameters.push_back(fmt::format("{} {}", each.type, each.name));
   }
-  return fmt::format("{}cudaError_t {}_advance({}, long long steps, cudaStream_t stream)", linkage,
-                     run.fused_signature.name, fmt::join(parameters, ", "));
+  parameters.insert(parameters.end(), {"long long steps", "cudaStream_t stream"});
+  return bracketed(fmt::format("{}cudaError_t {}_advance(", linkage, run.fused_signature.name), parameters);
 }
 
 std::string advance_text(const ExportedRun& run) {

@@ -263,13 +263,18 @@ ExportSignature export_signature(const Candidate& candidate, const std::string& 
 }
 
 std::string ExportSignature::declaration(std::string_view linkage) const {
-  const std::string start = fmt::format("{}cudaError_t {}(", linkage, name);
+  std::vector<std::string> parts;
+  for (const ExportParameter& each : parameters) parts.push_back(fmt::format("{} {}", each.type, each.name));
+  return bracketed(fmt::format("{}cudaError_t {}(", linkage, name), parts);
+}
+
+std::string bracketed(const std::string& start, const std::vector<std::string>& parts) {
+  constexpr std::size_t kColumns = 118;
   std::string text = start;
   std::size_t column = start.size();
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::string each =
-        fmt::format("{} {}{}", parameters[i].type, parameters[i].name, i + 1 < parameters.size() ? ", " : ")");
-    if (column + each.size() > 118) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string each = parts[i] + (i + 1 < parts.size() ? ", " : ")");
+    if (column + each.size() > kColumns) {
       text.pop_back();
       text += "\n" + std::string(start.size(), ' ');
       column = start.size();

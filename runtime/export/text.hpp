@@ -30,6 +30,10 @@ struct ExportSignature {
   std::string declaration(std::string_view linkage = "") const;  ///< cudaError_t name(...), without a semicolon
 };
 
+/// What begins with `start`, which ends with a bracket, and has the parts up to the closing one in further lines below
+/// it where one is too short.
+std::string bracketed(const std::string& start, const std::vector<std::string>& parts);
+
 ExportSignature export_signature(const Candidate& candidate, const std::string& name);
 
 /// Whether the kernel makes whole steps of a system of fields.
