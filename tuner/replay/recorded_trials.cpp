@@ -1,14 +1,14 @@
 #include "tuner/replay/recorded_trials.hpp"
 
-#include "generator/definition/definition.hpp"
 #include "generator/printable.hpp"
+#include "stencil_tune/definition.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/formats.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -27,12 +27,6 @@ bool parse_line(const std::string& line, std::string& problem, RecordedTrial& tr
   }
   words >> trial.gstencils >> trial.registers >> trial.spill_bytes >> trial.code;
   return words && trial.gstencils > 0;
-}
-
-Stencil find_stencil(const std::string& stencil) {
-  const std::string definition = "corpus/" + stencil + ".toml";
-  const bool is_plain = stencil.find('/') == std::string::npos;
-  return is_plain && std::filesystem::exists(definition) ? load_definition(definition) : find_builtin(stencil);
 }
 
 /// Of "yee3d:1" the 1; 0 of "yee3d".

@@ -9,8 +9,7 @@
 //   # stencil type dims pitch boundary steps GStencil/s registers spilled-bytes code
 //   star3d1r f32 512x512x512 512 hold 1 475.2 40 0 streaming.bx32.by4.rx4.v4.cz4.regs
 //
-// A stencil is a built-in one, or a file of corpus/ without its ending; NAME:1 is its second stage. bench/fit writes
-// these files.
+// A stencil is a built-in one or one of the corpus, by name; NAME:1 is its second stage. bench/fit writes these files.
 #pragma once
 
 #include "generator/candidates/tuning.hpp"
@@ -66,8 +65,7 @@ struct MeasuredProblem {
   std::size_t passed_over = 0;  ///< trials of codes that do not parse any more
 };
 
-/// The problem whose columns these are. Looks for definitions in corpus/ of the working folder. Throws Error where
-/// stencil or grid are not known.
+/// The problem whose columns these are. Throws Error where stencil or grid are not known.
 Problem parse_recorded_problem(const std::string& name);
 
 /// Throws Error as parse_recorded_problem does.
