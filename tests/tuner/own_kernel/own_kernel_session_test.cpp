@@ -184,6 +184,14 @@ TEST_F(OwnKernelSession, TrialsWithOtherDataAreNotKnownAndWinNothing) {
   EXPECT_EQ(run().known, 8);
 }
 
+TEST_F(OwnKernelSession, WhatMayHangAtTheStartHasAName) {
+  EXPECT_EQ(subject.waited_for_at_start(), "the reference saxpy_naive");
+  OwnKernel by_function = subject.kernel();
+  by_function.reference.kernel = "";
+  by_function.reference.function = "saxpy_of_the_host";
+  EXPECT_EQ(OwnKernelSubject(by_function).waited_for_at_start(), "the reference saxpy_of_the_host");
+}
+
 TEST_F(OwnKernelSession, WarmStartsComeFirst) {
   run({"BLOCK=128,ITEMS=2"});
   EXPECT_EQ(device.ran.front(), "BLOCK=128,ITEMS=2");

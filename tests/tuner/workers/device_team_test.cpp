@@ -31,7 +31,7 @@ class DeviceTeamTest : public testing::Test {
   /// A worker that can be started so many times.
   DeviceProxy proxy(const std::string& name, int starts) {
     return {{{"verb", "open"}},
-            60,
+            {.run_s = 60},
             {STENCIL_TUNE_FAKE_WORKER, "device", (folder_.path() / name).string(), std::to_string(starts)}};
   }
 
