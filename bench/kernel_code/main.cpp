@@ -154,7 +154,7 @@ void resign(std::vector<WinnerRecord>& winners, const std::vector<Job>& jobs, co
     ++stale;
     fmt::print(stderr, "stays stale: {} {}\n", trial.code, problem_name(trial.problem));
   }
-  std::ofstream(file, std::ios::binary) << format_winners(winners) << '\n';
+  std::ofstream(file, std::ios::binary) << format_winners(winners);
   fmt::print(stderr, "{} of {} winners are stale\n", stale, winners.size());
 }
 

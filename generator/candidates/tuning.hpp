@@ -119,10 +119,9 @@ struct TuningValues {
   SumsLoop sums_loop = SumsLoop::turn;
 
   // Fused steps: temporal, system.
-  int steps = 2;          ///< sweeps that a launch makes
-  int chunks = 1;         ///< parts of the last axis that blocks of their own walk
-  int groups = 1;         ///< of warps among which the fused steps are shared out, as a pipeline
-  int shared_planes = 0;  ///< of those that a level keeps from step to step, the oldest: in shared memory
+  int steps = 2;   ///< sweeps that a launch makes
+  int chunks = 1;  ///< parts of the last axis that blocks of their own walk
+  int groups = 1;  ///< of warps among which the fused steps are shared out, as a pipeline
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   NewRows new_rows = NewRows::fresh;

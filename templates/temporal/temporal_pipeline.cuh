@@ -31,9 +31,8 @@ struct Levels : MetPoints<Points> {
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd),
-        kept(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
-    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + KeptPlanes<S, T>::kBytes <= T::kSharedBytes,
+      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (T::kExchanges) edges.start(t);
     if constexpr (T::kWarpsWait) step_barrier.start();
@@ -56,7 +55,6 @@ struct Levels : MetPoints<Points> {
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (T::kExchanges) edges.next_step();
-    kept.next_step();
   }
 
   /// After the last step: other blocks' rows must have arrived before this one ends.
@@ -112,7 +110,7 @@ struct Levels : MetPoints<Points> {
   template <int kLevel>
   STENCIL_DEVICE void send_level(const Plane& last) const {
     if constexpr (kLevel < Shape::kLevels - 1) {
-      edges.template send<kLevel>(kept.template plane<kLevel, T::kLastExchanged, 1>());
+      edges.template send<kLevel>(kept.template plane<kLevel, T::kLastExchanged>());
     } else {
       edges.template send<kLevel>(last);
     }

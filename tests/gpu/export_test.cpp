@@ -56,7 +56,7 @@ std::vector<Exported> of_fused_steps() {
       {make_builtin(Shape::star, 2, 2), ElementType::f16, {hold, reflect, hold}, "temporal.bx32.by1.rx2.v2.pf2.t3"},
       {make_builtin(Shape::box, 3, 1), ElementType::f32, {}, "temporal.bx32.by2.rx2.ry4.sums.v2.pf2.t2.ch2.u2"},
       {make_builtin(Shape::star, 3, 1), ElementType::f64, {}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2.ch2.cl2.zfirst"},
-      {make_builtin(Shape::star, 3, 1), ElementType::f32, {}, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t3.sp1.ch2.u2"},
+      {make_builtin(Shape::star, 3, 1), ElementType::f32, {}, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t3.ch2.u2"},
       {make_builtin(Shape::star, 3, 1), ElementType::f64, {}, "temporal.bx64.by2.rx2.ry4.v2.pf3.t2.tg2.split.ch2.u2"},
   };
   std::vector<Exported> all;

@@ -251,8 +251,6 @@ TEST_F(DeviceTemporalForms, WaitForEachOtherWithinAStep) { expect_right(split_ba
 
 TEST_F(DeviceTemporalForms, HaveRowsCopiedByTma) { expect_right(temporal_tma_cases()); }
 
-TEST_F(DeviceTemporalForms, LetPlanesOfLevelsWaitInSharedMemory) { expect_right(temporal_shared_plane_cases()); }
-
 TEST_F(DeviceTemporalForms, ReachFurtherToOneSide) { expect_right(lopsided_temporal_cases()); }
 
 TEST_F(DeviceTemporalForms, ServeDefinitionsNonlinearAndWithoutCorners) { expect_right(defined_temporal_cases()); }

@@ -23,7 +23,6 @@ struct Levels {
   double outputs;      // of a thread, for one plane of one level
   double operations;   // for one output
   double passed = 0;   // cells that a thread writes for the next group or reads from the one before
-  double waiting = 0;  // cells that it reads from planes in shared memory, or puts there
   double planes = 0;   // that a block walks
   double warps = 0;    // of all blocks, as many as share a level
   double warp_planes = 0;
@@ -42,8 +41,6 @@ struct Levels {
         operations(problem.facts.linear ? std::ceil(problem.facts.operations / 2.0)
                                         : problem.facts.operations) {  // fused multiply-add
     passed = 2 * (tuning.groups - 1) * outputs;
-    // Each step reads the planes that a level has in shared memory and puts one in the oldest's place.
-    if (tuning.shared_planes > 0) waiting = tuning.steps * (tuning.shared_planes + 1) * outputs;
   }
 
   double span(std::size_t axis) const { return static_cast<double>(axes.reach[axis].high - axes.reach[axis].low); }
@@ -94,8 +91,7 @@ double plane_instructions(const Levels& s, const FusedConstants& c) {
   // Of the advanced field, its stores too.
   const double copying = s.candidate.shape().uses_tensor_maps ? 2 * moved + c.tma_instructions : 3 * moved;
   return t.steps * level_instructions(s, c) + copying + s.constants * moved * (1 + t.steps) +
-         (s.passed + s.waiting) * s.value_bytes / 16 +
-         t.groups * c.step_instructions / std::sqrt(static_cast<double>(t.unroll)) +
+         s.passed * s.value_bytes / 16 + t.groups * c.step_instructions / std::sqrt(static_cast<double>(t.unroll)) +
          (t.barrier == StepBarrier::split ? t.groups * c.split_instructions : 0);
 }
 
@@ -108,8 +104,8 @@ double live_values(const Levels& s, const RegisterConstants& c) {
   const bool remembers =
       s.tuning.keeps == Keeps::sums && (s.axes.grid_axis[0] >= 0) && s.problem.boundaries[0] == Boundary::hold;
   const double edges = remembers ? s.shape.levels * s.span(2) / 2 * (s.span(0) / 2 * ry + s.span(1) / 2 * rx) : 0;
-  const double held = s.shape.kept - s.tuning.shared_planes;
-  return s.outputs * (s.shape.levels * held + c.fused_planes) + c.fused_halo * halo + c.fused_edge_cell * edges;
+  return s.outputs * (static_cast<double>(s.shape.levels) * s.shape.kept + c.fused_planes) + c.fused_halo * halo +
+         c.fused_edge_cell * edges;
 }
 
 /// Blocks, their tiles, and how far they walk.
@@ -152,7 +148,7 @@ void count_levels(const Levels& s, const FusedConstants& c, Work& work) {
   work.instructions = work.arithmetic + s.warp_planes * others + s.warps * c.block_instructions;
 
   const double ring_cells = s.outputs * (2 + s.constants * (1 + t.steps));
-  const double cells = ring_cells + t.steps * s.edge_cells() + s.passed + s.waiting;
+  const double cells = ring_cells + t.steps * s.edge_cells() + s.passed;
   work.shared_wavefronts =
       s.warp_planes * cells * s.value_bytes * 32 / kWavefrontBytes + s.warp_planes * t.steps * s.shuffles();
 }

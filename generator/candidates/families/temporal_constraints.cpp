@@ -61,15 +61,6 @@ Verdict reach(const Candidate& candidate, const Limits&) {
   return {};
 }
 
-Verdict planes(const Candidate& candidate, const Limits&) {
-  const Tuning& tuning = candidate.tuning();
-  if (tuning.shared_planes == 0) return {};
-  if (tuning.keeps == Keeps::sums) return "sums stay in registers, where planes are added to them";
-  const int kept = candidate.shape().fused.kept;
-  if (tuning.shared_planes <= kept) return {};
-  return fmt::format("{} planes in shared memory; a level keeps {}", tuning.shared_planes, kept);
-}
-
 Verdict barrier(const Candidate& candidate, const Limits& limits) {
   const Tuning& tuning = candidate.tuning();
   if (Verdict verdict = splits_barrier(candidate, limits)) return verdict;
@@ -117,7 +108,6 @@ std::vector<Constraint> temporal_constraints() {
       {"temporal_copies",
        "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.",
        tensor_copies_of_rows},
-      {"temporal_planes", "Planes that wait in shared memory are among those that a level keeps.", planes},
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
       {"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.", groups},

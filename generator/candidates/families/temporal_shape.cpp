@@ -100,24 +100,22 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t passed = saturating_product({tuning.groups - 1, splits ? 3 : 2, plane});
   const std::int64_t arrivals = arrival_bytes(tuning, saturating_product({warps_of_group(tuning), tuning.groups}));
   const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
-  const std::int64_t kept = saturating_product({tuning.shared_planes, tuning.steps, plane});
   std::int64_t bytes = splits ? kWordBytes : 0;
   for (const std::int64_t part :
-       {input_bytes(problem, tuning, fused), passed, arrivals, edge_bytes(tuning, axes, fused, value), seams, kept}) {
+       {input_bytes(problem, tuning, fused), passed, arrivals, edge_bytes(tuning, axes, fused, value), seams}) {
     bytes = saturating_sum(bytes, part);
   }
   return bytes;
 }
 
-/// The planes that a group's levels keep in registers of the field that is advanced, one plane that passes through, one
+/// The planes that a group's levels keep of the field that is advanced, one plane that passes through, one
 /// of each constant field, and the outputs.
 void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
   const auto inputs = static_cast<std::int64_t>(problem.facts.inputs.size());
   const auto outputs = static_cast<std::int64_t>(problem.facts.outputs.size());
   const FusedLevels& fused = shape.fused;
-  const std::int64_t planes =
-      saturating_sum(saturating_product({fused.levels, std::max(0, fused.kept - tuning.shared_planes)}), inputs);
+  const std::int64_t planes = saturating_sum(saturating_product({fused.levels, fused.kept}), inputs);
   const std::int64_t cells = saturating_product({tuning.register_x, tuning.register_y});
   shape.live_registers = saturating_product(
       {words, saturating_sum(saturating_product({cells, outputs}), saturating_product({cells, planes}))});

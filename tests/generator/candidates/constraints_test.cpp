@@ -315,7 +315,6 @@ TEST(Constraints, EveryOneForbidsSomething) {
   of_little_memory.most_fused_steps = 1;
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
-  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sp3");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
   Problem cornered = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32,
                                   {Boundary::hold, Boundary::clamp, Boundary::hold}, {3, {512, 512, 512}}, 0, 8);

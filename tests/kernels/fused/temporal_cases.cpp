@@ -259,7 +259,7 @@ std::vector<HostCase> wide_temporal_cases() {
   add(box(3, 2), f32, {reflect, hold, clamp}, "temporal.bx64.by2.rx3.ry5.pf1.t2.cl2");
   // Each way of bringing planes and of keeping them.
   add(star(2, 2), f64, on_all_sides(hold), "temporal.bx64.by1.rx4.v2.tmarows.pf2.t4.tg2.ch2");
-  add(star(3, 1), f32, {hold, zero, hold}, "temporal.bx64.by2.rx2.ry4.v2.tmarows.pf2.t2.sp1.ch2");
+  add(star(3, 1), f32, {hold, zero, hold}, "temporal.bx64.by2.rx2.ry4.v2.tmarows.pf2.t2.ch2");
   // Different reaches to both sides, constant fields, a stencil that is not linear.
   add(upwind_stencil(), f32, {periodic, hold, clamp}, "temporal.bx64.by2.rx3.ry4.pf2.t2.ch2");
   add(damped_between_fields(), f64, {clamp, periodic, hold}, "temporal.bx64.by1.rx4.v2.pf2.t4.tg2.ch2");
@@ -281,7 +281,7 @@ std::vector<HostCase> split_barrier_cases() {
   add(star(3, 2), f64, {hold, zero, hold}, "temporal.bx32.by3.rx2.ry4.v2.tmarows.pf2.t2.split.ch2.cl2.u2");
   add(box(3, 1), f32, {hold, clamp, periodic}, "temporal.bx32.by3.rx2.ry2.sums.v2.pf2.t2.split.cl2.u3");
   add(box(2, 2), f64, {clamp, hold, hold}, "temporal.bx32.by1.rx4.sums.v2.pf2.t3.tg3.split.ch2");
-  add(star(3, 1), f64, {hold, periodic, zero}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t4.sp1.tg2.split.ch2.cl2");
+  add(star(3, 1), f64, {hold, periodic, zero}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t4.tg2.split.ch2.cl2");
   add(box(2, 1), f32, {zero, hold, hold}, "temporal.bx64.by1.rx2.v2.pf2.t4.tg2.split.ch2.u2");
   add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
       "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2");
@@ -308,27 +308,6 @@ std::vector<HostCase> temporal_tma_cases() {
   add(damped_between_fields(), f64, {hold, periodic, hold}, "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.ch2");
   cases.push_back(
       wide_index_case(temporal_case(star(3, 1), f16, {hold, hold, hold}, "temporal.bx32.by4.rx2.ry2.tmarows.pf2.t2")));
-  return cases;
-}
-
-std::vector<HostCase> temporal_shared_plane_cases() {
-  using enum Boundary;
-  using enum ElementType;
-  std::vector<HostCase> cases;
-  const Adder add{cases};
-  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
-    const Boundaries sides = on_all_sides(boundary);
-    add(star(3, 2), f64, sides, "temporal.bx32.by3.rx4.ry4.v2.pf2.t2.sp2.ch2.u2");
-    add(star(2, 1), f32, sides, "temporal.bx32.by1.rx4.v4.pf2.t6.sp1.tg2.ch2.u2");
-  }
-  // All planes, those that warps and blocks exchange too.
-  add(star(3, 1), f32, {hold, zero, hold}, "temporal.bx32.by2.rx2.ry2.v2.pf2.t3.sp2.ch2.cl2");
-  add(star(3, 2), f64, {hold, hold, periodic}, "temporal.bx32.by3.rx2.ry2.v2.pf1.t2.sp3.cl2.u3");
-  add(star(3, 2), f32, {clamp, hold, reflect}, "temporal.bx32.by3.rx2.ry3.pf1.t2.sp4");
-  add(box(3, 1), bf16, {hold, clamp, zero}, "temporal.bx32.by2.rx2.ry4.v2.pf2.t2.sp3.cl2.ch2");
-  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
-      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t4.sp1.tg2.ch2");
-  add(load_definition("corpus/gradient2d.toml"), f64, {reflect, hold, hold}, "temporal.bx32.by1.rx3.pf2.t3.sp2.u3");
   return cases;
 }
 

@@ -47,9 +47,6 @@ std::vector<HostCase> split_barrier_cases();
 /// ends of a periodic walk.
 std::vector<HostCase> temporal_tma_cases();
 
-/// Levels whose planes are kept in shared memory, some of them or all, with every boundary.
-std::vector<HostCase> temporal_shared_plane_cases();
-
 /// A stencil that reaches further to one side, with each boundary that can answer it.
 std::vector<HostCase> lopsided_temporal_cases();
 

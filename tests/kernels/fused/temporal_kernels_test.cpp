@@ -51,8 +51,6 @@ TEST(TemporalKernels, WaitForEachOtherWithinAStep) { expect_all_right(split_barr
 
 TEST(TemporalKernels, HaveRowsCopiedByTma) { expect_all_right(temporal_tma_cases()); }
 
-TEST(TemporalKernels, LetPlanesOfLevelsWaitInSharedMemory) { expect_all_right(temporal_shared_plane_cases()); }
-
 TEST(TemporalKernels, ServeStencilsThatReachFurtherToOneSide) { expect_all_right(lopsided_temporal_cases()); }
 
 TEST(TemporalKernels, FuseStepsOfNonlinearStencilsAndOfThoseWithoutCorners) {

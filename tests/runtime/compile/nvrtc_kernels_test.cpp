@@ -74,7 +74,7 @@ TEST(NvrtcKernels, OneOfEachTemplateCompiles) {
                    "streaming.bx32.by4.cz8.regs.sums", "streaming.bx32.by4.cz8.ring.sums.step.tb4",
                    "streaming.bx32.by4.cz8.ring.sums.cpasync", "temporal.bx32.by4.rx2.ry2.v2.pf2.t2",
                    "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t2", "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.cl2",
-                   "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.sp1", "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"});
+                   "temporal.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2", "temporal.bx64.by4.rx2.ry4.v2.pf2.t2.split"});
 }
 
 TEST(NvrtcKernels, PipelinesOfWarpsCompile) {

@@ -59,18 +59,6 @@ const std::vector<Anchor> kAnchors{
     {"streaming", 2, kF64, kShallowF64, 219},
 };
 
-/// Measured on one NVIDIA H200 at 512^3, 2026-11-22: 677 GStencil/s, with a plane of each level in shared memory 512.
-TEST(PerformanceModel, CountsWhatPlanesInSharedMemoryAskOfIt) {
-  Problem run = testing::star(1, 512, kF64);
-  run.steps = 100;
-  const PerformanceModel model(run, limits_of_architecture("sm_90"), find_device_model("h200"));
-  const auto rate = [&](const char* text) { return model.predict(parse_code(text)).gstencils; };
-  const double held = rate("temporal.bx32.by8.rx2.ry4.v2.pf2.t4.ch4.cl2.raster.u2");
-  const double waiting = rate("temporal.bx32.by8.rx2.ry4.v2.pf2.t4.ch4.sp1.cl2.raster.u2");
-  EXPECT_LT(waiting, 0.9 * held);
-  EXPECT_GT(waiting, 0.5 * held);
-}
-
 /// Measured on one NVIDIA H200, 2026-11-22: 348 and 382 GStencil/s at 512^3 with the last of two levels left after
 /// warps have arrived, 2019 and 1842 at 16384^2 with one of six.
 TEST(PerformanceModel, KnowsWhereWarpsThatWaitWithinAStepAreFaster) {

@@ -131,7 +131,7 @@ std::vector<PointCase> point_cases() {
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
       one_field("heat3d", 3, kOthers, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2"),
       one_field("heat3d_sums", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.sums.pf2.t3"),
-      one_field("heat3d_two_warps_wide", 3, everywhere(zero), "temporal.bx64.by2.ry3.pf2.t2.sp1.u2"),
+      one_field("heat3d_two_warps_wide", 3, everywhere(zero), "temporal.bx64.by2.ry3.pf2.t2.u2"),
       one_field("heat3d_groups", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.pf2.t4.ch2.tg2"),
       one_field("heat3d_cluster", 3, everywhere(hold), "temporal.bx32.by3.rx2.ry4.sums.tmarows.pf2.t2.split.cl2"),
       one_field("heat2d", 2, kMixed, "temporal.bx32.by1.rx2.v2.pf2.t5.ch3.u2"),
