@@ -3,6 +3,7 @@
 #include "stencil_tune/error.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace stencil_tune {
 namespace {
