@@ -55,9 +55,7 @@ extern "C" {
 
 void stencil_tune_release(stencil_tune_kernel* kernel) { delete kernel; }
 
-stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel) {
-  return to_c(kernel->kernel.match());
-}
+stencil_tune_match stencil_tune_kernel_match(const stencil_tune_kernel* kernel) { return to_c(kernel->kernel.match()); }
 
 const char* stencil_tune_kernel_code(const stencil_tune_kernel* kernel) {
   return kernel->kernel.evidence().code.c_str();

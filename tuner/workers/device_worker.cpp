@@ -33,7 +33,8 @@ class DeviceServer {
 
   Message start(const Message& request) {
     if (!subject_) throw Error(ErrorCode::internal, "the device worker was asked to start before it was opened");
-    bench_ = std::make_unique<DeviceBench>(cuda_driver(), device_, *subject_, options_.seed, open_sensors(device_.uuid));
+    bench_ =
+        std::make_unique<DeviceBench>(cuda_driver(), device_, *subject_, options_.seed, open_sensors(device_.uuid));
     DeviceSession session;
     session.device = device_;
     return request.at("measure") ? bench_->measure_session() : session;
