@@ -93,7 +93,7 @@ class Checker:
     def check_cpp(self, block):
         standard = "c++17" if self.options.page.name == "README.md" else "c++20"  # what README says that callers need
         flags = [f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-        if "<mpi.h>" in block.text and not shutil.which("mpicxx"):
+        if "<mpi.h>" in block.text:  # MPI or not, each machine checks the same
             (self.scratch / "mpi.h").write_text(MPI_STUB)
             flags.append(f"-I{self.scratch}")
         self.compile([self.options.cxx], ".cpp", flags, block)

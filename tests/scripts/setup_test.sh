@@ -3,7 +3,7 @@
 # package tools are fakes that record how they were called. Usage: setup_test.sh CASE
 set -uo pipefail
 
-python_packages='mypy numpy pytest scikit-build-core scipy'
+python_packages='jax mypy numpy pytest scikit-build-core scipy'
 setup=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/setup
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
