@@ -109,10 +109,10 @@ int export_to(const po::variables_map& values, const std::string& file) {
   const auto winners = WinnerStore(database).list();
   const std::string text = format_winners(winners);
   if (file.empty()) {
-    fmt::print("{}\n", text);
+    fmt::print("{}", text);
     return 0;
   }
-  write_output_file(file, text + '\n');
+  write_output_file(file, text);
   print_fitted("{} written to {}\n", counted(winners.size(), "winner"), printable(file));
   return 0;
 }
@@ -142,7 +142,7 @@ int export_by_gpu(const po::variables_map& values, const std::vector<std::string
   std::filesystem::create_directories(folder);
   for (const auto& [gpu, winners] : of_gpu) {
     const std::filesystem::path file = std::filesystem::path(folder) / file_name_of(gpu);
-    write_output_file(file, format_winners(winners) + '\n');
+    write_output_file(file, format_winners(winners));
     print_fitted("{} of {} written to {}\n", counted(winners.size(), "winner"), printable(gpu),
                  printable(file.string()));
   }

@@ -1,6 +1,7 @@
 #include "db/trial_store.hpp"
 #include "db/winner_choice.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/own_kernel/configuration.hpp"
 #include "generator/printable.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/exchange/stencil_tables.hpp"
@@ -10,7 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <utility>
 
 namespace stencil_tune {
@@ -26,15 +27,12 @@ std::string space_name(const TrialRecord& trial) {
                                problem.steps, trial.platform.gpu));
 }
 
-/// "BLOCK=64,ITEMS=2"
-std::map<std::string, std::string> values_of_configuration(std::string_view code) {
+/// Throws Error(malformed_code).
+std::map<std::string, std::string> values_of_configuration(const std::string& code) {
+  const auto settings = configuration_settings(code);
+  if (!settings) throw Error(ErrorCode::malformed_code, fmt::format("'{}' is no configuration", printable(code)));
   std::map<std::string, std::string> values;
-  while (!code.empty()) {
-    const std::string_view setting = code.substr(0, code.find(','));
-    code.remove_prefix(std::min(setting.size() + 1, code.size()));
-    const std::size_t equals = std::min(setting.find('='), setting.size());
-    values.emplace(setting.substr(0, equals), setting.substr(std::min(equals + 1, setting.size())));
-  }
+  for (const auto& [name, value] : *settings) values.emplace(name, std::to_string(value));
   return values;
 }
 

@@ -34,8 +34,8 @@ struct Request {
 
 /// Where winners are from, and what happens when something is missing.
 struct LibraryOptions {
-  /// Where winners are read from. Empty: STENCIL_TUNE_DB, else the user's data folder, where no file is no error: there
-  /// is then nothing known. A file that was named must be there.
+  /// Where winners are read from. Empty: STENCIL_TUNE_DB, else the user's data folder, which both may have no file yet:
+  /// there is then nothing known. A file that is named here must be there.
   std::filesystem::path database{};
 
   /// Winners that a site's users share, beneath those of `database` and above those that ship: a file that is only

@@ -196,7 +196,7 @@ const char* stencil_tune_status_name(stencil_tune_status status);
 /** "nearest size" and its like. */
 const char* stencil_tune_match_name(stencil_tune_match match);
 
-/** database: path, or NULL for STENCIL_TUNE_DB, else the user's data folder (where no file is no error). */
+/** database: path, or NULL for STENCIL_TUNE_DB, else the user's data folder (no file yet is no error). */
 stencil_tune_status stencil_tune_open(const char* database, stencil_tune_library** library);
 /** The same with options. */
 stencil_tune_status stencil_tune_open_with(const stencil_tune_options* options, stencil_tune_library** library);
@@ -449,8 +449,8 @@ stencil_tune_status stencil_tune_advance_again_on_device(stencil_tune_kernel* ke
                                                          int64_t step, struct CUstream_st* stream, void** fields,
                                                          int32_t field_count, int64_t steps, const double* coefficients,
                                                          int32_t coefficient_count);
-/** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z, then
- * high x, y, z of each. Where one is refused, those before it were launched. */
+/** stencil_tune_launch_on_device() for each of some boxes, in order, for stencils of one stage. boxes: low x, y, z,
+ * then high x, y, z of each. Where one is refused, those before it were launched. */
 stencil_tune_status stencil_tune_launch_boxes_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                         void* const* fields, int32_t field_count,
                                                         const double* coefficients, int32_t coefficient_count,
@@ -469,8 +469,8 @@ typedef struct stencil_tune_exchange {
 } stencil_tune_exchange;
 
 /** stencil_tune_step_on_device() on arrays, on the current stream of their library; the caller holds the interpreter's
- * lock. STENCIL_TUNE_INVALID_ARGUMENT for an array on another GPU, or of another type, extents or pitch; where it is none
- * of the library's, a Python exception is set too. */
+ * lock. STENCIL_TUNE_INVALID_ARGUMENT for an array on another GPU, or of another type, extents or pitch; where it is
+ * none of the library's, a Python exception is set too. */
 stencil_tune_status stencil_tune_step_of_arrays(stencil_tune_kernel* kernel, const stencil_tune_exchange* how,
                                                 void* arrays);
 /** stencil_tune_step_into_new_on_device() in the same way, with the stencil's own coefficients. Since 0.7. */
