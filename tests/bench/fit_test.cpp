@@ -56,8 +56,8 @@ TEST_F(FitTest, FindsTheConstantsThatMadeTheTimes) {
   truth.fused.overlap_with_barriers *= 0.7;
   truth.registers.direct_window += 0.4;
   const std::vector<MeasuredProblem> problems{made_by(truth, star(1, 1), 300, 1), made_by(truth, star(2, 1), 300, 2),
-                                              made_by(truth, star(4, 1), 300, 3), made_by(truth, star(1, 100), 300, 4),
-                                              made_by(truth, star(2, 100), 300, 5)};
+                                              made_by(truth, star(4, 1), 300, 3), made_by(truth, star(1, 100), 2000, 4),
+                                              made_by(truth, star(2, 100), 2000, 5)};
   const Calibration found = fit_constants(start, problems, device, {});
   const auto expect_near = [](double value, double expected) { EXPECT_NEAR(value / expected, 1, 0.1) << expected; };
   expect_near(found.sweep.waiting_clocks, truth.sweep.waiting_clocks);
@@ -65,7 +65,7 @@ TEST_F(FitTest, FindsTheConstantsThatMadeTheTimes) {
   expect_near(found.fused.overlap_with_barriers, truth.fused.overlap_with_barriers);
   expect_near(found.registers.direct_window, truth.registers.direct_window);
   EXPECT_GT(judge("made", problems, device, start).deviation, 0.05);
-  EXPECT_LT(judge("made", problems, device, found).deviation, 0.02);
+  EXPECT_LT(judge("made", problems, device, found).deviation, 0.0125);
 }
 
 TEST_F(FitTest, LeavesAloneWhatTheTrialsSayNothingAbout) {
