@@ -159,18 +159,18 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing)
 }
 
 // Some changes make every kernel slower here, which the model does not know. Every fourth proposal is the best by a
-// draw of what the changes may do, so a few bad ones are tried again.
+// draw of what the changes may do: bad ones are tried again while that is uncertain, and left alone from then on.
 TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   const auto strategy = make_local(space, model, 1);
   int bad = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 400; ++i) {
     const Tuning tuning = *strategy->propose();
     const bool slower =
         tuning.store == StoreHint::streaming || tuning.order == BlockOrder::z_first || tuning.cluster > 1;
     strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
-    if (i >= 100 && slower) ++bad;
+    if (i >= 200 && slower) ++bad;
   }
-  EXPECT_LT(bad, 30) << "of 200";
+  EXPECT_LT(bad, 15) << "of 200";
 }
 
 // The templates that are drawn are direct and five of streaming: planes in registers or in a pipeline, both with cells
