@@ -62,11 +62,11 @@ class DenseCells {
         driver_(driver_of(kernel.state())),
         stream_(stream),
         memory_(driver_, static_cast<std::size_t>(kernel.inner().cells()) * size_of(kernel.problem().type)),
-        box_{.field = reinterpret_cast<DevicePointer>(field), .dense = memory_.address(), .cells = kernel.inner()} {}
+        field_(field) {}
 
-  void pack() { kernel_.exchange->copier().pack(driver_, std::span(&box_, 1), stream_); }
+  void pack() { kernel_.exchange->pack(field_, kernel_.inner(), memory_.address(), stream_); }
   void unpack() {
-    kernel_.exchange->copier().unpack(driver_, std::span(&box_, 1), stream_);
+    kernel_.exchange->unpack(field_, kernel_.inner(), memory_.address(), stream_);
     driver_.synchronize_stream(stream_);
   }
   void write(std::span<const std::byte> cells) { memory_.write(cells, stream_); }
@@ -83,7 +83,7 @@ class DenseCells {
   Driver& driver_;
   CUstream_st* stream_;
   DeviceBuffer memory_;
-  PackedBox box_;
+  void* field_;
 };
 
 /// Cells of a profile that stand beside this rank's array; across a periodic edge those of the other end.

@@ -20,7 +20,7 @@ HaloExchange::HaloExchange(Driver& driver, Communicator& ranks, const Problem& p
       cell_bytes_(size_of(problem.type)),
       pitch_(problem.pitch),
       plane_(problem.pitch * problem.extents.n[1]),
-      copier_(plain, cell_bytes_, pitch_, plane_),
+      copier_(plain.beside(box_copy_source(cell_bytes_)), cell_bytes_),
       sent_(driver, bytes_to_pack(most, most.cells_sent(), cell_bytes_)),
       received_(driver, bytes_to_pack(most, most.cells_received(), cell_bytes_)) {}
 
@@ -30,19 +30,56 @@ void HaloExchange::run(const ExchangePlan& plan, std::span<void* const> buffers,
     ranks_.exchange(in_fields(plan.sends, buffers), in_fields(plan.receives, buffers), stream);
     return;
   }
-  copier_.pack(driver_, packed(plan.sends, sent_, buffers), stream);
+  copy(packing(plan.sends, buffers), stream);
   ranks_.exchange(in_dense(plan.sends, sent_), in_dense(plan.receives, received_), stream);
-  copier_.unpack(driver_, packed(plan.receives, received_, buffers), stream);
+  copy(unpacking(plan.receives, buffers), stream);
 }
 
-std::vector<PackedBox> HaloExchange::packed(const std::vector<Message>& messages, const DeviceBuffer& dense,
-                                            std::span<void* const> buffers) const {
-  std::vector<PackedBox> boxes;
+void HaloExchange::pack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const {
+  const BoxCopy box{in_field(field, cells), packed(cells, dense), extent_of(cells)};
+  copy(std::span(&box, 1), stream);
+}
+
+void HaloExchange::unpack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const {
+  const BoxCopy box{packed(cells, dense), in_field(field, cells), extent_of(cells)};
+  copy(std::span(&box, 1), stream);
+}
+
+void HaloExchange::copy(std::span<const BoxCopy> boxes, CUstream_st* stream) const {
+  copier_.copy(driver_.current_context_id(), boxes, stream);
+}
+
+CellRows HaloExchange::in_field(const void* field, const Box& cells) const {
+  return CellRows{address_of(field), pitch_, plane_}.at(cells.low, cell_bytes_);
+}
+
+CellRows HaloExchange::packed(const Box& cells, DevicePointer dense) {
+  const auto extent = extent_of(cells);
+  return {dense, extent[0], extent[0] * extent[1]};
+}
+
+DevicePointer HaloExchange::packed_part(const MessagePart& part, const DeviceBuffer& dense) const {
+  return dense.address() + static_cast<std::size_t>(part.start) * cell_bytes_;
+}
+
+std::vector<BoxCopy> HaloExchange::packing(const std::vector<Message>& messages, std::span<void* const> buffers) const {
+  std::vector<BoxCopy> boxes;
   for (const Message& message : messages) {
     for (const MessagePart& part : message.parts) {
-      boxes.push_back({.field = address_of(buffers[static_cast<std::size_t>(part.field)]),
-                       .dense = dense.address() + static_cast<std::size_t>(part.start) * cell_bytes_,
-                       .cells = part.cells});
+      const CellRows field = in_field(buffers[static_cast<std::size_t>(part.field)], part.cells);
+      boxes.push_back({field, packed(part.cells, packed_part(part, sent_)), extent_of(part.cells)});
+    }
+  }
+  return boxes;
+}
+
+std::vector<BoxCopy> HaloExchange::unpacking(const std::vector<Message>& messages,
+                                             std::span<void* const> buffers) const {
+  std::vector<BoxCopy> boxes;
+  for (const Message& message : messages) {
+    for (const MessagePart& part : message.parts) {
+      const CellRows field = in_field(buffers[static_cast<std::size_t>(part.field)], part.cells);
+      boxes.push_back({packed(part.cells, packed_part(part, received_)), field, extent_of(part.cells)});
     }
   }
   return boxes;

@@ -1,9 +1,9 @@
 // Exchanges of halos on one rank: packs, sends, receives, unpacks.
 #pragma once
 
-#include "distributed/box_copies.hpp"
 #include "distributed/exchange_plan.hpp"
 #include "generator/stencil/problem.hpp"
+#include "runtime/library/launch/box_copies.hpp"
 #include "stencil_tune/communicator.hpp"
 
 #include <span>
@@ -23,11 +23,19 @@ class HaloExchange {
   /// buffers: of each field. Asynchronous on the stream; exchanges follow each other on one stream.
   void run(const ExchangePlan& plan, std::span<void* const> buffers, CUstream_st* stream);
 
-  const BoxCopier& copier() const { return copier_; }
+  /// A box of a field to a dense array of its cells, or back. Asynchronous.
+  void pack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const;
+  void unpack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const;
 
  private:
-  std::vector<PackedBox> packed(const std::vector<Message>& messages, const DeviceBuffer& dense,
-                                std::span<void* const> buffers) const;
+  /// The box in its field, and packed.
+  CellRows in_field(const void* field, const Box& cells) const;
+  static CellRows packed(const Box& cells, DevicePointer dense);
+
+  std::vector<BoxCopy> packing(const std::vector<Message>& messages, std::span<void* const> buffers) const;
+  std::vector<BoxCopy> unpacking(const std::vector<Message>& messages, std::span<void* const> buffers) const;
+  DevicePointer packed_part(const MessagePart& part, const DeviceBuffer& dense) const;
+  void copy(std::span<const BoxCopy> boxes, CUstream_st* stream) const;
   std::vector<Transfer> in_dense(const std::vector<Message>& messages, const DeviceBuffer& dense) const;
   std::vector<Transfer> in_fields(const std::vector<Message>& messages, std::span<void* const> buffers) const;
 

@@ -13,7 +13,6 @@ from ._gradients.run import Run
 from ._kernel import Kernel
 
 _ALIGNED = 256  # bytes, as PyTorch allocates
-_SMALL = 1 << 20  # bytes of a field that is copied whole, in place of the layers of its sides one by one
 
 
 class QuickRun:
@@ -32,10 +31,9 @@ class QuickRun:
         self._other_like = torch.empty_like if stencil.stages == 1 else torch.zeros_like
         self._state = stencil._state
         self._copied = [] if run.keeps else [i for i, name in enumerate(stencil.inputs) if name in run.state]
-        # A single step that holds layers, of a small field: one copy and one launch.
+        # A single step that holds layers: a launch that copies them, and the step's own.
         self._holds = any(part.split("=")[-1] == "hold" for part in run.boundary.split(","))
-        is_small = like.numel() * like.element_size() <= _SMALL
-        self._launches = run.keeps and len(stencil.outputs) == 1 and (not self._holds or is_small)
+        self._launches = run.keeps and len(stencil.outputs) == 1
         self._exchange = exchange_of(self._native, self._handle, type(like), stencil._order) if self._launches else None
         self._step = None
         if self._exchange is not None:

@@ -216,9 +216,6 @@ class CudaDriver final : public Driver {
     copy.dstDevice = to;
     copy.srcPitch = copy.dstPitch = region.row_bytes;
     copy.srcHeight = copy.dstHeight = region.plane_rows;
-    copy.srcXInBytes = copy.dstXInBytes = region.low[0];
-    copy.srcY = copy.dstY = region.low[1];
-    copy.srcZ = copy.dstZ = region.low[2];
     copy.WidthInBytes = region.extent[0];
     copy.Height = region.extent[1];
     copy.Depth = region.extent[2];

@@ -41,9 +41,8 @@ enum class DeviceAttribute {
 
 enum class FunctionAttribute { registers, local_bytes, static_shared_bytes, max_threads_per_block };
 
-/// Part of a pitched 3D field, in bytes along x and rows along y and z.
+/// Cells of a pitched 3D field from its first one on, in bytes along x and rows along y and z.
 struct CopyRegion {
-  std::array<std::size_t, 3> low{0, 0, 0};     ///< bytes, rows, planes
   std::array<std::size_t, 3> extent{0, 0, 0};  ///< bytes, rows, planes
   std::size_t row_bytes = 0;                   ///< from one row to the next
   std::size_t plane_rows = 0;                  ///< rows from one plane to the next

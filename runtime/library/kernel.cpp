@@ -39,16 +39,17 @@ void launch_stage_in(const Kernel::State& state, std::uint64_t context, const St
   StageLaunch{*state.driver, context, stage, stream, fields, coefficients, box, place}.run();
 }
 
-/// Everything that it is given was checked.
-void fill_outputs(const Kernel::State& state, std::size_t stage, CUstream_st* stream, std::span<void* const> fields) {
+/// The layers that the stage does not write. Everything that it is given was checked.
+void fill_layers(const Kernel::State& state, std::uint64_t context, std::size_t stage, CUstream_st* stream,
+                 std::span<void* const> fields) {
   const StepStage& writes = state.step.step.stages[stage];
+  std::vector<LayerCopier::Copy> copies;
   for (std::size_t i = 0; i < writes.layers_of.size(); ++i) {
     void* const to = fields[static_cast<std::size_t>(writes.facts.outputs[i])];
-    void* const from = fields[static_cast<std::size_t>(writes.layers_of[i])];
-    if (to == from) continue;
-    state.driver->copy_on_device(reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from),
-                                 state.step.field_bytes(), stream);
+    const void* const from = fields[static_cast<std::size_t>(writes.layers_of[i])];
+    if (to != from) copies.push_back({from, to, stage});
   }
+  state.layers->copy(context, copies, stream);
 }
 
 }  // namespace
@@ -71,8 +72,7 @@ void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUs
   for (const StageKernel& stage : state.stages()) check_launch(state, stage, fields, coefficients);
   for (std::size_t stage = 0; stage < state.stages().size(); ++stage) {
     const StageKernel& kernel = state.stages()[stage];
-    const Box all{.low = {0, 0, 0}, .high = kernel.problem.extents.n};
-    if (kernel.updated != all) fill_outputs(state, stage, stream, fields);
+    fill_layers(state, context, stage, stream, fields);
     StageLaunch{*state.driver, context, kernel, stream, fields, coefficients, std::nullopt, {}}.run();
   }
 }
@@ -147,6 +147,7 @@ void Kernel::load() {
   for (const Sweep& sweep : state_->plan) {
     for (const StageKernel& stage : sweep.stages) prepare_stage(stage, sweep.in_background);
   }
+  state_->layers->prepare();
 }
 
 bool Kernel::ready() const {

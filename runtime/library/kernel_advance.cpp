@@ -19,16 +19,15 @@ std::uintptr_t address_of(const void* buffer) { return reinterpret_cast<std::uin
 
 /// The cells that no step writes go from the current fields to the buffers that these will take turns with, but for the
 /// first ones, so many, which carry the same already.
-void copy_held_layers(const Kernel::State& state, CUstream_st* stream, std::span<void* const> buffers,
-                      std::size_t alike) {
+void copy_held_layers(const Kernel::State& state, std::uint64_t context, CUstream_st* stream,
+                      std::span<void* const> buffers, std::size_t alike) {
+  std::vector<LayerCopier::Copy> copies;
   for (const LayerCopy& copy : layer_copies(state.step, state.buffers)) {
     if (static_cast<std::size_t>(copy.to) < alike) continue;
-    void* const to = buffers[static_cast<std::size_t>(copy.to)];
-    void* const from = buffers[static_cast<std::size_t>(copy.from)];
-    for (const CopyRegion& layer : held_regions(state.stages()[static_cast<std::size_t>(copy.stage)].problem)) {
-      state.driver->copy_region(address_of(to), address_of(from), layer, stream);
-    }
+    copies.push_back({buffers[static_cast<std::size_t>(copy.from)], buffers[static_cast<std::size_t>(copy.to)],
+                      static_cast<std::size_t>(copy.stage)});
   }
+  state.layers->copy(context, copies, stream);
 }
 
 /// What fields still have in spare buffers goes to the caller's, of which as many stand in places of spare ones.
@@ -67,7 +66,7 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
       spares_(state.workspaces->of(stream)),
       buffers_(fields.begin(), fields.end()) {
   buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
-  copy_held_layers(state_, stream_, buffers_, layers == RunLayers::alike ? fields.size() : 0);
+  copy_held_layers(state_, context_, stream_, buffers_, layers == RunLayers::alike ? fields.size() : 0);
 }
 
 void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {

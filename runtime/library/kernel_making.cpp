@@ -99,6 +99,7 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   }
   if (state->driver != nullptr) {
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
+    state->layers = make_layer_copier(*state, facts);
   }
   for (Sweep& sweep : state->plan) {
     for (StageKernel& stage : sweep.stages) {
@@ -107,6 +108,13 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   }
   if (state->plan.size() > 1) note_other_sweeps(*state);
   return state;
+}
+
+std::unique_ptr<LayerCopier> Library::Impl::make_layer_copier(const Kernel::State& state, const DeviceFacts& facts) {
+  const std::size_t cell_bytes = size_of(state.step.type);
+  std::vector<Problem> stages;
+  for (const StageKernel& stage : state.stages()) stages.push_back(stage.problem);
+  return std::make_unique<LayerCopier>(BoxCopier(share_loaded(box_copy_source(cell_bytes), facts), cell_bytes), stages);
 }
 
 /// One step, stage by stage.

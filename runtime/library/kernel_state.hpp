@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/library/launch/box_launches.hpp"
+#include "runtime/library/launch/layer_copier.hpp"
 #include "runtime/library/launch/loaded_kernel.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "runtime/library/launch/tap_launch.hpp"
@@ -54,6 +55,7 @@ struct Kernel::State {
   std::vector<Sweep> plan;   ///< the one with most steps first; the last one advances by one step, stage by stage
   LaunchBuffers buffers;     ///< those of the sweep that needs most
   std::unique_ptr<Workspaces> workspaces;  ///< null where there is no driver
+  std::unique_ptr<LayerCopier> layers;     ///< null where there is no driver
   std::unique_ptr<PointKernels> point_kernels = std::make_unique<PointKernels>();
 
   /// What launch() runs: one step.

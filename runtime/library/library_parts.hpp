@@ -89,6 +89,7 @@ struct Library::Impl {
   /// one for most of the run, one for what it leaves where that is two steps or more, and one for single steps of
   /// several stages. Nothing where `stages`, the step stage by stage, is all that is known or possible, or faster.
   std::vector<Sweep> make_fused(const Request& request, Sweep& single, const DeviceFacts& facts, Misses& misses);
+  std::unique_ptr<LayerCopier> make_layer_copier(const Kernel::State& state, const DeviceFacts& facts);
   std::optional<Sweep> make_passes(const Request& request, const Problem& step, const Sweep& stages,
                                    const DeviceFacts& facts);
   Sweep make_stages(const Request& request, const DeviceFacts& facts, Misses& misses);

@@ -66,8 +66,9 @@ class OnHost final : public FakeDriver {
     const std::string& text = sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1);
     const bool is_own = text.find("#include \"stencil_tune/") == std::string::npos;
     const KernelSource source{.text = text, .entry = entry, .is_own = is_own};
-    kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
-    return reinterpret_cast<CUfunc_st*>(kernels_.size());
+    const auto [known, added] = numbers_.emplace(text, kernels_.size() + 1);
+    if (added) kernels_.push_back(HostLibrary(std::span(&source, 1)).kernel(entry));
+    return know(reinterpret_cast<CUfunc_st*>(known->second), entry);
   }
   void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) override {
     stencil_tune::encode_tensor_map(map, size_of(type), to);
@@ -113,8 +114,7 @@ class OnHost final : public FakeDriver {
     FakeDriver::copy_region(to, from, region, stream);
     for (std::size_t z = 0; z < region.extent[2]; ++z) {
       for (std::size_t y = 0; y < region.extent[1]; ++y) {
-        const std::size_t row = (region.low[2] + z) * region.plane_rows + region.low[1] + y;
-        const std::size_t start = row * region.row_bytes + region.low[0];
+        const std::size_t start = (z * region.plane_rows + y) * region.row_bytes;
         std::memcpy(reinterpret_cast<void*>(to + start), reinterpret_cast<const void*>(from + start), region.extent[0]);
       }
     }
@@ -123,6 +123,7 @@ class OnHost final : public FakeDriver {
  private:
   std::mutex memory_;
   std::mutex kernels_lock_;
+  std::map<std::string, std::size_t> numbers_;  ///< of the kernels that were compiled, by their source
   std::deque<std::string> sources_;
   std::deque<HostKernel> kernels_;
 };

@@ -60,11 +60,11 @@ def test_a_run_back_through_held_layers_is_its_transpose_to_the_bit(boundary, op
     run = Run(stencil, boundary, steps, ops)
     u, gradient = (ops.made(numpy.random.default_rng(seed).integers(-4, 5, SHAPE).astype(float)) for seed in (1, 2))
     after = run.forward([u], {"alpha": 1})[0]
-    copies = gpus.count("copy_region")
+    copies = gpus.count("copy_boxes")
     assert copies > 0
     back, _ = run.backward([u], [gradient], {"alpha": 1})
     assert float((after * gradient).sum()) == float((u * back[0]).sum())
-    assert gpus.count("copy_region") == copies, "all layers are zeros from the beginning"
+    assert gpus.count("copy_boxes") == copies, "all layers are zeros from the beginning"
     ends = [(80, 8)] if "periodic" in boundary else [(8, 96), (80, 8)]
     assert steps_of == [shape for shape in ends for _ in range(2)], "once, of the sums of all launches"
 
@@ -83,9 +83,9 @@ def test_layers_that_are_alike_are_not_copied_again(ops, gpus):
     arrays = [ops.made(numpy.random.default_rng(1).random(SHAPE)), ops.made(numpy.zeros(SHAPE))]
     copy = [ops.made(array) for array in arrays]
     kernel.advance(arrays, steps=3)
-    copies = gpus.count("copy_region")
+    copies = gpus.count("copy_boxes")
     after = kernel.advance(arrays, steps=2, same_layers=True)
-    assert gpus.count("copy_region") == copies
+    assert gpus.count("copy_boxes") == copies
     numpy.testing.assert_array_equal(after, kernel.advance(copy, steps=5))
     with pytest.raises(st.ArgumentError, match="without points"):
         kernel.advance(arrays, steps=1, points=kernel.place_points(), same_layers=True)

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,6 @@ struct RecordedLaunch {
   CUstream_st* stream = nullptr;
 };
 
-struct RecordedCopy {
-  DevicePointer to = 0;
-  DevicePointer from = 0;
-  CopyRegion region;
-};
-
 class FakeDriver : public Driver {
  public:
   struct Gpu {
@@ -38,13 +33,13 @@ class FakeDriver : public Driver {
   };
 
   std::vector<Gpu> gpus{Gpu{}};
-  std::atomic<int> current = 0;      ///< the ordinal of the current context's GPU; -1: no context
-  std::uint64_t context_number = 1;  ///< a test that destroys and makes contexts counts on
-  std::vector<RecordedLaunch> launches;
-  std::vector<RecordedCopy> copies;
-  std::vector<std::string> calls;       ///< what else was asked, in order
-  std::map<DevicePointer, int> owners;  ///< pointers that belong to another GPU than 0, or (-1) to none
-  std::string refuse;                   ///< the name of a call that fails
+  std::atomic<int> current = 0;            ///< the ordinal of the current context's GPU; -1: no context
+  std::uint64_t context_number = 1;        ///< a test that destroys and makes contexts counts on
+  std::vector<RecordedLaunch> launches;    ///< of all kernels but ...
+  std::vector<RecordedLaunch> box_copies;  ///< ... the one that copies boxes (templates/box_copies.cuh)
+  std::vector<std::string> calls;          ///< what else was asked, in order
+  std::map<DevicePointer, int> owners;     ///< pointers that belong to another GPU than 0, or (-1) to none
+  std::string refuse;                      ///< the name of a call that fails
 
   int version() override { return 13000; }
   int device_count() override { return static_cast<int>(gpus.size()); }
@@ -121,10 +116,7 @@ class FakeDriver : public Driver {
   void copy_to_device(DevicePointer, const void*, std::size_t, CUstream_st*) override { note("copy_to_device"); }
   void copy_to_host(void*, DevicePointer, std::size_t, CUstream_st*) override { note("copy_to_host"); }
   void copy_on_device(DevicePointer, DevicePointer, std::size_t, CUstream_st*) override { note("copy_on_device"); }
-  void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
-    note("copy_region");
-    copies.push_back({to, from, region});
-  }
+  void copy_region(DevicePointer, DevicePointer, const CopyRegion&, CUstream_st*) override { note("copy_region"); }
   void fill_bytes(DevicePointer, std::uint8_t, std::size_t, CUstream_st*) override { note("fill_bytes"); }
   void fill_words(DevicePointer, std::uint32_t, std::size_t, CUstream_st*) override { note("fill_words"); }
 
@@ -133,9 +125,9 @@ class FakeDriver : public Driver {
     return handle<CUmod_st>(next_handle_++);
   }
   void unload_module(CUmod_st*) noexcept override { note_quietly("unload_module"); }
-  CUfunc_st* function(CUmod_st*, const std::string&) override {
+  CUfunc_st* function(CUmod_st*, const std::string& entry) override {
     note("function");
-    return handle<CUfunc_st>(next_handle_++);
+    return know(handle<CUfunc_st>(next_handle_++), entry);
   }
   DeviceSymbol symbol(CUmod_st*, const std::string&) override {
     note("symbol");
@@ -149,9 +141,11 @@ class FakeDriver : public Driver {
   }
   void launch(CUfunc_st* function, const std::array<unsigned, 3>& grid, const std::array<unsigned, 3>& block,
               std::size_t shared_bytes, std::span<const std::byte> argument, CUstream_st* stream) override {
-    note("launch");
+    const bool copies = copies_boxes(function);
+    note(copies ? "copy_boxes" : "launch");
     const std::scoped_lock lock(mutex_);
-    launches.push_back({function, grid, block, shared_bytes, {argument.begin(), argument.end()}, stream});
+    (copies ? box_copies : launches)
+        .push_back({function, grid, block, shared_bytes, {argument.begin(), argument.end()}, stream});
   }
 
   void ignore_captures() override { note("ignore_captures"); }
@@ -174,6 +168,18 @@ class FakeDriver : public Driver {
     return number;
   }
 
+ protected:
+  /// Whether launches of the function copy boxes.
+  bool copies_boxes(CUfunc_st* function) {
+    const std::scoped_lock lock(mutex_);
+    return box_copiers_.count(function) > 0;
+  }
+  CUfunc_st* know(CUfunc_st* function, const std::string& entry) {
+    const std::scoped_lock lock(mutex_);
+    if (entry == "stencil_box_copies") box_copiers_.insert(function);
+    return function;
+  }
+
  private:
   template <class Type>
   static Type* handle(std::uintptr_t number) {
@@ -189,6 +195,7 @@ class FakeDriver : public Driver {
   }
 
   std::mutex mutex_;
+  std::set<CUfunc_st*> box_copiers_;
   std::uintptr_t next_handle_ = 0x1000;
   DevicePointer next_pointer_ = 0x10000000;
 };

@@ -438,8 +438,8 @@ stencil_tune_status stencil_tune_advance_with_points_on_device(stencil_tune_kern
 /** stencil_tune_launch_on_device() of the whole grid with the stencil's own coefficients; all fields are given. */
 stencil_tune_status stencil_tune_step_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                 void* const* fields);
-/** The same with coefficients into outputs that hold nothing yet: the fields that they become are copied there first,
- * where boundary hold keeps layers. Since 0.7. */
+/** The same with coefficients into outputs that hold nothing yet: the layers that boundary hold keeps are copied there
+ * first, from the fields that the outputs become. Since 0.7. */
 stencil_tune_status stencil_tune_step_into_new_on_device(stencil_tune_kernel* kernel, struct CUstream_st* stream,
                                                          void* const* fields, const double* coefficients,
                                                          int32_t coefficient_count);

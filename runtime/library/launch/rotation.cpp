@@ -1,6 +1,5 @@
 #include "runtime/library/launch/rotation.hpp"
 
-#include "runtime/library/launch/box_parts.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -82,23 +81,6 @@ void require_next_step(const Problem& problem) {
       fmt::format("stencil '{}' has no rotations, so that its outputs are not its next inputs; launch it step by "
                   "step, or define how its fields rotate",
                   problem.stencil.name));
-}
-
-std::vector<CopyRegion> held_regions(const Problem& problem) {
-  const Box updated = updated_box(problem);
-  const std::size_t cell = size_of(problem.type);
-  std::vector<CopyRegion> layers;
-  for (const Box& box : around({.low = {0, 0, 0}, .high = problem.extents.n}, updated)) {
-    CopyRegion region{.row_bytes = static_cast<std::size_t>(problem.pitch) * cell,
-                      .plane_rows = static_cast<std::size_t>(problem.extents.n[1])};
-    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-      const std::size_t unit = axis == 0 ? cell : 1;
-      region.low[axis] = static_cast<std::size_t>(box.low[axis]) * unit;
-      region.extent[axis] = static_cast<std::size_t>(box.high[axis] - box.low[axis]) * unit;
-    }
-    layers.push_back(region);
-  }
-  return layers;
 }
 
 }  // namespace stencil_tune

@@ -33,8 +33,4 @@ CopyRegion whole_field(const Problem& problem);
 /// Throws Error(invalid_argument) where a step's outputs are not the next one's inputs.
 void require_next_step(const Problem& problem);
 
-/// The cells that the stage never writes as at most six slabs, in the units of CopyRegion; empty where boundary hold is
-/// on no axis.
-std::vector<CopyRegion> held_regions(const Problem& problem);
-
 }  // namespace stencil_tune

@@ -10,11 +10,11 @@ namespace stencil_tune {
 
 class FakeCompiler : public Compiler {
  public:
-  /// `compiled` counts what was compiled and outlives the compiler.
+  /// `compiled` counts what was compiled, but for the kernel that copies boxes, and outlives the compiler.
   explicit FakeCompiler(std::atomic<int>& compiled) : compiled_(compiled) {}
 
   CompiledKernel compile(const KernelSource& source, std::string_view) override {
-    ++compiled_;
+    if (source.entry != "stencil_box_copies") ++compiled_;
     return {.cubin = std::vector<std::byte>(64, std::byte{7}),
             .entry = source.entry,
             .resources = {.registers = 32},

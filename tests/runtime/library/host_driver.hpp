@@ -43,7 +43,7 @@ class HostDriver : public FakeDriver {
       kernels_.push_back(libraries_.back().kernel(entry));
       clusters_.push_back(cluster_of(source.text));
     }
-    return reinterpret_cast<CUfunc_st*>(known->second);
+    return know(reinterpret_cast<CUfunc_st*>(known->second), entry);
   }
   DeviceSymbol symbol(CUmod_st* module, const std::string& name) override {
     const std::size_t number = numbers_.at(sources_.at(reinterpret_cast<std::uintptr_t>(module) - 1));
@@ -57,7 +57,7 @@ class HostDriver : public FakeDriver {
     const auto fault =
         kernel.run({.grid = grid, .block = block, .shared_bytes = shared_bytes, .cluster = cluster}, argument);
     EXPECT_FALSE(fault) << fault->message;
-    ++launched;
+    ++(copies_boxes(function) ? copied_boxes : launched);
   }
   void encode_tensor_map(ElementType type, const TensorMapRequest& map, std::span<std::byte> to) override {
     stencil_tune::encode_tensor_map(map, size_of(type), to);
@@ -81,14 +81,14 @@ class HostDriver : public FakeDriver {
   void copy_region(DevicePointer to, DevicePointer from, const CopyRegion& region, CUstream_st*) override {
     for (std::size_t z = 0; z < region.extent[2]; ++z) {
       for (std::size_t y = 0; y < region.extent[1]; ++y) {
-        const std::size_t row = (region.low[2] + z) * region.plane_rows + region.low[1] + y;
-        const std::size_t start = row * region.row_bytes + region.low[0];
+        const std::size_t start = (z * region.plane_rows + y) * region.row_bytes;
         std::memcpy(reinterpret_cast<void*>(to + start), reinterpret_cast<const void*>(from + start), region.extent[0]);
       }
     }
   }
 
-  int launched = 0;
+  int launched = 0;                                        ///< kernels but ...
+  int copied_boxes = 0;                                    ///< ... the one that copies boxes
   std::span<const TemplateFile> files = template_files();  ///< that kernels are made of
 
  private:

@@ -2,6 +2,7 @@
 #include "tests/runtime/library/systems_on_host.hpp"
 #include "generator/definition/definition.hpp"
 #include "generator/stencil/passes.hpp"
+#include "runtime/library/launch/layer_copier.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/kernels/random/random_run.hpp"
@@ -53,14 +54,13 @@ Fields random_fields(const Problem& problem) {
 void even_layers(const Problem& problem, Fields& fields) {
   for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, 1))) {
     if (copy.to >= static_cast<int>(fields.size())) continue;
-
-    for (const CopyRegion& layer : held_regions(
+    for (const Box& layer : held_boxes(
              make_problem(problem.stencil, problem.type, problem.boundaries, problem.extents, 0, 1, copy.stage))) {
-      for (std::size_t y = layer.low[1]; y < layer.low[1] + layer.extent[1]; ++y) {
-        const std::size_t start = (y * layer.row_bytes + layer.low[0]) / sizeof(double);
-        std::copy_n(fields[static_cast<std::size_t>(copy.from)].begin() + static_cast<std::ptrdiff_t>(start),
-                    layer.extent[0] / sizeof(double),
-                    fields[static_cast<std::size_t>(copy.to)].begin() + static_cast<std::ptrdiff_t>(start));
+      for (std::int64_t y = layer.low[1]; y < layer.high[1]; ++y) {
+        for (std::int64_t x = layer.low[0]; x < layer.high[0]; ++x) {
+          const auto cell = static_cast<std::size_t>(y * problem.pitch + x);
+          fields[static_cast<std::size_t>(copy.to)][cell] = fields[static_cast<std::size_t>(copy.from)][cell];
+        }
       }
     }
   }

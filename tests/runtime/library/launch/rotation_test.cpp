@@ -1,5 +1,7 @@
 #include "runtime/library/launch/rotation.hpp"
 
+#include "runtime/library/launch/layer_copier.hpp"
+
 #include "generator/definition/definition.hpp"
 #include "tests/runtime/expect_error.hpp"
 
@@ -74,14 +76,14 @@ TEST(Rotation, LayersAreThoseOfTheStageThatWritesTheField) {
   EXPECT_EQ(copies[1].stage, 1);
 }
 
-/// How often each byte of a field is covered by the regions.
-std::vector<int> coverage(const Problem& problem, const std::vector<CopyRegion>& regions) {
-  std::vector<int> covered(problem.field_bytes(), 0);
-  for (const CopyRegion& r : regions) {
-    for (std::size_t z = r.low[2]; z < r.low[2] + r.extent[2]; ++z) {
-      for (std::size_t y = r.low[1]; y < r.low[1] + r.extent[1]; ++y) {
-        for (std::size_t x = r.low[0]; x < r.low[0] + r.extent[0]; ++x) {
-          ++covered.at((z * r.plane_rows + y) * r.row_bytes + x);
+/// How often each cell of a field is covered by the boxes.
+std::vector<int> coverage(const Problem& problem, const std::vector<Box>& boxes) {
+  std::vector<int> covered(static_cast<std::size_t>(problem.allocated_cells()), 0);
+  for (const Box& box : boxes) {
+    for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
+      for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+        for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
+          ++covered.at(static_cast<std::size_t>((z * problem.extents.n[1] + y) * problem.pitch + x));
         }
       }
     }
@@ -91,8 +93,7 @@ std::vector<int> coverage(const Problem& problem, const std::vector<CopyRegion>&
 
 void expect_layers_exact(const Problem& problem) {
   const Box updated = updated_box(problem);
-  const std::vector<int> covered = coverage(problem, held_regions(problem));
-  const std::size_t cell = size_of(problem.type);
+  const std::vector<int> covered = coverage(problem, held_boxes(problem));
   for (std::int64_t z = 0; z < problem.extents.n[2]; ++z) {
     for (std::int64_t y = 0; y < problem.extents.n[1]; ++y) {
       for (std::int64_t x = 0; x < problem.pitch; ++x) {
@@ -100,9 +101,8 @@ void expect_layers_exact(const Problem& problem) {
         bool inside = true;
         for (std::size_t a = 0; a < 3; ++a) inside = inside && at[a] >= updated.low[a] && at[a] < updated.high[a];
         const bool held = x < problem.extents.n[0] && !inside;
-        const auto byte = static_cast<std::size_t>((z * problem.extents.n[1] + y) * problem.pitch + x) * cell;
-        ASSERT_EQ(covered[byte], held ? 1 : 0) << x << " " << y << " " << z;
-        ASSERT_EQ(covered[byte + cell - 1], held ? 1 : 0);
+        const auto cell = static_cast<std::size_t>((z * problem.extents.n[1] + y) * problem.pitch + x);
+        ASSERT_EQ(covered[cell], held ? 1 : 0) << x << " " << y << " " << z;
       }
     }
   }
@@ -123,13 +123,13 @@ TEST(HeldLayers, AreTheCellsThatNoStepWritesEachOnce) {
 TEST(HeldLayers, AreTheWholeGridWhereNothingIsInside) {
   const Problem problem =
       make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, {}, {.rank = 3, .n = {9, 3, 9}});
-  for (const int covered : coverage(problem, held_regions(problem))) ASSERT_EQ(covered, 1);
+  for (const int covered : coverage(problem, held_boxes(problem))) ASSERT_EQ(covered, 1);
 }
 
 TEST(HeldLayers, AreNoneWithoutBoundaryHold) {
   constexpr Boundaries kPeriodic{Boundary::periodic, Boundary::periodic, Boundary::periodic};
-  EXPECT_TRUE(held_regions(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kPeriodic,
-                                        {.rank = 3, .n = {8, 8, 8}}))
+  EXPECT_TRUE(held_boxes(make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, kPeriodic,
+                                      {.rank = 3, .n = {8, 8, 8}}))
                   .empty());
 }
 

@@ -1,6 +1,7 @@
 #include "tests/runtime/library/points/point_reference.hpp"
 
 #include "generator/points/point_checks.hpp"
+#include "runtime/library/launch/layer_copier.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "tuner/verify/reference/reference.hpp"
 
@@ -25,13 +26,13 @@ Problem stage_of(const Problem& problem, int stage) {
 void even_layers(const Problem& problem, Fields& fields) {
   for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, 1))) {
     if (copy.to >= static_cast<int>(fields.size())) continue;
-    for (const CopyRegion& layer : held_regions(stage_of(problem, copy.stage))) {
-      for (std::size_t z = layer.low[2]; z < layer.low[2] + layer.extent[2]; ++z) {
-        for (std::size_t y = layer.low[1]; y < layer.low[1] + layer.extent[1]; ++y) {
-          const std::size_t start = ((z * layer.plane_rows + y) * layer.row_bytes + layer.low[0]) / sizeof(double);
-          std::copy_n(fields[at(copy.from)].begin() + static_cast<std::ptrdiff_t>(start),
-                      layer.extent[0] / sizeof(double),
-                      fields[at(copy.to)].begin() + static_cast<std::ptrdiff_t>(start));
+    for (const Box& layer : held_boxes(stage_of(problem, copy.stage))) {
+      for (std::int64_t z = layer.low[2]; z < layer.high[2]; ++z) {
+        for (std::int64_t y = layer.low[1]; y < layer.high[1]; ++y) {
+          for (std::int64_t x = layer.low[0]; x < layer.high[0]; ++x) {
+            const std::size_t cell = place(problem, {.cell = {x, y, z}});
+            fields[at(copy.to)][cell] = fields[at(copy.from)][cell];
+          }
         }
       }
     }

@@ -1,5 +1,5 @@
-// Boxes of fields packed into a dense array and unpacked from it, and the kernels that do so.
-#include "distributed/box_copies.hpp"
+// Boxes of fields packed into a dense array and unpacked from it, and the kernel that does so.
+#include "runtime/library/launch/box_copies.hpp"
 
 #include "runtime/compile/compiler.hpp"
 #include "stencil_tune/error.hpp"
@@ -22,9 +22,7 @@ TEST(BoxCopies, CompileForAGpu) {
     GTEST_SKIP() << "no NVRTC here";
   }
   for (const std::size_t cell_bytes : {2U, 4U, 8U}) {
-    for (const bool pack : {true, false}) {
-      EXPECT_GT(compiler->compile(box_copy_source(pack, cell_bytes), "sm_90").cubin.size(), 0U);
-    }
+    EXPECT_GT(compiler->compile(box_copy_source(cell_bytes), "sm_90").cubin.size(), 0U);
   }
 }
 
@@ -37,16 +35,22 @@ void expect_round_trip() {
   std::vector<Cell> dense(8 * field.size());
   HostDriver driver;
   const LoadedKernel plain(driver, std::make_shared<SourceCompiler>(), {}, "sm_90", "13.0");
-  BoxCopier copier(plain, sizeof(Cell), kPitch, kPitch * kRows);
-  EXPECT_THROW(copier.pack(driver, std::vector{PackedBox{.field = 1, .dense = 1, .cells = {}}}, nullptr), Error);
+  BoxCopier copier(plain.beside(box_copy_source(sizeof(Cell))), sizeof(Cell));
+  const std::uint64_t here = driver.current_context_id();
+  EXPECT_THROW(copier.copy(here, std::vector{BoxCopy{{}, {}, {1, 1, 1}}}, nullptr), Error);
   copier.prepare();
-  std::vector<PackedBox> from, to;
+  std::vector<BoxCopy> packing, unpacking;
   std::vector<Cell> in_order;
   for (std::int64_t i = 0; i < kBoxes; ++i) {
     const Box box{{i % 3, i % 5, i % 4}, {i % 3 + 1 + i % 13, i % 5 + i % 6, i % 4 + 1 + i % 2}};  // some are empty
-    const auto start = reinterpret_cast<DevicePointer>(dense.data() + in_order.size());
-    from.push_back({reinterpret_cast<DevicePointer>(field.data()), start, box});
-    to.push_back({reinterpret_cast<DevicePointer>(back.data()), start, box});
+    const auto extent = extent_of(box);
+    const CellRows packed{reinterpret_cast<DevicePointer>(dense.data() + in_order.size()), extent[0],
+                          extent[0] * extent[1]};
+    const auto in = [&](std::vector<Cell>& array) {
+      return CellRows{reinterpret_cast<DevicePointer>(array.data()), kPitch, kPitch * kRows}.at(box.low, sizeof(Cell));
+    };
+    packing.push_back({in(field), packed, extent});
+    unpacking.push_back({packed, in(back), extent});
     for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
       for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
         for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
@@ -57,11 +61,11 @@ void expect_round_trip() {
       }
     }
   }
-  copier.pack(driver, from, nullptr);
+  copier.copy(here, packing, nullptr);
   EXPECT_TRUE(std::equal(in_order.begin(), in_order.end(), dense.begin()));
-  copier.unpack(driver, to, nullptr);
+  copier.copy(here, unpacking, nullptr);
   EXPECT_EQ(back, expected);
-  EXPECT_EQ(driver.launched, 2 * 2) << "64 boxes a launch, empty ones left out";
+  EXPECT_EQ(driver.copied_boxes, 2 * 4) << "32 boxes a launch, empty ones left out";
 }
 
 TEST(BoxCopies, PackAndUnpackCellsOfEverySize) {

@@ -1,0 +1,44 @@
+// The layers that boundary hold keeps, copied from array to array.
+#pragma once
+
+#include "generator/stencil/problem.hpp"
+#include "runtime/library/launch/box_copies.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace stencil_tune {
+
+/// The cells that the stage never writes as at most six slabs; empty where boundary hold is on no axis.
+std::vector<Box> held_boxes(const Problem& problem);
+
+/// Those of a grid's arrays. One launch copies the layers of all arrays: the driver takes as long for the narrow ones,
+/// a cell of each row, as a kernel for the whole field.
+class LayerCopier {
+ public:
+  /// stages: problems of the same grid and element type, each with its own layers.
+  LayerCopier(BoxCopier copier, std::span<const Problem> stages);
+
+  /// Whether any stage has such layers.
+  bool any() const;
+
+  /// Compiles and loads into the current context, if there is anything to copy.
+  void prepare();
+
+  struct Copy {
+    const void* from = nullptr;
+    void* to = nullptr;
+    std::size_t stage = 0;  ///< whose layers
+  };
+
+  /// Asynchronous. Throws Error(invalid_argument) where it was not prepared in the context.
+  void copy(std::uint64_t context, std::span<const Copy> copies, CUstream_st* stream) const;
+
+ private:
+  BoxCopier copier_;
+  std::int64_t row_ = 0, plane_ = 0;
+  std::vector<std::vector<Box>> layers_;  ///< of each stage
+};
+
+}  // namespace stencil_tune
