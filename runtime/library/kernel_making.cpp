@@ -55,16 +55,6 @@ LookupTarget target_of(const Request& request, const DeviceFacts& facts) {
           .objective = request.objective};
 }
 
-/// GStencil/s of a step that is made in several passes; 0 where that of one is not known.
-double rate_of_passes(const std::vector<StageKernel>& stages) {
-  double time = 0;
-  for (const StageKernel& stage : stages) {
-    if (!(stage.evidence.gstencils > 0)) return 0;
-    time += 1 / stage.evidence.gstencils;
-  }
-  return 1 / time;
-}
-
 void check_alignment(const Request& request) {
   const std::size_t cell = size_of(request.type);
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
@@ -75,6 +65,15 @@ void check_alignment(const Request& request) {
 }
 
 }  // namespace
+
+double known_rate(const std::vector<StageKernel>& stages) {
+  double time = 0;
+  for (const StageKernel& stage : stages) {
+    if (!(stage.evidence.gstencils > 0)) return 0;
+    time += 1 / stage.evidence.gstencils;
+  }
+  return 1 / time;
+}
 
 std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, Misses& misses) {
   check_alignment(request);
@@ -194,7 +193,7 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
   if (!fuses) return std::nullopt;
-  const double in_passes = rate_of_passes(single.stages);
+  const double in_passes = known_rate(single.stages);
   if (problem.stage == kWholeStep && in_passes >= choice->evidence.gstencils) {
     single.stages.front().evidence.notes.push_back(
         fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({:.1f})",
