@@ -1,5 +1,6 @@
-"""python_peers.py --calls: what a call from Python takes on the host."""
+"""python_peers.py --calls: what a call from Python takes on the host, beside what the driver takes for its parts."""
 
+import ctypes
 import statistics
 import time
 
@@ -24,6 +25,21 @@ def microseconds(call):
             call()
         found.append((time.perf_counter() - start) / CALLS * 1e6)
     return statistics.median(found)
+
+
+def driver_calls(tensor, function):
+    """What a launch on two arrays asks of the driver, each call through ctypes; the first shows what ctypes itself takes."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    context, ordinal, nothing = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p()
+    address, device_ordinal = ctypes.c_uint64(tensor.data_ptr()), 9
+    handle = ctypes.c_void_p(function)
+    return {
+        "driver: cuDriverGetVersion": lambda: driver.cuDriverGetVersion(ctypes.byref(ordinal)),
+        "driver: cuCtxGetCurrent": lambda: driver.cuCtxGetCurrent(ctypes.byref(context)),
+        "driver: cuCtxGetDevice": lambda: driver.cuCtxGetDevice(ctypes.byref(ordinal)),
+        "driver: cuPointerGetAttribute": lambda: driver.cuPointerGetAttribute(ctypes.byref(ordinal), device_ordinal, address),
+        "driver: cuLaunchKernel, empty": lambda: driver.cuLaunchKernel(handle, 1, 1, 1, 32, 1, 1, 0, nothing, nothing, nothing),
+    }
 
 
 def calls(_options, write):
@@ -59,6 +75,8 @@ def calls(_options, write):
             cases["kernel(u, u_next), CuPy"] = lambda: kernel(a, b)
             cases["an empty kernel of CuPy"] = lambda: empty((1,), (32,), ())
             cases["the same with two arrays"] = lambda: two((1,), (32,), (a, b))
+            empty((1,), (32,), ())
+            cases.update(driver_calls(u, empty.kernel.ptr))
         except ImportError as error:
             print(f"  CuPy: {error}")
     found = {}
