@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // of a message; links are as fast as they get far below
 constexpr std::size_t kLeastBytes = 8;
 constexpr int kWarmUps = 2;  // the first exchange of two ranks connects them
-constexpr int kRepeats = 5;
+constexpr int kRepeats = 10;
 
 /// Messages of an exchange, but of `most` bytes at most, one after another in memory that means nothing.
 class Messages {
