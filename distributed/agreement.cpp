@@ -58,4 +58,9 @@ void agree(Communicator& ranks, const std::function<void()>& work) {
 
 std::vector<std::int64_t> gather_numbers(Communicator& ranks, std::int64_t mine) { return gather(ranks, mine); }
 
+double largest(Communicator& ranks, double mine) {
+  const std::vector<double> all = gather(ranks, mine);
+  return *std::max_element(all.begin(), all.end());
+}
+
 }  // namespace stencil_tune

@@ -16,4 +16,7 @@ void agree(Communicator& ranks, const std::function<void()>& work);
 /// Each rank's number.
 std::vector<std::int64_t> gather_numbers(Communicator& ranks, std::int64_t mine);
 
+/// The largest of the ranks' numbers.
+double largest(Communicator& ranks, double mine);
+
 }  // namespace stencil_tune

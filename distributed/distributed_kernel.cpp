@@ -1,5 +1,6 @@
 #include "distributed/agreement.hpp"
 #include "distributed/distributed_state.hpp"
+#include "distributed/exchange_choice.hpp"
 #include "distributed/local_request.hpp"
 #include "runtime/library/kernel_run.hpp"
 #include "runtime/library/launch/stage_launch.hpp"
@@ -26,26 +27,8 @@ void require_same_request(Communicator& ranks, const Request& request, const Dis
   const RequestDigest digest = request_digest(request, 0);
   require_equal(gather_numbers(ranks, static_cast<std::int64_t>(digest.low)), "grids");
   require_equal(gather_numbers(ranks, options.steps_per_exchange), "DistributedOptions::steps_per_exchange");
+  require_equal(gather_numbers(ranks, options.overlap ? 1 : 0), "DistributedOptions::overlap");
   for (const int parts : options.cut) require_equal(gather_numbers(ranks, parts), "cuts");
-}
-
-/// As many steps as each rank's kernel fuses for a part of that size, and parts allow halos for.
-int choose_steps(Library& library, Communicator& ranks, const Request& request, const Problem& whole, const Cut& cut) {
-  int fused = 1;
-  agree(ranks, [&] {
-    const Decomposition grid = decompose(whole, ranks.size(), cut, 1);
-    if (request.steps == 1) return;
-    fused = library.lookup(request_of_part(request, grid, grid.owned(ranks.rank()), request.steps)).fused_steps();
-  });
-  const std::vector<std::int64_t> all = gather_numbers(ranks, fused);
-  return feasible_steps(whole, ranks.size(), cut, static_cast<int>(*std::min_element(all.begin(), all.end())));
-}
-
-std::vector<FieldHalo> halos_before(const Problem& whole, int steps) {
-  const HaloNeed need = halo_need(whole, steps);
-  std::vector<FieldHalo> halos;
-  for (const int field : whole.step.state) halos.push_back({field, need.fields[static_cast<std::size_t>(field)]});
-  return halos;
 }
 
 }  // namespace
@@ -92,13 +75,12 @@ DistributedKernel::DistributedKernel(Library& library, std::shared_ptr<Communica
   require_same_request(group, request, options);
   made.whole = whole_problem(request);
   const Problem& whole = *made.whole;
-  made.per_exchange = options.steps_per_exchange;
-  if (made.per_exchange < 1) made.per_exchange = choose_steps(library, group, request, whole, options.cut);
+  ExchangeChoice chosen{options.steps_per_exchange, options.steps_per_exchange};
+  if (chosen.per_exchange < 1) chosen = choose_exchange(library, group, request, whole, options);
+  made.per_exchange = chosen.per_exchange;
   agree(group, [&] {
     made.grid = decompose(whole, group.size(), options.cut, made.per_exchange);
-    const Request own = request_of_part(request, *made.grid, made.grid->array(group.rank()),
-                                        request.steps == 1 ? 1 : made.per_exchange);
-    made.kernel = library.lookup(own);
+    made.kernel = look_up_part(library, request, *made.grid, made.grid->array(group.rank()), chosen.fused_steps);
     made.with_halos = fields_with_halos(made.problem());
     for (int steps = 1; steps <= made.per_exchange; ++steps) {
       made.before.push_back(plan_exchange(*made.grid, group.rank(), halos_before(whole, steps)));

@@ -16,9 +16,9 @@ class PointRun;
 
 /// What halos need that travel beside a launch.
 struct Overlap {
-  explicit Overlap(Driver& driver) : stream(driver), ready(driver), arrived(driver) {}
+  explicit Overlap(Driver& driver) : stream(Stream::urgent(driver)), ready(driver), arrived(driver) {}
 
-  Stream stream;
+  Stream stream;           ///< urgent: a launch fills the GPU, and what sends would wait until its last blocks run
   Event ready;             ///< the fields are, of whose cells some travel
   Event arrived;           ///< the halo has
   std::vector<Box> early;  ///< SplitLaunch::early

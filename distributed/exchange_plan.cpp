@@ -1,5 +1,7 @@
 #include "distributed/exchange_plan.hpp"
 
+#include "generator/cut/halo_need.hpp"
+
 #include <utility>
 
 namespace stencil_tune {
@@ -70,6 +72,13 @@ std::int64_t cells_of(const std::vector<Message>& messages) {
 
 std::int64_t ExchangePlan::cells_sent() const { return cells_of(sends); }
 std::int64_t ExchangePlan::cells_received() const { return cells_of(receives); }
+
+std::vector<FieldHalo> halos_before(const Problem& whole, int steps) {
+  const HaloNeed need = halo_need(whole, steps);
+  std::vector<FieldHalo> halos;
+  for (const int field : whole.step.state) halos.push_back({field, need.fields[static_cast<std::size_t>(field)]});
+  return halos;
+}
 
 ExchangePlan plan_exchange(const Decomposition& grid, int rank, const std::vector<FieldHalo>& fields) {
   const Box own = grid.owned(rank);

@@ -1,6 +1,7 @@
 // Which cells go where in one exchange of halos. No GPU.
 #pragma once
 
+#include "generator/stencil/problem.hpp"
 #include "stencil_tune/decomposition.hpp"
 
 #include <cstdint>
@@ -40,6 +41,9 @@ struct ExchangePlan {
   std::int64_t cells_sent() const;
   std::int64_t cells_received() const;
 };
+
+/// Of the fields that a step of the whole grid changes: what so many steps need.
+std::vector<FieldHalo> halos_before(const Problem& whole, int steps);
 
 ExchangePlan plan_exchange(const Decomposition& grid, int rank, const std::vector<FieldHalo>& fields);
 

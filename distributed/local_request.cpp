@@ -68,4 +68,10 @@ Request request_of_part(const Request& whole, const Decomposition& grid, const B
   return request;
 }
 
+Kernel look_up_part(Library& library, const Request& whole, const Decomposition& grid, const Box& cells, int most) {
+  Kernel kernel = library.lookup(request_of_part(whole, grid, cells, whole.steps));
+  if (kernel.fused_steps() <= most) return kernel;
+  return library.lookup(request_of_part(whole, grid, cells, most));
+}
+
 }  // namespace stencil_tune

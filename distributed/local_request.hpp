@@ -17,7 +17,10 @@ Decomposition decompose(const Problem& whole, int ranks, const Cut& cut, int ste
 /// The most steps, `wanted` at most, for which parts are as thick as their halos; at least 1.
 int feasible_steps(const Problem& whole, int ranks, const Cut& cut, int wanted);
 
-/// What one rank looks up, for its array or for its own cells alone (form_of_part).
+/// What one rank looks up for runs of so many steps, for its array or for its own cells alone (form_of_part).
 Request request_of_part(const Request& whole, const Decomposition& grid, const Box& cells, int steps);
+
+/// Its kernel for runs as long as those of the whole, which fuses `most` steps at most.
+Kernel look_up_part(Library& library, const Request& whole, const Decomposition& grid, const Box& cells, int most);
 
 }  // namespace stencil_tune

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <thread>
+#include <utility>
 
 namespace stencil_tune {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::microseconds(20);  // between two looks at what ranks wait for
+
+constexpr std::size_t kRoomBytes = 4096;  // of a rank, at least: all that ranks tell each other in set-up
 
 }  // namespace
 
@@ -30,6 +35,34 @@ NcclCommunicator::NcclCommunicator(const NcclApi& api, Driver& driver, ncclComm*
                           device, current));
 }
 
+NcclCommunicator::~NcclCommunicator() { drop_room(); }
+
+/// Memory of a context that is not current is freed with it.
+void NcclCommunicator::drop_room() noexcept {
+  std::uint64_t current = 0;
+  try {
+    current = driver_.current_context_id();
+  } catch (const Error&) {
+    // A lost device: nothing can be freed any more.
+  }
+  const Room room = std::exchange(room_, {});
+  if (current != room.context) return;
+  if (room.sent != 0) driver_.free(room.sent);
+  if (room.received != 0) driver_.free(room.received);
+}
+
+const NcclCommunicator::Room& NcclCommunicator::room_for(std::size_t bytes) {
+  const std::uint64_t context = driver_.current_context_id();
+  if (room_.context == context && room_.bytes >= bytes) return room_;
+  drop_room();
+  room_.context = context;
+  const std::size_t most = std::max(bytes, kRoomBytes);
+  room_.sent = driver_.allocate(most);
+  room_.received = driver_.allocate(most * static_cast<std::size_t>(size_));
+  room_.bytes = most;
+  return room_;
+}
+
 void NcclCommunicator::exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) {
   require(api_.group_start(), "begin an exchange");
   for (const Transfer& send : sends) {
@@ -43,15 +76,16 @@ void NcclCommunicator::exchange(Span<const Transfer> sends, Span<const Transfer>
 
 std::vector<std::byte> NcclCommunicator::all_gather(Span<const std::byte> mine) {
   std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size_));
-  const Stream stream(driver_);
-  DeviceBuffer sent(driver_, mine.size()), received(driver_, all.size());
-  sent.write(mine, stream.get());
-  require(api_.all_gather(reinterpret_cast<const void*>(sent.address()), reinterpret_cast<void*>(received.address()),
-                          mine.size(), kNcclBytes, communicator_, stream.get()),
+  const Room& room = room_for(mine.size());
+  const Stream own(driver_);
+  CUstream_st* const stream = own.get();
+  driver_.copy_to_device(room.sent, mine.data(), mine.size(), stream);
+  require(api_.all_gather(reinterpret_cast<const void*>(room.sent), reinterpret_cast<void*>(room.received), mine.size(),
+                          kNcclBytes, communicator_, stream),
           "gather what all ranks say");
-  wait(stream.get());
-  received.read(all, stream.get());
-  stream.synchronize();
+  wait(stream);
+  driver_.copy_to_host(all.data(), room.received, all.size(), stream);
+  own.synchronize();
   return all;
 }
 

@@ -227,8 +227,8 @@ contains
 
   ! Collective. Cuts a grid of `extents` cells, looks up and compiles this rank's kernel, and makes its fields, zero at
   ! first. stencil: a built-in's name, one of the corpus or a definition file. cut: parts along x, y, z; without it those
-  ! for which least is sent. steps_per_exchange: without it as many as the kernel fuses. The NCCL communicator outlives
-  ! the grid; after an error it may have been aborted, and must not be destroyed then.
+  ! for which least is sent. steps_per_exchange: without it as many as the kernel fuses, or what is faster as measured.
+  ! The NCCL communicator outlives the grid; after an error it may have been aborted, and must not be destroyed then.
   subroutine distribute_nccl(library, communicator, stencil, extents, grid, element_type, boundary, device, steps, cut, &
       steps_per_exchange, overlap, timeout_s, stream, status)
     type(stencil_tune_library), intent(in) :: library

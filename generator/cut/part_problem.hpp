@@ -4,6 +4,9 @@
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/decomposition.hpp"
 
+#include <array>
+#include <cstdint>
+
 namespace stencil_tune {
 
 /// What a part's kernel is for: the whole grid's stencil and boundaries, but hold where a periodic axis is cut, since
@@ -14,5 +17,19 @@ struct PartForm {
 };
 
 PartForm form_of_part(const Problem& whole, const Cut& cut);
+
+/// Cells or layers along each axis.
+using Lengths = std::array<std::int64_t, kMaxRank>;
+
+/// Layers at both ends of each axis that a step does not write.
+Lengths layers_held(const Problem& problem);
+
+/// The same of an array of a part, whose ends may be a cut.
+Lengths layers_held_in_arrays(const Problem& whole, const Decomposition& grid);
+
+/// How many a step updates of so many.
+double cells_updated(const Lengths& lengths, const Lengths& held);
+
+Lengths lengths_of(const Box& box);
 
 }  // namespace stencil_tune

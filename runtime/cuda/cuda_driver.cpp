@@ -319,6 +319,13 @@ class CudaDriver final : public Driver {
     return stream;
   }
 
+  CUstream_st* create_urgent_stream() override {
+    constexpr int kFirst = -1000;  // less is more urgent; the driver takes the most urgent that it has
+    CUstream stream = nullptr;
+    api_.check(api_.stream_create_with_priority(&stream, CU_STREAM_NON_BLOCKING, kFirst), "create a stream");
+    return stream;
+  }
+
   void destroy_stream(CUstream_st* stream) noexcept override { api_.stream_destroy(stream); }
 
   void synchronize_stream(CUstream_st* stream) override {

@@ -118,6 +118,8 @@ class Driver {
   virtual void ignore_captures() = 0;
 
   virtual CUstream_st* create_stream() = 0;
+  /// One whose blocks start before those of other streams that wait for a place on the GPU.
+  virtual CUstream_st* create_urgent_stream() { return create_stream(); }
   virtual void destroy_stream(CUstream_st* stream) noexcept = 0;
   virtual void synchronize_stream(CUstream_st* stream) = 0;
   virtual bool stream_done(CUstream_st* stream) = 0;  ///< without waiting; throws what some work on it failed with

@@ -47,6 +47,7 @@
   X(launch, cuLaunchKernel, "cuLaunchKernel")                                                                    \
   X(exchange_capture_mode, cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode")               \
   X(stream_create, cuStreamCreate, "cuStreamCreate")                                                             \
+  X(stream_create_with_priority, cuStreamCreateWithPriority, "cuStreamCreateWithPriority")                       \
   X(stream_destroy, cuStreamDestroy, "cuStreamDestroy_v2")                                                       \
   X(stream_synchronize, cuStreamSynchronize, "cuStreamSynchronize")                                              \
   X(stream_query, cuStreamQuery, "cuStreamQuery")                                                                \

@@ -70,7 +70,8 @@ class Module {
 
 class Stream {
  public:
-  explicit Stream(Driver& driver) : driver_(&driver), handle_(driver.create_stream()) {}
+  explicit Stream(Driver& driver) : Stream(driver, driver.create_stream()) {}
+  static Stream urgent(Driver& driver) { return {driver, driver.create_urgent_stream()}; }
   Stream(Stream&& other) noexcept : driver_(other.driver_), handle_(std::exchange(other.handle_, nullptr)) {}
   Stream& operator=(Stream&&) = delete;
   ~Stream() {
@@ -81,6 +82,8 @@ class Stream {
   void synchronize() const { driver_->synchronize_stream(handle_); }
 
  private:
+  Stream(Driver& driver, CUstream_st* handle) : driver_(&driver), handle_(handle) {}
+
   Driver* driver_;
   CUstream_st* handle_;
 };

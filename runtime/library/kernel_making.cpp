@@ -1,6 +1,7 @@
 // From a request to the kernels of its plan.
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/run_plan.hpp"
+#include "generator/candidates/space.hpp"
 #include "generator/stencil/buffers.hpp"
 #include "generator/stencil/passes.hpp"
 #include "runtime/library/library_parts.hpp"
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -55,14 +57,11 @@ LookupTarget target_of(const Request& request, const DeviceFacts& facts) {
           .objective = request.objective};
 }
 
-/// GStencil/s of a step that is made in several passes; 0 where that of one is not known.
-double rate_of_passes(const std::vector<StageKernel>& stages) {
-  double time = 0;
-  for (const StageKernel& stage : stages) {
-    if (!(stage.evidence.gstencils > 0)) return 0;
-    time += 1 / stage.evidence.gstencils;
-  }
-  return 1 / time;
+bool may_fuse_steps(const Problem& run, const Limits& limits) {
+  const auto all = families();
+  return std::any_of(all.begin(), all.end(), [&](const Family* family) {
+    return family->fuses_steps && default_candidate(*family, run, limits).has_value();
+  });
 }
 
 void check_alignment(const Request& request) {
@@ -75,6 +74,15 @@ void check_alignment(const Request& request) {
 }
 
 }  // namespace
+
+double known_rate(const std::vector<StageKernel>& stages) {
+  double time = 0;
+  for (const StageKernel& stage : stages) {
+    if (!(stage.evidence.gstencils > 0)) return 0;
+    time += 1 / stage.evidence.gstencils;
+  }
+  return 1 / time;
+}
 
 std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const DeviceFacts& facts, Misses& misses) {
   check_alignment(request);
@@ -201,8 +209,12 @@ std::optional<Choice> Library::Impl::choose_fused(const Request& request, const 
   auto choice = choose_winner(problem, target, parts_.winners(problem, facts.architecture));
   const bool fuses = choice && (sweeps_per_launch(choice->tuning) > 1 || problem.stage == kWholeStep);
   note_miss(request, problem, choice ? choice->evidence.match : Match::default_candidate, misses);
+  if (!choice && problem.steps > 1 && may_fuse_steps(problem, facts.limits)) {
+    single.stages.front().evidence.notes.push_back(fmt::format(
+        "no kernel that fuses steps is known for it: `stencil-tune --steps {}` looks for one", problem.steps));
+  }
   if (!fuses) return std::nullopt;
-  const double in_passes = rate_of_passes(single.stages);
+  const double in_passes = known_rate(single.stages);
   if (problem.stage == kWholeStep && in_passes >= choice->evidence.gstencils) {
     single.stages.front().evidence.notes.push_back(
         fmt::format("steps are made {} ({:.1f} GStencil/s), which is faster than {} ({:.1f})",

@@ -36,6 +36,9 @@ struct StageKernel {
   std::unique_ptr<Meanwhile> meanwhile;  ///< null: launches wait for the compiler
 };
 
+/// GStencil/s of a step that these make one after another, by their evidence; 0 where that of one is not known.
+double known_rate(const std::vector<StageKernel>& stages);
+
 /// A part of a plan: what advances the stencil by some steps.
 struct Sweep {
   int steps = 1;

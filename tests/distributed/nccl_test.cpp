@@ -122,6 +122,33 @@ TEST_F(NcclCommunicatorTest, WaitingEndsAfterTheTimeout) {
   EXPECT_EQ(asked.calls.back(), "abort");
 }
 
+TEST_F(NcclCommunicatorTest, RanksThatGatherAgainNeitherAllocateNorFree) {
+  api_.all_gather = [](const void*, void*, std::size_t bytes, int, ncclComm*, CUstream_st*) {
+    return note("gather " + std::to_string(bytes));
+  };
+  const std::vector<std::byte> few(8), many(5000);
+  {
+    NcclCommunicator ranks = communicator();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(ranks.all_gather(few).size(), 4 * few.size());
+    EXPECT_EQ(driver_.count("allocate"), 2);
+    EXPECT_EQ(driver_.count("free"), 0);
+    EXPECT_EQ(ranks.all_gather(many).size(), 4 * many.size()) << "more room is made";
+    EXPECT_EQ(driver_.count("allocate"), 4);
+  }
+  EXPECT_EQ(driver_.count("free"), 4);
+  EXPECT_EQ(asked.calls, (std::vector<std::string>{"gather 8", "gather 8", "gather 8", "gather 5000"}));
+}
+
+TEST_F(NcclCommunicatorTest, WhatStandsInAContextThatIsGoneIsNotFreed) {
+  api_.all_gather = [](const void*, void*, std::size_t, int, ncclComm*, CUstream_st*) { return kNcclSuccess; };
+  {
+    NcclCommunicator ranks = communicator();
+    ranks.all_gather(std::vector<std::byte>(8));
+    driver_.current = -1;
+  }
+  EXPECT_EQ(driver_.count("free"), 0);
+}
+
 TEST_F(NcclCommunicatorTest, ACommunicatorOfAnotherGpuIsRefused) {
   api_.device = [](ncclComm*, int* device) { return (*device = 3, kNcclSuccess); };
   EXPECT_ERROR(communicator(), ErrorCode::invalid_argument, "is on GPU 3, the current CUDA context on GPU 0");

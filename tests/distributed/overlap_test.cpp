@@ -18,6 +18,16 @@ TEST_F(OverlapOnHost, PlanesMayArriveLate) {
   expect_equal({.request = yee, .cut = {1, 1, 3}, .per_exchange = 2, .steps = {5, 2}, .overlap = true});
 }
 
+TEST_F(OverlapOnHost, HalosDoNotQueueBehindTheBlocksOfALaunch) {
+  const int before = driver().urgent_streams;
+  const Request heat = request_for("heat2d", {23, 19, 1}, Boundary::hold);
+  Library library = this->library(1);
+  const auto errors =
+      ThreadRanks(2).run([&](const auto& ranks) { DistributedKernel(library, ranks, heat, {.overlap = true}); });
+  for (const std::string& error : errors) EXPECT_EQ(error, "");
+  EXPECT_EQ(driver().urgent_streams, before + 2);
+}
+
 TEST_F(OverlapOnHost, EveryAxisMayBeCut) {
   const Request heat = request_for("heat3d", {70, 21, 13}, Boundary::clamp);
   expect_equal({.request = heat, .cut = {1, 2, 2}, .fused = 2, .steps = {5}, .overlap = true});

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -73,6 +74,12 @@ class SharedHostDriver : public HostDriver {
     const std::scoped_lock lock(mutex_);
     return HostDriver::create_stream();
   }
+  CUstream_st* create_urgent_stream() override {
+    ++urgent_streams;
+    return create_stream();
+  }
+
+  std::atomic<int> urgent_streams = 0;
 
  private:
   std::mutex mutex_;

@@ -13,8 +13,6 @@
 namespace stencil_tune {
 namespace {
 
-using Lengths = std::array<std::int64_t, kMaxRank>;
-
 constexpr double kLaunchUs = 3.5;  // of a small kernel: measured on an H200
 
 /// Bytes that a rank sends in an exchange.
@@ -74,35 +72,6 @@ std::int64_t most_received(const Decomposition& grid) {
   std::int64_t most = 0;
   for (int rank = 0; rank < grid.ranks(); ++rank) most = std::max(most, grid.halo_cells(rank, grid.halo()));
   return most;
-}
-
-/// At both ends of each axis.
-Lengths layers_held(const Problem& problem) {
-  Lengths held{};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.extents.rank); ++axis) {
-    held[axis] = held_layers(problem, axis).both();
-  }
-  return held;
-}
-
-/// Of a rank's array: those of the grid, but under hold where a periodic axis is cut.
-Lengths layers_held_in_arrays(const Problem& whole, const Decomposition& grid) {
-  PartForm form = form_of_part(whole, grid.cut());
-  return layers_held(make_problem(std::move(form.stencil), whole.type, form.boundaries, grid.grid(), 0, 1, kWholeStep));
-}
-
-double cells_updated(const Lengths& lengths, const Lengths& held) {
-  double cells = 1;
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-    cells *= static_cast<double>(std::max<std::int64_t>(0, lengths[axis] - held[axis]));
-  }
-  return cells;
-}
-
-Lengths lengths_of(const Box& box) {
-  Lengths lengths{};
-  for (std::size_t axis = 0; axis < kMaxRank; ++axis) lengths[axis] = box.high[axis] - box.low[axis];
-  return lengths;
 }
 
 }  // namespace

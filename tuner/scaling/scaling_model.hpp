@@ -7,6 +7,7 @@
 // The slowest rank counts. Halos come first, then the steps: nothing is overlapped. No GPU.
 #pragma once
 
+#include "generator/cut/exchange_options.hpp"
 #include "generator/stencil/problem.hpp"
 #include "stencil_tune/decomposition.hpp"
 
@@ -22,12 +23,6 @@ struct Links {
   double network_gbs = 50;         ///< for each GPU of a node: a link of 400 Gbit/s
   double network_latency_us = 25;  ///< assumed, not measured
   double copy_gbs = 4240;          ///< 1e9 bytes/s read and written, of packing: a plain copy's on an H200
-};
-
-/// What a rank runs.
-struct LocalKernel {
-  int fused_steps = 1;
-  double gstencils = 0;  ///< 1e9 updated cells a second
 };
 
 struct ScalingPoint {

@@ -53,7 +53,9 @@ class Communicator {
 /// program has loaded. Set-up waits for other ranks `timeout_s` seconds at most, and so does wait().
 ///
 /// The NCCL communicator outlives this object. Only where a function here throws Error(launch_failed) or Error(timeout)
-/// was it aborted (ncclCommAbort), and must not be destroyed. Throws Error(missing_library), Error(invalid_argument).
+/// was it aborted (ncclCommAbort), and must not be destroyed. Where ranks are threads of one process, device memory is
+/// best freed while no rank waits for another: the driver may wait for all GPUs that are joined (NCCL issue 744).
+/// Throws Error(missing_library), Error(invalid_argument).
 std::unique_ptr<Communicator> nccl_communicator(ncclComm* communicator, double timeout_s = 300);
 
 }  // namespace stencil_tune

@@ -33,7 +33,9 @@ struct DistributedOptions {
   /// after it. A launch becomes up to seven then, and fused steps are made more than once near the cuts: worth it where
   /// links are slow. Runs with points wait for their halos.
   bool overlap = false;
-  int steps_per_exchange = 0;  ///< halos are as deep as these need; 0: as many as the kernel fuses, if parts allow it
+  /// Halos are as deep as these need. 0: as many as the kernel fuses, if parts allow it, or a number that is clearly
+  /// faster by the known rates of kernels and by what an exchange takes, which the constructor then measures.
+  int steps_per_exchange = 0;
 };
 
 /// One rank's kernel, and what it exchanges with others. Every rank makes the same calls in the same order, each from
@@ -42,9 +44,9 @@ struct DistributedOptions {
 class DistributedKernel {
  public:
   /// Collective. Cuts the grid, looks up each rank's kernel for its own extents, halo included, and allocates what
-  /// messages need. Request::extents and boundaries are the whole grid's, Request::device this rank's; pitch must be 0,
-  /// since each rank pads its own rows. Beyond an edge that is cut a periodic axis is no boundary any more: its kernels
-  /// are those for boundary hold.
+  /// messages need. Waits for exchanges that it measures; so not while a stream is being captured. Request::extents and
+  /// boundaries are the whole grid's, Request::device this rank's; pitch must be 0, since each rank pads its own rows.
+  /// Beyond an edge that is cut a periodic axis is no boundary any more: its kernels are those for boundary hold.
   /// Throws Error(invalid_argument) for requests that differ between ranks, cuts that leave parts thinner than their
   /// halo, and stencils that ask for coordinates across a periodic cut; what Library::lookup throws;
   /// Error(exceeds_device_memory).

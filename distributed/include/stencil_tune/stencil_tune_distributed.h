@@ -33,7 +33,7 @@ typedef struct stencil_tune_grid stencil_tune_grid;
 typedef struct stencil_tune_cut {
   size_t struct_size;         /**< set by STENCIL_TUNE_CUT_INIT */
   int32_t parts[3];           /**< along x, y, z; all 0: those for which least is sent */
-  int32_t steps_per_exchange; /**< 0: as many as the kernel fuses */
+  int32_t steps_per_exchange; /**< 0: as many as the kernel fuses, or what is faster as measured */
   int32_t overlap;            /**< 1: halos travel while cells are updated that need nothing of them */
   int32_t reserved;           /**< 0 */
   double timeout_s;           /**< how long a rank waits for another; 0: 300 */

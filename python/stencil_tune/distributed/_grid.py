@@ -59,7 +59,8 @@ class Grid(KernelBase):
             stencil, dims, shape, dtype, boundary, steps, database: of the whole grid, as for lookup().
             ranks: nccl(...), an mpi4py communicator, or Ranks of your own.
             cut: parts along each axis, as arrays are indexed; None: those for which least is sent.
-            steps_per_exchange: halos are as deep as these need; 0: as many as the kernel fuses.
+            steps_per_exchange: halos are as deep as these need; 0: as many as the kernel fuses, or what is clearly
+                faster by known rates and by exchanges that are measured.
             overlap: halos travel while cells are updated that need nothing of them.
             timeout: seconds that a rank waits for another by NCCL; 0: 300.
             device: this rank's GPU.

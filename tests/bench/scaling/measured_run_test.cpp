@@ -133,7 +133,7 @@ TEST(ScalingTable, SaysWhatWasReachedMissedAndNotMeasured) {
                                 {"dims", {1000, 1000, 2000}},
                                 {"cut", {1, 1, 2}},
                                 {"fused_steps", 5},
-                                {"steps_per_exchange", 5},
+                                {"steps_per_exchange", 10},
                                 {"gstencils", 2000 * efficiency},
                                 {"one_gpu_gstencils", 1000.0},
                                 {"whole_on_one_gstencils", 1000.0},
@@ -141,6 +141,7 @@ TEST(ScalingTable, SaysWhatWasReachedMissedAndNotMeasured) {
                                 {"target", 0.97}});
   }
   const std::string table = bench::scaling_table(record);
+  EXPECT_NE(table.find("5           10"), std::string::npos) << "steps fused and steps an exchange: " << table;
   EXPECT_NE(table.find("98.0 %  97.0 %  reached"), std::string::npos) << table;
   EXPECT_NE(table.find("96.0 %  97.0 %  MISSED"), std::string::npos) << table;
   EXPECT_NE(table.find("NOT MEASURED: yee3d weak: no room"), std::string::npos) << table;

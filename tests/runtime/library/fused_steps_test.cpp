@@ -127,6 +127,20 @@ TEST_F(FusedSteps, FewerStepsThanAreFusedAreSingleOnes) {
   EXPECT_EQ(driver_.launches.at(0).function, single) << "launch() is one step";
 }
 
+TEST_F(FusedSteps, WhereNoneAreKnownTheEvidenceSaysHowToLookForThem) {
+  const auto says = [](const Kernel& kernel) {
+    return kernel.evidence().sentence().find("`stencil-tune --steps 100` looks for one") != std::string::npos;
+  };
+  add_winner(1, kSingle);
+  EXPECT_TRUE(says(prepared(request(100))));
+  EXPECT_FALSE(says(prepared(request(1)))) << "none are wanted";
+  Request far = request(100);
+  far.stencil = find_builtin("star3d16r");
+  EXPECT_FALSE(says(prepared(far))) << "it reaches too far for any";
+  add_winner(100, kSingle);
+  EXPECT_FALSE(says(prepared(request(100)))) << "one was looked for";
+}
+
 TEST_F(FusedSteps, BoxesOfSingleStepsAreRememberedForAllThatAreFused) {
   add_winner(100, "temporal.bx32.by8.rx2.ry4.v2.pf3.t8");
   const Kernel kernel = prepared(request(100));

@@ -33,7 +33,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostGpus = 65536;
-constexpr int kMostLaunches = 4;  // of fused steps, from one exchange to the next
 
 template <class Number>
 Number parse_number(const char* option, std::string_view text, Number least, Number most) {
@@ -105,24 +104,12 @@ class LocalKernels {
                                 fmt::format("{} ({:.0f} GStencil/s on {}, {})", evidence.tuned_code, evidence.gstencils,
                                             to_string(evidence.tuned_extents), name(evidence.match)));
     }
-    return {.fused_steps = kernel.fused_steps(), .gstencils = rate_of(kernel)};
+    return {.fused_steps = kernel.fused_steps(), .gstencils = known_rate(kernel.state().main_stages())};
   }
 
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
  private:
-  /// Of whole steps: where stages are made one by one, their times add up.
-  static double rate_of(const Kernel& kernel) {
-    if (kernel.stages() == 1 || kernel.fuses_stages()) return kernel.run_evidence().gstencils;
-    double time = 0;
-    for (int stage = 0; stage < kernel.stages(); ++stage) {
-      const double rate = kernel.evidence(stage).gstencils;
-      if (!(rate > 0)) return 0;
-      time += 1 / rate;
-    }
-    return 1 / time;
-  }
-
   const Problem& whole_;
   std::string gpu_;
   Library library_;
@@ -143,21 +130,18 @@ class Search {
   Best run(int gpus) {
     std::optional<ScalingPoint> best;
     double fastest_kernel = 0;
-    for (const int steps : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
-      if (steps > problem_.steps) break;
-      const auto cut = cut_for(gpus, steps);
-      if (!cut) break;
-      const LocalKernel kernel = kernels_.find(*cut, steps);
-      if (!(kernel.gstencils > 0)) continue;
+    const auto kernel_for = [&](int steps) {
+      const auto grid = cut_for(gpus, steps);
+      return grid ? std::optional(kernels_.find(*grid, steps)) : std::nullopt;
+    };
+    each_exchange_option(problem_.steps, kernel_for, [&](const LocalKernel& kernel, int per_exchange) {
       fastest_kernel = std::max(fastest_kernel, kernel.gstencils);
-      for (int launches = 1; launches <= kMostLaunches; ++launches) {
-        const int per_exchange = launches * kernel.fused_steps;
-        const auto grid = cut_for(gpus, per_exchange);
-        if (!grid || per_exchange > problem_.steps) break;
-        const ScalingPoint point = predict_scaling(problem_, *grid, kernel, per_exchange, links_);
-        if (!best || point.step_us < 0.999 * best->step_us) best = point;  // not for a trifle
-      }
-    }
+      const auto grid = cut_for(gpus, per_exchange);
+      if (!grid) return false;
+      const ScalingPoint point = predict_scaling(problem_, *grid, kernel, per_exchange, links_);
+      if (!best || point.step_us < 0.999 * best->step_us) best = point;  // not for a trifle
+      return true;
+    });
     if (!best) refuse(gpus);
     return {*best, best->gstencils / gpus / fastest_kernel};
   }
