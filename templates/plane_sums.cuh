@@ -84,14 +84,24 @@ struct PlaneSums {
   /// Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
   template <int kFirst, int kLast, int kBehind, class Taken>
   STENCIL_DEVICE void add_taps(const Taken& plane, const Value* coefficients) {
-    constexpr int kOutputs = (kLast - kFirst + 1) * T::kRegisterY * T::kRegisterX;
-    add_to_outputs<S::kHighZ - kBehind - kLast, kLast>(plane, coefficients, IndicesBelow<kOutputs>{});
+    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
+    // The tap kLast adds to the first of the sums; each sum after it takes the tap below.
+    constexpr int kFrom = S::kHighZ - kBehind - kLast;
+    unrolled<(kLast - kFirst + 1) * kY * kX>([&](auto place) {
+      constexpr int kI = place % kX, kJ = place / kX % kY, kTap = place / kX / kY;
+      S::template add_plane<kLast - kTap>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients, pending[kFrom + kTap][kJ][kI]);
+    });
   }
 
   /// Row kJ of the outputs that are complete.
   template <int kJ, class Late>
   STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
-    finish_row<kJ>(late, coefficients, outputs, IndicesBelow<T::kRegisterX>{});
+    unrolled<T::kRegisterX>([&](auto i) {
+      Value cell[S::kOutputs];
+      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ][i], cell);
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
+    });
   }
 
   STENCIL_DEVICE void next() {
@@ -107,28 +117,6 @@ struct PlaneSums {
       }
     }
   }
-
- private:
-  /// kLast: the tap along z that adds to pending[kFrom]; each sum after it takes the tap below.
-  template <int kFrom, int kLast, class Taken, int... kPlace>
-  STENCIL_DEVICE void add_to_outputs(const Taken& plane, const Value* coefficients, Indices<kPlace...>) {
-    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
-    (S::template add_plane<kLast - kPlace / kX / kY>(Cells<S, Taken, kPlace % kX, kPlace / kX % kY, 0>{plane}, coefficients,
-                                                     pending[kFrom + kPlace / kX / kY][kPlace / kX % kY][kPlace % kX]),
-     ...);
-  }
-
-  template <int kJ, class Late, int... kI>
-  STENCIL_DEVICE void finish_row(const Late& late, const Value* coefficients, Row& outputs, Indices<kI...>) const {
-    (finish_cell<kJ, kI>(late, coefficients, outputs), ...);
-  }
-  template <int kJ, int kI, class Late>
-  STENCIL_DEVICE void finish_cell(const Late& late, const Value* coefficients, Row& outputs) const {
-    Value cell[S::kOutputs];
-    S::finish(Cells<S, Late, kI, kJ, 0>{late}, coefficients, pending[0][kJ][kI], cell);
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
-  }
 };
 
 /// Where a walking thread writes: plane after plane. Whether its whole register tile lies in the box is settled once.
@@ -137,6 +125,7 @@ class WalkOutput {
  public:
   using Index = typename S::Index;
   using Storage = typename S::Storage;
+  using Value = typename S::Value;
 
   STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index first_z)
       : coefficients_(arguments.coefficients), box_(box), x_(x), y_(y),
@@ -149,35 +138,25 @@ class WalkOutput {
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
   template <class Late>
   STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const Late& late) {
-    store_rows(sums, late, IndicesBelow<T::kRegisterY>{});
+    typename PlaneSums<S, T>::Row rows[T::kRegisterY];
+    unrolled<T::kRegisterY>([&](auto j) { sums.template finish<j>(late, coefficients_, rows[j]); });
+    if (whole_) {
+      unrolled<T::kRegisterY>([&](auto j) {
+        STENCIL_UNROLL
+        for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to_[o] + j * stride_y_, rows[j][o]);
+      });
+    } else {
+      unrolled<T::kRegisterY>([&](auto j) {
+        if (y_ + j < box_.low_y || y_ + j >= box_.high_y) return;
+        STENCIL_UNROLL
+        for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to_[o] + j * stride_y_, box_, x_, rows[j][o]);
+      });
+    }
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) to_[o] += stride_z_;
   }
 
  private:
-  template <class Late, int... kJ>
-  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const Late& late, Indices<kJ...>) const {
-    typename PlaneSums<S, T>::Row outputs[T::kRegisterY];
-    (sums.template finish<kJ>(late, coefficients_, outputs[kJ]), ...);
-    if (whole_) {
-      (store_whole<kJ>(outputs[kJ]), ...);
-    } else {
-      (store_part<kJ>(outputs[kJ]), ...);
-    }
-  }
-
-  template <int kJ>
-  STENCIL_DEVICE void store_whole(const typename PlaneSums<S, T>::Row& row) const {
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to_[o] + kJ * stride_y_, row[o]);
-  }
-  template <int kJ>
-  STENCIL_DEVICE void store_part(const typename PlaneSums<S, T>::Row& row) const {
-    if (y_ + kJ < box_.low_y || y_ + kJ >= box_.high_y) return;
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to_[o] + kJ * stride_y_, box_, x_, row[o]);
-  }
-
   const typename S::Value* coefficients_;
   const UpdatedBox<S>& box_;
   Index x_, y_, stride_y_, stride_z_;

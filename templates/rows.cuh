@@ -25,6 +25,23 @@ template <> struct Below<1> { using Type = Indices<0>; };
 template <int kCount>
 using IndicesBelow = typename Below<kCount>::Type;
 
+/// An index that is a constant, also as a template's argument.
+template <int kValue>
+struct Constant {
+  STENCIL_DEVICE constexpr operator int() const { return kValue; }
+};
+
+/// A loop whose index decides which code exists: body(kFirst), body(kFirst + 1), ... for kCount indices. Halved, not counted
+/// down: a compiler instantiates no more than 200 within each other.
+template <int kCount, int kFirst = 0, class Body>
+STENCIL_DEVICE void unrolled(const Body& body) {
+  if constexpr (kCount == 1) body(Constant<kFirst>{});
+  if constexpr (kCount > 1) {
+    unrolled<kCount / 2, kFirst>(body);
+    unrolled<kCount - kCount / 2, kFirst + kCount / 2>(body);
+  }
+}
+
 /// The part of one row that is read.
 struct RowUse {
   int left;   ///< cells before the thread's own
