@@ -70,11 +70,11 @@ struct PlaneSums {
 
   STENCIL_DEVICE PlaneSums() : pending{} {}
 
-  /// The next plane. `rows` is a source of rows (see WindowLoader) whose lowest plane it is.
+  /// The next plane. `rows` is a source of rows (see load_window) whose lowest plane it is.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
-    WindowLoader<S, T, Reads>::load(rows, plane);
+    load_window(rows, plane);
     add(plane, coefficients);
   }
   STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {

@@ -24,18 +24,11 @@ struct Window {
   /// Moves cells kFirst .. kFirst + kCount - 1 of row kR from each of the planes kOldest + 1 .. kNewest one plane down.
   template <int kF, int kR, int kFirst, int kCount, int kOldest, int kNewest>
   STENCIL_DEVICE void shift_down() {
-    if constexpr (kNewest > kOldest && kCount > 0) {
-      move_cells<kF, kR, kFirst, kCount, kOldest>(IndicesBelow<(kNewest - kOldest) * kCount>{});
-    }
-  }
-
- private:
-  // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
-  template <int kF, int kR, int kFirst, int kCount, int kOldest, int... kMove>
-  STENCIL_DEVICE void move_cells(Indices<kMove...>) {
-    ((body(kF, kOldest + kMove / kCount, kR)[kFirst + kMove % kCount] =
-          body(kF, kOldest + kMove / kCount + 1, kR)[kFirst + kMove % kCount]),
-     ...);
+    // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
+    unrolled<(kNewest - kOldest) * kCount>([&](auto move) {
+      constexpr int kP = kOldest + move / kCount, kCell = kFirst + move % kCount;
+      body(kF, kP, kR)[kCell] = body(kF, kP + 1, kR)[kCell];
+    });
   }
 };
 
@@ -50,33 +43,20 @@ struct Cells {
 };
 
 /// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
-/// Source::load_row<use, f, p, r>(body) brings one row.
-template <class S, class T, class Reads>
-struct WindowLoader {
-  template <class Source>
-  STENCIL_DEVICE static void load(const Source& source, Window<S, T, Reads>& window) {
-    load_planes(source, window, IndicesBelow<S::kInputs * Reads::kPlanes>{});
-  }
-
- private:
-  template <class Source, int... kPlane>
-  STENCIL_DEVICE static void load_planes(const Source& source, Window<S, T, Reads>& window, Indices<kPlane...>) {
-    (load_rows<kPlane / Reads::kPlanes, kPlane % Reads::kPlanes>(source, window, IndicesBelow<Reads::kRows>{}), ...);
-  }
-  template <int kF, int kP, class Source, int... kR>
-  STENCIL_DEVICE static void load_rows(const Source& source, Window<S, T, Reads>& window, Indices<kR...>) {
-    (load_row<kF, kP, kR>(source, window), ...);
-  }
-  template <int kF, int kP, int kR, class Source>
-  STENCIL_DEVICE static void load_row(const Source& source, Window<S, T, Reads>& window) {
+/// source.load_row<left, body, right>(f, p, r, cells) brings one row: see RowUse.
+template <class S, class T, class Reads, class Source>
+STENCIL_DEVICE void load_window(const Source& source, Window<S, T, Reads>& window) {
+  constexpr int kPlanes = Reads::kPlanes, kRows = Reads::kRows;
+  unrolled<S::kInputs * kPlanes * kRows>([&](auto row) {
+    constexpr int kF = row / kRows / kPlanes, kP = row / kRows % kPlanes, kR = row % kRows;
     constexpr RowUse kUse = Reads::row(kF, kP, kR);
     if constexpr (is_used(kUse)) {
       source.template load_row<kUse.left, (kUse.body > 0), kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
     }
-  }
-};
+  });
+}
 
-/// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
+/// A source of rows (see load_window): straight from global memory, for the register tile at (x, y, z).
 template <class S, class T>
 struct GlobalRows {
   using Index = typename S::Index;
@@ -100,47 +80,31 @@ struct GlobalRows {
 /// Updates and stores the outputs of the tile at (x, y, z) from a source of cells. Outputs are unrolled as template
 /// arguments, so that every index into a window is a constant from the start.
 template <class S, class T, class Source>
-struct TileUpdate {
+STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
+                                   typename S::Index y, typename S::Index z, const Source& source) {
   using Index = typename S::Index;
   using Value = typename S::Value;
-
-  const Arguments<S>& arguments;
-  const UpdatedBox<S>& box;
-  Index x, y, z;
-  const Source& source;
-
-  STENCIL_DEVICE void run() const { rows(IndicesBelow<T::kRegisterY * T::kRegisterZ>{}); }
-
- private:
-  template <int... kRow>
-  STENCIL_DEVICE void rows(Indices<kRow...>) const {
-    (row<kRow % T::kRegisterY, kRow / T::kRegisterY>(IndicesBelow<T::kRegisterX>{}), ...);
-  }
-
-  template <int kJ, int kK, int... kI>
-  STENCIL_DEVICE void row(Indices<kI...>) const {
+  unrolled<T::kRegisterY * T::kRegisterZ>([&](auto row) {
+    constexpr int kJ = row % T::kRegisterY, kK = row / T::kRegisterY;
     Value outputs[S::kOutputs][T::kRegisterX];
-    (output<kI, kJ, kK>(outputs), ...);
+    unrolled<T::kRegisterX>([&](auto i) {
+      using Read = Cells<S, Source, i, kJ, kK>;
+      Value cell[S::kOutputs];
+      if constexpr (T::kPlaced) {
+        S::update(PlacedCells<S, Read>{{source}, arguments, x + i, y + kJ, z + kK, 0}, arguments.coefficients, cell);
+      } else {
+        S::update(Read{source}, arguments.coefficients, cell);
+      }
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
+    });
     if (!box.has_row(y + kJ, z + kK)) return;
     const Index offset =
         (y + kJ) * static_cast<Index>(arguments.stride_y) + (z + kK) * static_cast<Index>(arguments.stride_z);
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);
-  }
-
-  template <int kI, int kJ, int kK>
-  STENCIL_DEVICE void output(Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
-    Value cell[S::kOutputs];
-    if constexpr (T::kPlaced) {
-      using Read = Cells<S, Source, kI, kJ, kK>;
-      S::update(PlacedCells<S, Read>{{source}, arguments, x + kI, y + kJ, z + kK, 0}, arguments.coefficients, cell);
-    } else {
-      S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
-    }
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
-  }
-};
+  });
+}
 
 /// The same through a window, unless that would be too large for the registers: then cell by cell.
 template <class S, class T, class Source>
@@ -148,10 +112,10 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
                                 typename S::Index y, typename S::Index z, const Source& source) {
   if constexpr (T::kReadsAhead) {
     Window<S, T, typename T::Reads> window;
-    WindowLoader<S, T, typename T::Reads>::load(source, window);
-    TileUpdate<S, T, decltype(window)>{arguments, box, x, y, z, window}.run();
+    load_window(source, window);
+    update_outputs<S, T>(arguments, box, x, y, z, window);
   } else {
-    TileUpdate<S, T, Source>{arguments, box, x, y, z, source}.run();
+    update_outputs<S, T>(arguments, box, x, y, z, source);
   }
 }
 

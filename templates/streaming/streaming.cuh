@@ -31,13 +31,14 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
   Walk<S, T> walk;
-  walk.fill(Rows{in, x, y, first_z}, IndicesBelow<T::Reads::kPlanes - 1>{});
+  const Rows first{in, x, y, first_z};
+  unrolled<T::Reads::kPlanes - 1>([&](auto plane) { walk.template fill_plane<plane>(first); });
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
     walk.advance_to(Rows{in, x, y, z});
-    TileUpdate<S, T, decltype(walk.window)>{arguments, box, x, y, z, walk.window}.run();
+    update_outputs<S, T>(arguments, box, x, y, z, walk.window);
     walk.shift();
   }
 }

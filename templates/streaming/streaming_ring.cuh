@@ -66,18 +66,14 @@ struct PipelineWalk {
 
   /// Takes planes z - low .. z + high - 1, before the first step, and releases those below kFirstLoaded. From then on
   /// each step releases one more.
-  template <int... kP>
-  STENCIL_DEVICE void fill(Indices<kP...>) {
-    (fill_plane<kP>(), ...);
-  }
-
- private:
-  template <int kP>
-  STENCIL_DEVICE void fill_plane() {
-    issue_until(kStages + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
-    wait_for_newest();
-    walk.template fill_plane<kP>(rows());
-    if constexpr (kP < T::kFirstLoaded) release_oldest();
+  STENCIL_DEVICE void fill() {
+    unrolled<S::kLowZ + S::kHighZ>([&](auto plane) {
+      constexpr bool kReleased = plane < T::kFirstLoaded;
+      issue_until(kStages + (kReleased ? plane : T::kFirstLoaded) - 1);
+      wait_for_newest();
+      walk.template fill_plane<plane>(rows());
+      if constexpr (kReleased) release_oldest();
+    });
   }
 };
 
@@ -100,7 +96,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
 
   PipelineWalk<S, T> walk{pipeline, producer, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY,
                           {},       {},       0,      0,                          any_in_warp(thread == 0)};
-  walk.fill(IndicesBelow<S::kLowZ + S::kHighZ>{});
+  walk.fill();
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
@@ -108,10 +104,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
     walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
     walk.wait_for_newest();
     walk.walk.advance_to(walk.rows());
-    TileUpdate<S, T, decltype(walk.walk.window)>{
-        arguments,     box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step,
-        walk.walk.window}
-        .run();
+    update_outputs<S, T>(arguments, box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step, walk.walk.window);
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
     walk.walk.shift();
     walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;

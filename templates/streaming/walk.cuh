@@ -15,7 +15,7 @@
 
 namespace stencil_tune {
 
-/// Loads parts of rows from a source of rows (see WindowLoader).
+/// Loads parts of rows from a source of rows (see load_window).
 template <class Source, class Window>
 struct RowLoader {
   const Source& from;
@@ -34,13 +34,7 @@ struct Walk {
 
   Window<S, T, Reads> window;
 
-  /// Before the first step at z: loads everything that earlier steps would have loaded.
-  template <class Source, int... kP>
-  STENCIL_DEVICE void fill(const Source& rows, Indices<kP...>) {
-    (fill_plane<kP>(rows), ...);
-  }
-
-  /// The part of that which lies in plane kP of the reach.
+  /// Before the first step at z: loads what earlier steps would have loaded from plane kP of the reach.
   template <int kP, class Source>
   STENCIL_DEVICE void fill_plane(const Source& rows) {
     Reads::template fill<kP>(RowLoader<Source, decltype(window)>{rows, window});
