@@ -70,11 +70,11 @@ struct PlaneSums {
 
   STENCIL_DEVICE PlaneSums() : pending{} {}
 
-  /// The next plane. `rows` is a source of rows (see load_window) whose lowest plane it is.
+  /// The next plane. `rows` is a source of rows (see GlobalRows) whose lowest plane it is.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
-    load_window(rows, plane);
+    Reads::load(rows, plane.cells);
     add(plane, coefficients);
   }
   STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {

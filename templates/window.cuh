@@ -14,11 +14,11 @@ struct Window {
   typename S::Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
 
   /// The thread's own cells of a row; halo cells lie before and after them.
-  STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Reads::row(f, p, r).at; }
+  STENCIL_DEVICE typename S::Value* own_cells(int f, int p, int r) { return cells + Reads::at(f, p, r); }
 
   /// The cell (x, y, z) from the thread's first output.
   STENCIL_DEVICE typename S::Value cell(int f, int x, int y, int z) const {
-    return cells[Reads::row(f, z + S::kLowZ, y + S::kLowY).at + x];
+    return cells[Reads::at(f, z + S::kLowZ, y + S::kLowY) + x];
   }
 
   /// Moves cells kFirst .. kFirst + kCount - 1 of row kR from each of the planes kOldest + 1 .. kNewest one plane down.
@@ -27,7 +27,7 @@ struct Window {
     // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
     unrolled<(kNewest - kOldest) * kCount>([&](auto move) {
       constexpr int kP = kOldest + move / kCount, kCell = kFirst + move % kCount;
-      body(kF, kP, kR)[kCell] = body(kF, kP + 1, kR)[kCell];
+      cells[Reads::at(kF, kP, kR) + kCell] = cells[Reads::at(kF, kP + 1, kR) + kCell];
     });
   }
 };
@@ -42,21 +42,7 @@ struct Cells {
   }
 };
 
-/// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
-/// source.load_row<left, body, right>(f, p, r, cells) brings one row: see RowUse.
-template <class S, class T, class Reads, class Source>
-STENCIL_DEVICE void load_window(const Source& source, Window<S, T, Reads>& window) {
-  constexpr int kPlanes = Reads::kPlanes, kRows = Reads::kRows;
-  unrolled<S::kInputs * kPlanes * kRows>([&](auto row) {
-    constexpr int kF = row / kRows / kPlanes, kP = row / kRows % kPlanes, kR = row % kRows;
-    constexpr RowUse kUse = Reads::row(kF, kP, kR);
-    if constexpr (is_used(kUse)) {
-      source.template load_row<kUse.left, (kUse.body > 0), kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
-    }
-  });
-}
-
-/// A source of rows (see load_window): straight from global memory, for the register tile at (x, y, z).
+/// A source of rows, which T::Reads loads: straight from global memory, for the register tile at (x, y, z).
 template <class S, class T>
 struct GlobalRows {
   using Index = typename S::Index;
@@ -112,7 +98,7 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
                                 typename S::Index y, typename S::Index z, const Source& source) {
   if constexpr (T::kReadsAhead) {
     Window<S, T, typename T::Reads> window;
-    load_window(source, window);
+    T::Reads::load(source, window.cells);
     update_outputs<S, T>(arguments, box, x, y, z, window);
   } else {
     update_outputs<S, T>(arguments, box, x, y, z, source);

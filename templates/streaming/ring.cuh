@@ -48,7 +48,7 @@ STENCIL_DEVICE void consumer_release(const PlanePipeline<S, T>& pipeline, int th
   if (thread % 32 == 0) arrive(pipeline.empty(stage));
 }
 
-/// A source of rows (see load_window) for the thread at (tile_x, tile_y) of the output tile. Plane p of its reach is p
+/// A source of rows (see GlobalRows) for the thread at (tile_x, tile_y) of the output tile. Plane p of its reach is p
 /// stages after `lowest`.
 template <class S, class T>
 struct PipelineRows {

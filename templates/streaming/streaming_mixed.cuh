@@ -29,7 +29,7 @@ struct Column {
 
   Window<S, T, Reads> window;
 
-  STENCIL_DEVICE typename S::Value* own(int f, int p, int j) { return window.body(f, p, j + S::kLowY); }
+  STENCIL_DEVICE typename S::Value* own(int f, int p, int j) { return window.own_cells(f, p, j + S::kLowY); }
 
   /// Own cells of plane z as plane p.
   STENCIL_DEVICE void load(const Field<S, T> (&in)[S::kInputs], int p, Index x, Index y, Index z) {
@@ -56,7 +56,7 @@ struct Column {
     }
   }
 
-  /// A source of rows (see load_window): around the own cells of the current plane, rows of the tile; other planes are there already.
+  /// A source of rows (see GlobalRows): around the own cells of the current plane, rows of the tile; other planes are there already.
   struct Surroundings {
     const SharedTile<S, T>& tile;
     const ThreadPlace<S, T>& place;
@@ -113,7 +113,7 @@ STENCIL_DEVICE void streaming_mixed(const Arguments<S>& arguments) {
     if constexpr (T::kCover == Cover::output) tile.load_halo(in, 0, z);
     barrier();
     if (place.computes) {
-      load_window(typename Thread::Surroundings{tile, place}, column.window);
+      T::Reads::load(typename Thread::Surroundings{tile, place}, column.window.cells);
       update_outputs<S, T>(arguments, box, x, y, z, column.window);
     }
     barrier();

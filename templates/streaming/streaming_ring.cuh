@@ -1,5 +1,5 @@
 // streaming, a pipeline of planes: TMA copies planes with their halo to shared memory, several ahead of the walk. Each
-// thread keeps its own column in registers (walk.cuh) and reads neighbouring rows from the pipeline.
+// thread keeps its own column in registers, loads what comes into reach, and reads neighbouring rows from the pipeline.
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step
@@ -12,7 +12,6 @@
 #pragma once
 
 #include "stencil_tune/streaming/ring.cuh"
-#include "stencil_tune/streaming/walk.cuh"
 
 namespace stencil_tune {
 
@@ -37,12 +36,13 @@ struct OrderedProducer : PlaneProducer<S, T> {
 /// One thread's walk along the pipeline.
 template <class S, class T>
 struct PipelineWalk {
+  using Reads = typename T::Reads;
   static constexpr int kStages = T::kTilePlanes;
 
   const PlanePipeline<S, T>& pipeline;
   OrderedProducer<S, T>& producer;
   int thread, tile_x, tile_y;
-  Walk<S, T> walk;
+  Window<S, T, Reads> window;
   PipelineState<kStages> newest;  ///< next plane to wait for
   int lowest;                     ///< stage of plane z - low
   int oldest;                     ///< stage of the next plane to release
@@ -71,7 +71,7 @@ struct PipelineWalk {
       constexpr bool kReleased = plane < T::kFirstLoaded;
       issue_until(kStages + (kReleased ? plane : T::kFirstLoaded) - 1);
       wait_for_newest();
-      walk.template fill_plane<plane>(rows());
+      Reads::template fill<plane>(rows(), window.cells);
       if constexpr (kReleased) release_oldest();
     });
   }
@@ -103,10 +103,10 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
     // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
     walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
     walk.wait_for_newest();
-    walk.walk.advance_to(walk.rows());
-    update_outputs<S, T>(arguments, box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step, walk.walk.window);
+    T::Reads::advance(walk.rows(), walk.window.cells);
+    update_outputs<S, T>(arguments, box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step, walk.window);
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
-    walk.walk.shift();
+    T::Reads::shift(walk.window);
     walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
   }
 }

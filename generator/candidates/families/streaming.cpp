@@ -252,10 +252,10 @@ std::string reads(const Candidate& candidate) {
     return walk_reads(candidate, {tuning.register_x, tuning.register_y, 1, true}, 0, true);
   }
   if (in_pipeline(tuning)) {
-    return keeps_sums(tuning) ? plane_reads("Reads", candidate, tile, z.low, z.high) : walk_reads(candidate, tile, 0);
+    return keeps_sums(tuning) ? plane_reads(candidate, tile, z.low, z.high) : walk_reads(candidate, tile, 0);
   }
   if (keeps_sums(tuning)) {
-    return inside_constants(candidate, tile, 0) + plane_reads("Reads", candidate, tile, z.low, z.high);
+    return inside_constants(candidate, tile, 0) + plane_reads(candidate, tile, z.low, z.high);
   }
   return inside_constants(candidate, tile, tuning.prefetch) + walk_reads(candidate, tile, tuning.prefetch);
 }
