@@ -61,7 +61,7 @@ struct TileQueue {
   }
 };
 
-/// The inputs in global memory, where the threads read what TMA does not bring: late inputs, cells beyond edges.
+/// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
 template <class S, class T>
 struct InputFields {
   Field<S, T> fields[S::kInputs];
@@ -101,7 +101,8 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   queue.start(kStages - 1, thread == 0);
   barrier();
 
-  [[maybe_unused]] const typename FieldsOf<S, T, T::kFillsEdges || S::kHasLate>::Type in(arguments);
+  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
+  [[maybe_unused]] const InputArrays<S> inputs(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   PipelineState<kStages> newest;                    ///< of the plane to add
   PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
@@ -118,10 +119,10 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge;
     [[maybe_unused]] bool at_edge = false;
     if constexpr (T::kFillsEdges) {
-      at_edge = any_in_warp(edge.are_needed(tile, in.fields[0]));
+      at_edge = any_in_warp(edge.are_needed(tile, inputs));
       if (at_edge) {
-        edge.find(tile, in.fields[0], thread);
-        edge.load(in.fields, tile.z - S::kLowZ);
+        edge.find(tile, inputs, thread);
+        edge.load(inputs, tile.z - S::kLowZ);
       }
     }
 #pragma unroll kUnrolled
@@ -138,7 +139,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
         if (at_edge) {
           edge.write(pipeline, newest.stage);
           barrier();
-          edge.load(in.fields, tile.z + step + S::kHighZ + 1);
+          edge.load(inputs, tile.z + step + S::kHighZ + 1);
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
