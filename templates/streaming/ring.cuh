@@ -12,10 +12,9 @@
 
 namespace stencil_tune {
 
-/// Place of input f among those in a stage.
+/// Place of input f among those in a stage, in which late ones have none.
 template <class S>
 STENCIL_DEVICE constexpr int place_in_stage(int f) {
-  if constexpr (S::kInputs == 1) return f;
   int place = 0;
   for (int before = 0; before < f; ++before) place += S::late(before) ? 0 : 1;
   return place;
@@ -25,17 +24,14 @@ STENCIL_DEVICE constexpr int place_in_stage(int f) {
 template <class S, class T>
 struct PlanePipeline {
   using Storage = typename S::Storage;
-  static constexpr int kPlaneCells = T::kTileRows * T::kTilePitch;
-  static constexpr int kPlaneBytes = (kPlaneCells * static_cast<int>(sizeof(Storage)) + 127) / 128 * 128;
-  static constexpr int kStageBytes = place_in_stage<S>(S::kInputs) * kPlaneBytes;
-
   unsigned char* memory;
 
   STENCIL_DEVICE Storage* plane(int f, int stage) const {
-    return reinterpret_cast<Storage*>(memory + stage * kStageBytes + place_in_stage<S>(f) * kPlaneBytes);
+    const int place = S::kHasLate ? place_in_stage<S>(f) : f;
+    return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + place * T::kPlaneBytes);
   }
   STENCIL_DEVICE Mbarrier* full(int stage) const {
-    return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * kStageBytes) + stage;
+    return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * T::kStageBytes) + stage;
   }
   STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
 };
@@ -56,12 +52,7 @@ struct PipelineRows {
   int tile_x, tile_y;
   int lowest;
 
-  // Rows of the pipeline are aligned whatever those in memory are: the widest vector that divides the register tile.
-  static constexpr int kMostCells = 16 / static_cast<int>(sizeof(typename S::Storage));
-  static constexpr int kVector = T::kRegisterX % kMostCells == 0              ? kMostCells
-                                 : kMostCells > 2 && T::kRegisterX % 4 == 0 ? 4
-                                 : T::kRegisterX % 2 == 0                     ? 2
-                                                                              : 1;
+  static constexpr int kVector = T::kStageVector;
 
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
@@ -129,8 +120,6 @@ template <class S, class T>
 struct PlaneProducer {
   using Index = typename S::Index;
   using State = PipelineState<T::kTilePlanes>;
-  static constexpr int kBytes =
-      place_in_stage<S>(S::kInputs) * T::kTileRows * T::kTilePitch * static_cast<int>(sizeof(typename S::Storage));
 
   const CopyArguments<S>& arguments;
   const PlanePipeline<S, T>& pipeline;
@@ -150,10 +139,10 @@ struct PlaneProducer {
 
   /// Issues the copies of a plane to an acquired stage.
   STENCIL_DEVICE void issue(int plane, State to) const {
-    arrive_expect_tx(pipeline.full(to.stage), kBytes);
+    arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
-      if (S::late(f)) continue;
+      if (S::kHasLate && S::late(f)) continue;
       copy_box(&arguments.maps[f], pipeline.plane(f, to.stage), pipeline.full(to.stage),
                static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, z_of(plane));
     }
