@@ -19,14 +19,10 @@ STENCIL_DEVICE unsigned block_y() { return blockIdx.y; }
 STENCIL_DEVICE unsigned block_z() { return blockIdx.z; }
 STENCIL_DEVICE unsigned blocks_in_x() { return gridDim.x; }
 
-/// Every thread of the block arrives before any goes on.
-STENCIL_DEVICE void barrier() { __syncthreads(); }
-
+STENCIL_DEVICE void barrier() { __syncthreads(); }    ///< every thread of the block arrives before any goes on
+STENCIL_DEVICE void warp_barrier() { __syncwarp(); }  ///< all lanes of the warp have come this far
 /// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
-
-/// All lanes of the warp have come this far.
-STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 
 /// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
 template <class T>
@@ -49,8 +45,9 @@ STENCIL_DEVICE unsigned char* shared_memory() {
   return stencil_tune_shared;
 }
 
-// TMA, bulk tensor copies (sm_90+). A tensor map describes one field; the host fills it in.
+// TMA, bulk tensor copies (sm_90+), and the mbarriers that say what has arrived.
 
+/// Describes one field; the host fills it in.
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
@@ -89,12 +86,9 @@ STENCIL_DEVICE void arrive_expect_tx(Mbarrier* barrier, int bytes) {
 /// Waits until the phase of that parity (0, 1, 0, ...) has ended.
 STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity) {
   asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)), "r"(parity)
+      "{\n.reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}\n" ::"r"(shared_address(barrier)), "r"(parity)
       : "memory");
 }
 

@@ -13,9 +13,8 @@ struct UpdatedBox {
   Index low_x, high_x, low_y, high_y, low_z, high_z;
 
   STENCIL_DEVICE explicit UpdatedBox(const Arguments<S>& a)
-      : low_x(static_cast<Index>(a.low[0])), high_x(static_cast<Index>(a.high[0])),
-        low_y(static_cast<Index>(a.low[1])), high_y(static_cast<Index>(a.high[1])),
-        low_z(static_cast<Index>(a.low[2])), high_z(static_cast<Index>(a.high[2])) {}
+      : low_x(Index(a.low[0])), high_x(Index(a.high[0])), low_y(Index(a.low[1])), high_y(Index(a.high[1])),
+        low_z(Index(a.low[2])), high_z(Index(a.high[2])) {}
 
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };

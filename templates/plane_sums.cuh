@@ -66,18 +66,16 @@ struct PlaneSums {
 
   using Plane = Window<S, T, Reads>;
 
-  Value pending[kPeriod][T::kRegisterY][T::kRegisterX][S::kSums];
-
-  STENCIL_DEVICE PlaneSums() : pending{} {}
+  struct OfPlane {
+    Value sums[T::kRegisterY][T::kRegisterX][S::kSums];
+  };
+  OfPlane pending[kPeriod] = {};
 
   /// The next plane. `rows` is a source of rows (see GlobalRows) whose lowest plane it is.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
     Reads::load(rows, plane.cells);
-    add(plane, coefficients);
-  }
-  STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {
     add_taps<-S::kLowZ, S::kHighZ, 0>(plane, coefficients);
   }
 
@@ -89,7 +87,7 @@ struct PlaneSums {
     constexpr int kFrom = S::kHighZ - kBehind - kLast;
     unrolled<(kLast - kFirst + 1) * kY * kX>([&](auto place) {
       constexpr int kI = place % kX, kJ = place / kX % kY, kTap = place / kX / kY;
-      S::template add_plane<kLast - kTap>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients, pending[kFrom + kTap][kJ][kI]);
+      S::template add_plane<kLast - kTap>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients, pending[kFrom + kTap].sums[kJ][kI]);
     });
   }
 
@@ -98,7 +96,7 @@ struct PlaneSums {
   STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
     unrolled<T::kRegisterX>([&](auto i) {
       Value cell[S::kOutputs];
-      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ][i], cell);
+      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0].sums[kJ][i], cell);
       STENCIL_UNROLL
       for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
     });
@@ -106,16 +104,7 @@ struct PlaneSums {
 
   STENCIL_DEVICE void next() {
     STENCIL_UNROLL
-    for (int q = 0; q < kReach; ++q) {
-      STENCIL_UNROLL
-      for (int j = 0; j < T::kRegisterY; ++j) {
-        STENCIL_UNROLL
-        for (int i = 0; i < T::kRegisterX; ++i) {
-          STENCIL_UNROLL
-          for (int k = 0; k < S::kSums; ++k) pending[q][j][i][k] = pending[q + 1][j][i][k];
-        }
-      }
-    }
+    for (int q = 0; q < kReach; ++q) pending[q] = pending[q + 1];
   }
 };
 

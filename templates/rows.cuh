@@ -1,8 +1,8 @@
-// Which rows of the input a thread reads: seen from its first output, row r of plane p, both counted from the lowest in
-// reach. Tables of them come with the generated tuning (T::Reads).
+// How much of its rows a thread of a fused kernel reads: seen from its first output, row r of plane p, both counted from
+// the lowest in reach. Tables of them come with the generated tuning (T::Reads).
 #pragma once
 
-#include "stencil_tune/device.cuh"
+#include "stencil_tune/unrolled.cuh"
 
 namespace stencil_tune {
 
@@ -24,23 +24,6 @@ template <> struct Below<1> { using Type = Indices<0>; };
 // clang-format on
 template <int kCount>
 using IndicesBelow = typename Below<kCount>::Type;
-
-/// An index that is a constant, also as a template's argument.
-template <int kValue>
-struct Constant {
-  STENCIL_DEVICE constexpr operator int() const { return kValue; }
-};
-
-/// A loop whose index decides which code exists: body(kFirst), body(kFirst + 1), ... for kCount indices. Halved, not counted
-/// down: a compiler instantiates no more than 200 within each other.
-template <int kCount, int kFirst = 0, class Body>
-STENCIL_DEVICE void unrolled(const Body& body) {
-  if constexpr (kCount == 1) body(Constant<kFirst>{});
-  if constexpr (kCount > 1) {
-    unrolled<kCount / 2, kFirst>(body);
-    unrolled<kCount - kCount / 2, kFirst + kCount / 2>(body);
-  }
-}
 
 /// The part of one row that is read.
 struct RowUse {

@@ -4,6 +4,7 @@
 #include "stencil_tune/field.cuh"
 #include "stencil_tune/output.cuh"
 #include "stencil_tune/placed_cells.cuh"
+#include "stencil_tune/unrolled.cuh"
 
 namespace stencil_tune {
 

@@ -1,0 +1,25 @@
+// Loops whose index decides which code exists.
+#pragma once
+
+#include "stencil_tune/device.cuh"
+
+namespace stencil_tune {
+
+/// An index that is a constant, also as a template's argument.
+template <int kValue>
+struct Constant {
+  STENCIL_DEVICE constexpr operator int() const { return kValue; }
+};
+
+/// body(kFirst), body(kFirst + 1), ... for kCount indices. Halved, not counted down: a compiler instantiates no more than
+/// 200 within each other.
+template <int kCount, int kFirst = 0, class Body>
+STENCIL_DEVICE void unrolled(const Body& body) {
+  if constexpr (kCount == 1) body(Constant<kFirst>{});
+  if constexpr (kCount > 1) {
+    unrolled<kCount / 2, kFirst>(body);
+    unrolled<kCount - kCount / 2, kFirst + kCount / 2>(body);
+  }
+}
+
+}  // namespace stencil_tune
