@@ -88,10 +88,9 @@ STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[
 template <class T, class S>
 STENCIL_DEVICE bool has_no_tile([[maybe_unused]] const Arguments<S>& a, [[maybe_unused]] const TileIndex& tile) {
   if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) return false;
-  constexpr int kAxis = T::kClusterAxis;
-  const long long index = kAxis == 0 ? tile.x : kAxis == 1 ? tile.y : tile.z;
-  const int cells = kAxis == 0 ? T::kTileX : kAxis == 1 ? T::kTileY : T::kTileZ;
-  return a.origin[kAxis] + index * cells >= a.high[kAxis];
+  if constexpr (T::kClusterAxis == 0) return a.origin[0] + static_cast<long long>(tile.x) * T::kTileX >= a.high[0];
+  if constexpr (T::kClusterAxis == 1) return a.origin[1] + static_cast<long long>(tile.y) * T::kTileY >= a.high[1];
+  return a.origin[2] + static_cast<long long>(tile.z) * T::kTileZ >= a.high[2];
 }
 
 }  // namespace stencil_tune

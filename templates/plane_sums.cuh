@@ -18,7 +18,7 @@
 
 namespace stencil_tune {
 
-/// The cells of a thread's register tile in the late inputs (S::late), which are read at the cell alone. They are loaded
+/// The cells of a thread's register tile in the late inputs (S::is_late), which are read at the cell alone. They are loaded
 /// for the output that is finished next, a plane ahead.
 template <class S, class T>
 struct LateCells {
@@ -32,7 +32,7 @@ struct LateCells {
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int j = 0; j < T::kRegisterY; ++j) {
-        if (S::late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
+        if (S::is_late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
       }
     }
   }

@@ -196,8 +196,11 @@ class RowTable {
  private:
   /// Statements that look row r of plane p up.
   std::string table(std::string_view type, std::string_view name, const std::vector<std::string>& entries) const {
-    return fmt::format("      constexpr {} {}[{}] = {{\n{}      }};\n      return {}[{} * kRows + r];", type, name,
-                       entries.size(), lines_of(entries, static_cast<std::size_t>(rows_)), name,
+    const std::string line = fmt::format("      constexpr {} {}[{}] = {{{}}};", type, name, entries.size(), fmt::join(entries, ", "));
+    const std::string lines = fmt::format("      constexpr {} {}[{}] = {{\n{}      }};", type, name, entries.size(),
+                                          lines_of(entries, static_cast<std::size_t>(rows_)));
+    constexpr std::size_t kWidth = 120;
+    return fmt::format("{}\n      return {}[{} * kRows + r];", line.size() <= kWidth ? line : lines, name,
                        planes_ > 1 ? "(f * kPlanes + p)" : "f");
   }
 

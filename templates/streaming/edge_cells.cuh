@@ -25,8 +25,7 @@ struct InputArrays {
   Index nx, ny, nz, stride_y, stride_z;
 
   STENCIL_DEVICE explicit InputArrays(const Arguments<S>& a)
-      : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
-        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
+      : nx(Index(a.n[0])), ny(Index(a.n[1])), nz(Index(a.n[2])), stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)) {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) cells[f] = a.in[f];
   }
@@ -92,7 +91,7 @@ struct EdgeCells {
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int k = 0; k < kShare; ++k) {
-        if ((S::kHasLate && S::late(f)) || from[k] < 0) continue;
+        if ((S::kHasLate && S::is_late(f)) || from[k] < 0) continue;
         cells[f][k] = zero ? Storage{} : in.cells[f][plane + from[k]];
       }
     }
@@ -102,7 +101,7 @@ struct EdgeCells {
   STENCIL_DEVICE void write(const PlanePipeline<S, T>& pipeline, int stage) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
-      if (S::kHasLate && S::late(f)) continue;
+      if (S::kHasLate && S::is_late(f)) continue;
       STENCIL_UNROLL
       for (int k = 0; k < kShare; ++k) {
         if (from[k] >= 0) pipeline.plane(f, stage)[to[k]] = cells[f][k];

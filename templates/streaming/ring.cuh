@@ -4,7 +4,7 @@
 //     empty[stage]  a phase ends when every warp has released the stage
 // Rows of the box start on a 32-byte sector (kTileLeft). Cells outside the grid arrive as zeros, which is right under
 // hold and zero. Planes beyond an end of the walk are copied from the plane that the boundary names.
-// Late inputs (S::late) have no place in the pipeline.
+// Late inputs (S::is_late) have no place in the pipeline.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -16,7 +16,7 @@ namespace stencil_tune {
 template <class S>
 STENCIL_DEVICE constexpr int place_in_stage(int f) {
   int place = 0;
-  for (int before = 0; before < f; ++before) place += S::late(before) ? 0 : 1;
+  for (int before = 0; before < f; ++before) place += S::is_late(before) ? 0 : 1;
   return place;
 }
 
@@ -34,25 +34,24 @@ struct PlanePipeline {
     return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * T::kStageBytes) + stage;
   }
   STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
-};
 
-/// The thread's warp releases the stage: it will not read its plane again.
-template <class S, class T>
-STENCIL_DEVICE void consumer_release(const PlanePipeline<S, T>& pipeline, int thread, int stage) {
-  fence_async_proxy();
-  warp_barrier();
-  if (thread % 32 == 0) arrive(pipeline.empty(stage));
-}
+  /// The thread's warp releases the stage: it will not read its plane again.
+  STENCIL_DEVICE void release(int thread, int stage) const {
+    fence_async_proxy();
+    warp_barrier();
+    if (thread % 32 == 0) arrive(empty(stage));
+  }
+};
 
 /// A source of rows (see GlobalRows) for the thread at (tile_x, tile_y) of the output tile. Plane p of its reach is p
 /// stages after `lowest`.
 template <class S, class T>
 struct PipelineRows {
   const PlanePipeline<S, T>& pipeline;
-  int tile_x, tile_y;
-  int lowest;
+  int tile_x, tile_y, lowest;
 
   static constexpr int kVector = T::kStageVector;
+  static constexpr bool kSingles = S::kLowX <= 1 && S::kHighX <= 1;
 
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
@@ -64,15 +63,18 @@ struct PipelineRows {
       STENCIL_UNROLL
       for (int i = 0; i < T::kRegisterX; i += kVector) load_cells<LoadHint::cached, kVector>(from + i, body + i);
     }
-    if constexpr (kLeft > 0) load_halo<kLeft, (kVector - kLeft % kVector) % kVector>(from - kLeft, body - kLeft);
-    if constexpr (kRight > 0) load_halo<kRight, 0>(from + T::kRegisterX, body + T::kRegisterX);
+    if constexpr (kSingles) {
+      if constexpr (kLeft > 0) load_cells<LoadHint::cached, 1>(from - 1, body - 1);
+      if constexpr (kRight > 0) load_cells<LoadHint::cached, 1>(from + T::kRegisterX, body + T::kRegisterX);
+    } else {
+      if constexpr (kLeft > 0) load_halo<kLeft, (kVector - kLeft % kVector) % kVector>(from - kLeft, body - kLeft);
+      if constexpr (kRight > 0) load_halo<kRight, 0>(from + T::kRegisterX, body + T::kRegisterX);
+    }
   }
 
- private:
   template <int kCount, int kSkip>
   STENCIL_DEVICE static void load_halo(const typename S::Storage* from, typename S::Value* to) {
-    constexpr bool kIsSingle = S::kLowX <= 1 && S::kHighX <= 1;  // whatever row it is
-    if constexpr (kIsSingle || kCount == 1) {
+    if constexpr (kCount == 1) {
       load_cells<LoadHint::cached, 1>(from, to);
       return;
     }
@@ -140,19 +142,14 @@ struct PlaneProducer {
   /// Issues the copies of a plane to an acquired stage.
   STENCIL_DEVICE void issue(int plane, State to) const {
     arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
+    Index z = tile.z - S::kLowZ + plane;
+    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside<S::kBoundaryZ>(z, static_cast<Index>(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
-      if (S::kHasLate && S::late(f)) continue;
+      if (S::kHasLate && S::is_late(f)) continue;
       copy_box(&arguments.maps[f], pipeline.plane(f, to.stage), pipeline.full(to.stage),
-               static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, z_of(plane));
+               static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, static_cast<int>(z));
     }
-  }
-
- private:
-  STENCIL_DEVICE int z_of(int plane) const {
-    const Index z = tile.z - S::kLowZ + plane;
-    if constexpr (S::kBoundaryZ == Boundary::zero) return static_cast<int>(z);
-    return static_cast<int>(inside<S::kBoundaryZ>(z, static_cast<Index>(arguments.plain.n[2])));
   }
 };
 

@@ -60,7 +60,7 @@ struct PipelineWalk {
   }
 
   STENCIL_DEVICE void release_oldest() {
-    consumer_release(pipeline, thread, oldest);
+    pipeline.release(thread, oldest);
     oldest = oldest + 1 < kStages ? oldest + 1 : 0;
   }
 

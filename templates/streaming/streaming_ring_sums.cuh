@@ -143,7 +143,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
-      consumer_release(pipeline, thread, newest.stage);
+      pipeline.release(thread, newest.stage);
       newest.advance();
       if (step >= 0) {
         output.store(sums, late);
