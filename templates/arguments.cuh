@@ -46,9 +46,6 @@ STENCIL_DEVICE unsigned tile_number([[maybe_unused]] unsigned nth) {
 /// Where the tile, or the cluster of tiles, of that number lies.
 template <class T>
 STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned (&tiles)[3]) {
-  // The hardware's block index, unless blocks take several tiles.
-  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1) return {block, block_y(), block_z()};
-  // Tiles are numbered along x alone.
   if constexpr (T::kOrder == BlockOrder::natural) {
     return {block % tiles[0], block / tiles[0] % tiles[1], block / tiles[0] / tiles[1]};
   }
@@ -64,16 +61,17 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned 
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
-/// nth: see tile_number().
+/// Of the hardware's block index, unless tiles are numbered along x alone. nth: see tile_number().
 template <class T>
 STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[3], [[maybe_unused]] unsigned nth = 0) {
-  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1 && T::kCluster == 1) {
-    return {block_x(), block_y(), block_z()};
-  }
+  constexpr bool kNumbered = T::kOrder != BlockOrder::natural || T::kTiles > 1;
+  if constexpr (!kNumbered && T::kCluster == 1) return {block_x(), block_y(), block_z()};
   if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) {
+    if constexpr (!kNumbered) return {block_x() / T::kCluster, block_y(), block_z()};
     return unfold<T>(tile_number<T>(nth), tiles);
   } else {
-    TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
+    TileIndex tile{block_x() / T::kCluster, block_y(), block_z()};
+    if constexpr (kNumbered) tile = unfold<T>(tile_number<T>(nth), tiles);
     // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A
     // cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half once.
     const unsigned rank = block_x() % T::kCluster;

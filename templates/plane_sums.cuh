@@ -43,7 +43,6 @@ struct LateCells {
   STENCIL_DEVICE Value cell(int f, int x, int y, int) const { return cells[f][y][x]; }
 };
 
-/// Where no input is late.
 struct NoLateCells {};
 
 template <class S, class T, bool kAny>
@@ -60,11 +59,10 @@ struct PlaneSums {
   using Value = typename S::Value;
   using Reads = typename T::Reads;  ///< of one plane, whatever z: as if all taps of the outputs in reach lay in it
   using Row = Value[S::kOutputs][T::kRegisterX];
+  using Plane = Window<S, T, Reads>;
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
-
-  using Plane = Window<S, T, Reads>;
 
   struct OfPlane {
     Value sums[T::kRegisterY][T::kRegisterX][S::kSums];
@@ -110,47 +108,42 @@ struct PlaneSums {
 
 /// Where a walking thread writes: plane after plane. Whether its whole register tile lies in the box is settled once.
 template <class S, class T>
-class WalkOutput {
- public:
+struct WalkOutput {
   using Index = typename S::Index;
-  using Storage = typename S::Storage;
-  using Value = typename S::Value;
 
-  STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index first_z)
-      : coefficients_(arguments.coefficients), box_(box), x_(x), y_(y),
-        stride_y_(static_cast<Index>(arguments.stride_y)), stride_z_(static_cast<Index>(arguments.stride_z)),
-        whole_(x >= box.low_x && x + T::kRegisterX <= box.high_x && y >= box.low_y && y + T::kRegisterY <= box.high_y) {
+  const typename S::Value* coefficients;
+  const UpdatedBox<S>& box;
+  Index x, y, stride_y, stride_z;
+  bool whole;
+  typename S::Storage* to[S::kOutputs];  ///< the thread's first cell of the next plane
+
+  STENCIL_DEVICE WalkOutput(const Arguments<S>& a, const UpdatedBox<S>& b, Index x0, Index y0, Index z0)
+      : coefficients(a.coefficients), box(b), x(x0), y(y0), stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)),
+        whole(x0 >= b.low_x && x0 + T::kRegisterX <= b.high_x && y0 >= b.low_y && y0 + T::kRegisterY <= b.high_y) {
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) to_[o] = arguments.out[o] + (y * stride_y_ + first_z * stride_z_ + x);
+    for (int o = 0; o < S::kOutputs; ++o) to[o] = a.out[o] + (y0 * stride_y + z0 * stride_z + x0);
   }
 
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
   template <class Late>
   STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const Late& late) {
     typename PlaneSums<S, T>::Row rows[T::kRegisterY];
-    unrolled<T::kRegisterY>([&](auto j) { sums.template finish<j>(late, coefficients_, rows[j]); });
-    if (whole_) {
+    unrolled<T::kRegisterY>([&](auto j) { sums.template finish<j>(late, coefficients, rows[j]); });
+    if (whole) {
       unrolled<T::kRegisterY>([&](auto j) {
         STENCIL_UNROLL
-        for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to_[o] + j * stride_y_, rows[j][o]);
+        for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to[o] + j * stride_y, rows[j][o]);
       });
     } else {
       unrolled<T::kRegisterY>([&](auto j) {
-        if (y_ + j < box_.low_y || y_ + j >= box_.high_y) return;
+        if (y + j < box.low_y || y + j >= box.high_y) return;
         STENCIL_UNROLL
-        for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to_[o] + j * stride_y_, box_, x_, rows[j][o]);
+        for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to[o] + j * stride_y, box, x, rows[j][o]);
       });
     }
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) to_[o] += stride_z_;
+    for (int o = 0; o < S::kOutputs; ++o) to[o] += stride_z;
   }
-
- private:
-  const typename S::Value* coefficients_;
-  const UpdatedBox<S>& box_;
-  Index x_, y_, stride_y_, stride_z_;
-  bool whole_;
-  Storage* to_[S::kOutputs];  ///< the thread's first cell of the next plane
 };
 
 }  // namespace stencil_tune

@@ -99,7 +99,8 @@ std::string tensor_map_lines(const Candidate& candidate, const AxisTexts& axes) 
       R"(  // One map an input: {box_x} x {box_y} x 1 cells a copy, cells outside arrive as 0.
   void* found = nullptr;
   cudaDriverEntryPointQueryResult query;
-  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query);
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query);
   if (error != cudaSuccess) return error;
   if (query != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
   const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);

@@ -86,13 +86,16 @@ struct EdgeCells {
   /// Reads the values for plane z.
   STENCIL_DEVICE void load(const InputArrays<S>& in, Index z) {
     const Index plane = inside<S::kBoundaryZ>(z, in.nz) * in.stride_z;
-    const bool zero = is_outside<S::kBoundaryZ>(z, in.nz);
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int k = 0; k < kShare; ++k) {
         if ((S::kHasLate && S::is_late(f)) || from[k] < 0) continue;
-        cells[f][k] = zero ? Storage{} : in.cells[f][plane + from[k]];
+        if constexpr (S::kBoundaryZ == Boundary::zero) {
+          cells[f][k] = is_outside<S::kBoundaryZ>(z, in.nz) ? Storage{} : in.cells[f][plane + from[k]];
+        } else {
+          cells[f][k] = in.cells[f][plane + from[k]];
+        }
       }
     }
   }
