@@ -1,5 +1,5 @@
-// The kernel's one parameter, and which tile of the grid a block works on. Kernel axes are x (contiguous), y, z; a 2D
-// grid's second axis is the z of kernels that walk along z.
+// The kernel's one parameter, which the host packs member by member, and which tile of the grid a block works on. Kernel
+// axes are x (contiguous), y, z; a 2D grid's second axis is the z of kernels that walk along z. S: the stencil.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -8,7 +8,6 @@
 
 namespace stencil_tune {
 
-/// S: the stencil. The host packs this member by member.
 template <class S>
 struct Arguments {
   const typename S::Storage* in[S::kInputs];
@@ -24,7 +23,7 @@ struct Arguments {
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
 
-/// The same with a tensor map for each input, for kernels whose planes TMA copies.
+/// For kernels whose planes TMA copies.
 template <class S>
 struct CopyArguments {
   TensorMap maps[S::kInputs];

@@ -47,8 +47,7 @@ STENCIL_DEVICE unsigned char* shared_memory() {
 
 // TMA, bulk tensor copies (sm_90+), and the mbarriers that say what has arrived.
 
-/// Describes one field; the host fills it in.
-struct alignas(64) TensorMap {
+struct alignas(64) TensorMap {  // describes one field; the host fills it in
   unsigned long long words[16];
 };
 
@@ -68,9 +67,8 @@ STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
 /// Makes initialised mbarriers visible to TMA.
 STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later. Without the fence
-/// a copy overtakes loads in flight: arriving at an mbarrier orders them for threads alone (PTX ISA, async proxy). On
-/// an H200, 9 of 10 launches of streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.pf2 had wrong cells without it.
+/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later: arriving at an
+/// mbarrier orders them for threads alone (PTX ISA, async proxy). On an H200, 9 of 10 launches had wrong cells without it.
 STENCIL_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 STENCIL_DEVICE void arrive(Mbarrier* barrier) {
@@ -286,9 +284,8 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
                : "memory");
 }
 
-// Loads and stores of one word.
+// Loads and stores of one machine word, by its bytes: what one instruction moves.
 
-/// A machine word of that many bytes: what one load or store instruction moves.
 template <int kBytes>
 struct Word;
 // clang-format off

@@ -1,4 +1,4 @@
-// Writing a thread's outputs: only cells of the box low..high-1 are ever written.
+// Writing a thread's outputs: only cells of the box low..high-1 are ever written, T::kRegisterX neighbours at a time.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
@@ -6,7 +6,6 @@
 
 namespace stencil_tune {
 
-/// The box of cells to update, in the kernel's index type.
 template <class S>
 struct UpdatedBox {
   using Index = typename S::Index;
@@ -19,14 +18,14 @@ struct UpdatedBox {
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };
 
-/// Stores T::kRegisterX outputs, all of which lie in the box.
+/// All of them lie in the box.
 template <class S, class T>
 STENCIL_DEVICE void store_whole_row(typename S::Storage* to, const typename S::Value* cells) {
   STENCIL_UNROLL
   for (int i = 0; i < T::kRegisterX; i += T::kVector) store_cells<T::kStore, T::kVector>(to + i, cells + i);
 }
 
-/// Stores those of T::kRegisterX outputs that lie in the box, one by one.
+/// Those that lie in the box, one by one.
 template <class S, class T>
 STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<S>& box, typename S::Index x,
                                       const typename S::Value* cells) {
@@ -36,7 +35,7 @@ STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<
   }
 }
 
-/// Stores T::kRegisterX outputs from x on; whole vectors inside the box at once, at its edges cell by cell.
+/// From x on; whole vectors inside the box at once, at its edges cell by cell.
 template <class S, class T>
 STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,
                               const typename S::Value* cells) {

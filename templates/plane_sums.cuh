@@ -7,11 +7,8 @@
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
 //
-// The moves cost nothing, in either form of the loop:
-// - unrolled by kPeriod steps, each sum is back in its registers at the end. The code is long: 90 KB for a star of
-//   order 8 and four outputs a thread.
-// - in single steps, a multiply-add writes its sum to the registers of the next step. The code is short and takes fewer
-//   registers: 171 instead of 215 for order 4 and 16 outputs a thread (nvcc 13.0).
+// The moves cost nothing. Unrolled by kPeriod steps, each sum is back in its registers at the end. In single steps, whose
+// code is shorter, a multiply-add writes its sum to the registers of the next step.
 #pragma once
 
 #include "stencil_tune/window.cuh"
@@ -69,7 +66,7 @@ struct PlaneSums {
   };
   OfPlane pending[kPeriod] = {};
 
-  /// The next plane. `rows` is a source of rows (see GlobalRows) whose lowest plane it is.
+  /// The next plane, which is the lowest of `rows`.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;

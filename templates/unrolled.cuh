@@ -1,18 +1,16 @@
-// Loops whose index decides which code exists.
+// Loops whose index is a constant, also as a template's argument: body(kFirst), body(kFirst + 1), ... for kCount indices.
+// Halved, not counted down: a compiler instantiates no more than 200 within each other.
 #pragma once
 
 #include "stencil_tune/device.cuh"
 
 namespace stencil_tune {
 
-/// An index that is a constant, also as a template's argument.
 template <int kValue>
 struct Constant {
   STENCIL_DEVICE constexpr operator int() const { return kValue; }
 };
 
-/// body(kFirst), body(kFirst + 1), ... for kCount indices. Halved, not counted down: a compiler instantiates no more than
-/// 200 within each other.
 template <int kCount, int kFirst = 0, class Body>
 STENCIL_DEVICE void unrolled(const Body& body) {
   if constexpr (kCount == 1) body(Constant<kFirst>{});

@@ -1,4 +1,5 @@
-// The cells a thread holds in registers, and the update of its outputs from them.
+// The cells that a thread's tile reads, in registers, and the update of its outputs from them. Indices are constants once
+// loops are unrolled.
 #pragma once
 
 #include "stencil_tune/field.cuh"
@@ -8,7 +9,6 @@
 
 namespace stencil_tune {
 
-/// Registers for every cell that the thread's tile reads. Indices are constants once loops are unrolled.
 template <class S, class T, class R>
 struct Window {
   using Reads = R;

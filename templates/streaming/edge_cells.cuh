@@ -1,6 +1,6 @@
 // Cells beyond the grid's edges in x and y, which TMA fills with zeros. Under clamp, periodic and reflect the threads
 // of a block at an edge read the boundary's values from global memory, one plane ahead. Once the plane has arrived they
-// write them over the zeros.
+// write them over the zeros. Corners belong to the columns.
 //
 //     columns   kLowX |<---------- tile ---------->| kHighX
 //               +-----+----------------------------+-----+
@@ -17,7 +17,6 @@
 
 namespace stencil_tune {
 
-/// The inputs in global memory.
 template <class S>
 struct InputArrays {
   using Index = typename S::Index;
@@ -76,7 +75,6 @@ struct EdgeCells {
       const bool outside_x = x < 0 || x >= in.nx, outside_y = y < 0 || y >= in.ny;
       const bool by_zeros = (outside_x && answered_by_zeros(S::kBoundaryX)) ||
                             (outside_y && answered_by_zeros(S::kBoundaryY)) || (!outside_x && !outside_y);
-      // Corners belong to the columns, which are as high as the box.
       const bool mine = number < kSideCells || (number < kCells && column < right);
       from[k] = mine && !by_zeros ? inside<S::kBoundaryY>(y, in.ny) * in.stride_y + inside<S::kBoundaryX>(x, in.nx) : Index(-1);
       to[k] = (row + S::kLowY) * T::kTilePitch + T::kTileLeft + column;

@@ -2,9 +2,8 @@
 //
 //     full[stage]   a phase ends when the plane's bytes have arrived
 //     empty[stage]  a phase ends when every warp has released the stage
-// Rows of the box start on a 32-byte sector (kTileLeft). Cells outside the grid arrive as zeros, which is right under
-// hold and zero. Planes beyond an end of the walk are copied from the plane that the boundary names.
-// Late inputs (S::is_late) have no place in the pipeline.
+// The stages stand in front. Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond an
+// end of the walk come from the plane that the boundary names. Late inputs (S::is_late) have no place in the pipeline.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -20,7 +19,6 @@ STENCIL_DEVICE constexpr int place_in_stage(int f) {
   return place;
 }
 
-/// The block's shared memory: stages of the inputs' planes, then their mbarriers.
 template <class S, class T>
 struct PlanePipeline {
   using Storage = typename S::Storage;
@@ -43,8 +41,7 @@ struct PlanePipeline {
   }
 };
 
-/// A source of rows (see GlobalRows) for the thread at (tile_x, tile_y) of the output tile. Plane p of its reach is p
-/// stages after `lowest`.
+/// A source of rows for the thread at (tile_x, tile_y) of the tile. Plane p of its reach is p stages after `lowest`.
 template <class S, class T>
 struct PipelineRows {
   const PlanePipeline<S, T>& pipeline;
@@ -90,34 +87,32 @@ struct PipelineRows {
   }
 };
 
-/// One of the tiles that a block updates.
+/// The nth of the tiles that a block updates.
 template <class S>
 struct BlockTile {
   using Index = typename S::Index;
   Index x, y, z;  ///< first output
   int steps;      ///< planes to update; 0: no tile is left
 
-  /// nth: which of the block's tiles.
   template <class T>
-  STENCIL_DEVICE static BlockTile of_block(const Arguments<S>& arguments, unsigned nth = 0) {
-    const TileIndex index = tile_of_block<T>(arguments.tiles, nth);
-    BlockTile tile{static_cast<Index>(arguments.origin[0]) + static_cast<Index>(index.x) * T::kTileX,
-                  static_cast<Index>(arguments.origin[1]) + static_cast<Index>(index.y) * T::kTileY,
-                  static_cast<Index>(arguments.origin[2]) + static_cast<Index>(index.z) * T::kDepth, T::kDepth};
-    const Index high_z = static_cast<Index>(arguments.high[2]);
+  STENCIL_DEVICE static BlockTile of_block(const Arguments<S>& a, unsigned nth = 0) {
+    const TileIndex index = tile_of_block<T>(a.tiles, nth);
+    BlockTile tile{Index(a.origin[0]) + Index(index.x) * T::kTileX, Index(a.origin[1]) + Index(index.y) * T::kTileY,
+                   Index(a.origin[2]) + Index(index.z) * T::kDepth, T::kDepth};
+    const Index high_z = static_cast<Index>(a.high[2]);
     if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
-    if (has_no_tile<T>(arguments, index)) tile.steps = 0;
+    if (has_no_tile<T>(a, index)) tile.steps = 0;
     if constexpr (T::kTiles > 1) {
-      const auto& tiles = arguments.tiles;
+      const auto& tiles = a.tiles;
       if (tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
     }
     return tile;
   }
 };
 
-/// The producer, which is the first warp: issues the copies of planes z - low, z - low + 1, ... one after the other.
-/// The whole warp acquires a stage, its first thread issues the copy. If one thread branched around the loop, the
-/// compiler would keep the coefficients of the whole kernel in vector registers instead of uniform ones.
+/// The producer, which is the first warp, issues the copies of planes z - low, z - low + 1, ... one after the other: the
+/// whole warp acquires a stage, its first thread issues. If one thread branched around the loop, the compiler would keep
+/// the coefficients of the whole kernel in vector registers instead of uniform ones.
 template <class S, class T>
 struct PlaneProducer {
   using Index = typename S::Index;
@@ -139,7 +134,6 @@ struct PlaneProducer {
   /// Waits until every warp has released what the stage held before; a fresh stage is free.
   STENCIL_DEVICE void acquire(State to) const { wait_phase(pipeline.empty(to.stage), to.parity ^ 1); }
 
-  /// Issues the copies of a plane to an acquired stage.
   STENCIL_DEVICE void issue(int plane, State to) const {
     arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
     Index z = tile.z - S::kLowZ + plane;

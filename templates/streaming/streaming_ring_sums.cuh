@@ -7,10 +7,9 @@
 //     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
 //     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time, so that few stages are enough and tiles can be large. A block may take several tiles:
-// the planes of the next one are issued while the last of this one are added. After the start no barrier joins all
-// threads: warps drift apart by up to two steps. Only blocks at an edge whose boundary is clamp, periodic or reflect
-// have one barrier a plane, since their threads write the cells beyond the edge (edge_cells.cuh).
+// One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes of
+// the next one are issued while the last of this one are added. After the start no barrier joins all threads, which drift
+// apart by up to two steps, but in blocks whose threads write cells beyond an edge (edge_cells.cuh).
 #pragma once
 
 #include "stencil_tune/streaming/edge_cells.cuh"
@@ -19,8 +18,7 @@
 
 namespace stencil_tune {
 
-/// The planes of all the block's tiles, in the order in which they are issued. After the start only the first warp uses
-/// it; all its lanes keep count.
+/// The planes of all the block's tiles, in the order in which they are issued, by the first warp; all its lanes keep count.
 template <class S, class T>
 struct TileQueue {
   PlaneProducer<S, T> producer;  ///< of the tile whose planes are issued
@@ -51,7 +49,6 @@ struct TileQueue {
   }
 
  private:
-  /// The first tile from the nth on that exists.
   STENCIL_DEVICE void find_tile() {
 #pragma unroll 1
     for (; nth < T::kTiles; ++nth) {
