@@ -10,7 +10,6 @@ namespace stencil_tune {
 
 enum class LoadHint { cached, read_only, l2_only };
 enum class StoreHint { write_back, streaming };
-
 STENCIL_DEVICE int thread_x() { return static_cast<int>(threadIdx.x); }
 STENCIL_DEVICE int thread_y() { return static_cast<int>(threadIdx.y); }
 STENCIL_DEVICE int thread_z() { return static_cast<int>(threadIdx.z); }
@@ -285,7 +284,6 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
 }
 
 // Loads and stores of one machine word, by its bytes: what one instruction moves.
-
 template <int kBytes>
 struct Word;
 // clang-format off

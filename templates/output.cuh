@@ -10,11 +10,9 @@ template <class S>
 struct UpdatedBox {
   using Index = typename S::Index;
   Index low_x, high_x, low_y, high_y, low_z, high_z;
-
   STENCIL_DEVICE explicit UpdatedBox(const Arguments<S>& a)
       : low_x(Index(a.low[0])), high_x(Index(a.high[0])), low_y(Index(a.low[1])), high_y(Index(a.high[1])),
         low_z(Index(a.low[2])), high_z(Index(a.high[2])) {}
-
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };
 

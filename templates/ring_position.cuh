@@ -8,9 +8,7 @@ namespace stencil_tune {
 
 template <int kStages>
 struct PipelineState {
-  int stage = 0;
-  int parity = 0;
-
+  int stage = 0, parity = 0;
   STENCIL_DEVICE void advance() {
     if (++stage == kStages) {
       stage = 0;

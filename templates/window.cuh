@@ -13,7 +13,6 @@ template <class S, class T, class R>
 struct Window {
   using Reads = R;
   typename S::Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
-
   /// The thread's own cells of a row; halo cells lie before and after them.
   STENCIL_DEVICE typename S::Value* own_cells(int f, int p, int r) { return cells + Reads::at(f, p, r); }
 
@@ -37,7 +36,6 @@ struct Window {
 template <class S, class Source, int kI, int kJ, int kK>
 struct Cells {
   const Source& source;
-
   STENCIL_DEVICE typename S::Value operator()(int f, int dx, int dy, int dz) const {
     return source.cell(f, kI + dx, kJ + dy, kK + dz);
   }
@@ -70,13 +68,12 @@ template <class S, class T, class Source>
 STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
                                    typename S::Index y, typename S::Index z, const Source& source) {
   using Index = typename S::Index;
-  using Value = typename S::Value;
   unrolled<T::kRegisterY * T::kRegisterZ>([&](auto row) {
     constexpr int kJ = row % T::kRegisterY, kK = row / T::kRegisterY;
-    Value outputs[S::kOutputs][T::kRegisterX];
+    typename S::Value outputs[S::kOutputs][T::kRegisterX];
     unrolled<T::kRegisterX>([&](auto i) {
       using Read = Cells<S, Source, i, kJ, kK>;
-      Value cell[S::kOutputs];
+      typename S::Value cell[S::kOutputs];
       if constexpr (T::kPlaced) {
         S::update(PlacedCells<S, Read>{{source}, arguments, x + i, y + kJ, z + kK, 0}, arguments.coefficients, cell);
       } else {
@@ -86,8 +83,7 @@ STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedB
       for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
     });
     if (!box.has_row(y + kJ, z + kK)) return;
-    const Index offset =
-        (y + kJ) * static_cast<Index>(arguments.stride_y) + (z + kK) * static_cast<Index>(arguments.stride_z);
+    const Index offset = (y + kJ) * Index(arguments.stride_y) + (z + kK) * Index(arguments.stride_z);
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);
   });

@@ -25,8 +25,8 @@ struct PlanePipeline {
   unsigned char* memory;
 
   STENCIL_DEVICE Storage* plane(int f, int stage) const {
-    const int place = S::kHasLate ? place_in_stage<S>(f) : f;
-    return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + place * T::kPlaneBytes);
+    if constexpr (S::kHasLate) f = place_in_stage<S>(f);
+    return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + f * T::kPlaneBytes);
   }
   STENCIL_DEVICE Mbarrier* full(int stage) const {
     return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * T::kStageBytes) + stage;
@@ -46,7 +46,6 @@ template <class S, class T>
 struct PipelineRows {
   const PlanePipeline<S, T>& pipeline;
   int tile_x, tile_y, lowest;
-
   static constexpr int kVector = T::kStageVector;
   static constexpr bool kSingles = S::kLowX <= 1 && S::kHighX <= 1;
 
@@ -54,8 +53,7 @@ struct PipelineRows {
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
     const int place = lowest + p % T::kTilePlanes;
     const int stage = place < T::kTilePlanes ? place : place - T::kTilePlanes;
-    const typename S::Storage* from =
-        pipeline.plane(f, stage) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
+    const auto* from = pipeline.plane(f, stage) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
     if constexpr (kBody) {
       STENCIL_UNROLL
       for (int i = 0; i < T::kRegisterX; i += kVector) load_cells<LoadHint::cached, kVector>(from + i, body + i);

@@ -15,7 +15,6 @@
 
 namespace stencil_tune {
 
-/// Issues planes one after the other.
 template <class S, class T>
 struct OrderedProducer : PlaneProducer<S, T> {
   PipelineState<T::kTilePlanes> state{};  ///< of the plane that is issued next ...
@@ -44,8 +43,7 @@ struct PipelineWalk {
   int thread, tile_x, tile_y;
   Window<S, T, Reads> window;
   PipelineState<kStages> newest;  ///< next plane to wait for
-  int lowest;                     ///< stage of plane z - low
-  int oldest;                     ///< stage of the next plane to release
+  int lowest, oldest;             ///< stages of plane z - low, and of the next plane to release
   bool in_first_warp;
 
   STENCIL_DEVICE PipelineRows<S, T> rows() const { return {pipeline, tile_x, tile_y, lowest}; }
