@@ -64,10 +64,9 @@ struct GlobalRows {
 
 /// Updates and stores the outputs of the tile at (x, y, z) from a source of cells. Outputs are unrolled as template
 /// arguments, so that every index into a window is a constant from the start.
-template <class S, class T, class Source>
-STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedBox<S>& box, typename S::Index x,
-                                   typename S::Index y, typename S::Index z, const Source& source) {
-  using Index = typename S::Index;
+template <class S, class T, class Index, class Source>
+STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index z,
+                                   const Source& source) {
   unrolled<T::kRegisterY * T::kRegisterZ>([&](auto row) {
     constexpr int kJ = row % T::kRegisterY, kK = row / T::kRegisterY;
     typename S::Value outputs[S::kOutputs][T::kRegisterX];

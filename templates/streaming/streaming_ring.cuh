@@ -35,19 +35,17 @@ struct OrderedProducer : PlaneProducer<S, T> {
 /// One thread's walk along the pipeline.
 template <class S, class T>
 struct PipelineWalk {
-  using Reads = typename T::Reads;
   static constexpr int kStages = T::kTilePlanes;
 
   const PlanePipeline<S, T>& pipeline;
   OrderedProducer<S, T>& producer;
   int thread, tile_x, tile_y;
-  Window<S, T, Reads> window;
+  Window<S, T, typename T::Reads> window;
   PipelineState<kStages> newest;  ///< next plane to wait for
   int lowest, oldest;             ///< stages of plane z - low, and of the next plane to release
   bool in_first_warp;
 
   STENCIL_DEVICE PipelineRows<S, T> rows() const { return {pipeline, tile_x, tile_y, lowest}; }
-
   STENCIL_DEVICE void issue_until(int end) {
     if (in_first_warp) producer.issue_until(end, thread == 0);
   }
@@ -69,7 +67,7 @@ struct PipelineWalk {
       constexpr bool kReleased = plane < T::kFirstLoaded;
       issue_until(kStages + (kReleased ? plane : T::kFirstLoaded) - 1);
       wait_for_newest();
-      Reads::template fill<plane>(rows(), window.cells);
+      T::Reads::template fill<plane>(rows(), window.cells);
       if constexpr (kReleased) release_oldest();
     });
   }
@@ -77,9 +75,7 @@ struct PipelineWalk {
 
 template <class S, class T>
 STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
-  constexpr int kStages = T::kTilePlanes;
   const Arguments<S>& arguments = copy_arguments.plain;
-
   const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
@@ -88,7 +84,7 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   const int thread = thread_y() * T::kBlockX + thread_x();
   if (thread == 0) {
     producer.init_barriers();
-    producer.issue_until(kStages, true);
+    producer.issue_until(T::kTilePlanes, true);
   }
   barrier();
 
@@ -99,13 +95,13 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   for (int step = 0; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
-    walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
+    walk.issue_until(step - 1 + T::kFirstLoaded + T::kTilePlanes);
     walk.wait_for_newest();
     T::Reads::advance(walk.rows(), walk.window.cells);
     update_outputs<S, T>(arguments, box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step, walk.window);
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
     T::Reads::shift(walk.window);
-    walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
+    walk.lowest = walk.lowest + 1 < T::kTilePlanes ? walk.lowest + 1 : 0;
   }
 }
 

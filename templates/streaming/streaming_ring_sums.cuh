@@ -48,7 +48,6 @@ struct TileQueue {
     }
   }
 
- private:
   STENCIL_DEVICE void find_tile() {
 #pragma unroll 1
     for (; nth < T::kTiles; ++nth) {

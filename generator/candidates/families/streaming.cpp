@@ -287,8 +287,7 @@ std::string constants(const Candidate& candidate) {
   if (in_pipeline(candidate.tuning())) {
     text += stage_constants(candidate);
     text += fmt::format(
-        "  // The lowest plane in reach of which a step loads something.\n"
-        "  static constexpr int kFirstLoaded = {};\n",
+        "  static constexpr int kFirstLoaded = {};  // the lowest plane in reach of which a step loads something\n",
         shape.first_loaded_plane);
     text += fmt::format(
         "  // Threads write cells beyond an edge to planes that TMA brings: zeros are not right there.\n"
