@@ -1,5 +1,5 @@
-// The kernel's one parameter, which the host packs member by member, and which tile of the grid a block works on. Kernel
-// axes are x (contiguous), y, z; a 2D grid's second axis is the z of kernels that walk along z. S: the stencil.
+// The kernel's one parameter, which the host packs member by member, and which tile of the grid a block works on. Axes
+// are x (contiguous), y, z; a 2D grid's second axis is the z of kernels that walk along z. S: the stencil.
 #pragma once
 
 #include "stencil_tune/device.cuh"

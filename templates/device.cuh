@@ -64,8 +64,8 @@ STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
 /// Makes initialised mbarriers visible to TMA.
 STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later: arriving at an
-/// mbarrier orders them for threads alone (PTX ISA, async proxy). On an H200, 9 of 10 launches had wrong cells without it.
+/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later. Arriving at an
+/// mbarrier orders them for threads alone (PTX ISA, async proxy): 9 of 10 launches on an H200 had wrong cells.
 STENCIL_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 STENCIL_DEVICE void arrive(Mbarrier* barrier) {

@@ -7,16 +7,16 @@
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
 //
-// The moves cost nothing. Unrolled by kPeriod steps, each sum is back in its registers at the end. In single steps, whose
-// code is shorter, a multiply-add writes its sum to the registers of the next step.
+// The moves cost nothing. Unrolled by kPeriod steps, each sum is back in its registers at the end. In single steps,
+// whose code is shorter, a multiply-add writes its sum to the registers of the next step.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
-/// The cells of a thread's register tile in the late inputs (S::is_late), which are read at the cell alone. They are loaded
-/// for the output that is finished next, a plane ahead.
+/// The cells of a thread's register tile in the late inputs (S::is_late), which are read at the cell alone. They are
+/// loaded for the output that is finished next, a plane ahead.
 template <class S, class T>
 struct LateCells {
   using Value = typename S::Value;
@@ -82,7 +82,8 @@ struct PlaneSums {
     constexpr int kFrom = S::kHighZ - kBehind - kLast;
     unrolled<(kLast - kFirst + 1) * kY * kX>([&](auto place) {
       constexpr int kI = place % kX, kJ = place / kX % kY, kTap = place / kX / kY;
-      S::template add_plane<kLast - kTap>(Cells<S, Taken, kI, kJ, 0>{plane}, coefficients, pending[kFrom + kTap].sums[kJ][kI]);
+      const Cells<S, Taken, kI, kJ, 0> cells{plane};
+      S::template add_plane<kLast - kTap>(cells, coefficients, pending[kFrom + kTap].sums[kJ][kI]);
     });
   }
 

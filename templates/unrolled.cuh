@@ -1,5 +1,5 @@
-// Loops whose index is a constant, also as a template's argument: body(kFirst), body(kFirst + 1), ... for kCount indices.
-// Halved, not counted down: a compiler instantiates no more than 200 within each other.
+// Loops whose index is a constant, also as a template's argument: body(kFirst), body(kFirst + 1), ... for kCount of
+// them. Halved, not counted down: a compiler instantiates no more than 200 within each other.
 #pragma once
 
 #include "stencil_tune/device.cuh"

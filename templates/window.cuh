@@ -1,5 +1,5 @@
-// The cells that a thread's tile reads, in registers, and the update of its outputs from them. Indices are constants once
-// loops are unrolled.
+// The cells that a thread's tile reads, in registers, and the update of its outputs from them. Indices are constants
+// once loops are unrolled.
 #pragma once
 
 #include "stencil_tune/field.cuh"

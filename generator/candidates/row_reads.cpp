@@ -167,7 +167,8 @@ class RowTable {
 {more}  }};
 )",
         fmt::arg("planes", planes_), fmt::arg("rows", rows_), fmt::arg("cells", cells),
-        fmt::arg("p", planes_ > 1 ? " p" : ""), fmt::arg("table", table("int", "kAt", entries)), fmt::arg("more", more));
+        fmt::arg("p", planes_ > 1 ? " p" : ""), fmt::arg("table", table("int", "kAt", entries)),
+        fmt::arg("more", more));
   }
 
   /// All rows at once.
@@ -184,19 +185,21 @@ class RowTable {
         }
       }
     }
-    return places_text(cells, fmt::format(
-                                  R"(    // Of input f row r of plane p: cells left of its own, whether its own, right of them.
+    return places_text(cells,
+                       fmt::format(
+                           R"(    // Of input f row r of plane p: cells left of its own, whether its own, right of them.
     template <class Source, class Value>
     STENCIL_DEVICE static void load([[maybe_unused]] const Source& in, [[maybe_unused]] Value* cells) {{
 {}    }}
 )",
-                                  statement_lines(loads)));
+                           statement_lines(loads)));
   }
 
  private:
   /// Statements that look row r of plane p up.
   std::string table(std::string_view type, std::string_view name, const std::vector<std::string>& entries) const {
-    const std::string line = fmt::format("      constexpr {} {}[{}] = {{{}}};", type, name, entries.size(), fmt::join(entries, ", "));
+    const std::string line =
+        fmt::format("      constexpr {} {}[{}] = {{{}}};", type, name, entries.size(), fmt::join(entries, ", "));
     const std::string lines = fmt::format("      constexpr {} {}[{}] = {{\n{}      }};", type, name, entries.size(),
                                           lines_of(entries, static_cast<std::size_t>(rows_)));
     constexpr std::size_t kWidth = 120;
@@ -276,11 +279,12 @@ std::string walk_text(RowTable& table, const std::vector<KeptPart>& parts) {
   std::vector<std::string> fill, advance, shift;
   for (const KeptPart& part : parts) {
     const auto& [newest, oldest] = part.life;
-    advance.push_back(fmt::format("in.template load_row<{}>({}, {}, {}, cells + {});", part.load, part.f, newest, part.r,
-                                  table.use(part.f, newest, part.r).at));
+    advance.push_back(fmt::format("in.template load_row<{}>({}, {}, {}, cells + {});", part.load, part.f, newest,
+                                  part.r, table.use(part.f, newest, part.r).at));
     if (newest == oldest) continue;
-    fill.push_back(fmt::format("if constexpr ({0} <= kP && kP < {1}) in.template load_row<{2}>({3}, kP, {4}, cells + at({3}, kP, {4}));",
-                               oldest, newest, part.load, part.f, part.r));
+    fill.push_back(fmt::format(
+        "if constexpr ({0} <= kP && kP < {1}) in.template load_row<{2}>({3}, kP, {4}, cells + at({3}, kP, {4}));",
+        oldest, newest, part.load, part.f, part.r));
     shift.push_back(fmt::format("window.template shift_down<{}, {}, {}, {}, {}, {}>();", part.f, part.r, part.first,
                                 part.cells, oldest, newest));
   }

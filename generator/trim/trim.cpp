@@ -128,7 +128,8 @@ void put_type_on_one_line(Definition& type) {
   const std::string text = member.lead + member.head + member.body + member.tail;
   const std::size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n") + 1;
   const std::string line = text.substr(begin, end - begin);
-  const bool plain = member.members.empty() && line.find('\n') == std::string::npos && line.find("//") == std::string::npos;
+  const bool plain =
+      member.members.empty() && line.find('\n') == std::string::npos && line.find("//") == std::string::npos;
   const std::size_t indent = type.lead.size() - (type.lead.rfind('\n') + 1);
   const std::size_t width = indent + type.head.size() + line.size() + std::size("  };") - 1;
   if (!plain || type.head.find('\n') != std::string::npos || width > kWidth) return;

@@ -174,7 +174,8 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
 /// Where layers are held at no end there is a cell to update.
 std::string nothing_inside_check(const AxisTexts& axes) {
   const auto held = [](const AxisText& axis) { return axis.held.low + axis.held.high; };
-  if (std::none_of(axes.begin(), axes.end(), [&](const AxisText& axis) { return axis.there && held(axis) > 0; })) return "";
+  if (std::none_of(axes.begin(), axes.end(), [&](const AxisText& axis) { return axis.there && held(axis) > 0; }))
+    return "";
   const auto condition = [&](const AxisText& axis) { return fmt::format("{} <= {}", axis.extent, held(axis)); };
   return fmt::format("  if ({}) return cudaSuccess;  // nothing inside\n", of_axes(axes, " || ", condition));
 }
@@ -214,8 +215,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("stride_checks", stride_checks(problem) + mirror_checks(problem)),
       fmt::arg("index_check", index_check(candidate, axes)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
-      fmt::arg("nothing_inside", nothing_inside_check(axes)),
-      fmt::arg("size_check", size_check(candidate, axes)),
+      fmt::arg("nothing_inside", nothing_inside_check(axes)), fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),
       fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, signature, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(candidate, axes)),

@@ -24,7 +24,8 @@ struct InputArrays {
   Index nx, ny, nz, stride_y, stride_z;
 
   STENCIL_DEVICE explicit InputArrays(const Arguments<S>& a)
-      : nx(Index(a.n[0])), ny(Index(a.n[1])), nz(Index(a.n[2])), stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)) {
+      : nx(Index(a.n[0])), ny(Index(a.n[1])), nz(Index(a.n[2])),
+        stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)) {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) cells[f] = a.in[f];
   }
@@ -76,7 +77,8 @@ struct EdgeCells {
       const bool by_zeros = (outside_x && answered_by_zeros(S::kBoundaryX)) ||
                             (outside_y && answered_by_zeros(S::kBoundaryY)) || (!outside_x && !outside_y);
       const bool mine = number < kSideCells || (number < kCells && column < right);
-      from[k] = mine && !by_zeros ? inside<S::kBoundaryY>(y, in.ny) * in.stride_y + inside<S::kBoundaryX>(x, in.nx) : Index(-1);
+      from[k] = Index(-1);
+      if (mine && !by_zeros) from[k] = inside<S::kBoundaryY>(y, in.ny) * in.stride_y + inside<S::kBoundaryX>(x, in.nx);
       to[k] = (row + S::kLowY) * T::kTilePitch + T::kTileLeft + column;
     }
   }

@@ -2,8 +2,8 @@
 //
 //     full[stage]   a phase ends when the plane's bytes have arrived
 //     empty[stage]  a phase ends when every warp has released the stage
-// The stages stand in front. Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond an
-// end of the walk come from the plane that the boundary names. Late inputs (S::is_late) have no place in the pipeline.
+// The stages stand in front. Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond
+// an end of the walk come from the plane that the boundary names. Late inputs (S::is_late) have no place here.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -108,9 +108,9 @@ struct BlockTile {
   }
 };
 
-/// The producer, which is the first warp, issues the copies of planes z - low, z - low + 1, ... one after the other: the
-/// whole warp acquires a stage, its first thread issues. If one thread branched around the loop, the compiler would keep
-/// the coefficients of the whole kernel in vector registers instead of uniform ones.
+/// The producer, which is the first warp, issues the copies of planes z - low, z - low + 1, ... one after the other:
+/// the whole warp acquires a stage, its first thread issues. If one thread branched around the loop, the compiler would
+/// keep the coefficients of the whole kernel in vector registers instead of uniform ones.
 template <class S, class T>
 struct PlaneProducer {
   using Index = typename S::Index;
@@ -135,7 +135,7 @@ struct PlaneProducer {
   STENCIL_DEVICE void issue(int plane, State to) const {
     arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
     Index z = tile.z - S::kLowZ + plane;
-    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside<S::kBoundaryZ>(z, static_cast<Index>(arguments.plain.n[2]));
+    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside<S::kBoundaryZ>(z, Index(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;

@@ -1,6 +1,6 @@
 // streaming, planes in registers: a block walks kDepth planes along z; each thread keeps the cells that its next steps
-// read again, and takes neighbouring rows from global memory, through the cache, when their plane is current. Loads may run
-// kPrefetch planes ahead of their use. No shared memory, no barrier.
+// read again, and takes neighbouring rows from global memory, through the cache, when their plane is current. Loads may
+// run kPrefetch planes ahead of their use. No shared memory, no barrier.
 //
 //        z + high   ====  newest plane: own cells of the centre rows are loaded here ...
 //           ...     ----

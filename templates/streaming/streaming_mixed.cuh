@@ -56,7 +56,7 @@ struct Column {
     }
   }
 
-  /// A source of rows (see GlobalRows): around the own cells of the current plane, rows of the tile; other planes are there already.
+  /// A source of rows: around the own cells of the current plane those of the tile; other planes are there already.
   struct Surroundings {
     const SharedTile<S, T>& tile;
     const ThreadPlace<S, T>& place;

@@ -7,9 +7,9 @@
 //     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
 //     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes of
-// the next one are issued while the last of this one are added. After the start no barrier joins all threads, which drift
-// apart by up to two steps, but in blocks whose threads write cells beyond an edge (edge_cells.cuh).
+// One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes
+// of the next one are issued while the last of this one are added. After the start no barrier joins all threads, which
+// drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (edge_cells.cuh).
 #pragma once
 
 #include "stencil_tune/streaming/edge_cells.cuh"
@@ -18,7 +18,7 @@
 
 namespace stencil_tune {
 
-/// The planes of all the block's tiles, in the order in which they are issued, by the first warp; all its lanes keep count.
+/// The planes of all the block's tiles, as they are issued one after the other by the first warp. All its lanes count.
 template <class S, class T>
 struct TileQueue {
   PlaneProducer<S, T> producer;  ///< of the tile whose planes are issued

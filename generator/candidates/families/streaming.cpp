@@ -270,7 +270,8 @@ std::string stage_constants(const Candidate& candidate) {
   int vector = 16 / static_cast<int>(stages.cell_bytes);
   while (candidate.tuning().register_x % vector != 0) vector /= 2;
   return fmt::format(
-      "  // Bytes of a plane and of a stage, which has one of each input; what TMA brings; cells that are read at once.\n"
+      "  // Bytes of a plane and of a stage, which has one of each input; what TMA brings; cells that are read at "
+      "once.\n"
       "  static constexpr int kPlaneBytes = {};\n"
       "  static constexpr int kStageBytes = {};\n"
       "  static constexpr int kCopiedBytes = {};\n"
