@@ -61,10 +61,7 @@ struct PlaneSums {
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
 
-  struct OfPlane {
-    Value sums[T::kRegisterY][T::kRegisterX][S::kSums];
-  };
-  OfPlane pending[kPeriod] = {};
+  Value pending[kPeriod][T::kRegisterY * T::kRegisterX][S::kSums] = {};
 
   /// The next plane, which is the lowest of `rows`.
   template <class Source>
@@ -83,7 +80,7 @@ struct PlaneSums {
     unrolled<(kLast - kFirst + 1) * kY * kX>([&](auto place) {
       constexpr int kI = place % kX, kJ = place / kX % kY, kTap = place / kX / kY;
       const Cells<S, Taken, kI, kJ, 0> cells{plane};
-      S::template add_plane<kLast - kTap>(cells, coefficients, pending[kFrom + kTap].sums[kJ][kI]);
+      S::template add_plane<kLast - kTap>(cells, coefficients, pending[kFrom + kTap][kJ * kX + kI]);
     });
   }
 
@@ -92,7 +89,7 @@ struct PlaneSums {
   STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
     unrolled<T::kRegisterX>([&](auto i) {
       Value cell[S::kOutputs];
-      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0].sums[kJ][i], cell);
+      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ * T::kRegisterX + i], cell);
       STENCIL_UNROLL
       for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
     });
@@ -100,7 +97,13 @@ struct PlaneSums {
 
   STENCIL_DEVICE void next() {
     STENCIL_UNROLL
-    for (int q = 0; q < kReach; ++q) pending[q] = pending[q + 1];
+    for (int q = 0; q < kReach; ++q) {
+      STENCIL_UNROLL
+      for (int i = 0; i < T::kRegisterY * T::kRegisterX; ++i) {
+        STENCIL_UNROLL
+        for (int k = 0; k < S::kSums; ++k) pending[q][i][k] = pending[q + 1][i][k];
+      }
+    }
   }
 };
 

@@ -134,14 +134,17 @@ struct PlaneProducer {
 
   STENCIL_DEVICE void issue(int plane, State to) const {
     arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
-    Index z = tile.z - S::kLowZ + plane;
-    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside<S::kBoundaryZ>(z, Index(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;
       copy_box(&arguments.maps[f], pipeline.plane(f, to.stage), pipeline.full(to.stage),
-               static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, static_cast<int>(z));
+               static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, z_of(plane));
     }
+  }
+
+  STENCIL_DEVICE int z_of(int plane) const {
+    if constexpr (S::kBoundaryZ == Boundary::zero) return static_cast<int>(tile.z) - S::kLowZ + plane;
+    return static_cast<int>(inside<S::kBoundaryZ>(tile.z - S::kLowZ + plane, Index(arguments.plain.n[2])));
   }
 };
 
