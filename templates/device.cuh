@@ -38,7 +38,6 @@ STENCIL_DEVICE T shuffle_from(T value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane, 32);
 }
 
-/// The block's dynamic shared memory.
 STENCIL_DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(128) unsigned char stencil_tune_shared[];
   return stencil_tune_shared;

@@ -135,11 +135,10 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
     if (bytes == cell) return text;
     return text +
            fmt::format(
-               "  // Cells are moved {} at a time.\n"
                "  const auto is_aligned = [](const void* p) {{ return reinterpret_cast<std::uintptr_t>(p) % {} == "
                "0; }};\n"
                "  if (!is_aligned({}) || !is_aligned({})) return cudaErrorMisalignedAddress;\n",
-               bytes / cell, bytes, in, out);
+               bytes, in, out);
   }
   const std::string misaligned = bytes == cell
                                      ? ""

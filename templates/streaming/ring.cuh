@@ -28,9 +28,7 @@ struct PlanePipeline {
     if constexpr (S::kHasLate) f = place_in_stage<S>(f);
     return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + f * T::kPlaneBytes);
   }
-  STENCIL_DEVICE Mbarrier* full(int stage) const {
-    return reinterpret_cast<Mbarrier*>(memory + T::kTilePlanes * T::kStageBytes) + stage;
-  }
+  STENCIL_DEVICE Mbarrier* full(int stage) const { return reinterpret_cast<Mbarrier*>(memory + T::kBarriersAt) + stage; }
   STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
 
   /// The thread's warp releases the stage: it will not read its plane again.

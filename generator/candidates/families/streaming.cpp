@@ -270,13 +270,14 @@ std::string stage_constants(const Candidate& candidate) {
   int vector = 16 / static_cast<int>(stages.cell_bytes);
   while (candidate.tuning().register_x % vector != 0) vector /= 2;
   return fmt::format(
-      "  // Bytes of a plane and of a stage, which has one of each input; what TMA brings; cells that are read at "
+      "  // Bytes of a plane, of a stage with a plane of each input, and of all stages; what TMA brings; cells read at "
       "once.\n"
       "  static constexpr int kPlaneBytes = {};\n"
       "  static constexpr int kStageBytes = {};\n"
+      "  static constexpr int kBarriersAt = {};\n"
       "  static constexpr int kCopiedBytes = {};\n"
       "  static constexpr int kStageVector = {};\n",
-      plane, stages.inputs * plane, stages.inputs * copied, vector);
+      plane, stages.inputs * plane, stages.planes * stages.inputs * plane, stages.inputs * copied, vector);
 }
 
 bool zeros_are_right(Boundary boundary) { return boundary == Boundary::hold || boundary == Boundary::zero; }
