@@ -1,5 +1,5 @@
-// Which rows of the input a thread of a kernel reads, and where their cells stand in its registers: tables and statements
-// that templates are compiled with (T::Reads).
+// Which rows of the input a thread of a kernel reads, and where their cells stand in its registers: tables and
+// statements that templates are compiled with (T::Reads).
 //
 // A thread computes x * y * z outputs. Seen from the first of them it reads row r of plane p, both counted from the
 // lowest in reach: some cells before its own x, its own ("body"), some after them.
