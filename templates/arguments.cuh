@@ -1,5 +1,5 @@
-// The kernel's one parameter, and which tile of the grid a block works on. Kernel axes are x (contiguous), y, z; a 2D
-// grid's second axis is the z of kernels that walk along z.
+// The kernel's one parameter, which the host packs member by member, and which tile of the grid a block works on. Axes
+// are x (contiguous), y, z; a 2D grid's second axis is the z of kernels that walk along z. S: the stencil.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -8,7 +8,6 @@
 
 namespace stencil_tune {
 
-/// S: the stencil. The host packs this member by member.
 template <class S>
 struct Arguments {
   const typename S::Storage* in[S::kInputs];
@@ -24,7 +23,7 @@ struct Arguments {
   typename S::Value coefficients[S::kCoefficients > 0 ? S::kCoefficients : 1];
 };
 
-/// The same with a tensor map for each input, for kernels whose planes TMA copies.
+/// For kernels whose planes TMA copies.
 template <class S>
 struct CopyArguments {
   TensorMap maps[S::kInputs];
@@ -46,9 +45,6 @@ STENCIL_DEVICE unsigned tile_number([[maybe_unused]] unsigned nth) {
 /// Where the tile, or the cluster of tiles, of that number lies.
 template <class T>
 STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned (&tiles)[3]) {
-  // The hardware's block index, unless blocks take several tiles.
-  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1) return {block, block_y(), block_z()};
-  // Tiles are numbered along x alone.
   if constexpr (T::kOrder == BlockOrder::natural) {
     return {block % tiles[0], block / tiles[0] % tiles[1], block / tiles[0] / tiles[1]};
   }
@@ -64,16 +60,17 @@ STENCIL_DEVICE TileIndex unfold(unsigned block, [[maybe_unused]] const unsigned 
   return {within % tiles[0], first_row + within / tiles[0] % rows, within / (tiles[0] * rows)};
 }
 
-/// nth: see tile_number().
+/// Of the hardware's block index, unless tiles are numbered along x alone. nth: see tile_number().
 template <class T>
 STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[3], [[maybe_unused]] unsigned nth = 0) {
-  if constexpr (T::kOrder == BlockOrder::natural && T::kTiles == 1 && T::kCluster == 1) {
-    return {block_x(), block_y(), block_z()};
-  }
+  constexpr bool kNumbered = T::kOrder != BlockOrder::natural || T::kTiles > 1;
+  if constexpr (!kNumbered && T::kCluster == 1) return {block_x(), block_y(), block_z()};
   if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) {
+    if constexpr (!kNumbered) return {block_x() / T::kCluster, block_y(), block_z()};
     return unfold<T>(tile_number<T>(nth), tiles);
   } else {
-    TileIndex tile = unfold<T>(tile_number<T>(nth), tiles);
+    TileIndex tile{block_x() / T::kCluster, block_y(), block_z()};
+    if constexpr (kNumbered) tile = unfold<T>(tile_number<T>(nth), tiles);
     // T::kCluster blocks that follow each other in x are a cluster. Their tiles lie one after the other along an axis. A
     // cluster runs in one GPC, near one half of L2: what neighbouring tiles both read crosses from the other half once.
     const unsigned rank = block_x() % T::kCluster;
@@ -88,10 +85,9 @@ STENCIL_DEVICE TileIndex tile_of_block([[maybe_unused]] const unsigned (&tiles)[
 template <class T, class S>
 STENCIL_DEVICE bool has_no_tile([[maybe_unused]] const Arguments<S>& a, [[maybe_unused]] const TileIndex& tile) {
   if constexpr (T::kCluster == 1 || T::kClusterAxis < 0) return false;
-  constexpr int kAxis = T::kClusterAxis;
-  const long long index = kAxis == 0 ? tile.x : kAxis == 1 ? tile.y : tile.z;
-  const int cells = kAxis == 0 ? T::kTileX : kAxis == 1 ? T::kTileY : T::kTileZ;
-  return a.origin[kAxis] + index * cells >= a.high[kAxis];
+  if constexpr (T::kClusterAxis == 0) return a.origin[0] + static_cast<long long>(tile.x) * T::kTileX >= a.high[0];
+  if constexpr (T::kClusterAxis == 1) return a.origin[1] + static_cast<long long>(tile.y) * T::kTileY >= a.high[1];
+  return a.origin[2] + static_cast<long long>(tile.z) * T::kTileZ >= a.high[2];
 }
 
 }  // namespace stencil_tune

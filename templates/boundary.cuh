@@ -1,4 +1,4 @@
-// How a read beyond an edge is answered: a map from any index to one inside the axis, or "zero".
+// How a read beyond an edge is answered: by the cell at an index inside the axis, or by zero.
 #pragma once
 
 #include "stencil_tune/device.cuh"
@@ -7,9 +7,8 @@ namespace stencil_tune {
 
 enum class Boundary { hold, zero, clamp, periodic, reflect };
 
-/// The index inside 0..n-1 that answers for i.
-/// hold: cells that would need an outside index are never written, any readable one will do, the nearest is taken.
-/// zero: the nearest too, so that the address is readable; is_outside() says that the value is 0.
+/// The index inside 0..n-1 that answers for i. Under hold, whose outputs at an edge are never written, and zero, the
+/// nearest, so that the address is readable.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE Index inside(Index i, Index n) {
   if constexpr (kBoundary == Boundary::periodic) {

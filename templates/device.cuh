@@ -10,7 +10,6 @@ namespace stencil_tune {
 
 enum class LoadHint { cached, read_only, l2_only };
 enum class StoreHint { write_back, streaming };
-
 STENCIL_DEVICE int thread_x() { return static_cast<int>(threadIdx.x); }
 STENCIL_DEVICE int thread_y() { return static_cast<int>(threadIdx.y); }
 STENCIL_DEVICE int thread_z() { return static_cast<int>(threadIdx.z); }
@@ -19,14 +18,10 @@ STENCIL_DEVICE unsigned block_y() { return blockIdx.y; }
 STENCIL_DEVICE unsigned block_z() { return blockIdx.z; }
 STENCIL_DEVICE unsigned blocks_in_x() { return gridDim.x; }
 
-/// Every thread of the block arrives before any goes on.
-STENCIL_DEVICE void barrier() { __syncthreads(); }
-
+STENCIL_DEVICE void barrier() { __syncthreads(); }    ///< every thread of the block arrives before any goes on
+STENCIL_DEVICE void warp_barrier() { __syncwarp(); }  ///< all lanes of the warp have come this far
 /// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
-
-/// All lanes of the warp have come this far.
-STENCIL_DEVICE void warp_barrier() { __syncwarp(); }
 
 /// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
 template <class T>
@@ -43,15 +38,14 @@ STENCIL_DEVICE T shuffle_from(T value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane, 32);
 }
 
-/// The block's dynamic shared memory.
 STENCIL_DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(128) unsigned char stencil_tune_shared[];
   return stencil_tune_shared;
 }
 
-// TMA, bulk tensor copies (sm_90+). A tensor map describes one field; the host fills it in.
+// TMA, bulk tensor copies (sm_90+), and the mbarriers that say what has arrived.
 
-struct alignas(64) TensorMap {
+struct alignas(64) TensorMap {  // describes one field; the host fills it in
   unsigned long long words[16];
 };
 
@@ -60,9 +54,7 @@ struct Mbarrier {
   unsigned long long state;
 };
 
-STENCIL_DEVICE unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
+STENCIL_DEVICE unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
 
 STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
@@ -71,9 +63,8 @@ STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
 /// Makes initialised mbarriers visible to TMA.
 STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later. Without the fence
-/// a copy overtakes loads in flight: arriving at an mbarrier orders them for threads alone (PTX ISA, async proxy). On
-/// an H200, 9 of 10 launches of streaming.bx16.by8.rx8.ry2.v2.cz8.ring.sums.pf2 had wrong cells without it.
+/// The thread's own reads and writes of shared memory come before any TMA copy that is issued later. Arriving at an
+/// mbarrier orders them for threads alone (PTX ISA, async proxy): 9 of 10 launches on an H200 had wrong cells.
 STENCIL_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 STENCIL_DEVICE void arrive(Mbarrier* barrier) {
@@ -89,12 +80,9 @@ STENCIL_DEVICE void arrive_expect_tx(Mbarrier* barrier, int bytes) {
 /// Waits until the phase of that parity (0, 1, 0, ...) has ended.
 STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity) {
   asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(shared_address(barrier)), "r"(parity)
+      "{\n.reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}\n" ::"r"(shared_address(barrier)), "r"(parity)
       : "memory");
 }
 
@@ -292,9 +280,7 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
                : "memory");
 }
 
-// Loads and stores of one word.
-
-/// A machine word of that many bytes: what one load or store instruction moves.
+// Loads and stores of one machine word, by its bytes: what one instruction moves.
 template <int kBytes>
 struct Word;
 // clang-format off

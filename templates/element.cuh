@@ -32,8 +32,7 @@ union Pack {
 template <LoadHint kHint, int N, class Storage, class Value>
 STENCIL_DEVICE void load_cells(const Storage* from, Value* to) {
   Pack<Storage, N> pack;
-  using W = decltype(pack.word);
-  pack.word = load_word<kHint>(reinterpret_cast<const W*>(from));
+  pack.word = load_word<kHint>(reinterpret_cast<const decltype(pack.word)*>(from));
   STENCIL_UNROLL
   for (int i = 0; i < N; ++i) to[i] = widen(pack.cells[i]);
 }
@@ -41,10 +40,9 @@ STENCIL_DEVICE void load_cells(const Storage* from, Value* to) {
 template <StoreHint kHint, int N, class Storage, class Value>
 STENCIL_DEVICE void store_cells(Storage* to, const Value* from) {
   Pack<Storage, N> pack;
-  using W = decltype(pack.word);
   STENCIL_UNROLL
   for (int i = 0; i < N; ++i) narrow(from[i], pack.cells[i]);
-  store_word<kHint>(reinterpret_cast<W*>(to), pack.word);
+  store_word<kHint>(reinterpret_cast<decltype(pack.word)*>(to), pack.word);
 }
 
 /// Starts to write N cells to another block of the cluster; their bytes count towards its mbarrier.

@@ -3,7 +3,6 @@
 
 #include "stencil_tune/boundary.cuh"
 #include "stencil_tune/element.cuh"
-#include "stencil_tune/rows.cuh"
 #include "stencil_tune/tuning.cuh"
 
 namespace stencil_tune {

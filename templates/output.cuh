@@ -1,4 +1,4 @@
-// Writing a thread's outputs: only cells of the box low..high-1 are ever written.
+// Writing a thread's outputs: only cells of the box low..high-1 are ever written, T::kRegisterX neighbours at a time.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
@@ -6,28 +6,24 @@
 
 namespace stencil_tune {
 
-/// The box of cells to update, in the kernel's index type.
 template <class S>
 struct UpdatedBox {
   using Index = typename S::Index;
   Index low_x, high_x, low_y, high_y, low_z, high_z;
-
   STENCIL_DEVICE explicit UpdatedBox(const Arguments<S>& a)
-      : low_x(static_cast<Index>(a.low[0])), high_x(static_cast<Index>(a.high[0])),
-        low_y(static_cast<Index>(a.low[1])), high_y(static_cast<Index>(a.high[1])),
-        low_z(static_cast<Index>(a.low[2])), high_z(static_cast<Index>(a.high[2])) {}
-
+      : low_x(Index(a.low[0])), high_x(Index(a.high[0])), low_y(Index(a.low[1])), high_y(Index(a.high[1])),
+        low_z(Index(a.low[2])), high_z(Index(a.high[2])) {}
   STENCIL_DEVICE bool has_row(Index y, Index z) const { return y >= low_y && y < high_y && z >= low_z && z < high_z; }
 };
 
-/// Stores T::kRegisterX outputs, all of which lie in the box.
+/// All of them lie in the box.
 template <class S, class T>
 STENCIL_DEVICE void store_whole_row(typename S::Storage* to, const typename S::Value* cells) {
   STENCIL_UNROLL
   for (int i = 0; i < T::kRegisterX; i += T::kVector) store_cells<T::kStore, T::kVector>(to + i, cells + i);
 }
 
-/// Stores those of T::kRegisterX outputs that lie in the box, one by one.
+/// Those that lie in the box, one by one.
 template <class S, class T>
 STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<S>& box, typename S::Index x,
                                       const typename S::Value* cells) {
@@ -37,7 +33,7 @@ STENCIL_DEVICE void store_part_of_row(typename S::Storage* to, const UpdatedBox<
   }
 }
 
-/// Stores T::kRegisterX outputs from x on; whole vectors inside the box at once, at its edges cell by cell.
+/// From x on; whole vectors inside the box at once, at its edges cell by cell.
 template <class S, class T>
 STENCIL_DEVICE void store_row(typename S::Storage* row, const UpdatedBox<S>& box, typename S::Index x,
                               const typename S::Value* cells) {

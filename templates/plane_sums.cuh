@@ -7,19 +7,16 @@
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
 //
-// The moves cost nothing, in either form of the loop:
-// - unrolled by kPeriod steps, each sum is back in its registers at the end. The code is long: 90 KB for a star of
-//   order 8 and four outputs a thread.
-// - in single steps, a multiply-add writes its sum to the registers of the next step. The code is short and takes fewer
-//   registers: 171 instead of 215 for order 4 and 16 outputs a thread (nvcc 13.0).
+// The moves cost nothing. Unrolled by kPeriod steps, each sum is back in its registers at the end. In single steps,
+// whose code is shorter, a multiply-add writes its sum to the registers of the next step.
 #pragma once
 
 #include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
-/// The cells of a thread's register tile in the late inputs (S::late), which are read at the cell alone. They are loaded
-/// for the output that is finished next, a plane ahead.
+/// The cells of a thread's register tile in the late inputs (S::is_late), which are read at the cell alone. They are
+/// loaded for the output that is finished next, a plane ahead.
 template <class S, class T>
 struct LateCells {
   using Value = typename S::Value;
@@ -32,7 +29,7 @@ struct LateCells {
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int j = 0; j < T::kRegisterY; ++j) {
-        if (S::late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
+        if (S::is_late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
       }
     }
   }
@@ -43,7 +40,6 @@ struct LateCells {
   STENCIL_DEVICE Value cell(int f, int x, int y, int) const { return cells[f][y][x]; }
 };
 
-/// Where no input is late.
 struct NoLateCells {};
 
 template <class S, class T, bool kAny>
@@ -60,129 +56,95 @@ struct PlaneSums {
   using Value = typename S::Value;
   using Reads = typename T::Reads;  ///< of one plane, whatever z: as if all taps of the outputs in reach lay in it
   using Row = Value[S::kOutputs][T::kRegisterX];
+  using Plane = Window<S, T, Reads>;
 
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
 
-  using Plane = Window<S, T, Reads>;
+  Value pending[kPeriod][T::kRegisterY * T::kRegisterX][S::kSums] = {};
 
-  Value pending[kPeriod][T::kRegisterY][T::kRegisterX][S::kSums];
-
-  STENCIL_DEVICE PlaneSums() : pending{} {}
-
-  /// The next plane. `rows` is a source of rows (see WindowLoader) whose lowest plane it is.
+  /// The next plane, which is the lowest of `rows`.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
     Plane plane;
-    WindowLoader<S, T, Reads>::load(rows, plane);
-    add(plane, coefficients);
-  }
-  STENCIL_DEVICE void add(const Plane& plane, const Value* coefficients) {
+    Reads::load(rows, plane.cells);
     add_taps<-S::kLowZ, S::kHighZ, 0>(plane, coefficients);
   }
 
   /// Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
   template <int kFirst, int kLast, int kBehind, class Taken>
   STENCIL_DEVICE void add_taps(const Taken& plane, const Value* coefficients) {
-    constexpr int kOutputs = (kLast - kFirst + 1) * T::kRegisterY * T::kRegisterX;
-    add_to_outputs<S::kHighZ - kBehind - kLast, kLast>(plane, coefficients, IndicesBelow<kOutputs>{});
+    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
+    // The tap kLast adds to the first of the sums; each sum after it takes the tap below.
+    constexpr int kFrom = S::kHighZ - kBehind - kLast;
+    unrolled<(kLast - kFirst + 1) * kY * kX>([&](auto place) {
+      constexpr int kI = place % kX, kJ = place / kX % kY, kTap = place / kX / kY;
+      const Cells<S, Taken, kI, kJ, 0> cells{plane};
+      S::template add_plane<kLast - kTap>(cells, coefficients, pending[kFrom + kTap][kJ * kX + kI]);
+    });
   }
 
   /// Row kJ of the outputs that are complete.
   template <int kJ, class Late>
   STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
-    finish_row<kJ>(late, coefficients, outputs, IndicesBelow<T::kRegisterX>{});
+    unrolled<T::kRegisterX>([&](auto i) {
+      Value cell[S::kOutputs];
+      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ * T::kRegisterX + i], cell);
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
+    });
   }
 
   STENCIL_DEVICE void next() {
     STENCIL_UNROLL
     for (int q = 0; q < kReach; ++q) {
       STENCIL_UNROLL
-      for (int j = 0; j < T::kRegisterY; ++j) {
+      for (int i = 0; i < T::kRegisterY * T::kRegisterX; ++i) {
         STENCIL_UNROLL
-        for (int i = 0; i < T::kRegisterX; ++i) {
-          STENCIL_UNROLL
-          for (int k = 0; k < S::kSums; ++k) pending[q][j][i][k] = pending[q + 1][j][i][k];
-        }
+        for (int k = 0; k < S::kSums; ++k) pending[q][i][k] = pending[q + 1][i][k];
       }
     }
-  }
-
- private:
-  /// kLast: the tap along z that adds to pending[kFrom]; each sum after it takes the tap below.
-  template <int kFrom, int kLast, class Taken, int... kPlace>
-  STENCIL_DEVICE void add_to_outputs(const Taken& plane, const Value* coefficients, Indices<kPlace...>) {
-    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
-    (S::template add_plane<kLast - kPlace / kX / kY>(Cells<S, Taken, kPlace % kX, kPlace / kX % kY, 0>{plane}, coefficients,
-                                                     pending[kFrom + kPlace / kX / kY][kPlace / kX % kY][kPlace % kX]),
-     ...);
-  }
-
-  template <int kJ, class Late, int... kI>
-  STENCIL_DEVICE void finish_row(const Late& late, const Value* coefficients, Row& outputs, Indices<kI...>) const {
-    (finish_cell<kJ, kI>(late, coefficients, outputs), ...);
-  }
-  template <int kJ, int kI, class Late>
-  STENCIL_DEVICE void finish_cell(const Late& late, const Value* coefficients, Row& outputs) const {
-    Value cell[S::kOutputs];
-    S::finish(Cells<S, Late, kI, kJ, 0>{late}, coefficients, pending[0][kJ][kI], cell);
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
   }
 };
 
 /// Where a walking thread writes: plane after plane. Whether its whole register tile lies in the box is settled once.
 template <class S, class T>
-class WalkOutput {
- public:
+struct WalkOutput {
   using Index = typename S::Index;
-  using Storage = typename S::Storage;
 
-  STENCIL_DEVICE WalkOutput(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index first_z)
-      : coefficients_(arguments.coefficients), box_(box), x_(x), y_(y),
-        stride_y_(static_cast<Index>(arguments.stride_y)), stride_z_(static_cast<Index>(arguments.stride_z)),
-        whole_(x >= box.low_x && x + T::kRegisterX <= box.high_x && y >= box.low_y && y + T::kRegisterY <= box.high_y) {
+  const typename S::Value* coefficients;
+  const UpdatedBox<S>& box;
+  Index x, y, stride_y, stride_z;
+  bool whole;
+  typename S::Storage* to[S::kOutputs];  ///< the thread's first cell of the next plane
+
+  STENCIL_DEVICE WalkOutput(const Arguments<S>& a, const UpdatedBox<S>& b, Index x0, Index y0, Index z0)
+      : coefficients(a.coefficients), box(b), x(x0), y(y0), stride_y(Index(a.stride_y)), stride_z(Index(a.stride_z)),
+        whole(x0 >= b.low_x && x0 + T::kRegisterX <= b.high_x && y0 >= b.low_y && y0 + T::kRegisterY <= b.high_y) {
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) to_[o] = arguments.out[o] + (y * stride_y_ + first_z * stride_z_ + x);
+    for (int o = 0; o < S::kOutputs; ++o) to[o] = a.out[o] + (y0 * stride_y + z0 * stride_z + x0);
   }
 
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
   template <class Late>
   STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const Late& late) {
-    store_rows(sums, late, IndicesBelow<T::kRegisterY>{});
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) to_[o] += stride_z_;
-  }
-
- private:
-  template <class Late, int... kJ>
-  STENCIL_DEVICE void store_rows(const PlaneSums<S, T>& sums, const Late& late, Indices<kJ...>) const {
-    typename PlaneSums<S, T>::Row outputs[T::kRegisterY];
-    (sums.template finish<kJ>(late, coefficients_, outputs[kJ]), ...);
-    if (whole_) {
-      (store_whole<kJ>(outputs[kJ]), ...);
+    typename PlaneSums<S, T>::Row rows[T::kRegisterY];
+    unrolled<T::kRegisterY>([&](auto j) { sums.template finish<j>(late, coefficients, rows[j]); });
+    if (whole) {
+      unrolled<T::kRegisterY>([&](auto j) {
+        STENCIL_UNROLL
+        for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to[o] + j * stride_y, rows[j][o]);
+      });
     } else {
-      (store_part<kJ>(outputs[kJ]), ...);
+      unrolled<T::kRegisterY>([&](auto j) {
+        if (y + j < box.low_y || y + j >= box.high_y) return;
+        STENCIL_UNROLL
+        for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to[o] + j * stride_y, box, x, rows[j][o]);
+      });
     }
-  }
-
-  template <int kJ>
-  STENCIL_DEVICE void store_whole(const typename PlaneSums<S, T>::Row& row) const {
     STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_whole_row<S, T>(to_[o] + kJ * stride_y_, row[o]);
+    for (int o = 0; o < S::kOutputs; ++o) to[o] += stride_z;
   }
-  template <int kJ>
-  STENCIL_DEVICE void store_part(const typename PlaneSums<S, T>::Row& row) const {
-    if (y_ + kJ < box_.low_y || y_ + kJ >= box_.high_y) return;
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) store_part_of_row<S, T>(to_[o] + kJ * stride_y_, box_, x_, row[o]);
-  }
-
-  const typename S::Value* coefficients_;
-  const UpdatedBox<S>& box_;
-  Index x_, y_, stride_y_, stride_z_;
-  bool whole_;
-  Storage* to_[S::kOutputs];  ///< the thread's first cell of the next plane
 };
 
 }  // namespace stencil_tune

@@ -1,17 +1,14 @@
-// A position in a pipeline of stages that are filled and released round after round.
+// The position of plane n = 0, 1, 2, ... in a pipeline of stages that are filled and released round after round: its
+// stage, and the parity of the rounds before, which is the phase of the stage's mbarriers.
 #pragma once
 
 #include "stencil_tune/device.cuh"
 
 namespace stencil_tune {
 
-/// The position of plane n = 0, 1, 2, ...: its stage, and the parity of the rounds before, which is the phase of the
-/// stage's mbarriers.
 template <int kStages>
 struct PipelineState {
-  int stage = 0;
-  int parity = 0;
-
+  int stage = 0, parity = 0;
   STENCIL_DEVICE void advance() {
     if (++stage == kStages) {
       stage = 0;

@@ -1,8 +1,8 @@
-// Which rows of the input a thread reads: seen from its first output, row r of plane p, both counted from the lowest in
-// reach. Tables of them come with the generated tuning (T::Reads).
+// How much of its rows a thread of a fused kernel reads: seen from its first output, row r of plane p, both counted
+// from the lowest in reach. Tables of them come with the generated tuning (T::Reads).
 #pragma once
 
-#include "stencil_tune/device.cuh"
+#include "stencil_tune/unrolled.cuh"
 
 namespace stencil_tune {
 

@@ -1,41 +1,34 @@
-// The cells a thread holds in registers, and the update of its outputs from them.
+// The cells that a thread's tile reads, in registers, and the update of its outputs from them. Indices are constants
+// once loops are unrolled.
 #pragma once
 
 #include "stencil_tune/field.cuh"
 #include "stencil_tune/output.cuh"
 #include "stencil_tune/placed_cells.cuh"
+#include "stencil_tune/unrolled.cuh"
 
 namespace stencil_tune {
 
-/// Registers for every cell that the thread's tile reads. Indices are constants once loops are unrolled.
 template <class S, class T, class R>
 struct Window {
   using Reads = R;
   typename S::Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
-
   /// The thread's own cells of a row; halo cells lie before and after them.
-  STENCIL_DEVICE typename S::Value* body(int f, int p, int r) { return cells + Reads::row(f, p, r).at; }
+  STENCIL_DEVICE typename S::Value* own_cells(int f, int p, int r) { return cells + Reads::at(f, p, r); }
 
   /// The cell (x, y, z) from the thread's first output.
   STENCIL_DEVICE typename S::Value cell(int f, int x, int y, int z) const {
-    return cells[Reads::row(f, z + S::kLowZ, y + S::kLowY).at + x];
+    return cells[Reads::at(f, z + S::kLowZ, y + S::kLowY) + x];
   }
 
   /// Moves cells kFirst .. kFirst + kCount - 1 of row kR from each of the planes kOldest + 1 .. kNewest one plane down.
   template <int kF, int kR, int kFirst, int kCount, int kOldest, int kNewest>
   STENCIL_DEVICE void shift_down() {
-    if constexpr (kNewest > kOldest && kCount > 0) {
-      move_cells<kF, kR, kFirst, kCount, kOldest>(IndicesBelow<(kNewest - kOldest) * kCount>{});
-    }
-  }
-
- private:
-  // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
-  template <int kF, int kR, int kFirst, int kCount, int kOldest, int... kMove>
-  STENCIL_DEVICE void move_cells(Indices<kMove...>) {
-    ((body(kF, kOldest + kMove / kCount, kR)[kFirst + kMove % kCount] =
-          body(kF, kOldest + kMove / kCount + 1, kR)[kFirst + kMove % kCount]),
-     ...);
+    // One by one rather than in a loop, which compilers would turn into a block move that keeps the cells in memory.
+    unrolled<(kNewest - kOldest) * kCount>([&](auto move) {
+      constexpr int kP = kOldest + move / kCount, kCell = kFirst + move % kCount;
+      cells[Reads::at(kF, kP, kR) + kCell] = cells[Reads::at(kF, kP + 1, kR) + kCell];
+    });
   }
 };
 
@@ -43,40 +36,12 @@ struct Window {
 template <class S, class Source, int kI, int kJ, int kK>
 struct Cells {
   const Source& source;
-
   STENCIL_DEVICE typename S::Value operator()(int f, int dx, int dy, int dz) const {
     return source.cell(f, kI + dx, kJ + dy, kK + dz);
   }
 };
 
-/// Loads every row that a register tile reads into its window, row by row; which rows exist is known at compile time.
-/// Source::load_row<use, f, p, r>(body) brings one row.
-template <class S, class T, class Reads>
-struct WindowLoader {
-  template <class Source>
-  STENCIL_DEVICE static void load(const Source& source, Window<S, T, Reads>& window) {
-    load_planes(source, window, IndicesBelow<S::kInputs * Reads::kPlanes>{});
-  }
-
- private:
-  template <class Source, int... kPlane>
-  STENCIL_DEVICE static void load_planes(const Source& source, Window<S, T, Reads>& window, Indices<kPlane...>) {
-    (load_rows<kPlane / Reads::kPlanes, kPlane % Reads::kPlanes>(source, window, IndicesBelow<Reads::kRows>{}), ...);
-  }
-  template <int kF, int kP, class Source, int... kR>
-  STENCIL_DEVICE static void load_rows(const Source& source, Window<S, T, Reads>& window, Indices<kR...>) {
-    (load_row<kF, kP, kR>(source, window), ...);
-  }
-  template <int kF, int kP, int kR, class Source>
-  STENCIL_DEVICE static void load_row(const Source& source, Window<S, T, Reads>& window) {
-    constexpr RowUse kUse = Reads::row(kF, kP, kR);
-    if constexpr (is_used(kUse)) {
-      source.template load_row<kUse.left, (kUse.body > 0), kUse.right>(kF, kP, kR, window.body(kF, kP, kR));
-    }
-  }
-};
-
-/// A WindowLoader source: rows straight from global memory, for the register tile at (x, y, z).
+/// A source of rows, which T::Reads loads: straight from global memory, for the register tile at (x, y, z).
 template <class S, class T>
 struct GlobalRows {
   using Index = typename S::Index;
@@ -99,48 +64,29 @@ struct GlobalRows {
 
 /// Updates and stores the outputs of the tile at (x, y, z) from a source of cells. Outputs are unrolled as template
 /// arguments, so that every index into a window is a constant from the start.
-template <class S, class T, class Source>
-struct TileUpdate {
-  using Index = typename S::Index;
-  using Value = typename S::Value;
-
-  const Arguments<S>& arguments;
-  const UpdatedBox<S>& box;
-  Index x, y, z;
-  const Source& source;
-
-  STENCIL_DEVICE void run() const { rows(IndicesBelow<T::kRegisterY * T::kRegisterZ>{}); }
-
- private:
-  template <int... kRow>
-  STENCIL_DEVICE void rows(Indices<kRow...>) const {
-    (row<kRow % T::kRegisterY, kRow / T::kRegisterY>(IndicesBelow<T::kRegisterX>{}), ...);
-  }
-
-  template <int kJ, int kK, int... kI>
-  STENCIL_DEVICE void row(Indices<kI...>) const {
-    Value outputs[S::kOutputs][T::kRegisterX];
-    (output<kI, kJ, kK>(outputs), ...);
+template <class S, class T, class Index, class Source>
+STENCIL_DEVICE void update_outputs(const Arguments<S>& arguments, const UpdatedBox<S>& box, Index x, Index y, Index z,
+                                   const Source& source) {
+  unrolled<T::kRegisterY * T::kRegisterZ>([&](auto row) {
+    constexpr int kJ = row % T::kRegisterY, kK = row / T::kRegisterY;
+    typename S::Value outputs[S::kOutputs][T::kRegisterX];
+    unrolled<T::kRegisterX>([&](auto i) {
+      using Read = Cells<S, Source, i, kJ, kK>;
+      typename S::Value cell[S::kOutputs];
+      if constexpr (T::kPlaced) {
+        S::update(PlacedCells<S, Read>{{source}, arguments, x + i, y + kJ, z + kK, 0}, arguments.coefficients, cell);
+      } else {
+        S::update(Read{source}, arguments.coefficients, cell);
+      }
+      STENCIL_UNROLL
+      for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
+    });
     if (!box.has_row(y + kJ, z + kK)) return;
-    const Index offset =
-        (y + kJ) * static_cast<Index>(arguments.stride_y) + (z + kK) * static_cast<Index>(arguments.stride_z);
+    const Index offset = (y + kJ) * Index(arguments.stride_y) + (z + kK) * Index(arguments.stride_z);
     STENCIL_UNROLL
     for (int o = 0; o < S::kOutputs; ++o) store_row<S, T>(arguments.out[o] + offset, box, x, outputs[o]);
-  }
-
-  template <int kI, int kJ, int kK>
-  STENCIL_DEVICE void output(Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
-    Value cell[S::kOutputs];
-    if constexpr (T::kPlaced) {
-      using Read = Cells<S, Source, kI, kJ, kK>;
-      S::update(PlacedCells<S, Read>{{source}, arguments, x + kI, y + kJ, z + kK, 0}, arguments.coefficients, cell);
-    } else {
-      S::update(Cells<S, Source, kI, kJ, kK>{source}, arguments.coefficients, cell);
-    }
-    STENCIL_UNROLL
-    for (int o = 0; o < S::kOutputs; ++o) outputs[o][kI] = cell[o];
-  }
-};
+  });
+}
 
 /// The same through a window, unless that would be too large for the registers: then cell by cell.
 template <class S, class T, class Source>
@@ -148,10 +94,10 @@ STENCIL_DEVICE void update_tile(const Arguments<S>& arguments, const UpdatedBox<
                                 typename S::Index y, typename S::Index z, const Source& source) {
   if constexpr (T::kReadsAhead) {
     Window<S, T, typename T::Reads> window;
-    WindowLoader<S, T, typename T::Reads>::load(source, window);
-    TileUpdate<S, T, decltype(window)>{arguments, box, x, y, z, window}.run();
+    T::Reads::load(source, window.cells);
+    update_outputs<S, T>(arguments, box, x, y, z, window);
   } else {
-    TileUpdate<S, T, Source>{arguments, box, x, y, z, source}.run();
+    update_outputs<S, T>(arguments, box, x, y, z, source);
   }
 }
 

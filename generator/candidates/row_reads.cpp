@@ -67,6 +67,17 @@ std::string lines_of(const std::vector<std::string>& entries, std::size_t in_row
   return text + std::string(kIndent, ' ') + line + "\n";
 }
 
+/// Statements of a function's body, as many on a line as fit.
+std::string statement_lines(const std::vector<std::string>& statements) {
+  constexpr std::size_t kWidth = 120;
+  std::string text, line;
+  for (const std::string& each : statements) {
+    if (!line.empty() && line.size() + 1 + each.size() > kWidth) text += std::exchange(line, {}) + "\n";
+    line += (line.empty() ? "      " : " ") + each;
+  }
+  return line.empty() ? text : text + line + "\n";
+}
+
 class RowTable {
  public:
   /// planes: of the reach. `add` then says what is read.
@@ -118,8 +129,8 @@ class RowTable {
     return cells;
   }
 
-  /// more: members of the struct after its table.
-  std::string text(std::string_view name, const std::string& more = {}) {
+  /// For templates that ask how much of a row is read (RowUse).
+  std::string uses_text(std::string_view name) {
     const int cells = place_cells();
     std::vector<std::string> entries;
     for (const RowUse& use : uses_) {
@@ -129,20 +140,73 @@ class RowTable {
     }
     return fmt::format(
         R"(  // Of each row that a thread reads: cells left of its own, its own, right of them; where its own stand in its window.
-  struct {} {{
-    static constexpr int kPlanes = {}, kRows = {}, kCells = {};
-    STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int{}, int r) {{
-      constexpr stencil_tune::RowUse kUse[{}] = {{
-{}      }};
-      return kUse[{} * kRows + r];
+  struct {name} {{
+    static constexpr int kPlanes = {planes}, kRows = {rows}, kCells = {cells};
+    STENCIL_DEVICE static constexpr stencil_tune::RowUse row(int f, int{p}, int r) {{
+{table}
     }}
-{}  }};
+    STENCIL_DEVICE static constexpr int at(int f, int p, int r) {{ return row(f, p, r).at; }}
+  }};
 )",
-        name, planes_, rows_, cells, planes_ > 1 ? " p" : "", entries.size(),
-        lines_of(entries, static_cast<std::size_t>(rows_)), planes_ > 1 ? "(f * kPlanes + p)" : "f", more);
+        fmt::arg("name", name), fmt::arg("planes", planes_), fmt::arg("rows", rows_), fmt::arg("cells", cells),
+        fmt::arg("p", planes_ > 1 ? " p" : ""), fmt::arg("table", table("stencil_tune::RowUse", "kUse", entries)));
+  }
+
+  /// For templates that load what the statements `more` say. place_cells() has been called.
+  std::string places_text(int cells, const std::string& more) const {
+    std::vector<std::string> entries;
+    for (const RowUse& use : uses_) entries.push_back(std::to_string(use.at));
+    return fmt::format(
+        R"(  // The rows that a thread reads, in registers.
+  struct Reads {{
+    static constexpr int kPlanes = {planes}, kRows = {rows}, kCells = {cells};
+    // Where its own cells of a row stand; those left and right of them stand beside them.
+    STENCIL_DEVICE static constexpr int at(int f, int{p}, int r) {{
+{table}
+    }}
+{more}  }};
+)",
+        fmt::arg("planes", planes_), fmt::arg("rows", rows_), fmt::arg("cells", cells),
+        fmt::arg("p", planes_ > 1 ? " p" : ""), fmt::arg("table", table("int", "kAt", entries)),
+        fmt::arg("more", more));
+  }
+
+  /// All rows at once.
+  std::string load_text() {
+    const int cells = place_cells();
+    std::vector<std::string> loads;
+    for (int f = 0; f < inputs_; ++f) {
+      for (int p = 0; p < planes_; ++p) {
+        for (int r = 0; r < rows_; ++r) {
+          const RowUse& row = use(f, p, r);
+          if (!row.is_used()) continue;
+          loads.push_back(fmt::format("in.template load_row<{}, {}, {}>({}, {}, {}, cells + {});", row.left, row.body,
+                                      row.right, f, p, r, row.at));
+        }
+      }
+    }
+    return places_text(cells,
+                       fmt::format(
+                           R"(    // Of input f row r of plane p: cells left of its own, whether its own, right of them.
+    template <class Source, class Value>
+    STENCIL_DEVICE static void load([[maybe_unused]] const Source& in, [[maybe_unused]] Value* cells) {{
+{}    }}
+)",
+                           statement_lines(loads)));
   }
 
  private:
+  /// Statements that look row r of plane p up.
+  std::string table(std::string_view type, std::string_view name, const std::vector<std::string>& entries) const {
+    const std::string line =
+        fmt::format("      constexpr {} {}[{}] = {{{}}};", type, name, entries.size(), fmt::join(entries, ", "));
+    const std::string lines = fmt::format("      constexpr {} {}[{}] = {{\n{}      }};", type, name, entries.size(),
+                                          lines_of(entries, static_cast<std::size_t>(rows_)));
+    constexpr std::size_t kWidth = 120;
+    return fmt::format("{}\n      return {}[{} * kRows + r];", line.size() <= kWidth ? line : lines, name,
+                       planes_ > 1 ? "(f * kPlanes + p)" : "f");
+  }
+
   std::size_t place(int f, int p, int r) const { return static_cast<std::size_t>((f * planes_ + p) * rows_ + r); }
 
   const StageFacts& facts_;
@@ -210,37 +274,28 @@ std::vector<KeptPart> kept_parts(RowTable& table, int planes, int own_cells, int
   return parts;
 }
 
-/// Statements of a function's body, as many on a line as fit.
-std::string statement_lines(const std::vector<std::string>& statements) {
-  constexpr std::size_t kWidth = 120;
-  std::string text, line;
-  for (const std::string& each : statements) {
-    if (!line.empty() && line.size() + 1 + each.size() > kWidth) text += std::exchange(line, {}) + "\n";
-    line += (line.empty() ? "      " : " ") + each;
-  }
-  return line.empty() ? text : text + line + "\n";
-}
-
 /// What a thread does with the rows of its window while it walks.
-std::string walk_text(const std::vector<KeptPart>& parts) {
+std::string walk_text(RowTable& table, const std::vector<KeptPart>& parts) {
   std::vector<std::string> fill, advance, shift;
   for (const KeptPart& part : parts) {
     const auto& [newest, oldest] = part.life;
-    advance.push_back(fmt::format("row.template load<{}>({}, {}, {});", part.load, part.f, newest, part.r));
+    advance.push_back(fmt::format("in.template load_row<{}>({}, {}, {}, cells + {});", part.load, part.f, newest,
+                                  part.r, table.use(part.f, newest, part.r).at));
     if (newest == oldest) continue;
-    fill.push_back(fmt::format("if constexpr ({} <= kP && kP < {}) row.template load<{}>({}, kP, {});", oldest, newest,
-                               part.load, part.f, part.r));
+    fill.push_back(fmt::format(
+        "if constexpr ({0} <= kP && kP < {1}) in.template load_row<{2}>({3}, kP, {4}, cells + at({3}, kP, {4}));",
+        oldest, newest, part.load, part.f, part.r));
     shift.push_back(fmt::format("window.template shift_down<{}, {}, {}, {}, {}, {}>();", part.f, part.r, part.first,
                                 part.cells, oldest, newest));
   }
   return fmt::format(
       R"(    // Before the first step, of plane kP: what earlier steps would have loaded.
-    template <int kP, class Row>
-    STENCIL_DEVICE static void fill([[maybe_unused]] const Row& row) {{
+    template <int kP, class Source, class Value>
+    STENCIL_DEVICE static void fill([[maybe_unused]] const Source& in, [[maybe_unused]] Value* cells) {{
 {}    }}
-    // What comes into reach.
-    template <class Row>
-    STENCIL_DEVICE static void advance(const Row& row) {{
+    // What comes into reach: cells left of its own, whether its own, right of them, of input f row r of plane p.
+    template <class Source, class Value>
+    STENCIL_DEVICE static void advance(const Source& in, Value* cells) {{
 {}    }}
     // One plane down.
     template <class Window>
@@ -253,11 +308,11 @@ std::string walk_text(const std::vector<KeptPart>& parts) {
 }  // namespace
 
 std::string tile_reads(const Candidate& candidate, const ThreadTile& tile) {
-  return rows_of_tile(candidate, tile, 0).text("Reads");
+  return rows_of_tile(candidate, tile, 0).load_text();
 }
 
-std::string tile_reads(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile) {
-  return rows_of_tile(facts, axes, tile, 0).text("Reads");
+std::string tile_uses(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile) {
+  return rows_of_tile(facts, axes, tile, 0).uses_text("Reads");
 }
 
 std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile) {
@@ -278,11 +333,14 @@ std::string walk_reads(const Candidate& candidate, const ThreadTile& tile, int a
       for (KeptPart& part : kept_parts(table, planes, tile.x, f, r)) parts.push_back(std::move(part));
     }
   }
-  return table.text("Reads", own_rows ? std::string() : walk_text(parts));
+  if (own_rows) return table.load_text();
+  const int cells = table.place_cells();
+  return table.places_text(cells, walk_text(table, parts));
 }
 
-std::string plane_reads(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first,
-                        int last) {
+namespace {
+
+RowTable rows_of_plane(const Candidate& candidate, const ThreadTile& tile, int first, int last) {
   RowTable table(candidate.problem().facts, candidate.shape().axes, tile, 1);
   for (const Tap& tap : table.facts().taps) {
     const int dz = table.axes().offset(tap, 2);
@@ -290,7 +348,17 @@ std::string plane_reads(std::string_view name, const Candidate& candidate, const
     if (dz >= first && dz <= last && !late) table.add(tap, 0);
   }
   table.settle();
-  return table.text(name);
+  return table;
+}
+
+}  // namespace
+
+std::string plane_reads(const Candidate& candidate, const ThreadTile& tile, int first, int last) {
+  return rows_of_plane(candidate, tile, first, last).load_text();
+}
+
+std::string plane_uses(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first, int last) {
+  return rows_of_plane(candidate, tile, first, last).uses_text(name);
 }
 
 }  // namespace stencil_tune

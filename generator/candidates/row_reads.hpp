@@ -1,5 +1,5 @@
-// Which rows of the input a thread of a kernel reads, and where their cells stand in its registers: tables that
-// templates are compiled with (templates/rows.cuh).
+// Which rows of the input a thread of a kernel reads, and where their cells stand in its registers: tables and
+// statements that templates are compiled with (T::Reads).
 //
 // A thread computes x * y * z outputs. Seen from the first of them it reads row r of plane p, both counted from the
 // lowest in reach: some cells before its own x, its own ("body"), some after them.
@@ -18,11 +18,11 @@ struct ThreadTile {
   bool body_for_halo = false;  ///< lanes hand their own cells over as a neighbour's halo: a row with a halo needs them
 };
 
-/// `struct Reads`: the rows of a tile of outputs.
+/// `struct Reads`: the rows of a tile of outputs, and how they are loaded.
 std::string tile_reads(const Candidate& candidate, const ThreadTile& tile);
 
-/// The same of any stage. axes: its reach among them.
-std::string tile_reads(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile);
+/// The same of any stage as a table of what is read of each row. axes: its reach among them.
+std::string tile_uses(const StageFacts& facts, const KernelAxes& axes, const ThreadTile& tile);
 
 /// `kReadsAhead`: whether registers take all cells of those rows; others are read where they are used.
 std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile);
@@ -32,8 +32,11 @@ std::string reads_ahead(const Candidate& candidate, const ThreadTile& tile);
 /// plane.
 std::string walk_reads(const Candidate& candidate, const ThreadTile& tile, int ahead, bool own_rows = false);
 
-/// `struct NAME`: the rows of one plane that add to sums, as if all taps at first .. last along z lay in that plane.
+/// `struct Reads`: the rows of one plane that add to sums, as if all taps at first .. last along z lay in that plane.
 /// Without inputs that are late.
-std::string plane_reads(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first, int last);
+std::string plane_reads(const Candidate& candidate, const ThreadTile& tile, int first, int last);
+
+/// `struct NAME`: the same as a table.
+std::string plane_uses(std::string_view name, const Candidate& candidate, const ThreadTile& tile, int first, int last);
 
 }  // namespace stencil_tune

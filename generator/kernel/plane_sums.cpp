@@ -122,14 +122,15 @@ std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
     finish.push_back({fmt::format("out[{}] =", o), parts.finish[o].expression});
   }
   const std::string finished = statements_text(parts.builder.stencil(), finish, problem.facts, axes, first_sum);
+  const bool reads = finished.find("u(") != std::string::npos || finished.find("u.") != std::string::npos;
+  const bool weighs = finished.find("c[") != std::string::npos;
   return text + fmt::format(
                     R"(  }}
   template <class Cells>
-  STENCIL_DEVICE static void finish([[maybe_unused]] const Cells& u, [[maybe_unused]] const Value* c,
-                                    const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
+  STENCIL_DEVICE static void finish(const Cells&{}, const Value*{}, const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
 {}{}  }}
 )",
-                    using_directive(finished), finished);
+                    reads ? " u" : "", weighs ? " c" : "", using_directive(finished), finished);
 }
 
 }  // namespace stencil_tune

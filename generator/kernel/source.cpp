@@ -26,7 +26,7 @@ std::string late_member(const Problem& problem, bool takes_sums) {
   }
   return fmt::format(
       "  // Inputs that are only read where an output is finished from sums.\n"
-      "  STENCIL_DEVICE static constexpr bool late([[maybe_unused]] int f) {{ return {}; }}\n"
+      "  STENCIL_DEVICE static constexpr bool is_late([[maybe_unused]] int f) {{ return {}; }}\n"
       "  static constexpr bool kHasLate = {};\n\n",
       condition.empty() ? "false" : condition, !condition.empty());
 }

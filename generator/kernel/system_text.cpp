@@ -80,7 +80,7 @@ class SystemText {
 )",
         fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
         fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(axes.reach)),
-        fmt::arg("reads", tile_reads(facts, axes, {tuning.register_x, tuning.register_y, 1, true})),
+        fmt::arg("reads", tile_uses(facts, axes, {tuning.register_x, tuning.register_y, 1, true})),
         fmt::arg("update", update_member(step_.stencil, step_.stencil.stages[stage], facts, axis_map_of(axes))));
   }
 

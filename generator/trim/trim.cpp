@@ -120,10 +120,31 @@ void join_template_head(Definition& definition) {
   if (indent + end + 1 + line + more <= kWidth) head.replace(end, next - end, " ");
 }
 
-void join_template_heads(std::vector<Definition>& definitions) {
+/// A type of one short member, too, unless something is said of it.
+void put_type_on_one_line(Definition& type) {
+  constexpr std::size_t kWidth = 120;
+  if (type.kind != Definition::Kind::type || type.members.size() != 1 || type.tail != "};\n") return;
+  Definition& member = type.members.front();
+  const std::string text = member.lead + member.head + member.body + member.tail;
+  const std::size_t begin = text.find_first_not_of(" \n"), end = text.find_last_not_of(" \n") + 1;
+  const std::string line = text.substr(begin, end - begin);
+  const bool plain =
+      member.members.empty() && line.find('\n') == std::string::npos && line.find("//") == std::string::npos;
+  const std::size_t indent = type.lead.size() - (type.lead.rfind('\n') + 1);
+  const std::size_t width = indent + type.head.size() + line.size() + std::size("  };") - 1;
+  if (!plain || type.head.find('\n') != std::string::npos || width > kWidth) return;
+  member.lead = " ";
+  member.head = line;
+  member.body.clear();
+  member.tail.clear();
+  type.tail.insert(0, 1, ' ');
+}
+
+void join_lines(std::vector<Definition>& definitions) {
   for (Definition& each : definitions) {
     join_template_head(each);
-    join_template_heads(each.members);
+    join_lines(each.members);
+    put_type_on_one_line(each);
   }
 }
 
@@ -373,7 +394,7 @@ WrittenOut write_out(std::string_view source, std::span<const TemplateFile> file
   add_roots(sections.back().definitions, words);
   add_words(also_using, words);
   Sweeper(sections, std::move(words)).sweep();
-  for (Section& section : sections) join_template_heads(section.definitions);
+  for (Section& section : sections) join_lines(section.definitions);
   Section own = std::move(sections.back());
   sections.pop_back();
   join_lists(own.definitions);

@@ -94,9 +94,8 @@ std::string geometry_entries(int rank) {
   constexpr std::array<const char*, kMaxRank> kPlaces{"x", "y * stride_y + x", "z * stride_z + y * stride_y + x"};
   constexpr std::array<const char*, kMaxRank> kExtents{"nx", "nx, ny", "nx, ny, nz"};
   const auto last = static_cast<std::size_t>(rank - 1);
-  std::string text = entry("pointers", fmt::format("device memory; a cell stands at [{}]; inputs and outputs must not "
-                                                   "overlap",
-                                                   kPlaces[last]));
+  std::string text =
+      entry("pointers", fmt::format("device memory; a cell stands at [{}]; outputs overlap no input", kPlaces[last]));
   text += entry(kExtents[last], "extents of the whole arrays in cells, x fastest in memory");
   if (rank == 2) text += entry("stride_y", "cells from one row to the next");
   if (rank == 3) text += entry("stride_y, _z", "cells from one row, one plane to the next");

@@ -96,7 +96,7 @@ std::string includes(const Kernels& kernels, bool with_main) {
   if (problem.type == ElementType::f16) text += "#include <cuda_fp16.h>\n";
   if (problem.type == ElementType::bf16) text += "#include <cuda_bf16.h>\n";
   text += "\n#include <cstdint>\n";
-  if (maps || problem.facts.placed || with_main) text += "#include <cstring>\n";
+  if (problem.facts.placed || with_main) text += "#include <cstring>\n";
   if (with_main) text += "#include <algorithm>\n";
   return text;
 }

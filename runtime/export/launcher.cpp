@@ -97,24 +97,22 @@ std::string tensor_map_lines(const Candidate& candidate, const AxisTexts& axes) 
   const auto stride = [&](std::size_t a) { return fmt::format("{} * cuuint64_t({})", cell_bytes, axes[a].stride); };
   return fmt::format(
       R"(  // One map an input: {box_x} x {box_y} x 1 cells a copy, cells outside arrive as 0.
-  void* found = nullptr;
+  decltype(&cuTensorMapEncodeTiled) encode = nullptr;
   cudaDriverEntryPointQueryResult query;
-  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &query);
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(
+      "cuTensorMapEncodeTiled", reinterpret_cast<void**>(&encode), 12000, cudaEnableDefault, &query);
   if (error != cudaSuccess) return error;
   if (query != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
-  const auto encode = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
   for (int i = 0; i < S::kInputs; ++i) {{
     const cuuint64_t extents[3] = {{{x}, {y}, {z}}};
     const cuuint64_t strides[2] = {{{row}, {plane}}};
     const cuuint32_t box[3] = {{{box_x}, {box_y}, 1}}, every_cell[3] = {{1, 1, 1}};
-    alignas(64) CUtensorMap map;
-    if (encode(&map, CU_TENSOR_MAP_DATA_TYPE_{type}, 3, const_cast<S::Storage*>(arguments.plain.in[i]), extents, strides,
-               box, every_cell, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {{
-      return cudaErrorInvalidValue;
-    }}
-    static_assert(sizeof(map) == sizeof(arguments.maps[i]), "a tensor map has 128 bytes");
-    std::memcpy(&arguments.maps[i], &map, sizeof(map));
+    static_assert(sizeof(CUtensorMap) == sizeof(arguments.maps[i]), "a tensor map has 128 bytes");
+    const CUresult result = encode(
+        reinterpret_cast<CUtensorMap*>(&arguments.maps[i]), CU_TENSOR_MAP_DATA_TYPE_{type}, 3,
+        const_cast<S::Storage*>(arguments.plain.in[i]), extents, strides, box, every_cell, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) return cudaErrorInvalidValue;
   }}
 )",
       fmt::arg("box_x", box.cells), fmt::arg("box_y", box.rows), fmt::arg("x", extent(0)), fmt::arg("y", extent(1)),
@@ -137,11 +135,10 @@ std::string pointer_checks(const Candidate& candidate, const ExportSignature& si
     if (bytes == cell) return text;
     return text +
            fmt::format(
-               "  // Cells are moved {} at a time.\n"
                "  const auto is_aligned = [](const void* p) {{ return reinterpret_cast<std::uintptr_t>(p) % {} == "
                "0; }};\n"
                "  if (!is_aligned({}) || !is_aligned({})) return cudaErrorMisalignedAddress;\n",
-               bytes / cell, bytes, in, out);
+               bytes, in, out);
   }
   const std::string misaligned = bytes == cell
                                      ? ""
@@ -173,6 +170,15 @@ std::string shared_memory_lines(std::size_t bytes, const std::string& kernel) {
       kernel, bytes);
 }
 
+/// Where layers are held at no end there is a cell to update.
+std::string nothing_inside_check(const AxisTexts& axes) {
+  const auto held = [](const AxisText& axis) { return axis.held.low + axis.held.high; };
+  if (std::none_of(axes.begin(), axes.end(), [&](const AxisText& axis) { return axis.there && held(axis) > 0; }))
+    return "";
+  const auto condition = [&](const AxisText& axis) { return fmt::format("{} <= {}", axis.extent, held(axis)); };
+  return fmt::format("  if ({}) return cudaSuccess;  // nothing inside\n", of_axes(axes, " || ", condition));
+}
+
 /// tiles: the name of their array.
 std::string grid_text(const Tuning& tuning, const std::string& tiles) {
   const std::string cluster = tuning.cluster > 1 ? fmt::format("{} * ", tuning.cluster) : std::string();
@@ -195,8 +201,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
 {pointer_checks}  if ({no_cells}) return cudaErrorInvalidValue;
-{index_check}{stride_checks}{stride_alignment_checks}  if ({nothing_inside}) return cudaSuccess;  // nothing inside
-{size_check}
+{index_check}{stride_checks}{stride_alignment_checks}{nothing_inside}{size_check}
 {arguments}{coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
   const dim3 block({block});
   {kernel}<<<grid, block, {shared_bytes}, stream>>>(arguments);
@@ -209,11 +214,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("stride_checks", stride_checks(problem) + mirror_checks(problem)),
       fmt::arg("index_check", index_check(candidate, axes)),
       fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
-      fmt::arg("nothing_inside", of_axes(axes, " || ",
-                                         [](const AxisText& axis) {
-                                           return fmt::format("{} <= {}", axis.extent, axis.held.low + axis.held.high);
-                                         })),
-      fmt::arg("size_check", size_check(candidate, axes)),
+      fmt::arg("nothing_inside", nothing_inside_check(axes)), fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),
       fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, signature, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(candidate, axes)),

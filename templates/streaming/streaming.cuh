@@ -1,9 +1,19 @@
-// streaming, planes in registers: a block walks kDepth planes along z; each thread keeps its own cells of the planes in
-// reach (walk.cuh) and takes neighbouring rows from global memory, through the cache, when their plane is current.
-// Loads may run kPrefetch planes ahead of their use. No shared memory, no barrier.
+// streaming, planes in registers: a block walks kDepth planes along z; each thread keeps the cells that its next steps
+// read again, and takes neighbouring rows from global memory, through the cache, when their plane is current. Loads may
+// run kPrefetch planes ahead of their use. No shared memory, no barrier.
+//
+//        z + high   ====  newest plane: own cells of the centre rows are loaded here ...
+//           ...     ----
+//        z          ++++  rows y-r..y+r and the x halo: loaded when the walk reaches their plane
+//           ...     ----
+//        z - low    ----  ... and used for the last time here
+//
+// Which part of a row is loaded at which plane, and how long it is kept, follows from the taps (T::Reads). A star keeps
+// only its own column; a box keeps whole rows with their halo. After each plane the window moves down by one. These
+// register moves disappear where the loop is unrolled (kUnroll).
 #pragma once
 
-#include "stencil_tune/streaming/walk.cuh"
+#include "stencil_tune/window.cuh"
 
 namespace stencil_tune {
 
@@ -11,6 +21,7 @@ template <class S, class T>
 STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   using Index = typename S::Index;
   using Rows = GlobalRows<S, T>;
+  using Reads = typename T::Reads;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);
   if constexpr (T::kCluster > 1) {
@@ -30,15 +41,16 @@ STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  Walk<S, T> walk;
-  walk.fill(Rows{in, x, y, first_z}, IndicesBelow<T::Reads::kPlanes - 1>{});
+  Window<S, T, Reads> window;
+  const Rows first{in, x, y, first_z};
+  unrolled<Reads::kPlanes - 1>([&](auto plane) { Reads::template fill<plane>(first, window.cells); });
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    walk.advance_to(Rows{in, x, y, z});
-    TileUpdate<S, T, decltype(walk.window)>{arguments, box, x, y, z, walk.window}.run();
-    walk.shift();
+    Reads::advance(Rows{in, x, y, z}, window.cells);
+    update_outputs<S, T>(arguments, box, x, y, z, window);
+    Reads::shift(window);
   }
 }
 

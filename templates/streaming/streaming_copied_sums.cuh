@@ -56,7 +56,7 @@ struct ThreadCopies {
   STENCIL_DEVICE void start(int stage, Index z) const {
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
-      if (S::late(f)) continue;
+      if (S::kHasLate && S::is_late(f)) continue;
       Storage* const to = pipeline.plane(f, stage) + first;
       const auto row = in[f].row(y, z);
       if (plain && !row.outside) {

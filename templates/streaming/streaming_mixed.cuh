@@ -29,7 +29,7 @@ struct Column {
 
   Window<S, T, Reads> window;
 
-  STENCIL_DEVICE typename S::Value* own(int f, int p, int j) { return window.body(f, p, j + S::kLowY); }
+  STENCIL_DEVICE typename S::Value* own(int f, int p, int j) { return window.own_cells(f, p, j + S::kLowY); }
 
   /// Own cells of plane z as plane p.
   STENCIL_DEVICE void load(const Field<S, T> (&in)[S::kInputs], int p, Index x, Index y, Index z) {
@@ -56,7 +56,7 @@ struct Column {
     }
   }
 
-  /// A WindowLoader source: around the own cells of the current plane, rows of the tile; other planes are there already.
+  /// A source of rows: around the own cells of the current plane those of the tile; other planes are there already.
   struct Surroundings {
     const SharedTile<S, T>& tile;
     const ThreadPlace<S, T>& place;
@@ -73,13 +73,11 @@ struct Column {
     }
   };
 
-  STENCIL_DEVICE void shift() { shift_rows(IndicesBelow<S::kInputs * T::kRegisterY>{}); }
-
- private:
-  template <int... kRow>
-  STENCIL_DEVICE void shift_rows(Indices<kRow...>) {
-    (window.template shift_down<kRow / T::kRegisterY, kRow % T::kRegisterY + S::kLowY, 0, T::kRegisterX, 0, kNewest>(),
-     ...);
+  STENCIL_DEVICE void shift() {
+    unrolled<S::kInputs * T::kRegisterY>([&](auto row) {
+      constexpr int kF = row / T::kRegisterY, kR = row % T::kRegisterY + S::kLowY;
+      window.template shift_down<kF, kR, 0, T::kRegisterX, 0, kNewest>();
+    });
   }
 };
 
@@ -115,8 +113,8 @@ STENCIL_DEVICE void streaming_mixed(const Arguments<S>& arguments) {
     if constexpr (T::kCover == Cover::output) tile.load_halo(in, 0, z);
     barrier();
     if (place.computes) {
-      WindowLoader<S, T, typename Thread::Reads>::load(typename Thread::Surroundings{tile, place}, column.window);
-      TileUpdate<S, T, decltype(column.window)>{arguments, box, x, y, z, column.window}.run();
+      T::Reads::load(typename Thread::Surroundings{tile, place}, column.window.cells);
+      update_outputs<S, T>(arguments, box, x, y, z, column.window);
     }
     barrier();
     column.shift();

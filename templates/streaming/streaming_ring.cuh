@@ -1,5 +1,5 @@
 // streaming, a pipeline of planes: TMA copies planes with their halo to shared memory, several ahead of the walk. Each
-// thread keeps its own column in registers (walk.cuh) and reads neighbouring rows from the pipeline.
+// thread keeps its own column in registers, loads what comes into reach, and reads neighbouring rows from the pipeline.
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step
@@ -12,11 +12,9 @@
 #pragma once
 
 #include "stencil_tune/streaming/ring.cuh"
-#include "stencil_tune/streaming/walk.cuh"
 
 namespace stencil_tune {
 
-/// Issues planes one after the other.
 template <class S, class T>
 struct OrderedProducer : PlaneProducer<S, T> {
   PipelineState<T::kTilePlanes> state{};  ///< of the plane that is issued next ...
@@ -42,14 +40,12 @@ struct PipelineWalk {
   const PlanePipeline<S, T>& pipeline;
   OrderedProducer<S, T>& producer;
   int thread, tile_x, tile_y;
-  Walk<S, T> walk;
+  Window<S, T, typename T::Reads> window;
   PipelineState<kStages> newest;  ///< next plane to wait for
-  int lowest;                     ///< stage of plane z - low
-  int oldest;                     ///< stage of the next plane to release
+  int lowest, oldest;             ///< stages of plane z - low, and of the next plane to release
   bool in_first_warp;
 
   STENCIL_DEVICE PipelineRows<S, T> rows() const { return {pipeline, tile_x, tile_y, lowest}; }
-
   STENCIL_DEVICE void issue_until(int end) {
     if (in_first_warp) producer.issue_until(end, thread == 0);
   }
@@ -60,32 +56,26 @@ struct PipelineWalk {
   }
 
   STENCIL_DEVICE void release_oldest() {
-    consumer_release(pipeline, thread, oldest);
+    pipeline.release(thread, oldest);
     oldest = oldest + 1 < kStages ? oldest + 1 : 0;
   }
 
   /// Takes planes z - low .. z + high - 1, before the first step, and releases those below kFirstLoaded. From then on
   /// each step releases one more.
-  template <int... kP>
-  STENCIL_DEVICE void fill(Indices<kP...>) {
-    (fill_plane<kP>(), ...);
-  }
-
- private:
-  template <int kP>
-  STENCIL_DEVICE void fill_plane() {
-    issue_until(kStages + (kP < T::kFirstLoaded ? kP : T::kFirstLoaded) - 1);
-    wait_for_newest();
-    walk.template fill_plane<kP>(rows());
-    if constexpr (kP < T::kFirstLoaded) release_oldest();
+  STENCIL_DEVICE void fill() {
+    unrolled<S::kLowZ + S::kHighZ>([&](auto plane) {
+      constexpr bool kReleased = plane < T::kFirstLoaded;
+      issue_until(kStages + (kReleased ? plane : T::kFirstLoaded) - 1);
+      wait_for_newest();
+      T::Reads::template fill<plane>(rows(), window.cells);
+      if constexpr (kReleased) release_oldest();
+    });
   }
 };
 
 template <class S, class T>
 STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
-  constexpr int kStages = T::kTilePlanes;
   const Arguments<S>& arguments = copy_arguments.plain;
-
   const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
@@ -94,27 +84,24 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   const int thread = thread_y() * T::kBlockX + thread_x();
   if (thread == 0) {
     producer.init_barriers();
-    producer.issue_until(kStages, true);
+    producer.issue_until(T::kTilePlanes, true);
   }
   barrier();
 
   PipelineWalk<S, T> walk{pipeline, producer, thread, thread_x() * T::kRegisterX, thread_y() * T::kRegisterY,
                           {},       {},       0,      0,                          any_in_warp(thread == 0)};
-  walk.fill(IndicesBelow<S::kLowZ + S::kHighZ>{});
+  walk.fill();
 #pragma unroll T::kUnroll
   for (int step = 0; step < T::kDepth; ++step) {
     if (step >= tile.steps) break;
     // Slower warps may not have released the stage of one step ago yet; that of two steps ago they nearly always have.
-    walk.issue_until(step - 1 + T::kFirstLoaded + kStages);
+    walk.issue_until(step - 1 + T::kFirstLoaded + T::kTilePlanes);
     walk.wait_for_newest();
-    walk.walk.advance_to(walk.rows());
-    TileUpdate<S, T, decltype(walk.walk.window)>{
-        arguments,     box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step,
-        walk.walk.window}
-        .run();
+    T::Reads::advance(walk.rows(), walk.window.cells);
+    update_outputs<S, T>(arguments, box, tile.x + walk.tile_x, tile.y + walk.tile_y, tile.z + step, walk.window);
     walk.release_oldest();  // only now: the compiler may then read rows as it needs them
-    walk.walk.shift();
-    walk.lowest = walk.lowest + 1 < kStages ? walk.lowest + 1 : 0;
+    T::Reads::shift(walk.window);
+    walk.lowest = walk.lowest + 1 < T::kTilePlanes ? walk.lowest + 1 : 0;
   }
 }
 

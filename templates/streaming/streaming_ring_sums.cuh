@@ -7,10 +7,9 @@
 //     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
 //     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time, so that few stages are enough and tiles can be large. A block may take several tiles:
-// the planes of the next one are issued while the last of this one are added. After the start no barrier joins all
-// threads: warps drift apart by up to two steps. Only blocks at an edge whose boundary is clamp, periodic or reflect
-// have one barrier a plane, since their threads write the cells beyond the edge (edge_cells.cuh).
+// One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes
+// of the next one are issued while the last of this one are added. After the start no barrier joins all threads, which
+// drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (edge_cells.cuh).
 #pragma once
 
 #include "stencil_tune/streaming/edge_cells.cuh"
@@ -19,8 +18,7 @@
 
 namespace stencil_tune {
 
-/// The planes of all the block's tiles, in the order in which they are issued. After the start only the first warp uses
-/// it; all its lanes keep count.
+/// The planes of all the block's tiles, as they are issued one after the other by the first warp. All its lanes count.
 template <class S, class T>
 struct TileQueue {
   PlaneProducer<S, T> producer;  ///< of the tile whose planes are issued
@@ -50,8 +48,6 @@ struct TileQueue {
     }
   }
 
- private:
-  /// The first tile from the nth on that exists.
   STENCIL_DEVICE void find_tile() {
 #pragma unroll 1
     for (; nth < T::kTiles; ++nth) {
@@ -61,7 +57,7 @@ struct TileQueue {
   }
 };
 
-/// The inputs in global memory, where the threads read what TMA does not bring: late inputs, cells beyond edges.
+/// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
 template <class S, class T>
 struct InputFields {
   Field<S, T> fields[S::kInputs];
@@ -101,7 +97,8 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   queue.start(kStages - 1, thread == 0);
   barrier();
 
-  [[maybe_unused]] const typename FieldsOf<S, T, T::kFillsEdges || S::kHasLate>::Type in(arguments);
+  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
+  [[maybe_unused]] const InputArrays<S> inputs(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   PipelineState<kStages> newest;                    ///< of the plane to add
   PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
@@ -118,10 +115,10 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge;
     [[maybe_unused]] bool at_edge = false;
     if constexpr (T::kFillsEdges) {
-      at_edge = any_in_warp(edge.are_needed(tile, in.fields[0]));
+      at_edge = any_in_warp(edge.are_needed(tile, inputs));
       if (at_edge) {
-        edge.find(tile, in.fields[0], thread);
-        edge.load(in.fields, tile.z - S::kLowZ);
+        edge.find(tile, inputs, thread);
+        edge.load(inputs, tile.z - S::kLowZ);
       }
     }
 #pragma unroll kUnrolled
@@ -138,11 +135,11 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
         if (at_edge) {
           edge.write(pipeline, newest.stage);
           barrier();
-          edge.load(in.fields, tile.z + step + S::kHighZ + 1);
+          edge.load(inputs, tile.z + step + S::kHighZ + 1);
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
-      consumer_release(pipeline, thread, newest.stage);
+      pipeline.release(thread, newest.stage);
       newest.advance();
       if (step >= 0) {
         output.store(sums, late);

@@ -240,7 +240,7 @@ struct SystemLevels : MetPoints<Points> {
     constexpr RowUse kUse = Reads::row(kInput, kP, kR);
     constexpr int kPlace = L::kPlaces[kInput];
     if constexpr (is_used(kUse)) {
-      Value* body = window.body(kInput, kP, kR);
+      Value* body = window.own_cells(kInput, kP, kR);
       if constexpr (kPlace < 0) {
         constants.template read_row<-1 - kPlace, L::kDelay>(kR - L::kLowY, body);
       } else {

@@ -4,6 +4,7 @@
 // takes the sum's place, and nothing is added to it after that.
 #pragma once
 
+#include "stencil_tune/rows.cuh"
 #include "stencil_tune/systolic/systolic_rings.cuh"
 #include "stencil_tune/window.cuh"
 

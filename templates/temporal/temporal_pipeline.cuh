@@ -119,7 +119,7 @@ struct Levels : MetPoints<Points> {
   /// The centre of a window, row by row.
   struct CentreRows {
     Registers& window;
-    STENCIL_DEVICE Value* row(int f, int j) const { return window.body(f, S::kLowZ, S::kLowY + j); }
+    STENCIL_DEVICE Value* row(int f, int j) const { return window.own_cells(f, S::kLowZ, S::kLowY + j); }
   };
 
   using AllCells = IndicesBelow<Shape::kRows * Shape::kCells>;
@@ -134,7 +134,7 @@ struct Levels : MetPoints<Points> {
   STENCIL_DEVICE void gather_row(const Plane& newest, Index z, Registers& window) {
     constexpr RowUse kUse = Reads::row(T::kAdvanced, kP, kR);
     if constexpr (is_used(kUse)) {
-      Value* body = window.body(T::kAdvanced, kP, kR);
+      Value* body = window.own_cells(T::kAdvanced, kP, kR);
       constexpr int kJ = kR - S::kLowY;
       constexpr bool kExchanged = kP >= T::kFirstExchanged && kP <= T::kLastExchanged;
       if constexpr (kEdges == Edges::all && Shape::kMapsPlanes && kP != S::kLowZ) {

@@ -223,7 +223,7 @@ struct SumLevels : MetPoints<Points> {
   STENCIL_DEVICE void gather_row(const Plane& plane, Taken& taken) const {
     constexpr RowUse kUse = Taken::Reads::row(T::kAdvanced, 0, kR);
     if constexpr (is_used(kUse)) {
-      Value* body = taken.body(T::kAdvanced, 0, kR);
+      Value* body = taken.own_cells(T::kAdvanced, 0, kR);
       constexpr int kJ = kR - S::kLowY;
       rows().template take<kLevel, kJ>(plane, T::kLastExchanged, body);
       rows().template fill_halo<kLevel, kJ, kUse.left, kUse.right, kExchanged>(T::kLastExchanged, body);

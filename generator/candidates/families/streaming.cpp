@@ -166,12 +166,13 @@ int first_loaded_plane(const Problem& problem, const Tuning& tuning, const Kerne
   return first;
 }
 
+constexpr std::int64_t kLineBytes = 128;
+
 /// A stage of the pipeline holds one plane of each input as TMA writes it: cells as stored, planes from a 128-byte
 /// line on, which TMA asks for. Rows of the box are whole lines in memory and in the stage: those that begin on a
 /// 32-byte sector and are 16 bytes longer than they must be cost 3 to 5 % on an H200 (2026-11-21), as a line of the one
 /// then falls into two of the other.
 void shape_pipeline(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
-  constexpr std::int64_t kLineBytes = 128;
   constexpr std::int64_t kBarrierBytes = 16;  // full and empty, 8 bytes each
   const auto& [x, y, z] = shape.axes.reach;
   const auto size = static_cast<std::int64_t>(size_of(problem.type));
@@ -252,12 +253,31 @@ std::string reads(const Candidate& candidate) {
     return walk_reads(candidate, {tuning.register_x, tuning.register_y, 1, true}, 0, true);
   }
   if (in_pipeline(tuning)) {
-    return keeps_sums(tuning) ? plane_reads("Reads", candidate, tile, z.low, z.high) : walk_reads(candidate, tile, 0);
+    return keeps_sums(tuning) ? plane_reads(candidate, tile, z.low, z.high) : walk_reads(candidate, tile, 0);
   }
   if (keeps_sums(tuning)) {
-    return inside_constants(candidate, tile, 0) + plane_reads("Reads", candidate, tile, z.low, z.high);
+    return inside_constants(candidate, tile, 0) + plane_reads(candidate, tile, z.low, z.high);
   }
   return inside_constants(candidate, tile, tuning.prefetch) + walk_reads(candidate, tile, tuning.prefetch);
+}
+
+/// Of the pipeline that shape_pipeline() lays out.
+std::string stage_constants(const Candidate& candidate) {
+  const SharedTile& stages = candidate.shape().shared;
+  const std::int64_t copied = stages.pitch * stages.rows * static_cast<std::int64_t>(stages.cell_bytes);
+  const std::int64_t plane = round_up(copied, kLineBytes);
+  // Rows of a stage are aligned whatever those in memory are: the widest vector that divides the register tile.
+  int vector = 16 / static_cast<int>(stages.cell_bytes);
+  while (candidate.tuning().register_x % vector != 0) vector /= 2;
+  return fmt::format(
+      "  // Bytes of a plane, of a stage with a plane of each input, and of all stages; what TMA brings; cells read at "
+      "once.\n"
+      "  static constexpr int kPlaneBytes = {};\n"
+      "  static constexpr int kStageBytes = {};\n"
+      "  static constexpr int kBarriersAt = {};\n"
+      "  static constexpr int kCopiedBytes = {};\n"
+      "  static constexpr int kStageVector = {};\n",
+      plane, stages.inputs * plane, stages.planes * stages.inputs * plane, stages.inputs * copied, vector);
 }
 
 bool zeros_are_right(Boundary boundary) { return boundary == Boundary::hold || boundary == Boundary::zero; }
@@ -267,9 +287,9 @@ std::string constants(const Candidate& candidate) {
   std::string text = tile_constants(candidate);
   if (shape.shared.bytes > 0) text += shared_tile_constants(shape.shared, -shape.axes.reach[1].low, 0);
   if (in_pipeline(candidate.tuning())) {
+    text += stage_constants(candidate);
     text += fmt::format(
-        "  // The lowest plane in reach of which a step loads something.\n"
-        "  static constexpr int kFirstLoaded = {};\n",
+        "  static constexpr int kFirstLoaded = {};  // the lowest plane in reach of which a step loads something\n",
         shape.first_loaded_plane);
     text += fmt::format(
         "  // Threads write cells beyond an edge to planes that TMA brings: zeros are not right there.\n"

@@ -132,11 +132,11 @@ int exchanged_word(const Candidate& candidate) {
 std::string reads(const Candidate& candidate) {
   const Tuning& tuning = candidate.tuning();
   const ThreadTile tile{tuning.register_x, tuning.register_y, 1, true};
-  if (tuning.keeps != Keeps::sums) return tile_reads(candidate, tile);
+  if (tuning.keeps != Keeps::sums) return tile_uses(candidate.problem().facts, candidate.shape().axes, tile);
   const Reach& z = candidate.shape().axes.reach[2];
   const int last_settled = candidate.shape().fused.splits_sums ? 0 : z.high;
-  std::string text = plane_reads("Reads", candidate, tile, z.low, last_settled);
-  if (last_settled < z.high) text += plane_reads("ReadsAhead", candidate, tile, last_settled + 1, z.high);
+  std::string text = plane_uses("Reads", candidate, tile, z.low, last_settled);
+  if (last_settled < z.high) text += plane_uses("ReadsAhead", candidate, tile, last_settled + 1, z.high);
   return text;
 }
 

@@ -184,6 +184,21 @@ TEST(Trim, HeadsOfTemplatesShareALineWithWhatTheyIntroduceWhereThereIsRoom) {
   EXPECT_THAT(written(longer, source), HasSubstr("template <int kN>\nstruct A"));
 }
 
+TEST(Trim, TypesOfOneShortMemberStandOnALine) {
+  const auto kept = [](const std::string& type) { return written(type, "using B = A;\nint x = g();\n"); };
+  EXPECT_THAT(kept("struct A {\n  unsigned x, y;\n};\n"), HasSubstr("struct A { unsigned x, y; };\n"));
+  EXPECT_THAT(kept("struct A {\n  int f() { return 1; }\n  int g() { return 2; }\n};\n"),
+              HasSubstr("struct A { int g() { return 2; } };\n"));
+  for (const std::string& whole : {
+           std::string("struct A {\n  int x;\n  int y;\n};\n"),
+           std::string("struct A {\n  int x;  ///< why\n};\n"),
+           std::string("struct A {\n  int g() {\n    a();\n    b();\n  }\n};\n"),
+           "struct A {\n  int " + std::string(110, 'x') + ";\n};\n",
+       }) {
+    EXPECT_THAT(kept(whole), HasSubstr(whole));
+  }
+}
+
 TEST(Trim, ASingleShortStatementStandsBehindItsCondition) {
   EXPECT_THAT(body("  if (n) {\n    a();\n  }\n  b();\n"), HasSubstr("  if (n) a();\n  b();\n"));
   EXPECT_THAT(body("  STENCIL_UNROLL\n  for (;;) {\n    a();\n  }\n  b();\n"),

@@ -124,7 +124,9 @@ TEST(NvrtcKernels, TilesOfHundredsOfCellsCompile) {
       "# include \"stencil_tune/rows.cuh\"\n"
       "template <int... k> __device__ int sum(stencil_tune::Indices<k...>) { return (k + ...); }\n"
       "extern \"C\" __global__ void " +
-      source.entry + "(int* to) { *to = sum(stencil_tune::IndicesBelow<1000>{}); }\n";
+      source.entry +
+      "(int* to) {\n  *to = sum(stencil_tune::IndicesBelow<1000>{});\n"
+      "  stencil_tune::unrolled<300>([&](auto i) { *to += i; });\n}\n";
   EXPECT_NO_THROW(compiler->compile(source, "sm_90"));
 }
 
