@@ -109,7 +109,8 @@ struct EdgeRows {
   static constexpr bool kClustered = T::kCluster > 1;
   static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
   static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
-  static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells);
+  static constexpr int kAfterEnds = kEndRows > 0 ? Row::whole_words(1) : 0;  ///< no thread's: read before the next row
+  static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells) + kAfterEnds;
   static constexpr int kStageCells = T::kSteps * kLevelCells;
   static constexpr int kBytes = T::kExchanges ? Row::bytes_of(kStages * kStageCells) : 0;
   static constexpr int kFirstByte = InputRows<S, T>::kBytes;  ///< in shared memory
@@ -123,6 +124,9 @@ struct EdgeRows {
   typename SeamOf<S, T, T::kCluster != 1>::Type seam;
   int stage = 0;       ///< cells from stage 0 to the one that was published last
   int step = 0;
+
+  static_assert(kEndRows == 0 || kLevelCells - kEndsFrom - T::kBlockY * kEndCells >= Row::kWord,
+                "what the first thread of a level reads before its first row is nobody's");
 
   STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {

@@ -12,7 +12,8 @@ namespace stencil_tune {
 ///     word 0 of threads 0 1 ... n-1 | no thread | word 1 of threads 0 1 ... n-1 | no thread | ...
 ///
 /// The first thread reads a word to its left, the last one to its right, which are no cells of the tile. No stored cell
-/// depends on them; the places of `no thread` exist so that the read is legal. There is one before the first row too.
+/// depends on them; the places of `no thread` exist so that the read is legal, and of nothing that others write
+/// meanwhile. There is one before the first row of a level too.
 ///
 /// A shuffle takes the time of two accesses that move as many bytes (fitted to the rates of 37 candidates with few and
 /// many shuffles, one H200, 2026-11-21). So words of published rows are read, not shuffled, unless most of a word would

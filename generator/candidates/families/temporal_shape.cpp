@@ -83,12 +83,14 @@ std::int64_t input_bytes(const Problem& problem, const Tuning& tuning, const Fus
 std::int64_t edge_bytes(const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused, std::int64_t value) {
   if (fused.exchange_slots == 0) return 0;
   // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
-  // come. A row has room for one thread more, and before the first row there is room for a word.
+  // come. A row has room for one thread more, and before a level's first row there is room for a word.
   const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
   const std::int64_t places = saturating_product({tuning.block_x + 1, value});
   const std::int64_t rows = saturating_product({warps, axes.reach_width(1), tuning.register_x, places});
   const std::int64_t ends = saturating_product({tuning.block_y, fused.end_rows, axes.reach_width(0), places});
-  const std::int64_t level = saturating_sum(round_up(rows, kWordBytes), round_up(ends, kWordBytes));
+  const std::int64_t after_ends = ends > 0 ? kWordBytes : 0;
+  const std::int64_t level =
+      saturating_sum(round_up(rows, kWordBytes), saturating_sum(round_up(ends, kWordBytes), after_ends));
   return saturating_sum(saturating_product({fused.exchange_slots, tuning.steps, level}), kWordBytes);
 }
 
