@@ -3,6 +3,7 @@
 #include "stencil_tune/error.hpp"
 
 #include <cstdlib>
+#include <system_error>
 
 namespace stencil_tune {
 namespace {
@@ -31,6 +32,11 @@ DatabaseLocation locate_database(std::string_view option) {
   throw Error(ErrorCode::invalid_argument,
               "no place for the database: neither --db, STENCIL_TUNE_DB, XDG_DATA_HOME nor HOME is set; name one with "
               "--db FILE");
+}
+
+bool is_missing(const DatabaseLocation& location) {
+  std::error_code failure;
+  return std::filesystem::status(location.path, failure).type() == std::filesystem::file_type::not_found;
 }
 
 Database open_database(std::string_view option, OpenOptions options) {

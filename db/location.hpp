@@ -19,6 +19,10 @@ struct DatabaseLocation {
 /// Throws Error(invalid_argument) when nothing says where, not even HOME.
 DatabaseLocation locate_database(std::string_view option);
 
+/// Whether no file is there. One that cannot be looked for (a name that is too long, a closed folder) is not missing:
+/// opening it says why.
+bool is_missing(const DatabaseLocation& location);
+
 /// Locates and opens. Folders of the default path are made when writing; a path somebody named must have its folder.
 Database open_database(std::string_view option, OpenOptions options);
 

@@ -28,7 +28,7 @@ class Winners {
   void open() {
     const DatabaseLocation location = locate_database(option_);
     const bool optional = option_.empty() || may_be_missing_;  // one that the environment names may be made later
-    const bool missing = optional && !std::filesystem::exists(location.path);
+    const bool missing = optional && is_missing(location);
     path_ = location.path;
     database_.reset();
     note_ = missing ? fmt::format("nothing was tuned here yet: there is no {}", location.path.string()) : "";

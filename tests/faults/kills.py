@@ -8,6 +8,7 @@ with a compiler that never ends.
 Afterwards no process, temporary file or lock may be left. What a SIGKILL leaves of temporary folders goes when the next
 session starts; the last one is not killed.
 """
+import contextlib
 import os
 import pty
 import select
@@ -17,8 +18,8 @@ import threading
 import time
 from collections import Counter
 
-from sandbox import (PATIENCE_S, PREDICTION, Sandbox, acknowledged, arguments, compilers_each, conclude, in_shares,
-                     require_predictions)
+from sandbox import (PATIENCE_S, PREDICTION, Sandbox, acknowledged, arguments, compilers_each, conclude, hear_every_signal,
+                     in_shares, require_predictions)
 
 WAYS = ['KILL', 'TERM', 'INT', 'HUP', 'terminal']
 LIVES = 1.5  # of whole sessions, the longest that a life may be
@@ -47,7 +48,8 @@ class Session:
             # The program's controlling terminal: setsid makes the next terminal that is opened one.
             command = ['setsid', '--ctty', '--wait', *command]
         self.process = subprocess.Popen(command, env=sandbox.environment, stdin=theirs if on_terminal else
-                                        subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+                                        subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+                                        preexec_fn=hear_every_signal)
         os.close(theirs)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
@@ -68,14 +70,16 @@ class Session:
             self.said += data.decode(errors='replace')
 
     def end(self, way):
-        """False where it had ended by itself. A terminal that is being read is not gone, so reading ends before."""
+        """False where it had ended by itself. A terminal that is being read is not gone, so reading ends before. One that
+        has not ended when patience is over is a process left."""
         if self.process.poll() is not None:
             return False
         if way == 'terminal':
             self.close()
         else:
             self.process.send_signal(getattr(signal, 'SIG' + way))
-        self.process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(PATIENCE_S)
         return True
 
     def close(self):
@@ -133,6 +137,7 @@ def attack(options, count, dice):
             was_alive = session.end(way)
             left = sandbox.processes_left()
             took = time.monotonic() - began
+            session.process.wait()
             session.close()
             after = sandbox.trials()
             missing = len(before - after) + max(0, acknowledged(session.said) - len(after - before))

@@ -8,6 +8,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -45,6 +46,13 @@ def neutral_environment():
     """Without what would make a difference between two people's machines: their settings of the program, their GPUs."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith('STENCIL_TUNE_')}
     return {**kept, 'CUDA_VISIBLE_DEVICES': ''}
+
+
+def hear_every_signal():
+    """In a child before its program: under nohup and in the background of a script some signals are ignored, and what is
+    started inherits that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Run:

@@ -2,6 +2,7 @@
 import contextlib
 import io
 import pathlib
+import signal
 import subprocess
 import sys
 import types
@@ -61,6 +62,20 @@ class SandboxTest(unittest.TestCase):
             self.assertTrue(place.run('-c', 'exit 1').failed_silently)
             told = place.run('-c', 'echo why >&2; exit 1')
             self.assertEqual((told.crashed, told.failed_silently, told.complaint), (False, False, 'why\n'))
+
+
+class SignalsTest(unittest.TestCase):
+    def test_a_program_under_attack_hears_what_the_suite_ignores(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            process = subprocess.Popen(['sleep', '100'], preexec_fn=sandbox.hear_every_signal)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        process.send_signal(signal.SIGHUP)
+        try:
+            self.assertEqual(process.wait(20), -signal.SIGHUP)
+        finally:
+            process.kill()
 
 
 class ConcludeTest(unittest.TestCase):

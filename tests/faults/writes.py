@@ -80,6 +80,16 @@ def run_with(sandbox, dice, fault, words):
     return sandbox.run_on_database(*words, **options)
 
 
+def is_damaged(sandbox):
+    """Whether the database is unsound. A first session that could write nothing leaves none, or an empty file."""
+    if not sandbox.database.exists() or not sandbox.database.stat().st_size:
+        return False
+    check = sandbox.run_on_database('db', 'check')
+    if check.status != 0:
+        print(check.out.decode() + check.complaint, flush=True)
+    return check.status != 0
+
+
 def attack(options, count, dice):
     seen = Counter()
     possible = list(FAULTS)
@@ -99,12 +109,11 @@ def attack(options, count, dice):
                 continue
             after = sandbox.trials()
             missing = len(before - after) + max(0, acknowledged(ended.complaint) - len(after - before))
-            check = sandbox.run_on_database('db', 'check')
+            damaged = is_damaged(sandbox)
             crash = ended.crashed or ended.failed_silently
-            if crash or missing or check.status:
-                print(f'{fault}: status {ended.status}, {missing} lost; {check.out.decode()}{ended.complaint[-1000:]}',
-                      flush=True)
-            seen.update({'tried': 1, fault: 1, 'crashes': crash, 'lost': missing, 'damaged': check.status != 0})
+            if crash or missing or damaged:
+                print(f'{fault}: status {ended.status}, {missing} lost; {ended.complaint[-1000:]}', flush=True)
+            seen.update({'tried': 1, fault: 1, 'crashes': crash, 'lost': missing, 'damaged': damaged})
         last = sandbox.run_on_database(*words)
         if last.status != 0:
             print(last.complaint, flush=True)

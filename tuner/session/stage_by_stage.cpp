@@ -6,6 +6,15 @@
 #include <algorithm>
 
 namespace stencil_tune {
+namespace {
+
+/// Of two checks together: the least, but that one of unknown sharpness (-1) hides no blunt one.
+double least_sharpness(double a, double b) {
+  const double least = std::min(a, b), other = std::max(a, b);
+  return least < 0 && other < kSharp ? other : least;
+}
+
+}  // namespace
 
 TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> stages) {
   TrialRecord whole = stages.front();
@@ -21,7 +30,7 @@ TrialRecord stage_by_stage(const Problem& step, std::span<const TrialRecord> sta
     whole.occupancy = std::min(whole.occupancy, stage.occupancy);
     whole.raced = whole.raced && stage.raced;
     whole.predicted = whole.predicted || stage.predicted;
-    whole.sharpness = std::min(whole.sharpness, stage.sharpness);
+    whole.sharpness = least_sharpness(whole.sharpness, stage.sharpness);
     if (whole.sharpness_note.empty()) whole.sharpness_note = stage.sharpness_note;
   }
   whole.id = 0;

@@ -209,6 +209,8 @@ TEST_F(LibraryTest, BadRequestsHaveNamedErrors) {
   EXPECT_ERROR(Library({.database = "/no/such/winners.db"}), ErrorCode::database_io, "/no/such/winners.db");
   setenv("STENCIL_TUNE_DB", "/no/such/winners.db", 1);
   EXPECT_NO_THROW(Library()) << "tuning may make it later";
+  setenv("STENCIL_TUNE_DB", std::string(4000, 'A').c_str(), 1);
+  EXPECT_ERROR(Library(), ErrorCode::database_io, "AAAA");
   unsetenv("STENCIL_TUNE_DB");
 }
 

@@ -37,6 +37,7 @@ TEST_F(ShippedTest, ListIsNarrowedByStencilTypeAndGpu) {
       run("list --gpu a100").out.find("some on NVIDIA H200; to predict: stencil-tune --dims 512 --device-model a100"),
       std::string::npos);
   EXPECT_NE(run("list --stencil star3d1").out.find("no such winner; did you mean 'star3d1r'?"), std::string::npos);
+  EXPECT_EQ(run("list --gpu '\x1b[2J\xed\xa0\x80'").out.find("no winner on \\x1b[2J\\xed\\xa0\\x80"), 0U);
 }
 
 TEST_F(ShippedTest, ListSpeaksCsv) {

@@ -18,12 +18,16 @@ TrialRecord stage_trial(const char* code, double median_ms, int registers) {
   return trial;
 }
 
-TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
-  const Problem step = make_problem(
+Problem two_stages() {
+  return make_problem(
       parse_definition("name = \"s\"\nrank = 1\nfields = [\"a\", \"b\", \"a_next\"]\n[[stage]]\nb = \"a[x-1]\"\n"
                        "[[stage]]\na_next = \"b[x+2] + a\"\n[rotate]\na_next = \"a\"\n",
                        "s.toml"),
       ElementType::f32, {Boundary::hold, Boundary::hold, Boundary::hold}, {1, {1000004, 1, 1}}, 0, 1, kWholeStep);
+}
+
+TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
+  const Problem step = two_stages();
   const std::vector<TrialRecord> stages{stage_trial("direct.bx32.by4", 0.25, 20),
                                         stage_trial("direct.bx64.by1", 0.75, 40)};
   const TrialRecord whole = stage_by_stage(step, stages);
@@ -34,6 +38,20 @@ TEST(StageByStage, TimesAddUpAndTheRateCountsTheStepsCells) {
   EXPECT_EQ(whole.problem.stage, kWholeStep);
   EXPECT_NEAR(whole.share, minimal_traffic_bytes(step) / 1e-3 / 1e9 / 1000, 1e-12);
   EXPECT_NEAR(effective_gbs(whole), 4 * (1000004 + 1000001) / 1e6, 1e-9) << "of a step, which b does not outlive";
+}
+
+TEST(StageByStage, IsAsSharpAsItsBluntestStageAndAnUnknownOneHidesNone) {
+  const auto sharpness = [](double first, double second) {
+    std::vector<TrialRecord> stages{stage_trial("direct.bx32.by4", 1, 20), stage_trial("direct.bx64.by1", 1, 20)};
+    stages[0].sharpness = first;
+    stages[1].sharpness = second;
+    return stage_by_stage(two_stages(), stages).sharpness;
+  };
+  EXPECT_EQ(sharpness(1, 0.97), 0.97);
+  EXPECT_EQ(sharpness(-1, 0.97), -1) << "not known";
+  EXPECT_EQ(sharpness(-1, 0.5), 0.5);
+  EXPECT_EQ(sharpness(0.5, -1), 0.5);
+  EXPECT_EQ(sharpness(-1, -1), -1);
 }
 
 }  // namespace

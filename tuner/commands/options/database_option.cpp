@@ -48,7 +48,7 @@ Database open_database_for(const po::variables_map& values, Access access) {
 
 std::optional<Database> read_database(const po::variables_map& values) {
   const auto option = values["db"].as<std::string>();
-  if (option.empty() && !std::filesystem::exists(locate_database(option).path)) return std::nullopt;
+  if (option.empty() && is_missing(locate_database(option))) return std::nullopt;
   return open_database_for(values, Access::read);
 }
 

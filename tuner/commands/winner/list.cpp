@@ -2,6 +2,7 @@
 #include "db/stored_code.hpp"
 #include "db/winner_choice.hpp"
 #include "db/winner_store.hpp"
+#include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "runtime/library/lookup/lookup.hpp"
 #include "runtime/library/lookup/pretuned.hpp"
@@ -305,8 +306,8 @@ int run_list(const Arguments& arguments) {
     return 0;
   }
   if (winners.empty()) {
-    print_fitted("{}",
-                 empty_note(filter, shipped ? shipped_like({}) : tuned_like({}, database ? &*database : nullptr)));
+    const auto all = shipped ? shipped_like({}) : tuned_like({}, database ? &*database : nullptr);
+    print_fitted("{}", printable_lines(empty_note(filter, all)));
     if (!shipped) print_fitted("{}", shipped_note(filter));
     return 0;
   }
