@@ -30,56 +30,39 @@ void HaloExchange::run(const ExchangePlan& plan, std::span<void* const> buffers,
     ranks_.exchange(in_fields(plan.sends, buffers), in_fields(plan.receives, buffers), stream);
     return;
   }
-  copy(packing(plan.sends, buffers), stream);
+  copy(packing(plan.sends, sent_, buffers), stream);
   ranks_.exchange(in_dense(plan.sends, sent_), in_dense(plan.receives, received_), stream);
-  copy(unpacking(plan.receives, buffers), stream);
+  std::vector<BoxCopy> unpacking = packing(plan.receives, received_, buffers);
+  for (BoxCopy& box : unpacking) box = box.back();
+  copy(unpacking, stream);
 }
 
 void HaloExchange::pack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const {
-  const BoxCopy box{in_field(field, cells), packed(cells, dense), extent_of(cells)};
-  copy(std::span(&box, 1), stream);
+  copy(std::vector{packing(field, cells, dense)}, stream);
 }
 
 void HaloExchange::unpack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const {
-  const BoxCopy box{packed(cells, dense), in_field(field, cells), extent_of(cells)};
-  copy(std::span(&box, 1), stream);
+  copy(std::vector{packing(field, cells, dense).back()}, stream);
 }
 
 void HaloExchange::copy(std::span<const BoxCopy> boxes, CUstream_st* stream) const {
   copier_.copy(driver_.current_context_id(), boxes, stream);
 }
 
-CellRows HaloExchange::in_field(const void* field, const Box& cells) const {
-  return CellRows{address_of(field), pitch_, plane_}.at(cells.low, cell_bytes_);
-}
-
-CellRows HaloExchange::packed(const Box& cells, DevicePointer dense) {
+BoxCopy HaloExchange::packing(const void* field, const Box& cells, DevicePointer dense) const {
   const auto extent = extent_of(cells);
-  return {dense, extent[0], extent[0] * extent[1]};
+  return {.from = CellRows{address_of(field), pitch_, plane_}.at(cells.low, cell_bytes_),
+          .to = {dense, extent[0], extent[0] * extent[1]},
+          .extent = extent};
 }
 
-DevicePointer HaloExchange::packed_part(const MessagePart& part, const DeviceBuffer& dense) const {
-  return dense.address() + static_cast<std::size_t>(part.start) * cell_bytes_;
-}
-
-std::vector<BoxCopy> HaloExchange::packing(const std::vector<Message>& messages, std::span<void* const> buffers) const {
+std::vector<BoxCopy> HaloExchange::packing(const std::vector<Message>& messages, const DeviceBuffer& dense,
+                                           std::span<void* const> buffers) const {
   std::vector<BoxCopy> boxes;
   for (const Message& message : messages) {
     for (const MessagePart& part : message.parts) {
-      const CellRows field = in_field(buffers[static_cast<std::size_t>(part.field)], part.cells);
-      boxes.push_back({field, packed(part.cells, packed_part(part, sent_)), extent_of(part.cells)});
-    }
-  }
-  return boxes;
-}
-
-std::vector<BoxCopy> HaloExchange::unpacking(const std::vector<Message>& messages,
-                                             std::span<void* const> buffers) const {
-  std::vector<BoxCopy> boxes;
-  for (const Message& message : messages) {
-    for (const MessagePart& part : message.parts) {
-      const CellRows field = in_field(buffers[static_cast<std::size_t>(part.field)], part.cells);
-      boxes.push_back({packed(part.cells, packed_part(part, received_)), field, extent_of(part.cells)});
+      boxes.push_back(packing(buffers[static_cast<std::size_t>(part.field)], part.cells,
+                              dense.address() + static_cast<std::size_t>(part.start) * cell_bytes_));
     }
   }
   return boxes;

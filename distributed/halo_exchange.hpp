@@ -28,13 +28,10 @@ class HaloExchange {
   void unpack(void* field, const Box& cells, DevicePointer dense, CUstream_st* stream) const;
 
  private:
-  /// The box in its field, and packed.
-  CellRows in_field(const void* field, const Box& cells) const;
-  static CellRows packed(const Box& cells, DevicePointer dense);
-
-  std::vector<BoxCopy> packing(const std::vector<Message>& messages, std::span<void* const> buffers) const;
-  std::vector<BoxCopy> unpacking(const std::vector<Message>& messages, std::span<void* const> buffers) const;
-  DevicePointer packed_part(const MessagePart& part, const DeviceBuffer& dense) const;
+  /// From fields to where their boxes are packed.
+  BoxCopy packing(const void* field, const Box& cells, DevicePointer dense) const;
+  std::vector<BoxCopy> packing(const std::vector<Message>& messages, const DeviceBuffer& dense,
+                               std::span<void* const> buffers) const;
   void copy(std::span<const BoxCopy> boxes, CUstream_st* stream) const;
   std::vector<Transfer> in_dense(const std::vector<Message>& messages, const DeviceBuffer& dense) const;
   std::vector<Transfer> in_fields(const std::vector<Message>& messages, std::span<void* const> buffers) const;

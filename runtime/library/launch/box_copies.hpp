@@ -34,6 +34,8 @@ inline std::array<std::int64_t, kMaxRank> extent_of(const Box& box) {
 struct BoxCopy {
   CellRows from, to;
   std::array<std::int64_t, kMaxRank> extent{};
+
+  BoxCopy back() const { return {to, from, extent}; }
 };
 
 /// The kernel that copies cells of 2, 4 or 8 bytes.
