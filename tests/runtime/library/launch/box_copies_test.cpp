@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <memory>
 #include <numeric>
 
@@ -72,6 +74,37 @@ TEST(BoxCopies, PackAndUnpackCellsOfEverySize) {
   expect_round_trip<std::uint16_t>();
   expect_round_trip<std::uint32_t>();
   expect_round_trip<std::uint64_t>();
+}
+
+/// As templates/box_copies.cuh has it.
+struct Piece {
+  std::uint64_t from, to;
+  std::int64_t from_row, from_plane, to_row, to_plane;
+  std::array<std::uint32_t, 3> extent;
+  std::uint32_t unused;
+};
+
+TEST(BoxCopies, AreOfPiecesThatAKernelCanCount) {
+  constexpr std::int64_t kRow = 4096, kPlane = kRow * 4096, kPlanes = 301;
+  FakeDriver driver;
+  const LoadedKernel plain(driver, std::make_shared<SourceCompiler>(), {}, "sm_90", "13.0");
+  BoxCopier copier(plain.beside(box_copy_source(2)), 2);
+  copier.prepare();
+  const BoxCopy box{{0x1000, kRow, kPlane}, {0x2000, kRow, kPlane}, {kRow, 4096, kPlanes}};
+  copier.copy(driver.current_context_id(), std::vector{box}, nullptr);
+  ASSERT_EQ(driver.box_copies.size(), 1U);
+  const auto pieces = driver.box_copies[0].grid[1];
+  ASSERT_GE(driver.box_copies[0].argument.size(), pieces * sizeof(Piece));
+  std::int64_t planes = 0;
+  for (unsigned i = 0; i < pieces; ++i) {
+    Piece piece;
+    std::memcpy(&piece, driver.box_copies[0].argument.data() + i * sizeof(Piece), sizeof(Piece));
+    EXPECT_EQ(piece.from, 0x1000U + static_cast<std::uint64_t>(planes * kPlane) * 2);
+    EXPECT_EQ(piece.to, 0x2000U + static_cast<std::uint64_t>(planes * kPlane) * 2);
+    EXPECT_LE(piece.extent[2] * kPlane, std::int64_t{1} << 30);
+    planes += piece.extent[2];
+  }
+  EXPECT_EQ(planes, kPlanes);
 }
 
 }  // namespace
