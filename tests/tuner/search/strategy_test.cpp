@@ -336,6 +336,31 @@ TEST(Correction, LearnsWhatAChangeDoesInTwoTrials) {
   EXPECT_NEAR(factor("direct.bx64.by8") / factor("direct.bx32.by8"), 1, 0.02);
 }
 
+// Streaming stores make slow candidates slower, and fast ones faster.
+TEST(Correction, OfFastCandidatesIsTaughtLittleBySlowOnes) {
+  Correction correction;
+  const auto learn = [&](const char* text, double measured, double predicted) {
+    correction.learn(correction.features(parse_code(text)), measured, predicted);
+  };
+  const auto slow = [&] {
+    learn("direct.bx32.by8", 2, 2);
+    learn("direct.bx32.by8.stcs", 2.4, 2);
+  };
+  const auto effect = [&](double (Correction::*factor)(const Correction::Features&) const) {
+    return (correction.*factor)(correction.features(parse_code("direct.bx64.by4.stcs"))) /
+           (correction.*factor)(correction.features(parse_code("direct.bx64.by4")));
+  };
+  for (int i = 0; i < 10; ++i) slow();
+  EXPECT_GT(effect(&Correction::factor_of_fast), 1.05) << "as long as nothing faster is known";
+  for (int i = 0; i < 5; ++i) {
+    learn("direct.bx64.by4", 1, 1);
+    learn("direct.bx64.by4.stcs", 0.95, 1);
+    slow();
+  }
+  EXPECT_GT(effect(&Correction::factor), 1.05);
+  EXPECT_LT(effect(&Correction::factor_of_fast), 1);
+}
+
 TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {
   const Tuning first = parse_code("direct.bx64.by2"), second = parse_code("direct.bx32.by8");
   const auto listed = make_listed(space, {first, second, first});
