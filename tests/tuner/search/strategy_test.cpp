@@ -173,6 +173,25 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   EXPECT_LT(bad, 15) << "of 200";
 }
 
+// Streaming stores make slow kernels slower, and fast ones faster.
+TEST_F(StrategyTest, LocalSearchTriesAChangeOnFastCandidatesThoughItWasBadForSlowOnes) {
+  double least = kInfinity;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 6000; ++i) least = std::min(least, model.cost(*space.sample(random)));
+  int good = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto strategy = make_local(space, model, seed);
+    for (int i = 0; i < 200; ++i) {
+      const Tuning tuning = *strategy->propose();
+      const double cost = model.cost(tuning);
+      const bool streaming = tuning.store == StoreHint::streaming, fast = cost <= 1.05 * least;
+      strategy->report(tuning, cost * (!streaming ? 1 : fast ? 0.95 : 1.3));
+      if (i >= 100 && streaming && fast) ++good;
+    }
+  }
+  EXPECT_GT(good, 150) << "of 300";
+}
+
 // The templates that are drawn are direct and five of streaming: planes in registers or in a pipeline, both with cells
 // or with sums, and pipelines of sums filled by TMA or by threads.
 TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryTemplate) {
