@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/source.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -13,12 +14,16 @@ namespace {
 // Logarithms of times: 0.01 is one percent.
 constexpr double kTermDeviation = 0.04;  // of a term before any trial
 constexpr double kNoise = 0.07;          // of a trial, with what no sum of terms can say
+constexpr double kNoiseOfSlower = 1;  // more of one in the regression of fast trials, for each unit that it is slower
+
+constexpr std::size_t kFastTrials = 10;  // that count in full there, and all that are no slower
+constexpr double kFaster = 0.99;         // times what it was: the time of the last of them, for all to be learned again
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-double sum(const std::vector<double>& terms, const Correction::Features& features) {
+double sum_of(const std::vector<double>& terms, const Correction::Features& features) {
   double total = 0;
   for (const int term : features) {
     if (static_cast<std::size_t>(term) < terms.size()) total += terms[static_cast<std::size_t>(term)];
@@ -32,9 +37,7 @@ Correction::Features Correction::features(const Tuning& tuning) {
   Features result;
   for (const std::string_view file : {std::string_view(), template_of(tuning)}) {
     const auto add = [&](std::string_view parameter, int value) {
-      const auto [place, is_new] = term_of_.emplace(Term{file, parameter, value}, static_cast<int>(terms_.size()));
-      if (is_new) terms_.push_back(0), row_of_.push_back(-1);
-      result.push_back(place->second);
+      result.push_back(term_of_.emplace(Term{file, parameter, value}, static_cast<int>(term_of_.size())).first->second);
     };
     add(tuning.family->name, 0);
     for (const Parameter& parameter : tuning.family->parameters) {
@@ -44,12 +47,40 @@ Correction::Features Correction::features(const Tuning& tuning) {
   return result;
 }
 
-double Correction::factor(const Features& features) const { return std::exp(sum(terms_, features)); }
+double Correction::factor(const Features& features) const { return std::exp(of_all_.sum(features)); }
 
-double Correction::drawn_factor(const Features& features) const { return std::exp(sum(drawn_, features)); }
+double Correction::factor_of_fast(const Features& features) const { return std::exp(of_fast_.sum(features)); }
 
-void Correction::begin_to_learn(int term) {
-  int& row = row_of_[static_cast<std::size_t>(term)];
+double Correction::drawn_factor(const Features& features) const { return std::exp(sum_of(drawn_, features)); }
+
+void Correction::draw(std::mt19937_64& random) { drawn_ = of_all_.draw(term_of_.size(), random); }
+
+void Correction::learn(const Features& features, double measured, double predicted) {
+  trials_.push_back({features, measured, std::log(measured / predicted)});
+  of_all_.learn(features, trials_.back().log_ratio, kNoise);
+
+  fastest_.insert(std::upper_bound(fastest_.begin(), fastest_.end(), measured), measured);
+  if (fastest_.size() > kFastTrials) fastest_.pop_back();
+  if (fastest_.size() == kFastTrials && fastest_.back() < kFaster * fast_) {
+    fast_ = fastest_.back();
+    of_fast_ = Regression{};
+    for (const Trial& trial : trials_) learn_of_fast(trial);
+  } else {
+    learn_of_fast(trials_.back());
+  }
+}
+
+void Correction::learn_of_fast(const Trial& trial) {
+  const double slower = std::max(1.0, trial.measured / fast_);
+  of_fast_.learn(trial.features, trial.log_ratio, kNoise + kNoiseOfSlower * std::log(slower));
+}
+
+double Correction::Regression::sum(const Features& features) const { return sum_of(terms_, features); }
+
+void Correction::Regression::begin_to_learn(int term) {
+  const auto index = static_cast<std::size_t>(term);
+  if (index >= terms_.size()) terms_.resize(index + 1, 0), row_of_.resize(index + 1, -1);
+  int& row = row_of_[index];
   if (row >= 0) return;
   row = static_cast<int>(learned_.size());
   learned_.push_back(term);
@@ -57,7 +88,7 @@ void Correction::begin_to_learn(int term) {
   root_.emplace_back(learned_.size(), 0).back() = kTermDeviation;
 }
 
-void Correction::learn(const Features& features, double measured, double predicted) {
+void Correction::Regression::learn(const Features& features, double log_ratio, double noise) {
   for (const int term : features) begin_to_learn(term);
 
   std::vector<double> of_sum(learned_.size(), 0);  // the root's row for the sum of this candidate's terms
@@ -65,9 +96,9 @@ void Correction::learn(const Features& features, double measured, double predict
     const std::vector<double>& of_term = root_[static_cast<std::size_t>(row_of_[static_cast<std::size_t>(term)])];
     for (std::size_t i = 0; i < of_sum.size(); ++i) of_sum[i] += of_term[i];
   }
-  const double variance = kNoise * kNoise + product(of_sum, of_sum);  // of what is measured
-  const double surprise = std::log(measured / predicted) - sum(terms_, features);
-  const double certain = 1 / (1 + kNoise / std::sqrt(variance));
+  const double variance = noise * noise + product(of_sum, of_sum);  // of what is measured
+  const double surprise = log_ratio - sum(features);
+  const double certain = 1 / (1 + noise / std::sqrt(variance));
   for (std::size_t row = 0; row < root_.size(); ++row) {
     const double gain = product(root_[row], of_sum) / variance;
     terms_[static_cast<std::size_t>(learned_[row])] += gain * surprise;
@@ -75,16 +106,17 @@ void Correction::learn(const Features& features, double measured, double predict
   }
 }
 
-void Correction::draw(std::mt19937_64& random) {
+std::vector<double> Correction::Regression::draw(std::size_t terms, std::mt19937_64& random) const {
   std::normal_distribution<double> normal;
   std::vector<double> direction(learned_.size());
   for (double& along : direction) along = normal(random);
-  drawn_ = terms_;
-  for (std::size_t term = 0; term < drawn_.size(); ++term) {
-    const int row = row_of_[term];
-    drawn_[term] +=
-        row < 0 ? kTermDeviation * normal(random) : product(root_[static_cast<std::size_t>(row)], direction);
+  std::vector<double> drawn(terms);
+  for (std::size_t term = 0; term < terms; ++term) {
+    const int row = term < row_of_.size() ? row_of_[term] : -1;
+    drawn[term] = row < 0 ? kTermDeviation * normal(random)
+                          : terms_[term] + product(root_[static_cast<std::size_t>(row)], direction);
   }
+  return drawn;
 }
 
 }  // namespace stencil_tune

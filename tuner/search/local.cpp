@@ -10,11 +10,13 @@
 // steps apart. Every template whose best time is near the best of all is restarted from. Where the model is wrong about
 // one, its first basins may be poor.
 //
-// Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp). The
-// best of the pool is the best by a correction that is drawn from those which the trials leave possible (Thompson
-// sampling): else a search that was taught by one kind of kernel would not try others, of which nothing is known.
-// Neighbours that should be slower than the centre are left alone: a change that was bad in one basin is seldom good in
-// the next.
+// Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp):
+//
+//   best of the pool      by a correction that is drawn from those which the trials leave possible (Thompson sampling):
+//                         else a search that was taught by one kind of kernel would not try others, of which nothing is
+//                         known
+//   walks and neighbours  by what fast trials teach most. Those that should be much slower by what all trials alike
+//                         teach are left alone: a change that was bad in one basin is seldom good in the next
 #include "generator/kernel/source.hpp"
 #include "tuner/search/candidate_set.hpp"
 #include "tuner/search/correction.hpp"
@@ -25,6 +27,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -46,7 +49,8 @@ constexpr int kRestartTries = 50;        // for one proposal
 constexpr int kHopelessAfter = 8;        // trials of a basin before it may be given up
 
 // Limits as multiples of the best time of all:
-constexpr double kPoolWithin = 1.05;      // for candidates of the pool, by corrected cost
+constexpr double kPoolWithin = 1.05;      // for candidates of the pool, by the cost that ranks them
+constexpr double kWalkWithin = 1.2;       // for where a walk ends, by corrected cost
 constexpr double kDistantWithin = 1.1;    // for distant restart points
 constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted from, by their best time
 constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
@@ -58,7 +62,7 @@ constexpr double kAcceptWithin = 1.02;
 // A template whose best time is this much slower than the best of all is restarted from e times less often.
 constexpr double kIncumbentScale = 0.03;
 // Of the centre's corrected cost: neighbours beyond this are left alone ...
-constexpr double kWorthTrying = 1.06;
+constexpr double kWorthTrying = 1.2;
 // ... or beyond this, while nothing better is left and reports are outstanding.
 constexpr double kWorthMeanwhile = 1.5;
 
@@ -82,7 +86,7 @@ class Local : public Strategy {
     if (auto tuning = propose_from_basin(kWorthTrying)) return tuning;
     if (auto tuning = propose_from_pool()) return tuning;
     if (auto tuning = propose_from_basin(kWorthMeanwhile)) return tuning;
-    if (auto tuning = take_best(pool_, kInfinity)) return tuning;
+    if (auto tuning = take_best(pool_, by(&Local::corrected), kInfinity)) return tuning;
     while (auto tuning = scan_.next()) {
       if (taken_.add(*tuning)) return tuning;
     }
@@ -118,7 +122,7 @@ class Local : public Strategy {
     Correction::Features features;
   };
 
-  using CostOf = double (Local::*)(const Ranked&) const;
+  using CostOf = std::function<double(const Ranked&)>;
 
   struct Basin {
     int number = 0;
@@ -143,7 +147,12 @@ class Local : public Strategy {
 
   Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
   double corrected(const Ranked& ranked) const { return ranked.cost * correction_.factor(ranked.features); }
+  double among_fast(const Ranked& ranked) const { return ranked.cost * correction_.factor_of_fast(ranked.features); }
   double drawn(const Ranked& ranked) const { return ranked.cost * correction_.drawn_factor(ranked.features); }
+
+  CostOf by(double (Local::*cost)(const Ranked&) const) const {
+    return [this, cost](const Ranked& ranked) { return (this->*cost)(ranked); };
+  }
 
   void prepare() {
     prepared_ = true;
@@ -173,7 +182,7 @@ class Local : public Strategy {
     pool_walks_ = !pool_walks_;
     if (!pool_walks_) correction_.draw(random_);
     const auto propose = [&] {
-      return pool_walks_ ? walk_from_pool() : take_best(pool_, kPoolWithin * best_time_, &Local::drawn);
+      return pool_walks_ ? walk_from_pool() : take_best(pool_, by(&Local::drawn), kPoolWithin * best_time_);
     };
     auto tuning = propose();
     if (!tuning && proposals_ - filled_at_ >= fill_every_) {
@@ -186,15 +195,16 @@ class Local : public Strategy {
 
   // The lowest candidate that was not proposed before, on the way downhill from the best that is left of the sample.
   std::optional<Tuning> walk_from_pool() {
-    const auto cost = [&](const Tuning& tuning) { return corrected(rank(tuning)); };
+    const auto cost = [&](const Tuning& tuning) { return among_fast(rank(tuning)); };
     for (int walk = 0; walk < kPoolWalks; ++walk) {
-      const auto best = remove_best(pool_, kInfinity);
+      const auto best = remove_best(pool_, by(&Local::among_fast), kInfinity);
       if (!best) return std::nullopt;
       std::optional<Tuning> lowest;
       for (std::optional<Tuning> at = best->tuning; at; at = step_down(*space_, *at, cost)) {
         if (!taken_.contains(*at)) lowest = at;
       }
-      if (lowest && cost(*lowest) <= kPoolWithin * best_time_ && taken_.add(*lowest)) return lowest;
+      if (!lowest || cost(*lowest) > kPoolWithin * best_time_) continue;
+      if (corrected(rank(*lowest)) <= kWalkWithin * best_time_ && taken_.add(*lowest)) return lowest;
     }
     return std::nullopt;
   }
@@ -227,7 +237,7 @@ class Local : public Strategy {
     for (int tries = 0; tries < kRestartTries; ++tries) {
       const bool hopeless = basin_.trials >= kHopelessAfter && basin_.time > best_time_ * kHopelessFactor;
       if (!hopeless) {
-        if (auto tuning = take_best(basin_.neighbours, worth * corrected(basin_.centre))) {
+        if (auto tuning = take_neighbour(worth * corrected(basin_.centre))) {
           asked_in_basin_[code(*tuning)] = basin_.number;
           ++basin_.pending;
           return tuning;
@@ -239,13 +249,19 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
+  // The neighbour that should be fastest by what fast trials teach, of those whose corrected cost is within the limit.
+  std::optional<Tuning> take_neighbour(double limit) {
+    const auto cost = [&](const Ranked& ranked) { return corrected(ranked) <= limit ? among_fast(ranked) : kInfinity; };
+    return take_best(basin_.neighbours, cost, std::numeric_limits<double>::max());
+  }
+
   // Removes and returns the candidate with the least cost; nothing when all that is left costs more than the
   // limit.
-  std::optional<Ranked> remove_best(std::vector<Ranked>& list, double limit, CostOf cost_of = &Local::corrected) const {
+  std::optional<Ranked> remove_best(std::vector<Ranked>& list, const CostOf& cost_of, double limit) const {
     auto best = list.end();
     double least = limit;
     for (auto candidate = list.begin(); candidate != list.end(); ++candidate) {
-      const double cost = (this->*cost_of)(*candidate);
+      const double cost = cost_of(*candidate);
       if (best == list.end() ? cost <= least : cost < least) best = candidate, least = cost;
     }
     if (best == list.end()) return std::nullopt;
@@ -255,8 +271,8 @@ class Local : public Strategy {
   }
 
   // The same among those that were not proposed before.
-  std::optional<Tuning> take_best(std::vector<Ranked>& list, double limit, CostOf cost_of = &Local::corrected) {
-    while (const auto best = remove_best(list, limit, cost_of)) {
+  std::optional<Tuning> take_best(std::vector<Ranked>& list, const CostOf& cost_of, double limit) {
+    while (const auto best = remove_best(list, cost_of, limit)) {
       if (taken_.add(best->tuning)) return best->tuning;
     }
     return std::nullopt;

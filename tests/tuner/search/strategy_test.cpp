@@ -173,6 +173,25 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   EXPECT_LT(bad, 15) << "of 200";
 }
 
+// Streaming stores make slow kernels slower, and fast ones faster.
+TEST_F(StrategyTest, LocalSearchTriesAChangeOnFastCandidatesThoughItWasBadForSlowOnes) {
+  double least = kInfinity;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 6000; ++i) least = std::min(least, model.cost(*space.sample(random)));
+  int good = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto strategy = make_local(space, model, seed);
+    for (int i = 0; i < 200; ++i) {
+      const Tuning tuning = *strategy->propose();
+      const double cost = model.cost(tuning);
+      const bool streaming = tuning.store == StoreHint::streaming, fast = cost <= 1.05 * least;
+      strategy->report(tuning, cost * (!streaming ? 1 : fast ? 0.95 : 1.3));
+      if (i >= 100 && streaming && fast) ++good;
+    }
+  }
+  EXPECT_GT(good, 150) << "of 300";
+}
+
 // The templates that are drawn are direct and five of streaming: planes in registers or in a pipeline, both with cells
 // or with sums, and pipelines of sums filled by TMA or by threads.
 TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryTemplate) {
@@ -334,6 +353,31 @@ TEST(Correction, LearnsWhatAChangeDoesInTwoTrials) {
   learn("direct.bx64.by8.stcs", 1.3);
   EXPECT_GT(factor("direct.bx128.by4.stcs") / factor("direct.bx128.by4"), 1.1);
   EXPECT_NEAR(factor("direct.bx64.by8") / factor("direct.bx32.by8"), 1, 0.02);
+}
+
+// Streaming stores make slow candidates slower, and fast ones faster.
+TEST(Correction, OfFastCandidatesIsTaughtLittleBySlowOnes) {
+  Correction correction;
+  const auto learn = [&](const char* text, double measured, double predicted) {
+    correction.learn(correction.features(parse_code(text)), measured, predicted);
+  };
+  const auto slow = [&] {
+    learn("direct.bx32.by8", 2, 2);
+    learn("direct.bx32.by8.stcs", 2.4, 2);
+  };
+  const auto effect = [&](double (Correction::*factor)(const Correction::Features&) const) {
+    return (correction.*factor)(correction.features(parse_code("direct.bx64.by4.stcs"))) /
+           (correction.*factor)(correction.features(parse_code("direct.bx64.by4")));
+  };
+  for (int i = 0; i < 10; ++i) slow();
+  EXPECT_GT(effect(&Correction::factor_of_fast), 1.05) << "as long as nothing faster is known";
+  for (int i = 0; i < 5; ++i) {
+    learn("direct.bx64.by4", 1, 1);
+    learn("direct.bx64.by4.stcs", 0.95, 1);
+    slow();
+  }
+  EXPECT_GT(effect(&Correction::factor), 1.05);
+  EXPECT_LT(effect(&Correction::factor_of_fast), 1);
 }
 
 TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {
