@@ -3,6 +3,7 @@
 #include "tests/distributed/cut_cases.hpp"
 
 #include "bench/scaling/starting_cells.hpp"
+#include "tests/distributed/handing_on.hpp"
 #include "tests/distributed/runs_on_host.hpp"
 
 #include <algorithm>
@@ -14,30 +15,23 @@
 namespace stencil_tune {
 namespace {
 
-/// Hands on to another communicator, but of the n-th exchange nothing arrives on rank 1.
-class Forgetful final : public Communicator {
+/// Of the n-th exchange nothing arrives on rank 1.
+class Forgetful final : public HandingOn {
  public:
-  Forgetful(std::shared_ptr<Communicator> ranks, int forgotten) : ranks_(std::move(ranks)), forgotten_(forgotten) {}
+  Forgetful(std::shared_ptr<Communicator> ranks, int forgotten) : HandingOn(std::move(ranks)), forgotten_(forgotten) {}
 
-  int rank() const noexcept override { return ranks_->rank(); }
-  int size() const noexcept override { return ranks_->size(); }
   void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) override {
     std::vector<std::vector<std::byte>> before;
     for (const Transfer& receive : receives) {
       const auto* bytes = static_cast<const std::byte*>(receive.data);
       before.emplace_back(bytes, bytes + receive.bytes);
     }
-    ranks_->exchange(sends, receives, stream);
+    HandingOn::exchange(sends, receives, stream);
     if (rank() != 1 || exchanges_++ != forgotten_) return;
     for (std::size_t i = 0; i < receives.size(); ++i) std::memcpy(receives[i].data, before[i].data(), before[i].size());
   }
-  std::vector<std::byte> all_gather(Span<const std::byte> mine) override { return ranks_->all_gather(mine); }
-  void wait(CUstream_st* stream) override { ranks_->wait(stream); }
-  void check() override { ranks_->check(); }
-  void abort() noexcept override { ranks_->abort(); }
 
  private:
-  std::shared_ptr<Communicator> ranks_;
   int forgotten_;
   int exchanges_ = 0;
 };

@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
 #include "tests/distributed/fused_winner.hpp"
+#include "tests/distributed/handing_on.hpp"
 #include "tests/distributed/runs_on_host.hpp"
 
 #include <algorithm>
@@ -35,27 +36,20 @@ struct Link {
   double s_per_byte = 0;
 };
 
-/// Hands on to another communicator, and takes the link's time.
-class LinkedRanks final : public Communicator {
+/// Takes the link's time.
+class LinkedRanks final : public HandingOn {
  public:
-  LinkedRanks(std::shared_ptr<Communicator> ranks, Link link) : ranks_(std::move(ranks)), link_(link) {}
+  LinkedRanks(std::shared_ptr<Communicator> ranks, Link link) : HandingOn(std::move(ranks)), link_(link) {}
 
-  int rank() const noexcept override { return ranks_->rank(); }
-  int size() const noexcept override { return ranks_->size(); }
   void exchange(Span<const Transfer> sends, Span<const Transfer> receives, CUstream_st* stream) override {
-    ranks_->exchange(sends, receives, stream);
+    HandingOn::exchange(sends, receives, stream);
     std::size_t sent = 0, received = 0;
     for (const Transfer& send : sends) sent += send.bytes;
     for (const Transfer& receive : receives) received += receive.bytes;
     now_s += link_.latency_s + static_cast<double>(std::max(sent, received)) * link_.s_per_byte;
   }
-  std::vector<std::byte> all_gather(Span<const std::byte> mine) override { return ranks_->all_gather(mine); }
-  void wait(CUstream_st* stream) override { ranks_->wait(stream); }
-  void check() override { ranks_->check(); }
-  void abort() noexcept override { ranks_->abort(); }
 
  private:
-  std::shared_ptr<Communicator> ranks_;
   Link link_;
 };
 
