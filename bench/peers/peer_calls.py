@@ -42,6 +42,13 @@ def driver_calls(tensor, function):
     }
 
 
+# An operator of the signature of `run_one` that makes its result and nothing else: what PyTorch's dispatch takes.
+_floor = torch.library.Library("stencil_tune_floor", "DEF")
+_floor.define("run_one(Tensor field, Tensor? coefficients, str stencil, str boundary, int steps) -> Tensor")
+for _device in ("CPU", "CUDA"):
+    _floor.impl("run_one", lambda field, *_: torch.empty_like(field), _device)
+
+
 def calls(_options, write):
     stencil = st.stencil("u_next = u + a*laplacian(u); a = 0.1", rank=2)
     u = torch.rand(64, 64, device=DEVICE)
@@ -49,7 +56,7 @@ def calls(_options, write):
     kernel, wrapped = fastest_lookup(stencil, u, 1), fastest_lookup(stencil, u, 1, boundary="periodic")
     alpha = torch.tensor([0.1], dtype=torch.float64)
     named = {"a": 0.2}
-    run_one = torch.ops.stencil_tune.run_one
+    run_one, empty_one = torch.ops.stencil_tune.run_one, torch.ops.stencil_tune_floor.run_one
     cases = {
         "kernel(u, u_next), PyTorch": lambda: kernel(u, v),
         "kernel(u, u_next, coefficients=...)": lambda: kernel(u, v, coefficients=named),
@@ -63,6 +70,8 @@ def calls(_options, write):
         "custom operator, hold": lambda: run_one(u, None, stencil._written, "hold", 1),
         "custom operator, periodic, coefficients": lambda: run_one(u, alpha, stencil._written, "periodic", 1),
     }
+    cases["an operator that launches nothing"] = lambda: empty_one(u, None, stencil._written, "periodic", 1)
+    cases["torch.empty_like(u)"] = lambda: torch.empty_like(u)
     if ON_GPU:
         cases["torch.add(u, v, out=v)"] = lambda: torch.add(u, v, out=v)
         cases["torch.roll(u, 1)"] = lambda: torch.roll(u, 1)
