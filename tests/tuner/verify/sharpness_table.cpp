@@ -1,9 +1,10 @@
 // How sharp the checks of all stencils are: a table, and failure where one is not sharp and should be.
 //
-//   sharpness_table [BOUNDARY...] [--table FILE]
+//   sharpness_table [BOUNDARY...] [--part I/N] [--table FILE]
 //
 // Of these boundaries (all). Rows go to the end of FILE, and those that it has are not made again: what was interrupted
-// goes on, and processes share the work, each with boundaries and a file of its own.
+// goes on. Processes share the work, each with a file of its own: with --part 2/8 every eighth row is made, from the
+// second on.
 #include "tests/tuner/verify/sharpness_cases.hpp"
 
 #include <fmt/format.h>
@@ -22,20 +23,41 @@ namespace {
 constexpr int kHighestOrder = 16;
 constexpr std::string_view kNotSharp = "NOT SHARP: ";
 
+struct Part {
+  int number = 1;
+  int of = 1;
+
+  [[nodiscard]] bool has(int row) const { return row % of == number - 1; }
+};
+
+Part parse_part(const std::string& word) {
+  Part part;
+  int read = 0;
+  if (std::sscanf(word.c_str(), "%d/%d%n", &part.number, &part.of, &read) != 2 || word.size() != std::size_t(read) ||
+      part.number < 1 || part.number > part.of) {
+    throw std::invalid_argument("--part is such as 2/8");
+  }
+  return part;
+}
+
 struct Asked {
   std::vector<Boundary> boundaries;
+  Part part;
   std::string table;  ///< a file; empty: standard output
 };
 
 Asked parse(int count, char** words) {
   Asked asked;
   for (int i = 1; i < count; ++i) {
-    if (std::string_view(words[i]) != "--table") {
+    const std::string_view word = words[i];
+    if (!word.starts_with("--")) {
       asked.boundaries.push_back(parse_boundary(words[i]));
-    } else if (++i < count) {
+    } else if (++i == count || (word != "--table" && word != "--part")) {
+      throw std::invalid_argument("--table FILE and --part I/N are the options");
+    } else if (word == "--table") {
       asked.table = words[i];
     } else {
-      throw std::invalid_argument("--table names a file");
+      asked.part = parse_part(words[i]);
     }
   }
   if (!asked.boundaries.empty()) return asked;
@@ -75,9 +97,10 @@ bool has_row(const std::set<std::string>& rows, const std::string& beginning) {
 int make_table(const Asked& asked) {
   const Table table = asked.table.empty() ? Table{} : open_table(asked.table);
   std::FILE* const out = table.file ? table.file.get() : stdout;
-  int made = 0, blunt = 0;
+  int row_number = 0, made = 0, blunt = 0;
   for (const Boundary boundary : asked.boundaries) {
     for (const SharpnessCase& one : sharpness_cases(kHighestOrder, {1, 2, 4, 8, 12, 16, 32})) {
+      if (!asked.part.has(row_number++)) continue;
       const std::string row = fmt::format("{:8} {}", name(boundary), title(one));
       if (has_row(table.rows, row)) continue;
       const Sharpness sharpness = sharpness_of(one, boundary);
