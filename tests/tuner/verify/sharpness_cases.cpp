@@ -44,6 +44,14 @@ bool is_system(const Stencil& stencil) {
 /// Each sweep of it takes an edge strength of edge strengths: bounds grow tenfold, and values overflow.
 bool grows_without_bound(const SharpnessCase& c) { return c.stencil.name == "sobel2d" && c.sweeps >= 8; }
 
+/// Sweeps that reach across the grid of the measurement, 17 cells wide, from every edge: clamped and mirrored cells make
+/// neighbours alike there. Such a candidate cannot win, which errs on the careful side.
+bool reaches_across(const SharpnessCase& c, Boundary boundary) {
+  if (boundary != Boundary::clamp && boundary != Boundary::reflect) return false;
+  const auto radius = problem_of(c, boundary).facts.radius;
+  return c.sweeps * *std::max_element(radius.begin(), radius.end()) > 17;
+}
+
 }  // namespace
 
 std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<int>& sweeps) {
@@ -81,9 +89,9 @@ Sharpness sharpness_of(const SharpnessCase& c, Boundary boundary) {
   return sharp_numbers(problem_of(c, boundary), c.sweeps).sharpness;
 }
 
-bool is_blunt(const SharpnessCase& c, const Sharpness& sharpness) {
-  const bool excused = grows_without_bound(c) && !sharpness.note.empty();
-  return sharpness.share < kSharp && !excused;
+bool is_blunt(const SharpnessCase& c, Boundary boundary, const Sharpness& sharpness) {
+  if (sharpness.share >= kSharp) return false;
+  return !(grows_without_bound(c) && !sharpness.note.empty()) && !reaches_across(c, boundary);
 }
 
 std::string to_text(const Sharpness& sharpness) { return fmt::format("{:.4f}  {}", sharpness.share, sharpness.note); }

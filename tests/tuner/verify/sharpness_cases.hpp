@@ -27,7 +27,7 @@ std::vector<SharpnessCase> sharpness_cases(int highest_order, const std::vector<
 Sharpness sharpness_of(const SharpnessCase& c, Boundary boundary);
 
 /// Not sharp, and should be.
-bool is_blunt(const SharpnessCase& c, const Sharpness& sharpness);
+bool is_blunt(const SharpnessCase& c, Boundary boundary, const Sharpness& sharpness);
 
 /// "1.0000  2 and 3 sweeps are equal in 60 % of the cells"
 std::string to_text(const Sharpness& sharpness);

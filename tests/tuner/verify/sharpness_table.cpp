@@ -104,7 +104,7 @@ int make_table(const Asked& asked) {
       const std::string row = fmt::format("{:8} {}", name(boundary), title(one));
       if (has_row(table.rows, row)) continue;
       const Sharpness sharpness = sharpness_of(one, boundary);
-      const bool is_bad = is_blunt(one, sharpness);
+      const bool is_bad = is_blunt(one, boundary, sharpness);
       fmt::print(out, "{}{}  {}\n", is_bad ? kNotSharp : "", row, to_text(sharpness));
       std::fflush(out);
       ++made;
