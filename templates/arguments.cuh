@@ -90,4 +90,25 @@ STENCIL_DEVICE bool has_no_tile([[maybe_unused]] const Arguments<S>& a, [[maybe_
   return a.origin[2] + static_cast<long long>(tile.z) * T::kTileZ >= a.high[2];
 }
 
+/// The nth of the tiles that a block updates.
+template <class S>
+struct BlockTile {
+  using Index = typename S::Index;
+  Index x, y, z;  ///< first output
+  int steps;      ///< planes to update; 0: no tile is left
+  template <class T>
+  STENCIL_DEVICE static BlockTile of_block(const Arguments<S>& a, unsigned nth = 0) {
+    const TileIndex index = tile_of_block<T>(a.tiles, nth);
+    BlockTile tile{Index(a.origin[0]) + Index(index.x) * T::kTileX, Index(a.origin[1]) + Index(index.y) * T::kTileY,
+                   Index(a.origin[2]) + Index(index.z) * T::kDepth, T::kDepth};
+    if (Index(a.high[2]) - tile.z < T::kDepth) tile.steps = static_cast<int>(Index(a.high[2]) - tile.z);
+    if (has_no_tile<T>(a, index)) tile.steps = 0;
+    if constexpr (T::kTiles > 1) {
+      const auto& tiles = a.tiles;
+      if (tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
+    }
+    return tile;
+  }
+};
+
 }  // namespace stencil_tune

@@ -7,8 +7,7 @@ namespace stencil_tune {
 
 enum class Boundary { hold, zero, clamp, periodic, reflect };
 
-/// The index inside 0..n-1 that answers for i. Under hold, whose outputs at an edge are never written, and zero, the
-/// nearest, so that the address is readable.
+/// The index inside 0..n-1 that answers for i; under hold and zero the nearest, so that the address is readable.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE Index inside(Index i, Index n) {
   if constexpr (kBoundary == Boundary::periodic) {

@@ -43,12 +43,37 @@ STENCIL_DEVICE unsigned char* shared_memory() {
   return stencil_tune_shared;
 }
 
+// Loads and stores of one machine word, by its bytes: what one instruction moves.
+template <int kBytes>
+struct Word;
+// clang-format off
+template <> struct Word<2> { using Type = unsigned short; };
+template <> struct Word<4> { using Type = unsigned int; };
+template <> struct Word<8> { using Type = uint2; };
+template <> struct Word<16> { using Type = uint4; };
+// clang-format on
+
+template <LoadHint kHint, class W>
+STENCIL_DEVICE W load_word(const W* address) {
+  if constexpr (kHint == LoadHint::read_only) return __ldg(address);
+  if constexpr (kHint == LoadHint::l2_only) return __ldcg(address);
+  return *address;
+}
+template <StoreHint kHint, class W>
+STENCIL_DEVICE void store_word(W* address, W value) {
+  if constexpr (kHint == StoreHint::streaming) {
+    __stcs(address, value);
+  } else {
+    *address = value;
+  }
+}
+
 // TMA, bulk tensor copies (sm_90+), and the mbarriers that say what has arrived.
 
-struct alignas(64) TensorMap {  // describes one field; the host fills it in
+/// Describes one field; the host fills it in.
+struct alignas(64) TensorMap {
   unsigned long long words[16];
 };
-
 /// PTX's mbarrier, in shared memory: a phase ends when all expected arrivals and bytes are in.
 struct Mbarrier {
   unsigned long long state;
@@ -59,7 +84,6 @@ STENCIL_DEVICE unsigned shared_address(const void* at) { return static_cast<unsi
 STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-
 /// Makes initialised mbarriers visible to TMA.
 STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
@@ -70,18 +94,15 @@ STENCIL_DEVICE void fence_async_proxy() { asm volatile("fence.proxy.async.shared
 STENCIL_DEVICE void arrive(Mbarrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-
 /// Arrives and adds `bytes` that copies will bring.
 STENCIL_DEVICE void arrive_expect_tx(Mbarrier* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
-
 /// Waits until the phase of that parity (0, 1, 0, ...) has ended.
 STENCIL_DEVICE void wait_phase(Mbarrier* barrier, int parity) {
   asm volatile(
-      "{\n.reg .pred done;\n"
-      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
       "@!done bra again;\n}\n" ::"r"(shared_address(barrier)), "r"(parity)
       : "memory");
 }
@@ -278,32 +299,6 @@ STENCIL_DEVICE void send_word(PeerAddress to, uint4 word, PeerAddress barrier) {
                    "r"(to.address),
                "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w), "r"(barrier.address)
                : "memory");
-}
-
-// Loads and stores of one machine word, by its bytes: what one instruction moves.
-template <int kBytes>
-struct Word;
-// clang-format off
-template <> struct Word<2> { using Type = unsigned short; };
-template <> struct Word<4> { using Type = unsigned int; };
-template <> struct Word<8> { using Type = uint2; };
-template <> struct Word<16> { using Type = uint4; };
-// clang-format on
-
-template <LoadHint kHint, class W>
-STENCIL_DEVICE W load_word(const W* address) {
-  if constexpr (kHint == LoadHint::read_only) return __ldg(address);
-  if constexpr (kHint == LoadHint::l2_only) return __ldcg(address);
-  return *address;
-}
-
-template <StoreHint kHint, class W>
-STENCIL_DEVICE void store_word(W* address, W value) {
-  if constexpr (kHint == StoreHint::streaming) {
-    __stcs(address, value);
-  } else {
-    *address = value;
-  }
 }
 
 // 16-bit types, without cuda_fp16.h: its include path may not exist where the kernel is compiled.

@@ -6,9 +6,7 @@
 //                            ...
 //                     ===>  pending[last]   the output at z + high + low: its first taps
 //     then every sum moves down by one: pending[q] = pending[q + 1]
-//
-// The moves cost nothing. Unrolled by kPeriod steps, each sum is back in its registers at the end. In single steps,
-// whose code is shorter, a multiply-add writes its sum to the registers of the next step.
+// The moves cost nothing: unrolled steps rename registers, and in single steps multiply-adds write to the next ones.
 #pragma once
 
 #include "stencil_tune/window.cuh"
@@ -51,27 +49,53 @@ struct LateCellsOf<S, T, true> {
   using Type = LateCells<S, T>;
 };
 
+/// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
+template <class S, class T>
+struct InputFields {
+  Field<S, T> fields[S::kInputs];
+
+  STENCIL_DEVICE explicit InputFields(const Arguments<S>& arguments) {
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) fields[f] = input_field<S, T>(arguments, f);
+  }
+};
+
+template <class S>
+struct NoFields {
+  STENCIL_DEVICE explicit NoFields(const Arguments<S>&) {}
+};
+
+template <class S, class T, bool kAny>
+struct FieldsOf {
+  using Type = NoFields<S>;
+};
+template <class S, class T>
+struct FieldsOf<S, T, true> {
+  using Type = InputFields<S, T>;
+};
+
 template <class S, class T>
 struct PlaneSums {
   using Value = typename S::Value;
   using Reads = typename T::Reads;  ///< of one plane, whatever z: as if all taps of the outputs in reach lay in it
-  using Row = Value[S::kOutputs][T::kRegisterX];
-  using Plane = Window<S, T, Reads>;
-
   static constexpr int kReach = S::kLowZ + S::kHighZ;  ///< planes to add before the first output is complete
   static constexpr int kPeriod = kReach + 1;           ///< steps after which the sums are back where they were
-
   Value pending[kPeriod][T::kRegisterY * T::kRegisterX][S::kSums] = {};
 
-  /// The next plane, which is the lowest of `rows`.
+  /// The next plane, which is the lowest of `rows`: each of the sums takes the tap below that of the sum before it.
   template <class Source>
   STENCIL_DEVICE void add(const Source& rows, const Value* coefficients) {
-    Plane plane;
-    Reads::load(rows, plane.cells);
-    add_taps<-S::kLowZ, S::kHighZ, 0>(plane, coefficients);
+    constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
+    Value cells[Reads::kCells > 0 ? Reads::kCells : 1];
+    Reads::load(rows, cells);
+    unrolled<kPeriod * kY * kX>([&](auto place) {
+      constexpr int kI = place % kX, kJ = place / kX % kY, kQ = place / kX / kY;
+      const auto u = [&](int f, int dx, int dy, int) { return cells[Reads::at(f, 0, kJ + dy + S::kLowY) + kI + dx]; };
+      S::template add_plane<S::kHighZ - kQ>(u, coefficients, pending[kQ][kJ * kX + kI]);
+    });
   }
 
-  /// Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
+  /// The same of some of its taps, for fused steps. Of a plane the taps at kFirst .. kLast along z; kBehind: planes from it to the one that completes pending[0].
   template <int kFirst, int kLast, int kBehind, class Taken>
   STENCIL_DEVICE void add_taps(const Taken& plane, const Value* coefficients) {
     constexpr int kX = T::kRegisterX, kY = T::kRegisterY;
@@ -86,10 +110,15 @@ struct PlaneSums {
 
   /// Row kJ of the outputs that are complete.
   template <int kJ, class Late>
-  STENCIL_DEVICE void finish(const Late& late, const Value* coefficients, Row& outputs) const {
+  STENCIL_DEVICE void finish(const Late& late, const Value* coefficients,
+                             Value (&outputs)[S::kOutputs][T::kRegisterX]) const {
     unrolled<T::kRegisterX>([&](auto i) {
       Value cell[S::kOutputs];
-      S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ * T::kRegisterX + i], cell);
+      if constexpr (S::kHasLate) {
+        S::finish(Cells<S, Late, i, kJ, 0>{late}, coefficients, pending[0][kJ * T::kRegisterX + i], cell);
+      } else {
+        S::finish(late, coefficients, pending[0][kJ * T::kRegisterX + i], cell);
+      }
       STENCIL_UNROLL
       for (int o = 0; o < S::kOutputs; ++o) outputs[o][i] = cell[o];
     });
@@ -111,7 +140,6 @@ struct PlaneSums {
 template <class S, class T>
 struct WalkOutput {
   using Index = typename S::Index;
-
   const typename S::Value* coefficients;
   const UpdatedBox<S>& box;
   Index x, y, stride_y, stride_z;
@@ -128,7 +156,7 @@ struct WalkOutput {
   /// The complete outputs of `sums`, which are those of the next plane: a plane of the box.
   template <class Late>
   STENCIL_DEVICE void store(const PlaneSums<S, T>& sums, const Late& late) {
-    typename PlaneSums<S, T>::Row rows[T::kRegisterY];
+    typename S::Value rows[T::kRegisterY][S::kOutputs][T::kRegisterX];
     unrolled<T::kRegisterY>([&](auto j) { sums.template finish<j>(late, coefficients, rows[j]); });
     if (whole) {
       unrolled<T::kRegisterY>([&](auto j) {

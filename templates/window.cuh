@@ -1,5 +1,4 @@
-// The cells that a thread's tile reads, in registers, and the update of its outputs from them. Indices are constants
-// once loops are unrolled.
+// Cells that a thread's tile reads, in registers: indices are constants once loops are unrolled. The update from them.
 #pragma once
 
 #include "stencil_tune/field.cuh"

@@ -103,11 +103,10 @@ std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
   const int first_sum = static_cast<int>(problem.stencil.fields.size());
 
   std::string text = fmt::format(
-      R"(
-  // Sums of taps that lie in several planes, and what is made of them: see plane_sums.cuh.
+      R"(  // Sums of taps that lie in several planes, and what is made of them: see PlaneSums.
   static constexpr int kSums = {};
-  template <int kDz, class Cells>
-  STENCIL_DEVICE static void add_plane(const Cells& u, [[maybe_unused]] const Value* c, Value (&sum)[kSums]) {{
+  template <int kDz, class Input>
+  STENCIL_DEVICE static void add_plane(const Input& u, [[maybe_unused]] const Value* c, Value (&sum)[kSums]) {{
 )",
       parts.sums.size());
   std::string added;
@@ -126,8 +125,8 @@ std::string plane_sums_text(const Problem& problem, const AxisMap& axes) {
   const bool weighs = finished.find("c[") != std::string::npos;
   return text + fmt::format(
                     R"(  }}
-  template <class Cells>
-  STENCIL_DEVICE static void finish(const Cells&{}, const Value*{}, const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
+  template <class Input>
+  STENCIL_DEVICE static void finish(const Input&{}, const Value*{}, const Value (&sum)[kSums], Value (&out)[kOutputs]) {{
 {}{}  }}
 )",
                     reads ? " u" : "", weighs ? " c" : "", using_directive(finished), finished);

@@ -62,11 +62,9 @@ std::string reach_members(const std::array<Reach, kMaxRank>& reach) {
 }
 
 std::string boundary_members(const KernelAxes& axes) {
-  return fmt::format(
-      "  static constexpr stencil_tune::Boundary kBoundaryX = {};\n"
-      "  static constexpr stencil_tune::Boundary kBoundaryY = {};\n"
-      "  static constexpr stencil_tune::Boundary kBoundaryZ = {};\n",
-      boundary_text(axes.boundaries[0]), boundary_text(axes.boundaries[1]), boundary_text(axes.boundaries[2]));
+  return fmt::format("  static constexpr stencil_tune::Boundary kBoundaryX = {}, kBoundaryY = {}, kBoundaryZ = {};\n",
+                     boundary_text(axes.boundaries[0]), boundary_text(axes.boundaries[1]),
+                     boundary_text(axes.boundaries[2]));
 }
 
 std::string using_directive(std::string_view statements) {

@@ -1,6 +1,7 @@
 // The values of conditions on constants.
 #include "generator/trim/constants.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
@@ -26,7 +27,8 @@ class Evaluation {
  private:
   struct Operand {
     std::optional<long long> number;
-    bool nobodys = false;  ///< an enumerator that nothing ever has
+    bool nobodys = false;     ///< an enumerator that nothing ever has
+    bool everybodys = false;  ///< an enumerator that all of its type have
   };
 
   bool take(std::string_view op) {
@@ -73,6 +75,8 @@ class Evaluation {
       const Operand right = relation();
       if (left.nobodys || right.nobodys) {
         left = {equal ? 0 : 1};
+      } else if (left.everybodys || right.everybodys) {
+        left = {equal ? 1 : 0};
       } else {
         left = both(left, right, [&](long long a, long long b) { return (a == b) == equal; });
       }
@@ -183,7 +187,15 @@ class Evaluation {
     if (enumeration == all_.enumerators_.end()) return {member(names[0], names[1])};
     const auto enumerator = enumeration->second.find(names[1]);
     if (enumerator == enumeration->second.end()) return {};
-    return {enumerator->second, !all_.in_use_.contains(std::string(names[0]) + "::" + std::string(names[1]))};
+    const bool used = is_in_use(*enumeration, names[1]);
+    const auto others = [&](const auto& each) { return each.first != names[1] && is_in_use(*enumeration, each.first); };
+    const bool alone = used && std::none_of(enumeration->second.begin(), enumeration->second.end(), others);
+    return {enumerator->second, !used, alone};
+  }
+
+  template <class Enumeration>
+  bool is_in_use(const Enumeration& enumeration, std::string_view enumerator) const {
+    return all_.in_use_.contains(enumeration.first + "::" + std::string(enumerator));
   }
 
   /// f(...) or f<...>(...)

@@ -37,7 +37,7 @@ class Joiner {
  public:
   void add(std::string_view line) {
     lines_.emplace_back(line);
-    while (join_loop() || join_statement() || join_branches()) {
+    while (join_loop() || join_statement() || join_branches() || join_nest()) {
     }
   }
 
@@ -83,6 +83,22 @@ class Joiner {
     head.replace(head.size() - 1, 1, statement);
     lines_.end()[-4] = std::move(otherwise);
     lines_.resize(lines_.size() - 3);
+    return true;
+  }
+
+  /// Unrolled loops of which each has nothing but the next one need no braces.
+  bool join_nest() {
+    if (lines_.size() < 3 || without_indent(lines_.back()) != "}") return false;
+    const auto is_loop = [](std::string_view line, char end) {
+      return without_indent(line).starts_with("STENCIL_UNROLL for (") && line.ends_with(end) &&
+             line.find("//") == std::string_view::npos;
+    };
+    std::size_t inner = lines_.size() - 2;
+    if (!is_loop(lines_[inner], ';')) return false;
+    while (inner > 0 && is_loop(lines_[inner - 1], ')')) --inner;
+    if (inner == 0 || !is_loop(lines_[inner - 1], '{') || !opens_a_block(lines_[inner - 1])) return false;
+    lines_[inner - 1].resize(lines_[inner - 1].size() - 2);
+    lines_.pop_back();
     return true;
   }
 

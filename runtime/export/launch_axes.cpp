@@ -81,9 +81,7 @@ std::string index_check(const Candidate& candidate, const AxisTexts& axes) {
   return fmt::format(
       R"(  constexpr long long kEnd = 1LL << 31;  // of the kernel's indices, which count some cells beyond the edges too
   if ({}{}{} ||
-      {} >= kEnd) {{
-    return cudaErrorInvalidValue;
-  }}
+      {} >= kEnd) return cudaErrorInvalidValue;
 )",
       of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " > kEnd / 2"; }),
       axes[1].there ? fmt::format(" || {} >= kEnd", axes[1].stride) : "",
@@ -123,21 +121,22 @@ std::string argument_lines(const Candidate& candidate, const ExportSignature& si
     tiles.push_back(tile_count(candidate, axes, a));
   }
   const std::string counts = fmt::format("{}", fmt::join(tiles, ", "));
+  constexpr std::size_t kRoom = 100;
+  const bool is_short = inputs.size() + outputs.size() == 2 && inputs[0].size() + outputs[0].size() < kRoom;
   return fmt::format(
       R"({function}  {detail}::{type}<S> arguments = {open}{{
-      {{{inputs}}},
-      {{{outputs}}},
+      {{{inputs}}},{between}{{{outputs}}},
       {{{low}}}, {{{high}}},  // low, high
       {{{origin}}}, {{{n}}},  // origin, n
       {stride_y}, {stride_z}, {{{tiles}}}, 0, {{}}}}{close};
 )",
       fmt::arg("function", tile_function(counts)), fmt::arg("detail", detail),
       fmt::arg("type", maps ? "CopyArguments" : "Arguments"), fmt::arg("open", maps ? "{{}, " : ""),
-      fmt::arg("inputs", fmt::join(inputs, ",\n       ")), fmt::arg("outputs", fmt::join(outputs, ",\n       ")),
-      fmt::arg("low", fmt::join(low, ", ")), fmt::arg("high", fmt::join(high, ", ")),
-      fmt::arg("origin", fmt::join(origin, ", ")), fmt::arg("n", fmt::join(n, ", ")),
-      fmt::arg("stride_y", axes[1].stride), fmt::arg("stride_z", axes[2].stride), fmt::arg("tiles", counts),
-      fmt::arg("close", maps ? "}" : ""));
+      fmt::arg("between", is_short ? " " : "\n      "), fmt::arg("inputs", fmt::join(inputs, ",\n       ")),
+      fmt::arg("outputs", fmt::join(outputs, ",\n       ")), fmt::arg("low", fmt::join(low, ", ")),
+      fmt::arg("high", fmt::join(high, ", ")), fmt::arg("origin", fmt::join(origin, ", ")),
+      fmt::arg("n", fmt::join(n, ", ")), fmt::arg("stride_y", axes[1].stride), fmt::arg("stride_z", axes[2].stride),
+      fmt::arg("tiles", counts), fmt::arg("close", maps ? "}" : ""));
 }
 
 }  // namespace stencil_tune

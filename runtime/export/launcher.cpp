@@ -14,15 +14,16 @@ namespace stencil_tune {
 
 namespace {
 
-std::string stride_checks(const Problem& problem) {
-  switch (problem.extents.rank) {
-    case 1:
-      return "";
-    case 2:
-      return "  if (stride_y < nx) return cudaErrorInvalidValue;\n";
-    default:
-      return "  if (stride_y < nx || stride_z < stride_y * ny) return cudaErrorInvalidValue;\n";
-  }
+std::string stride_checks(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const int rank = problem.extents.rank;
+  if (rank == 1) return "";
+  const std::size_t cells = required_alignment(candidate) / size_of(problem.type);
+  std::string wrong = "stride_y < nx";
+  if (rank > 2) wrong += " || stride_z < stride_y * ny";
+  if (cells > 1) wrong += fmt::format(" || stride_y % {} != 0", cells);
+  if (cells > 1 && rank > 2) wrong += fmt::format(" || stride_z % {} != 0", cells);
+  return fmt::format("  if ({}) return cudaErrorInvalidValue;\n", wrong);
 }
 
 /// What is changed beyond an edge is mirrored once.
@@ -37,14 +38,6 @@ std::string mirror_checks(const Problem& problem) {
 
 std::string row_check(std::int64_t multiple) {
   return multiple == 1 ? "" : fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", multiple);
-}
-
-std::string stride_alignment_checks(const Candidate& candidate) {
-  const Problem& problem = candidate.problem();
-  const std::size_t cells = required_alignment(candidate) / size_of(problem.type);
-  if (cells == 1 || problem.extents.rank == 1) return "";
-  if (problem.extents.rank == 2) return fmt::format("  if (stride_y % {} != 0) return cudaErrorInvalidValue;\n", cells);
-  return fmt::format("  if (stride_y % {0} != 0 || stride_z % {0} != 0) return cudaErrorInvalidValue;\n", cells);
 }
 
 std::string coefficient_lines(const Problem& problem, std::string_view plain) {
@@ -85,12 +78,13 @@ std::string place_lines(const Candidate& candidate, const ExportSignature& signa
 
 /// Descriptions of the inputs for the TMA; the driver's function comes from the runtime library, so that
 /// nothing else needs linking.
-std::string tensor_map_lines(const Candidate& candidate, const AxisTexts& axes) {
+std::string tensor_map_lines(const Candidate& candidate, const ExportSignature& signature, const AxisTexts& axes) {
   const KernelShape& shape = candidate.shape();
   if (!shape.uses_tensor_maps) return "";
   const CopiedBox& box = shape.copied_box;
   constexpr std::array<const char*, 4> kTypes{"FLOAT64", "FLOAT32", "FLOAT16", "BFLOAT16"};
   const std::size_t cell_bytes = size_of(candidate.problem().type);
+  const bool several = signature.inputs.size() > 1;
   const auto extent = [&](std::size_t a) {
     return axes[a].there ? fmt::format("cuuint64_t({})", axes[a].extent) : "1";
   };
@@ -103,20 +97,21 @@ std::string tensor_map_lines(const Candidate& candidate, const AxisTexts& axes) 
       "cuTensorMapEncodeTiled", reinterpret_cast<void**>(&encode), 12000, cudaEnableDefault, &query);
   if (error != cudaSuccess) return error;
   if (query != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
-  for (int i = 0; i < S::kInputs; ++i) {{
-    const cuuint64_t extents[3] = {{{x}, {y}, {z}}};
-    const cuuint64_t strides[2] = {{{row}, {plane}}};
-    const cuuint32_t box[3] = {{{box_x}, {box_y}, 1}}, every_cell[3] = {{1, 1, 1}};
-    static_assert(sizeof(CUtensorMap) == sizeof(arguments.maps[i]), "a tensor map has 128 bytes");
-    const CUresult result = encode(
-        reinterpret_cast<CUtensorMap*>(&arguments.maps[i]), CU_TENSOR_MAP_DATA_TYPE_{type}, 3,
-        const_cast<S::Storage*>(arguments.plain.in[i]), extents, strides, box, every_cell, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS) return cudaErrorInvalidValue;
-  }}
-)",
-      fmt::arg("box_x", box.cells), fmt::arg("box_y", box.rows), fmt::arg("x", extent(0)), fmt::arg("y", extent(1)),
-      fmt::arg("z", extent(2)), fmt::arg("row", stride(axes[1].there ? 1 : 2)), fmt::arg("plane", stride(2)),
+  const cuuint64_t extents[3] = {{{x}, {y}, {z}}};
+  const cuuint64_t strides[2] = {{{row}, {plane}}};
+  const cuuint32_t box[3] = {{{box_x}, {box_y}, 1}}, every_cell[3] = {{1, 1, 1}};
+  static_assert(sizeof(CUtensorMap) == sizeof(arguments.maps[0]), "a tensor map has 128 bytes");
+{open}{in}  const CUresult answer = encode(
+{in}      reinterpret_cast<CUtensorMap*>(&arguments.maps[{i}]), CU_TENSOR_MAP_DATA_TYPE_{type}, 3,
+{in}      const_cast<S::Storage*>(arguments.plain.in[{i}]), extents, strides, box, every_cell, CU_TENSOR_MAP_INTERLEAVE_NONE,
+{in}      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+{in}  if (answer != CUDA_SUCCESS) return cudaErrorInvalidValue;
+{close})",
+      fmt::arg("open", several ? "  for (int i = 0; i < S::kInputs; ++i) {\n" : ""),
+      fmt::arg("close", several ? "  }\n" : ""), fmt::arg("in", several ? "  " : ""),
+      fmt::arg("i", several ? "i" : "0"), fmt::arg("box_x", box.cells), fmt::arg("box_y", box.rows),
+      fmt::arg("x", extent(0)), fmt::arg("y", extent(1)), fmt::arg("z", extent(2)),
+      fmt::arg("row", stride(axes[1].there ? 1 : 2)), fmt::arg("plane", stride(2)),
       fmt::arg("type", kTypes[static_cast<std::size_t>(candidate.problem().type)]));
 }
 
@@ -201,23 +196,21 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
 {pointer_checks}  if ({no_cells}) return cudaErrorInvalidValue;
-{index_check}{stride_checks}{stride_alignment_checks}{nothing_inside}{size_check}
+{index_check}{stride_checks}{row_check}{nothing_inside}{size_check}
 {arguments}{coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
-  const dim3 block({block});
-  {kernel}<<<grid, block, {shared_bytes}, stream>>>(arguments);
+  {kernel}<<<grid, dim3({block}), {shared_bytes}, stream>>>(arguments);
   return cudaGetLastError();
 }}
 )",
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
-      fmt::arg("stride_checks", stride_checks(problem) + mirror_checks(problem)),
-      fmt::arg("index_check", index_check(candidate, axes)),
-      fmt::arg("stride_alignment_checks", stride_alignment_checks(candidate) + row_check(shape.row_multiple)),
+      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem)),
+      fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("row_check", row_check(shape.row_multiple)),
       fmt::arg("nothing_inside", nothing_inside_check(axes)), fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),
       fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, signature, plain)),
-      fmt::arg("tensor_maps", tensor_map_lines(candidate, axes)),
+      fmt::arg("tensor_maps", tensor_map_lines(candidate, signature, axes)),
       fmt::arg("shared", shared_memory_lines(shape.shared.bytes, kernel)),
       fmt::arg("grid", grid_text(candidate.tuning(), plain + ".tiles")), fmt::arg("block", fmt::join(block, ", ")),
       fmt::arg("shared_bytes", shape.shared.bytes));

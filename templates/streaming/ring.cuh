@@ -1,9 +1,8 @@
-// A pipeline of planes in shared memory, filled ahead of a block's walk along z. Each stage has two mbarriers:
-//
+// A pipeline of planes in shared memory, filled ahead of a block's walk along z. Behind them two mbarriers a stage:
 //     full[stage]   a phase ends when the plane's bytes have arrived
 //     empty[stage]  a phase ends when every warp has released the stage
-// The stages stand in front. Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond
-// an end of the walk come from the plane that the boundary names. Late inputs (S::is_late) have no place here.
+// Cells outside the grid arrive as zeros, which is right under hold and zero; planes beyond an end of the walk come
+// from the plane that the boundary names. Late inputs (S::is_late) have no place in a stage.
 #pragma once
 
 #include "stencil_tune/ring_position.cuh"
@@ -23,7 +22,6 @@ template <class S, class T>
 struct PlanePipeline {
   using Storage = typename S::Storage;
   unsigned char* memory;
-
   STENCIL_DEVICE Storage* plane(int f, int stage) const {
     if constexpr (S::kHasLate) f = place_in_stage<S>(f);
     return reinterpret_cast<Storage*>(memory + stage * T::kStageBytes + f * T::kPlaneBytes);
@@ -31,7 +29,32 @@ struct PlanePipeline {
   STENCIL_DEVICE Mbarrier* full(int stage) const { return reinterpret_cast<Mbarrier*>(memory + T::kBarriersAt) + stage; }
   STENCIL_DEVICE Mbarrier* empty(int stage) const { return full(stage) + T::kTilePlanes; }
 
-  /// The thread's warp releases the stage: it will not read its plane again.
+  /// One thread, before the block's first barrier.
+  STENCIL_DEVICE void init_barriers() const {
+    for (int stage = 0; stage < T::kTilePlanes; ++stage) {
+      init_mbarrier(full(stage), 1);
+      init_mbarrier(empty(stage), T::kBlockX * T::kBlockY / 32);
+    }
+    fence_mbarrier_init();
+  }
+
+  /// One thread starts to copy a plane of the tile, counted from its lowest, to a stage that every warp has released.
+  STENCIL_DEVICE void fill(int stage, const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) const {
+    arrive_expect_tx(full(stage), T::kCopiedBytes);
+    STENCIL_UNROLL
+    for (int f = 0; f < S::kInputs; ++f) {
+      if (S::kHasLate && S::is_late(f)) continue;
+      copy_box(&arguments.maps[f], this->plane(f, stage), full(stage), static_cast<int>(tile.x) - T::kTileLeft,
+               static_cast<int>(tile.y) - S::kLowY, z_of(arguments, tile, plane));
+    }
+  }
+
+  STENCIL_DEVICE static int z_of(const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) {
+    if constexpr (S::kBoundaryZ == Boundary::zero) return static_cast<int>(tile.z) - S::kLowZ + plane;
+    return static_cast<int>(inside<S::kBoundaryZ>(tile.z - S::kLowZ + plane, typename S::Index(arguments.plain.n[2])));
+  }
+
+  /// The thread's warp will not read the stage's plane again.
   STENCIL_DEVICE void release(int thread, int stage) const {
     fence_async_proxy();
     warp_barrier();
@@ -39,18 +62,15 @@ struct PlanePipeline {
   }
 };
 
-/// A source of rows for the thread at (tile_x, tile_y) of the tile. Plane p of its reach is p stages after `lowest`.
+/// A source of rows for the thread at (tile_x, tile_y) of the tile: those of the plane in `stage`.
 template <class S, class T>
-struct PipelineRows {
+struct PlaneRows {
   const PlanePipeline<S, T>& pipeline;
-  int tile_x, tile_y, lowest;
+  int tile_x, tile_y, stage;
   static constexpr int kVector = T::kStageVector;
   static constexpr bool kSingles = S::kLowX <= 1 && S::kHighX <= 1;
-
   template <int kLeft, bool kBody, int kRight>
-  STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
-    const int place = lowest + p % T::kTilePlanes;
-    const int stage = place < T::kTilePlanes ? place : place - T::kTilePlanes;
+  STENCIL_DEVICE void load_row(int f, int, int r, typename S::Value* body) const {
     const auto* from = pipeline.plane(f, stage) + (tile_y + r) * T::kTilePitch + T::kTileLeft + tile_x;
     if constexpr (kBody) {
       STENCIL_UNROLL
@@ -83,66 +103,18 @@ struct PipelineRows {
   }
 };
 
-/// The nth of the tiles that a block updates.
-template <class S>
-struct BlockTile {
-  using Index = typename S::Index;
-  Index x, y, z;  ///< first output
-  int steps;      ///< planes to update; 0: no tile is left
-
-  template <class T>
-  STENCIL_DEVICE static BlockTile of_block(const Arguments<S>& a, unsigned nth = 0) {
-    const TileIndex index = tile_of_block<T>(a.tiles, nth);
-    BlockTile tile{Index(a.origin[0]) + Index(index.x) * T::kTileX, Index(a.origin[1]) + Index(index.y) * T::kTileY,
-                   Index(a.origin[2]) + Index(index.z) * T::kDepth, T::kDepth};
-    const Index high_z = static_cast<Index>(a.high[2]);
-    if (high_z - tile.z < T::kDepth) tile.steps = static_cast<int>(high_z - tile.z);
-    if (has_no_tile<T>(a, index)) tile.steps = 0;
-    if constexpr (T::kTiles > 1) {
-      const auto& tiles = a.tiles;
-      if (tile_number<T>(nth) >= tiles[0] * tiles[1] * tiles[2]) tile.steps = 0;
-    }
-    return tile;
-  }
-};
-
-/// The producer, which is the first warp, issues the copies of planes z - low, z - low + 1, ... one after the other:
-/// the whole warp acquires a stage, its first thread issues. If one thread branched around the loop, the compiler would
-/// keep the coefficients of the whole kernel in vector registers instead of uniform ones.
+/// A source of rows: plane p of the thread's reach is p stages after `lowest`. Kernels that read one plane at a time, and
+/// could do with PlaneRows, have it where they were tuned with it.
 template <class S, class T>
-struct PlaneProducer {
-  using Index = typename S::Index;
-  using State = PipelineState<T::kTilePlanes>;
-
-  const CopyArguments<S>& arguments;
+struct PipelineRows {
   const PlanePipeline<S, T>& pipeline;
-  BlockTile<S> tile;
+  int tile_x, tile_y, lowest;
 
-  /// One thread, before the block's first barrier.
-  STENCIL_DEVICE void init_barriers() const {
-    for (int stage = 0; stage < T::kTilePlanes; ++stage) {
-      init_mbarrier(pipeline.full(stage), 1);
-      init_mbarrier(pipeline.empty(stage), T::kBlockX * T::kBlockY / 32);
-    }
-    fence_mbarrier_init();
-  }
-
-  /// Waits until every warp has released what the stage held before; a fresh stage is free.
-  STENCIL_DEVICE void acquire(State to) const { wait_phase(pipeline.empty(to.stage), to.parity ^ 1); }
-
-  STENCIL_DEVICE void issue(int plane, State to) const {
-    arrive_expect_tx(pipeline.full(to.stage), T::kCopiedBytes);
-    STENCIL_UNROLL
-    for (int f = 0; f < S::kInputs; ++f) {
-      if (S::kHasLate && S::is_late(f)) continue;
-      copy_box(&arguments.maps[f], pipeline.plane(f, to.stage), pipeline.full(to.stage),
-               static_cast<int>(tile.x) - T::kTileLeft, static_cast<int>(tile.y) - S::kLowY, z_of(plane));
-    }
-  }
-
-  STENCIL_DEVICE int z_of(int plane) const {
-    if constexpr (S::kBoundaryZ == Boundary::zero) return static_cast<int>(tile.z) - S::kLowZ + plane;
-    return static_cast<int>(inside<S::kBoundaryZ>(tile.z - S::kLowZ + plane, Index(arguments.plain.n[2])));
+  template <int kLeft, bool kBody, int kRight>
+  STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
+    const int place = lowest + p % T::kTilePlanes;
+    const int stage = place < T::kTilePlanes ? place : place - T::kTilePlanes;
+    PlaneRows<S, T>{pipeline, tile_x, tile_y, stage}.template load_row<kLeft, kBody, kRight>(f, p, r, body);
   }
 };
 

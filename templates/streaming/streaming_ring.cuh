@@ -15,18 +15,23 @@
 
 namespace stencil_tune {
 
+/// Issues the copies of the tile's planes, one after the other. The whole first warp waits for a stage, its first thread
+/// issues.
 template <class S, class T>
-struct OrderedProducer : PlaneProducer<S, T> {
+struct PlaneProducer {
+  const CopyArguments<S>& arguments;
+  const PlanePipeline<S, T>& pipeline;
+  BlockTile<S> tile;
   PipelineState<T::kTilePlanes> state{};  ///< of the plane that is issued next ...
   int next = 0;                           ///< ... and its number
 
   /// The planes below `end`. Waits for stages that are not released yet: this warp must have released its share.
   STENCIL_DEVICE void issue_until(int end, bool elected) {
-    const int planes = this->tile.steps + S::kLowZ + S::kHighZ;
+    const int planes = tile.steps + S::kLowZ + S::kHighZ;
 #pragma unroll 1
     for (; next < end && next < planes; ++next) {
-      this->acquire(state);
-      if (elected) this->issue(next, state);
+      wait_phase(pipeline.empty(state.stage), state.parity ^ 1);
+      if (elected) pipeline.fill(state.stage, arguments, tile, next);
       state.advance();
     }
   }
@@ -38,7 +43,7 @@ struct PipelineWalk {
   static constexpr int kStages = T::kTilePlanes;
 
   const PlanePipeline<S, T>& pipeline;
-  OrderedProducer<S, T>& producer;
+  PlaneProducer<S, T>& producer;
   int thread, tile_x, tile_y;
   Window<S, T, typename T::Reads> window;
   PipelineState<kStages> newest;  ///< next plane to wait for
@@ -80,10 +85,10 @@ STENCIL_DEVICE void streaming_ring(const CopyArguments<S>& copy_arguments) {
   if (T::kCluster > 1 && tile.steps == 0) return;
   const UpdatedBox<S> box(arguments);
   const PlanePipeline<S, T> pipeline{shared_memory()};
-  OrderedProducer<S, T> producer{{copy_arguments, pipeline, tile}};
+  PlaneProducer<S, T> producer{copy_arguments, pipeline, tile};
   const int thread = thread_y() * T::kBlockX + thread_x();
   if (thread == 0) {
-    producer.init_barriers();
+    pipeline.init_barriers();
     producer.issue_until(T::kTilePlanes, true);
   }
   barrier();

@@ -1,15 +1,15 @@
 // streaming, a pipeline of planes, sums in registers: TMA copies planes with their halo to shared memory, several ahead
-// of the walk. Each thread reads the rows of a plane once and keeps sums of outputs instead of cells (plane_sums.cuh).
+// of the walk. Each thread reads the rows of a plane once and keeps sums of outputs instead of cells (PlaneSums).
 //
 //     producer: the first warp,        shared memory                       consumer: every warp,
 //     each step                                                            each step
-//     acquire a stage                  stage 0 | plane n     (full) |      wait until the newest plane is full
+//     wait until a stage is empty      stage 0 | plane n     (full) |      wait until the newest plane is full
 //     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
 //     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
 // One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes
 // of the next one are issued while the last of this one are added. After the start no barrier joins all threads, which
-// drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (edge_cells.cuh).
+// drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (EdgeCells).
 #pragma once
 
 #include "stencil_tune/streaming/edge_cells.cuh"
@@ -21,27 +21,31 @@ namespace stencil_tune {
 /// The planes of all the block's tiles, as they are issued one after the other by the first warp. All its lanes count.
 template <class S, class T>
 struct TileQueue {
-  PlaneProducer<S, T> producer;  ///< of the tile whose planes are issued
-  int next = 0;                  ///< plane of it that is issued next
-  unsigned nth = 0;              ///< which of the block's tiles it is
+  const CopyArguments<S>& arguments;
+  const PlanePipeline<S, T>& pipeline;
+  BlockTile<S> tile{};  ///< whose planes are issued
+  int next = 0;         ///< plane of it that is issued next
+  unsigned nth = 0;     ///< which of the block's tiles it is
 
   /// Before the block's first barrier.
   STENCIL_DEVICE void start(int planes, bool elected) {
-    if (elected) producer.init_barriers();
+    if (elected) pipeline.init_barriers();
     find_tile();
 #pragma unroll 1
     for (int stage = 0; stage < planes && has_more(); ++stage) {
-      if (elected) producer.issue(next, {stage, 0});
+      if (elected) issue(stage);
       advance();
     }
   }
 
-  STENCIL_DEVICE bool has_more() const { return producer.tile.steps > 0; }
+  STENCIL_DEVICE bool has_more() const { return tile.steps > 0; }
+
+  STENCIL_DEVICE void issue(int stage) const { pipeline.fill(stage, arguments, tile, next); }
 
   STENCIL_DEVICE void advance() {
-    if (++next < producer.tile.steps + S::kLowZ + S::kHighZ) return;
+    if (++next < tile.steps + S::kLowZ + S::kHighZ) return;
     next = 0;
-    producer.tile.steps = 0;
+    tile.steps = 0;
     if constexpr (T::kTiles > 1) {
       ++nth;
       find_tile();
@@ -51,35 +55,10 @@ struct TileQueue {
   STENCIL_DEVICE void find_tile() {
 #pragma unroll 1
     for (; nth < T::kTiles; ++nth) {
-      producer.tile = BlockTile<S>::template of_block<T>(producer.arguments.plain, nth);
+      tile = BlockTile<S>::template of_block<T>(arguments.plain, nth);
       if (has_more()) return;
     }
   }
-};
-
-/// The inputs in global memory, where the threads read what TMA does not bring: late inputs.
-template <class S, class T>
-struct InputFields {
-  Field<S, T> fields[S::kInputs];
-
-  STENCIL_DEVICE explicit InputFields(const Arguments<S>& arguments) {
-    STENCIL_UNROLL
-    for (int f = 0; f < S::kInputs; ++f) fields[f] = input_field<S, T>(arguments, f);
-  }
-};
-
-template <class S>
-struct NoFields {
-  STENCIL_DEVICE explicit NoFields(const Arguments<S>&) {}
-};
-
-template <class S, class T, bool kAny>
-struct FieldsOf {
-  using Type = NoFields<S>;
-};
-template <class S, class T>
-struct FieldsOf<S, T, true> {
-  using Type = InputFields<S, T>;
 };
 
 template <class S, class T>
@@ -93,7 +72,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   const UpdatedBox<S> box(arguments);
   const PlanePipeline<S, T> pipeline{shared_memory()};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  TileQueue<S, T> queue{{copy_arguments, pipeline, {}}};
+  TileQueue<S, T> queue{copy_arguments, pipeline};
   queue.start(kStages - 1, thread == 0);
   barrier();
 
@@ -125,8 +104,8 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
       if (step >= tile.steps) break;
       if (is_producer && queue.has_more()) {
-        queue.producer.acquire(refilled);
-        if (thread == 0) queue.producer.issue(queue.next, refilled);
+        wait_phase(pipeline.empty(refilled.stage), refilled.parity ^ 1);
+        if (thread == 0) queue.issue(refilled.stage);
         queue.advance();
       }
       refilled.advance();

@@ -180,7 +180,7 @@ struct SumLevels : MetPoints<Points> {
     Level& level = levels[kLevel];
     const Plane settled = T::kExchanges ? level.waiting : newest;
     const Plane added = T::kSplitsSums ? newest : settled;
-    typename Sums::Plane taps;
+    Window<S, T, typename Sums::Reads> taps;
     gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
     [[maybe_unused]] typename AheadOf<S, T, T::kSplitsSums>::Type ahead;
     if constexpr (T::kSplitsSums) gather<kLevel, false>(newest, ahead, IndicesBelow<Sums::Reads::kRows>{});
@@ -236,7 +236,7 @@ struct SumLevels : MetPoints<Points> {
   }
   template <int kJ>
   STENCIL_DEVICE void finish_row(const Sums& sums, const Late& late, Plane& updated) const {
-    typename Sums::Row outputs;
+    Value outputs[S::kOutputs][T::kRegisterX];
     sums.template finish<kJ>(late, arguments.coefficients, outputs);
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) updated.cells[kJ][i] = outputs[0][i];

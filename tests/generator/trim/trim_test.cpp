@@ -219,10 +219,30 @@ TEST(Trim, ASingleShortStatementStandsBehindItsCondition) {
   }
 }
 
+TEST(Trim, UnrolledLoopsThatAreNestedWithNothingBetweenThemHaveNoBraces) {
+  const std::string nest =
+      "  STENCIL_UNROLL\n  for (i;;) {\n    STENCIL_UNROLL\n    for (j;;) {\n      STENCIL_UNROLL\n      for (k;;) "
+      "a();\n";
+  EXPECT_THAT(
+      body(nest + "    }\n  }\n  b();\n"),
+      HasSubstr("  STENCIL_UNROLL for (i;;)\n    STENCIL_UNROLL for (j;;)\n      STENCIL_UNROLL for (k;;) a();\n"
+                "  b();\n"));
+  EXPECT_THAT(body(nest + "    }\n    b();\n  }\n"), HasSubstr("for (k;;) a();\n    b();\n  }\n"));
+}
+
 TEST(Trim, EnumeratorsThatNothingHasEqualNothing) {
   EXPECT_THAT(body("  if constexpr (kN == Order::raster) a();\n"), Not(HasSubstr("a()")));
   EXPECT_THAT(body("  if constexpr (kN == Order::natural) a();\n"), HasSubstr("a()"));
   EXPECT_THAT(body("  if constexpr (kN == Order::raster) a();\n  b(Order::raster);\n"), HasSubstr("a()"));
+}
+
+TEST(Trim, TheOnlyEnumeratorThatAnythingHasDecides) {
+  const std::string choice =
+      "template <Order kOrder>\nint f() {\n  if constexpr (kOrder == Order::raster) return 1;\n"
+      "  if constexpr (kOrder != Order::raster) return 2;\n  return 3;\n}\n";
+  const std::string order = "enum class Order { natural, z_first, raster };\n";
+  EXPECT_THAT(written(order + choice, "int x = f<Order::raster>();\n"), HasSubstr("int f() { return 1; }"));
+  EXPECT_THAT(written(order + choice, "int x = f<Order::raster>() + f<Order::natural>();\n"), HasSubstr("return 3;"));
 }
 
 TEST(Trim, ParametersOfATemplateHideConstants) {

@@ -37,8 +37,8 @@ std::string without_kernels(const std::string& file) {
   std::string text = launcher(file, 0);
   if (single != std::string::npos) text += launcher(file, single);
   text += section(file, "any number of steps ") + section(file, "self-check and benchmark ");
-  static const std::regex launch(R"((\w+)<<<grid, block, (\d+), stream>>>\(arguments\);)");
-  return std::regex_replace(text, launch, "launch_on_host(\"$1\", grid, block, $2, arguments);");
+  static const std::regex launch(R"((\w+)<<<grid, (dim3\([^)]*\)), (\d+), stream>>>\(arguments\);)");
+  return std::regex_replace(text, launch, "launch_on_host(\"$1\", grid, $2, $3, arguments);");
 }
 
 /// The kernels that the file has, under its names.
