@@ -11,20 +11,16 @@ enum class Boundary { hold, zero, clamp, periodic, reflect };
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE Index inside(Index i, Index n) {
   if constexpr (kBoundary == Boundary::periodic) {
-    if (i < 0 || i >= n) {
-      i %= n;
-      if (i < 0) i += n;
-    }
-    return i;
+    if (i >= 0 && i < n) return i;
+    i %= n;
+    return i < 0 ? i + n : i;
   } else if constexpr (kBoundary == Boundary::reflect) {
-    if (i < 0 || i >= n) {
-      if (n == 1) return 0;
-      const Index period = 2 * (n - 1);
-      i %= period;
-      if (i < 0) i += period;
-      if (i >= n) i = period - i;
-    }
-    return i;
+    if (i >= 0 && i < n) return i;
+    if (n == 1) return 0;
+    const Index period = 2 * (n - 1);
+    i %= period;
+    if (i < 0) i += period;
+    return i < n ? i : period - i;
   } else {
     return i < 0 ? Index(0) : (i >= n ? n - 1 : i);
   }

@@ -77,7 +77,6 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   barrier();
 
   [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
-  [[maybe_unused]] const InputArrays<S> inputs(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
   PipelineState<kStages> newest;                    ///< of the plane to add
   PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
@@ -91,15 +90,7 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     Sums sums;
     typename LateCellsOf<S, T, S::kHasLate>::Type late;
     if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
-    [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge;
-    [[maybe_unused]] bool at_edge = false;
-    if constexpr (T::kFillsEdges) {
-      at_edge = any_in_warp(edge.are_needed(tile, inputs));
-      if (at_edge) {
-        edge.find(tile, inputs, thread);
-        edge.load(inputs, tile.z - S::kLowZ);
-      }
-    }
+    [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
 #pragma unroll kUnrolled
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
       if (step >= tile.steps) break;
@@ -111,10 +102,10 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
       refilled.advance();
       wait_phase(pipeline.full(newest.stage), newest.parity);
       if constexpr (T::kFillsEdges) {
-        if (at_edge) {
+        if (edge.at_edge) {
           edge.write(pipeline, newest.stage);
           barrier();
-          edge.load(inputs, tile.z + step + S::kHighZ + 1);
+          edge.load(tile.z + step + S::kHighZ + 1);
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);

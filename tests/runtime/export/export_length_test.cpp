@@ -62,7 +62,7 @@ bool writes_beyond_edges(Boundary boundary) { return boundary != Boundary::hold 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
 std::ptrdiff_t limit_of_seven_points(const Tuning& tuning, const Boundaries& boundaries) {
   constexpr std::ptrdiff_t kOneSweep = 600, kFused = 1800;
-  constexpr std::ptrdiff_t kPipelineOfSums = 605, kWithCellsBeyondEdges = 710;
+  constexpr std::ptrdiff_t kPipelineOfSums = 605, kWithCellsBeyondEdges = 670;
   if (has_fused_steps(tuning)) return kFused;
   if (!has_pipeline(tuning) || tuning.keeps != Keeps::sums) return kOneSweep;
   return std::any_of(boundaries.begin(), boundaries.end(), writes_beyond_edges) ? kWithCellsBeyondEdges
