@@ -41,17 +41,14 @@ struct PlanePipeline {
   /// One thread starts to copy a plane of the tile, counted from its lowest, to a stage that every warp has released.
   STENCIL_DEVICE void fill(int stage, const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) const {
     arrive_expect_tx(full(stage), T::kCopiedBytes);
+    auto z = tile.z - S::kLowZ + plane;
+    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside<S::kBoundaryZ>(z, decltype(z)(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;
       copy_box(&arguments.maps[f], this->plane(f, stage), full(stage), static_cast<int>(tile.x) - T::kTileLeft,
-               static_cast<int>(tile.y) - S::kLowY, z_of(arguments, tile, plane));
+               static_cast<int>(tile.y) - S::kLowY, static_cast<int>(z));
     }
-  }
-
-  STENCIL_DEVICE static int z_of(const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) {
-    if constexpr (S::kBoundaryZ == Boundary::zero) return static_cast<int>(tile.z) - S::kLowZ + plane;
-    return static_cast<int>(inside<S::kBoundaryZ>(tile.z - S::kLowZ + plane, typename S::Index(arguments.plain.n[2])));
   }
 
   /// The thread's warp will not read the stage's plane again.

@@ -7,118 +7,77 @@
 //     issue the copy of a       --->   stage 1 | in flight          | ---> add it to the sums; release its stage
 //     later plane's box                stage 2 | in flight          |      store the outputs that are complete
 //
-// One plane is in use at a time: few stages are enough, and tiles can be large. A block may take several tiles; planes
-// of the next one are issued while the last of this one are added. After the start no barrier joins all threads, which
-// drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (EdgeCells).
+// One plane is in use at a time: few stages are enough, and tiles can be large. After the start no barrier joins all
+// threads, which drift apart by up to two steps, but in blocks whose threads write cells beyond an edge (EdgeCells).
 #pragma once
 
-#include "stencil_tune/streaming/edge_cells.cuh"
-#include "stencil_tune/plane_sums.cuh"
-#include "stencil_tune/streaming/ring.cuh"
+#include "stencil_tune/streaming/streaming_tiles_of_sums.cuh"
 
 namespace stencil_tune {
 
-/// The planes of all the block's tiles, as they are issued one after the other by the first warp. All its lanes count.
-template <class S, class T>
-struct TileQueue {
-  const CopyArguments<S>& arguments;
-  const PlanePipeline<S, T>& pipeline;
-  BlockTile<S> tile{};  ///< whose planes are issued
-  int next = 0;         ///< plane of it that is issued next
-  unsigned nth = 0;     ///< which of the block's tiles it is
-
-  /// Before the block's first barrier.
-  STENCIL_DEVICE void start(int planes, bool elected) {
-    if (elected) pipeline.init_barriers();
-    find_tile();
-#pragma unroll 1
-    for (int stage = 0; stage < planes && has_more(); ++stage) {
-      if (elected) issue(stage);
-      advance();
-    }
-  }
-
-  STENCIL_DEVICE bool has_more() const { return tile.steps > 0; }
-
-  STENCIL_DEVICE void issue(int stage) const { pipeline.fill(stage, arguments, tile, next); }
-
-  STENCIL_DEVICE void advance() {
-    if (++next < tile.steps + S::kLowZ + S::kHighZ) return;
-    next = 0;
-    tile.steps = 0;
-    if constexpr (T::kTiles > 1) {
-      ++nth;
-      find_tile();
-    }
-  }
-
-  STENCIL_DEVICE void find_tile() {
-#pragma unroll 1
-    for (; nth < T::kTiles; ++nth) {
-      tile = BlockTile<S>::template of_block<T>(arguments.plain, nth);
-      if (has_more()) return;
-    }
-  }
-};
-
 template <class S, class T>
 STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) {
+  if constexpr (T::kTiles > 1) {
+    streaming_tiles_of_sums<S, T>(copy_arguments);
+    return;
+  }
   using Index = typename S::Index;
   using Sums = PlaneSums<S, T>;
   constexpr int kStages = T::kTilePlanes;
-  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
   const Arguments<S>& arguments = copy_arguments.plain;
-
-  const UpdatedBox<S> box(arguments);
+  const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments);
+  if (T::kCluster > 1 && tile.steps == 0) return;
+  const int planes = tile.steps + Sums::kReach;
   const PlanePipeline<S, T> pipeline{shared_memory()};
   const int thread = thread_y() * T::kBlockX + thread_x();
-  TileQueue<S, T> queue{copy_arguments, pipeline};
-  queue.start(kStages - 1, thread == 0);
+  if (thread == 0) {
+    pipeline.init_barriers();
+#pragma unroll 1
+    for (int n = 0; n < kStages - 1 && n < planes; ++n) pipeline.fill(n, copy_arguments, tile, n);
+  }
   barrier();
 
-  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
   const int tile_x = thread_x() * T::kRegisterX, tile_y = thread_y() * T::kRegisterY;
-  PipelineState<kStages> newest;                    ///< of the plane to add
-  PipelineState<kStages> refilled{kStages - 1, 0};  ///< of the plane that is issued next, in the stage before
+  const Index x = tile.x + tile_x, y = tile.y + tile_y;
+  const UpdatedBox<S> box(arguments);
+  WalkOutput<S, T> output(arguments, box, x, y, tile.z);
+  Sums sums;
+  [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
+  [[maybe_unused]] const typename FieldsOf<S, T, S::kHasLate>::Type in(arguments);
+  typename LateCellsOf<S, T, S::kHasLate>::Type late;
+  if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
+  int newest = 0, parity = 0;  // stage of the plane to add, and which phase of its mbarriers is the plane's
+  // If one thread branched around the loop, the compiler would keep the coefficients in vector registers.
   const bool is_producer = any_in_warp(thread == 0);
-#pragma unroll 1
-  for (unsigned nth = 0; nth < T::kTiles; ++nth) {
-    const BlockTile<S> tile = BlockTile<S>::template of_block<T>(arguments, nth);
-    if (T::kCluster * T::kTiles > 1 && tile.steps == 0) continue;
-    const Index x = tile.x + tile_x, y = tile.y + tile_y;
-    WalkOutput<S, T> output(arguments, box, x, y, tile.z);
-    Sums sums;
-    typename LateCellsOf<S, T, S::kHasLate>::Type late;
-    if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
-    [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
+  constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
 #pragma unroll kUnrolled
-    for (int step = -Sums::kReach; step < T::kDepth; ++step) {
-      if (step >= tile.steps) break;
-      if (is_producer && queue.has_more()) {
-        wait_phase(pipeline.empty(refilled.stage), refilled.parity ^ 1);
-        if (thread == 0) queue.issue(refilled.stage);
-        queue.advance();
-      }
-      refilled.advance();
-      wait_phase(pipeline.full(newest.stage), newest.parity);
-      if constexpr (T::kFillsEdges) {
-        if (edge.at_edge) {
-          edge.write(pipeline, newest.stage);
-          barrier();
-          edge.load(tile.z + step + S::kHighZ + 1);
-        }
-      }
-      sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);
-      pipeline.release(thread, newest.stage);
-      newest.advance();
-      if (step >= 0) {
-        output.store(sums, late);
-        if constexpr (S::kHasLate) {
-          if (step + 1 < tile.steps) late.load(in.fields, x, y, tile.z + step + 1);
-        }
-      }
-      sums.next();
+  for (int step = -Sums::kReach; step < T::kDepth; ++step) {
+    if (step >= tile.steps) break;
+    const int ahead = step + Sums::kReach + kStages - 1;
+    if (is_producer && ahead < planes) {
+      const int last = newest > 0 ? newest - 1 : kStages - 1;  // where the plane before was
+      wait_phase(pipeline.empty(last), newest > 0 ? parity : parity ^ 1);
+      if (thread == 0) pipeline.fill(last, copy_arguments, tile, ahead);
     }
+    wait_phase(pipeline.full(newest), parity);
+    if constexpr (T::kFillsEdges) {
+      if (edge.at_edge) {
+        edge.write(pipeline, newest);
+        barrier();
+        edge.load(tile.z + step + S::kHighZ + 1);
+      }
+    }
+    sums.add(PlaneRows<S, T>{pipeline, tile_x, tile_y, newest}, arguments.coefficients);
+    pipeline.release(thread, newest);
+    newest = newest + 1 < kStages ? newest + 1 : 0;
+    if (newest == 0) parity ^= 1;
+    if (step >= 0) {
+      output.store(sums, late);
+      if constexpr (S::kHasLate) {
+        if (step + 1 < tile.steps) late.load(in.fields, x, y, tile.z + step + 1);
+      }
+    }
+    sums.next();
   }
 }
 
