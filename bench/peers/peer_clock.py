@@ -8,6 +8,7 @@ import torch
 ON_GPU = torch.cuda.is_available()
 DEVICE = "cuda" if ON_GPU else "cpu"
 SAMPLES = 9
+WARM_SECONDS = 0.5  # an idle GPU's clocks take a while to rise
 
 
 def seconds(work, samples=SAMPLES, rest=False):
@@ -17,9 +18,10 @@ def seconds(work, samples=SAMPLES, rest=False):
         start = time.perf_counter()
         work()
         return time.perf_counter() - start
-    for _ in range(2):
+    began = time.perf_counter()
+    while time.perf_counter() - began < WARM_SECONDS:
         work()
-    torch.cuda.synchronize()
+        torch.cuda.synchronize()
     found = []
     for _ in range(samples):
         if rest and found:
