@@ -124,6 +124,14 @@ takes_a_part() {
   [[ $(cat "$FAKE_TUNES") == *'--stencil b '* && $(grep -c '' "$FAKE_TUNES") == 1 ]] || fail 'only b should race'
 }
 
+races_the_winners_of_another_gpu() {
+  ships heat:100:old:time star:1:old:burst
+  FAKE_GPU='NVIDIA H100 80GB HBM3' run retime h100 runs --like h200
+  ((status == 0)) || fail 'status should be 0'
+  expect_winners "$scratch/db/pretuned/h100.json" heat:100:old:time:1
+  expect_winners "$here" heat:100:old:time:50 star:1:old:burst:50
+}
+
 races_further_codes_with_what_ships() {
   ships heat:100:old:time star:1:old:burst
   printf '# more\nheat f32 64x32 100 new # of today\nwave f32 64x32 100 other\n' >"$scratch/more"
