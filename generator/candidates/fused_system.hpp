@@ -38,6 +38,7 @@ struct SystemLevel {
   Layers held;           ///< that the stage's outputs keep
   int lag = 0;           ///< planes behind the newest of the state that enters
   int delay = 0;         ///< planes behind the input
+  Layers wrong{};        ///< of a tile, when the level has made its step: x, y
 };
 
 /// A field that no step changes and that is read at the cell alone.

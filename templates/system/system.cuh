@@ -72,7 +72,7 @@ struct SystemWalk {
     SystemState<S, T, SystemInput<S, T>::kState> state;
     input.take(state);
     levels.begin_step();
-    levels.template step<kEdges>(z, state, input.constants);
+    levels.template step<kEdges>(z, state, input);
   }
 };
 

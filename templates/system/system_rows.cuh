@@ -57,10 +57,15 @@ struct PublishedRows {
 
   STENCIL_DEVICE void next_step() { slot = next(); }
 
-  /// The plane's rows that other warps read.
+  /// The plane's rows that other warps read: its first ones, then its last ones, or all where those overlap.
   template <int kRow, int kBefore, int kAfter>
   STENCIL_DEVICE void publish(const Plane& plane) const {
     Value* to = own + (next() + kRow * kRowCells);
+    if constexpr (kBefore + kAfter > Shape::kRows) {
+      STENCIL_UNROLL
+      for (int r = 0; r < Shape::kRows; ++r) store_row(to + r * kRowCells, plane.cells[r]);
+      return;
+    }
     STENCIL_UNROLL
     for (int r = 0; r < kAfter; ++r) store_row(to + r * kRowCells, plane.cells[r]);
     STENCIL_UNROLL
@@ -72,7 +77,8 @@ struct PublishedRows {
   /// Row kJ, beyond the warp's own, of the plane that was published `age` steps before the step's own publication.
   template <int kRow, int kBefore, int kAfter, int kJ>
   STENCIL_DEVICE void read(int age, Value* row) const {
-    constexpr int kPlace = kJ < 0 ? kRow + kAfter + kBefore + kJ : kRow + kJ - Shape::kRows;
+    constexpr int kRows = kBefore + kAfter < Shape::kRows ? kBefore + kAfter : Shape::kRows;
+    constexpr int kPlace = kJ < 0 ? kRow + kRows + kJ : kRow + kJ - Shape::kRows;
     const int back = next() - age * kSlotCells;
     const Value* from = (kJ < 0 ? above : below) +
                         ((back >= 0 ? back : back + T::kExchangeSlots * kSlotCells) + kPlace * kRowCells);

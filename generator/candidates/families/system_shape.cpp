@@ -29,7 +29,8 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   std::int64_t planes =
       saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
   for (const SystemConstant& constant : system.constants) {
-    planes = saturating_sum(planes, tuning.prefetch + 1 + constant.last - constant.first);
+    const int overlap = tuning.copy_start == CopyStart::first ? 1 : 0;  // copied while one is still read
+    planes = saturating_sum(planes, tuning.prefetch + overlap + constant.last - constant.first);
   }
   const std::int64_t input = saturating_product({planes, fused.height, fused.width, storage_bytes(problem)});
   const std::int64_t arrivals = arrival_bytes(tuning, tuning.block_y);
