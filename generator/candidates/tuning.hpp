@@ -57,6 +57,12 @@ enum class SharedParts {
   once,   ///< once a cell; they are passed on like fields, which takes registers and rows of shared memory
 };
 
+/// system: where a level gets the cells left and right of a thread's own.
+enum class Beside {
+  shuffled,  ///< from the neighbouring lanes' registers
+  shared,    ///< from shared memory, in rows that the warp publishes there anyway: words in place of single cells
+};
+
 /// system: warps at a tile's edge, all of whose rows a level leaves wrong.
 enum class EdgeWarps {
   work,  ///< like all others: no branch
@@ -144,6 +150,7 @@ struct TuningValues {
   StepBarrier barrier = StepBarrier::meet;
   NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;
+  Beside beside = Beside::shuffled;
   EdgeWarps edge_warps = EdgeWarps::work;
   Filling filling = Filling::apart;
   CopyStart copy_start = CopyStart::first;

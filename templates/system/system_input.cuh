@@ -58,10 +58,10 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
 
 /// One pipeline a constant; a plane stays until the last level that reads it has.
 template <class S, class T, int kConstant>
-using SystemConstantPipeline =
-    InputPipeline<S, T, S::kConstants[kConstant].input,
-                  T::kPrefetch + (T::kCopiesLast ? 0 : 1) + S::kConstants[kConstant].last - S::kConstants[kConstant].first,
-                  S::kConstants[kConstant].first, 1>;
+using SystemConstantPipeline = InputPipeline<S, T, S::kConstants[kConstant].input,
+                                             T::kPrefetch + (T::kCopiesLast ? 0 : 1) + S::kConstants[kConstant].last -
+                                                 S::kConstants[kConstant].first,
+                                             S::kConstants[kConstant].first, 1>;
 
 template <class S, class T, class Fields>
 struct SystemConstants;

@@ -26,7 +26,7 @@ enum class SystemEdges {
 ///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
 ///    memory; kNoLayers where nobody reads them
 ///  - kHeld: the layers that the stage's outputs keep
-///  - kWrongAbove, kWrongBelow: rows at a tile's edges that are wrong once the level has made its step, where warps rest
+///  - kWrongAbove, kWrongBelow, where warps rest: rows at a tile's edges that are wrong after the level
 ///  - kStep: steps that the levels before have made, where updates ask for the cell's place
 template <class S, int kLevel>
 using LevelOf = typename S::template LevelAt<kLevel>;
@@ -278,10 +278,33 @@ struct SystemLevels : MetPoints<Points> {
       if constexpr (kPlace < 0) {
         constants.template read_row<-1 - kPlace, L::kDelay>(kR - L::kLowY, body);
       } else {
-        take<kEdges, kLevel, kPlace, kP - L::kLowZ, kR - L::kLowY>(newest, z, body);
-        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+        constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
+        take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
+        const SystemRows<S, T> rows{tile};
+        if constexpr (finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse)) {
+          constexpr LevelField kField = L::kFields[kPlace];
+          published.template read_beside<kField.row, kJ, kUse.left, kUse.right>(published_at(kField) - kOffset, body);
+          rows.template answer_at_edges<kUse.left, kUse.right>(body);
+        } else {
+          rows.template fill_halo<kUse.left, kUse.right>(body);
+        }
       }
     }
+  }
+
+  /// The newest plane whose rows are published, counted from the one that the level updates.
+  STENCIL_DEVICE static constexpr int published_at(const LevelField& field) {
+    return field.last == field.newest ? field.last : field.last + 1;
+  }
+
+  /// Whether the cells beside the thread's own in that row, of that plane, are in shared memory.
+  template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ>
+  STENCIL_DEVICE static constexpr bool finds_beside(const RowUse& use) {
+    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
+    constexpr bool kMayBeAnother = kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0;
+    return T::kSharesBeside && !kMayBeAnother && kJ >= 0 && kJ < Shape::kRows && kField.publishes_all(Shape::kRows) &&
+           kOffset >= kField.first && kOffset <= kField.last && use.left <= Published::kWord &&
+           use.right <= Published::kWord && use.left + use.right > 0;
   }
 
   static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
@@ -306,7 +329,7 @@ struct SystemLevels : MetPoints<Points> {
       if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
       using L = LevelOf<S, kLevel>;
       constexpr LevelField kField = L::kFields[kF];
-      constexpr int kPublished = kField.last == kField.newest ? kField.last : kField.last + 1;
+      constexpr int kPublished = published_at(kField);
       const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
       published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
     }

@@ -49,6 +49,15 @@ std::vector<int> of_deep_grids(std::vector<int> values, const Problem&, const Li
   return axes.has(1) ? values : std::vector<int>{values.front()};
 }
 
+Parameter cells_beside() {
+  return word<Beside>("cells beside", &Tuning::beside,
+                      {{Beside::shuffled, "shuffled", "by shuffles from the neighbouring lanes"},
+                       {Beside::shared, "sharedx", "from the rows that warps publish in shared memory, word by word"}},
+                      "how a thread gets the cells left and right of its own")
+      .within(of_deep_grids)
+      .as("bool", "kSharesBeside", {"false", "true"});
+}
+
 Parameter warps_at_edges() {
   return word<EdgeWarps>("warps at edges", &Tuning::edge_warps,
                          {{EdgeWarps::work, "work", "work like all others"},
@@ -68,10 +77,11 @@ Parameter filling_of_levels() {
 }
 
 Parameter start_of_copies() {
-  return word<CopyStart>("start of copies", &Tuning::copy_start,
-                         {{CopyStart::first, "copyfirst", "once the step has read its own planes"},
-                          {CopyStart::last, "copylast", "after the last level: what TMA's fence waits for is long done"}},
-                         "when a step starts the copies of planes to come")
+  return word<CopyStart>(
+             "start of copies", &Tuning::copy_start,
+             {{CopyStart::first, "copyfirst", "once the step has read its own planes"},
+              {CopyStart::last, "copylast", "after the last level: what TMA's fence waits for is long done"}},
+             "when a step starts the copies of planes to come")
       .within(of_walks)
       .as("bool", "kCopiesLast", {"false", "true"});
 }
@@ -101,6 +111,7 @@ std::vector<Parameter> parameters() {
           chunks_of_planes(),
           rows_of_new_planes(),
           shared_parts_of_updates(),
+          cells_beside(),
           warps_at_edges(),
           filling_of_levels(),
           start_of_copies(),

@@ -37,7 +37,9 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t rows =
       saturating_product({system.exchange_slots, system.exchanged_rows, tuning.block_y, fused.width, value});
-  return saturating_sum(saturating_sum(input, arrivals), rows);
+  // The last lane reads a word beyond its row.
+  const std::int64_t beyond = tuning.beside == Beside::shared ? 16 : 0;
+  return saturating_sum(saturating_sum(input, arrivals), saturating_sum(rows, beyond));
 }
 
 /// As work_of_an_output(), of the stages that the levels have.
