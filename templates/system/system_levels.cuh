@@ -166,13 +166,14 @@ struct SystemLevels : MetPoints<Points> {
     publish_now<kLevel>(newest, Fields{});
     SystemState<S, T, L::kOutputs> updated;
     if constexpr (T::kEdgeWarpsRest) {
-      publish_for_next<kLevel>(newest, Fields{});
+      publish_for_next<kLevel>(newest, Fields{});  // resting warps too: others read their rows, right or wrong
       if (kLevel < at_work) {
         update_level<kEdges, kLevel>(z, newest, updated, constants);
       } else {
         STENCIL_UNROLL
         for (int o = 0; o < L::kOutputs; ++o) updated.fields[o].fill(Value(0));
       }
+      if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
     } else {
       update_level<kEdges, kLevel>(z, newest, updated, constants);
     }
@@ -194,8 +195,10 @@ struct SystemLevels : MetPoints<Points> {
     Window<L, T, Reads> window;
     gather<kEdges, kLevel, Reads>(newest, z, window, constants,
                                   IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
-    if constexpr (!T::kEdgeWarpsRest) publish_for_next<kLevel>(newest, IndicesBelow<L::kIn>{});
-    if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
+    if constexpr (!T::kEdgeWarpsRest) {
+      publish_for_next<kLevel>(newest, IndicesBelow<L::kIn>{});
+      if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
+    }
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
   }
@@ -280,14 +283,12 @@ struct SystemLevels : MetPoints<Points> {
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        const SystemRows<S, T> rows{tile};
-        if constexpr (finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse)) {
+        constexpr bool kFound = finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse);
+        if constexpr (kFound) {
           constexpr LevelField kField = L::kFields[kPlace];
           published.template read_beside<kField.row, kJ, kUse.left, kUse.right>(published_at(kField) - kOffset, body);
-          rows.template answer_at_edges<kUse.left, kUse.right>(body);
-        } else {
-          rows.template fill_halo<kUse.left, kUse.right>(body);
         }
+        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, !kFound>(body);
       }
     }
   }

@@ -164,20 +164,16 @@ struct SystemRows {
     return false;
   }
 
-  /// kLeft cells before and kRight after the thread's own.
-  template <int kLeft, int kRight>
+  /// kLeft cells before and kRight after the thread's own. Without kShuffles those inside the grid are there already.
+  template <int kLeft, int kRight, bool kShuffles>
   STENCIL_DEVICE void fill_halo(Value* body) const {
-    STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
-    STENCIL_UNROLL
-    for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
-    answer_at_edges<kLeft, kRight>(body);
-  }
-
-  /// Of these cells those that are beyond the grid.
-  template <int kLeft, int kRight>
-  STENCIL_DEVICE void answer_at_edges(Value* body) const {
     constexpr int kLast = Shape::kCells - 1;
+    if constexpr (kShuffles) {
+      STENCIL_UNROLL
+      for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+      STENCIL_UNROLL
+      for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+    }
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
       if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];

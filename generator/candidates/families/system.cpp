@@ -45,7 +45,8 @@ Parameter shared_parts_of_updates() {
       .without_constant();  // the levels' constants say what follows
 }
 
-std::vector<int> of_deep_grids(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+/// A 2D grid has one warp a tile, and its rows are the planes of a walk.
+std::vector<int> of_grids_with_rows(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
   return axes.has(1) ? values : std::vector<int>{values.front()};
 }
 
@@ -54,7 +55,8 @@ Parameter cells_beside() {
                       {{Beside::shuffled, "shuffled", "by shuffles from the neighbouring lanes"},
                        {Beside::shared, "sharedx", "from the rows that warps publish in shared memory, word by word"}},
                       "how a thread gets the cells left and right of its own")
-      .within(of_deep_grids)
+      .found_by_neighbours_alone()  // of f32 kernels it helps none: it takes registers (H100, 2026-11-25)
+      .within(of_grids_with_rows)
       .as("bool", "kSharesBeside", {"false", "true"});
 }
 
@@ -63,7 +65,7 @@ Parameter warps_at_edges() {
                          {{EdgeWarps::work, "work", "work like all others"},
                           {EdgeWarps::rest, "rest", "rest, and leave the others their issue slots"}},
                          "what warps do at a tile's edge while a level leaves all their rows wrong")
-      .within(of_deep_grids)
+      .within(of_grids_with_rows)
       .as("bool", "kEdgeWarpsRest", {"false", "true"});
 }
 
@@ -82,6 +84,7 @@ Parameter start_of_copies() {
              {{CopyStart::first, "copyfirst", "once the step has read its own planes"},
               {CopyStart::last, "copylast", "after the last level: what TMA's fence waits for is long done"}},
              "when a step starts the copies of planes to come")
+      .found_by_neighbours_alone()
       .within(of_walks)
       .as("bool", "kCopiesLast", {"false", "true"});
 }
