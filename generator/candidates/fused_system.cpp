@@ -90,6 +90,7 @@ class SystemPlanner {
     level.delay = system_.delay;
     publish(level);
     extend_halo(level);
+    level.wrong = system_.halo;
     find_plain_planes(level);
     find_constants(level);
     system_.levels.push_back(std::move(level));
@@ -116,7 +117,7 @@ class SystemPlanner {
     for (SystemField& field : level.in) {
       if (!field.exchanges()) continue;
       field.row = system_.exchanged_rows;
-      system_.exchanged_rows += field.rows_before + field.rows_after;
+      system_.exchanged_rows += std::min(field.rows_before + field.rows_after, tuning_.register_y);
       system_.exchange_slots = std::max(system_.exchange_slots, field.last - field.first + 2);
     }
   }

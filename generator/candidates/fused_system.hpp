@@ -28,6 +28,9 @@ struct SystemField {
   int row = 0;  ///< place of its first published row among those of a warp
 
   bool exchanges() const { return rows_before + rows_after > 0; }
+
+  /// Other warps read every row of a warp that has so many.
+  bool publishes_all(int rows) const { return exchanges() && rows_before + rows_after >= rows; }
 };
 
 /// One stage of one of the steps.
@@ -38,6 +41,7 @@ struct SystemLevel {
   Layers held;           ///< that the stage's outputs keep
   int lag = 0;           ///< planes behind the newest of the state that enters
   int delay = 0;         ///< planes behind the input
+  Layers wrong{};        ///< of a tile, when the level has made its step: x, y
 };
 
 /// A field that no step changes and that is read at the cell alone.

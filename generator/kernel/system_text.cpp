@@ -141,7 +141,7 @@ struct Level<{number}> : Stage{stage} {{
   static constexpr int kSources[] = {{{sources}}};
   static constexpr int kLayers[] = {{{layers}}};
   static constexpr stencil_tune::HeldLayers kHeld = {held};
-{step}{points}}};
+{wrong}{step}{points}}};
 
 )",
         fmt::arg("number", number), fmt::arg("stage", level.stage), fmt::arg("in", level.in.size()),
@@ -149,8 +149,15 @@ struct Level<{number}> : Stage{stage} {{
         fmt::arg("places", fmt::join(places(level, in), ", ")),
         fmt::arg("sources", fmt::join(sources(level, in), ", ")),
         fmt::arg("layers", fmt::join(layers(level, in), ", ")), fmt::arg("held", layers_text(level.held)),
-        fmt::arg("step", step_member(number)),
+        fmt::arg("wrong", wrong_member(level)), fmt::arg("step", step_member(number)),
         fmt::arg("points", with_points_ ? point_members(number) : std::string()));
+  }
+
+  /// Nothing where no warp rests.
+  std::string wrong_member(const SystemLevel& level) const {
+    if (candidate_.tuning().edge_warps == EdgeWarps::work) return {};
+    return fmt::format("  static constexpr int kWrongAbove = {}, kWrongBelow = {};\n", level.wrong.low[1],
+                       level.wrong.high[1]);
   }
 
   /// Nothing where neither an update nor points ask for the step.

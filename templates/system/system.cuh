@@ -18,6 +18,9 @@
 // - Constants, which no step changes: read at the cell they wait in pipelines of their own until the last level has used
 //   them; read beside the cell they travel with the state.
 //
+// - Choices: warps at a tile's edge rest while all their rows are wrong; in chunks that begin inside the grid levels fill by
+//   the plain loop; copies start after the last level; cells beside a thread's own come from published rows.
+//
 // Tiles overlap by what all levels reach, and end with the grid as those of temporal.cuh.
 #pragma once
 
@@ -72,7 +75,7 @@ struct SystemWalk {
     SystemState<S, T, SystemInput<S, T>::kState> state;
     input.take(state);
     levels.begin_step();
-    levels.template step<kEdges>(z, state, input.constants);
+    levels.template step<kEdges>(z, state, input);
   }
 };
 

@@ -26,6 +26,7 @@ enum class SystemEdges {
 ///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
 ///    memory; kNoLayers where nobody reads them
 ///  - kHeld: the layers that the stage's outputs keep
+///  - kWrongAbove, kWrongBelow, where warps rest: rows at a tile's edges that are wrong after the level
 ///  - kStep: steps that the levels before have made, where updates ask for the cell's place
 template <class S, int kLevel>
 using LevelOf = typename S::template LevelAt<kLevel>;
@@ -81,10 +82,11 @@ struct SystemLevels : MetPoints<Points> {
   using Index = typename S::Index;
   using Value = typename S::Value;
   using Plane = TemporalPlane<S, T>;
-  using Constants = typename SystemInput<S, T>::Constants;
+  using Input = SystemInput<S, T>;
+  using Constants = typename Input::Constants;
   using Published = PublishedRows<S, T>;
 
-  static constexpr int kPublishedFrom = SystemInput<S, T>::kBytes;
+  static constexpr int kPublishedFrom = Input::kBytes;
   static constexpr int kBarrierFrom = kPublishedFrom + Published::kBytes;
 
   const Arguments<S>& arguments;
@@ -93,6 +95,7 @@ struct SystemLevels : MetPoints<Points> {
   Published published;
   StepBarrier<S, T> step_barrier;
   AllLevelPlanes<S, T, IndicesBelow<S::kLevels>> kept;
+  int at_work = S::kLevels;  ///< levels in which the warp has rows that are right
 
   STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
       : MetPoints<Points>{p}, arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
@@ -101,6 +104,7 @@ struct SystemLevels : MetPoints<Points> {
     if constexpr (Shape::kExchangesRows) published.start();
     step_barrier.start();
     kept.clear();
+    if constexpr (T::kEdgeWarpsRest) find_levels_at_work(IndicesBelow<S::kLevels>{});
   }
 
   /// Before each step: waits for what other warps publish.
@@ -108,19 +112,33 @@ struct SystemLevels : MetPoints<Points> {
 
   /// Plane z of the input goes through all levels; what leaves the last one is stored.
   template <SystemEdges kEdges>
-  STENCIL_DEVICE void step(Index z, SystemState<S, T, SystemInput<S, T>::kState>& input, const Constants& constants) {
+  STENCIL_DEVICE void step(Index z, SystemState<S, T, Input::kState>& state, Input& input) {
     if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
-      clear_outside(z, input, IndicesBelow<SystemInput<S, T>::kState>{});
+      clear_outside(z, state, IndicesBelow<Input::kState>{});
     }
-    advance<kEdges, 0>(z, input, constants);
+    advance<kEdges, 0>(z, state, input);
     if constexpr (Shape::kExchangesRows) published.next_step();
   }
 
  private:
+  template <int... kLevel>
+  STENCIL_DEVICE void find_levels_at_work(Indices<kLevel...>) {
+    // The compiler then knows that lanes agree, and keeps coefficients in uniform registers.
+    at_work = shuffle_from((0 + ... + (works<kLevel>() ? 1 : 0)), 0);
+  }
+  template <int kLevel>
+  STENCIL_DEVICE bool works() const {
+    using L = LevelOf<S, kLevel>;
+    const int first = Shape::warp() * Shape::kRows;
+    const bool wrong_above = tile.low_y > 0 && first + Shape::kRows <= L::kWrongAbove;
+    const bool wrong_below = tile.high_y < tile.ny && first >= Shape::kHeight - L::kWrongBelow;
+    return !wrong_above && !wrong_below;
+  }
+
   /// Planes beyond the grid.
   template <class State, int... kF>
-  STENCIL_DEVICE void clear_outside(Index z, State& input, Indices<kF...>) const {
-    (clear_field<S::kStateInputs[kF].behind>(z, input.fields[kF]), ...);
+  STENCIL_DEVICE void clear_outside(Index z, State& state, Indices<kF...>) const {
+    (clear_field<S::kStateInputs[kF].behind>(z, state.fields[kF]), ...);
   }
   template <int kBehind>
   STENCIL_DEVICE void clear_field(Index z, Plane& plane) const {
@@ -128,14 +146,15 @@ struct SystemLevels : MetPoints<Points> {
   }
 
   template <SystemEdges kEdges, int kLevel, class State>
-  STENCIL_DEVICE void advance(Index z, const State& newest, const Constants& constants) {
+  STENCIL_DEVICE void advance(Index z, const State& newest, Input& input) {
     if constexpr (kLevel == S::kLevels) {
-      output.template store<kEdges != SystemEdges::all>(z - T::kDelay, newest);
+      input.end_step();
+      output.template store<kEdges != SystemEdges::all && !T::kFillsPlain>(z - T::kDelay, newest);
     } else {
       using L = LevelOf<S, kLevel>;
       SystemState<S, T, L::kOut> leaving;
-      advance_level<kEdges, kLevel>(z - L::kDelay, newest, leaving, constants);
-      advance<kEdges, kLevel + 1>(z, leaving, constants);
+      advance_level<kEdges, kLevel>(z - L::kDelay, newest, leaving, input.constants);
+      advance<kEdges, kLevel + 1>(z, leaving, input);
     }
   }
 
@@ -143,18 +162,21 @@ struct SystemLevels : MetPoints<Points> {
   template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
   STENCIL_DEVICE void advance_level(Index z, const SystemState<S, T, L::kIn>& newest,
                                     SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
-    using Reads = typename L::Reads;
-    using Registers = Window<L, T, Reads>;
     using Fields = IndicesBelow<L::kIn>;
     publish_now<kLevel>(newest, Fields{});
-    Registers window;
-    gather<kEdges, kLevel, Reads>(newest, z, window, constants,
-                                  IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
-    publish_for_next<kLevel>(newest, Fields{});
-    if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
     SystemState<S, T, L::kOutputs> updated;
-    update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
-    if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
+    if constexpr (T::kEdgeWarpsRest) {
+      publish_for_next<kLevel>(newest, Fields{});  // resting warps too: others read their rows, right or wrong
+      if (kLevel < at_work) {
+        update_level<kEdges, kLevel>(z, newest, updated, constants);
+      } else {
+        STENCIL_UNROLL
+        for (int o = 0; o < L::kOutputs; ++o) updated.fields[o].fill(Value(0));
+      }
+      if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
+    } else {
+      update_level<kEdges, kLevel>(z, newest, updated, constants);
+    }
     if constexpr (Points::kAny && kEdges == SystemEdges::all) {
       const auto met = this->points.rounds(z);
       this->points.template add_to<L>(met, updated);
@@ -164,6 +186,21 @@ struct SystemLevels : MetPoints<Points> {
       leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
     }
     keep<kLevel>(newest, Fields{});
+  }
+
+  template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
+  STENCIL_DEVICE void update_level(Index z, const SystemState<S, T, L::kIn>& newest,
+                                   SystemState<S, T, L::kOutputs>& updated, const Constants& constants) {
+    using Reads = typename L::Reads;
+    Window<L, T, Reads> window;
+    gather<kEdges, kLevel, Reads>(newest, z, window, constants,
+                                  IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
+    if constexpr (!T::kEdgeWarpsRest) {
+      publish_for_next<kLevel>(newest, IndicesBelow<L::kIn>{});
+      if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
+    }
+    update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
+    if constexpr (kEdges != SystemEdges::none) hold<kEdges, kLevel>(newest, z, updated, IndicesBelow<L::kOutputs>{});
   }
 
   // ---- planes -------------------------------------------------------------------------------------------------------
@@ -244,10 +281,31 @@ struct SystemLevels : MetPoints<Points> {
       if constexpr (kPlace < 0) {
         constants.template read_row<-1 - kPlace, L::kDelay>(kR - L::kLowY, body);
       } else {
-        take<kEdges, kLevel, kPlace, kP - L::kLowZ, kR - L::kLowY>(newest, z, body);
-        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+        constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
+        take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
+        constexpr bool kFound = finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse);
+        if constexpr (kFound) {
+          constexpr LevelField kField = L::kFields[kPlace];
+          published.template read_beside<kField.row, kJ, kUse.left, kUse.right>(published_at(kField) - kOffset, body);
+        }
+        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, !kFound>(body);
       }
     }
+  }
+
+  /// The newest plane whose rows are published, counted from the one that the level updates.
+  STENCIL_DEVICE static constexpr int published_at(const LevelField& field) {
+    return field.last == field.newest ? field.last : field.last + 1;
+  }
+
+  /// Whether the cells beside the thread's own in that row, of that plane, are in shared memory.
+  template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ>
+  STENCIL_DEVICE static constexpr bool finds_beside(const RowUse& use) {
+    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
+    constexpr bool kMayBeAnother = kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0;
+    return T::kSharesBeside && !kMayBeAnother && kJ >= 0 && kJ < Shape::kRows && kField.publishes_all(Shape::kRows) &&
+           kOffset >= kField.first && kOffset <= kField.last && use.left <= Published::kWord &&
+           use.right <= Published::kWord && use.left + use.right > 0;
   }
 
   static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
@@ -272,7 +330,7 @@ struct SystemLevels : MetPoints<Points> {
       if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
       using L = LevelOf<S, kLevel>;
       constexpr LevelField kField = L::kFields[kF];
-      constexpr int kPublished = kField.last == kField.newest ? kField.last : kField.last + 1;
+      constexpr int kPublished = published_at(kField);
       const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
       published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
     }

@@ -17,6 +17,11 @@ struct LevelField {
   int row;          ///< place of the first published row among those of a warp
 
   STENCIL_DEVICE constexpr bool exchanges() const { return rows_before + rows_after > 0; }
+
+  /// Row 0 .. rows - 1 of a warp, in that order.
+  STENCIL_DEVICE constexpr bool publishes_all(int rows) const {
+    return exchanges() && rows_before + rows_after >= rows;
+  }
 };
 
 /// Published rows of all warps. A plane's are published in the step before the first that reads them, or in that step
@@ -32,7 +37,9 @@ struct PublishedRows {
   static constexpr int kRowCells = Shape::kWarpWidth;  ///< word 0 of all lanes, word 1 of all lanes, ...
   static constexpr int kWarpCells = T::kExchangedRows * kRowCells;
   static constexpr int kSlotCells = Shape::kWarps * kWarpCells;
-  static constexpr int kBytes = T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value));
+  /// With a word that lane 31 reads beyond its last row.
+  static constexpr int kBytes =
+      T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value)) + (T::kSharesBeside ? 16 : 0);
 
   Value* own;          ///< the lane's first word in slot 0
   const Value* above;  ///< of the warp above, or its own where there is none
@@ -57,10 +64,15 @@ struct PublishedRows {
 
   STENCIL_DEVICE void next_step() { slot = next(); }
 
-  /// The plane's rows that other warps read.
+  /// The plane's rows that other warps read: its first ones, then its last ones, or all where those overlap.
   template <int kRow, int kBefore, int kAfter>
   STENCIL_DEVICE void publish(const Plane& plane) const {
     Value* to = own + (next() + kRow * kRowCells);
+    if constexpr (kBefore + kAfter > Shape::kRows) {
+      STENCIL_UNROLL
+      for (int r = 0; r < Shape::kRows; ++r) store_row(to + r * kRowCells, plane.cells[r]);
+      return;
+    }
     STENCIL_UNROLL
     for (int r = 0; r < kAfter; ++r) store_row(to + r * kRowCells, plane.cells[r]);
     STENCIL_UNROLL
@@ -72,17 +84,42 @@ struct PublishedRows {
   /// Row kJ, beyond the warp's own, of the plane that was published `age` steps before the step's own publication.
   template <int kRow, int kBefore, int kAfter, int kJ>
   STENCIL_DEVICE void read(int age, Value* row) const {
-    constexpr int kPlace = kJ < 0 ? kRow + kAfter + kBefore + kJ : kRow + kJ - Shape::kRows;
-    const int back = next() - age * kSlotCells;
-    const Value* from = (kJ < 0 ? above : below) +
-                        ((back >= 0 ? back : back + T::kExchangeSlots * kSlotCells) + kPlace * kRowCells);
+    constexpr int kRows = kBefore + kAfter < Shape::kRows ? kBefore + kAfter : Shape::kRows;
+    constexpr int kPlace = kJ < 0 ? kRow + kRows + kJ : kRow + kJ - Shape::kRows;
+    const Value* from = (kJ < 0 ? above : below) + (slot_of(age) + kPlace * kRowCells);
     STENCIL_UNROLL
     for (int w = 0; w < Shape::kCells / kWord; ++w) {
       load_cells<LoadHint::cached, kWord>(from + w * 32 * kWord, row + w * kWord);
     }
   }
 
+  /// kLeft cells before and kRight after the lane's own in row kJ of the warp, of whose field all rows are published.
+  /// What lanes at the warp's ends get is not their neighbour's.
+  template <int kRow, int kJ, int kLeft, int kRight>
+  STENCIL_DEVICE void read_beside(int age, Value* body) const {
+    static_assert(kLeft <= kWord && kRight <= kWord, "a neighbour's word has all that is read");
+    constexpr int kLastWord = (Shape::kCells / kWord - 1) * 32 * kWord;
+    const Value* row = own + (slot_of(age) + (kRow + kJ) * kRowCells);
+    Value word[kWord];
+    if constexpr (kLeft > 0) {
+      load_cells<LoadHint::cached, kWord>(row + kLastWord - kWord, word);
+      STENCIL_UNROLL
+      for (int i = 1; i <= kLeft; ++i) body[-i] = word[kWord - i];
+    }
+    if constexpr (kRight > 0) {
+      load_cells<LoadHint::cached, kWord>(row + kWord, word);
+      STENCIL_UNROLL
+      for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = word[i];
+    }
+  }
+
  private:
+  /// Cells from slot 0 to the one that was published `age` steps before the step's own publication.
+  STENCIL_DEVICE int slot_of(int age) const {
+    const int back = next() - age * kSlotCells;
+    return back >= 0 ? back : back + T::kExchangeSlots * kSlotCells;
+  }
+
   /// Two slots alternate, written so that the compiler sees an even number of steps end where it began.
   STENCIL_DEVICE int next() const {
     if constexpr (T::kExchangeSlots == 2) return kSlotCells - slot;
@@ -127,14 +164,16 @@ struct SystemRows {
     return false;
   }
 
-  /// kLeft cells before and kRight after the thread's own.
-  template <int kLeft, int kRight>
+  /// kLeft cells before and kRight after the thread's own. Without kShuffles those inside the grid are there already.
+  template <int kLeft, int kRight, bool kShuffles>
   STENCIL_DEVICE void fill_halo(Value* body) const {
     constexpr int kLast = Shape::kCells - 1;
-    STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
-    STENCIL_UNROLL
-    for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+    if constexpr (kShuffles) {
+      STENCIL_UNROLL
+      for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+      STENCIL_UNROLL
+      for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+    }
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
       if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];

@@ -94,8 +94,11 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   STENCIL_DEVICE Index last_plane() const { return high_z + T::kDelay; }
 
   /// From the first one to the last one - 1 all levels update planes inside the grid that no boundary has a part in,
-  /// and the plane that leaves the last level is stored.
+  /// and the plane that leaves the last level is stored. With kFillsPlain it may come before those that are.
   STENCIL_DEVICE Index first_plain_plane() const {
+    if (T::kFillsPlain && (S::kBoundaryZ == Boundary::periodic || low_z - T::kEarly >= T::kFirstPlain)) {
+      return first_plane();
+    }
     Index first = low_z + T::kDelay;
     if (S::kBoundaryZ != Boundary::periodic && first < T::kFirstPlain) first = T::kFirstPlain;
     return first < last_plane() ? first : last_plane();

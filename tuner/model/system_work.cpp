@@ -30,6 +30,28 @@ LevelWork work_of(const Problem& problem, const StageFacts& stage) {
   return work;
 }
 
+/// Of the warps of a tile away from the grid's edges, those at work in a level.
+double share_at_work(const SystemLevel& level, const Tuning& tuning) {
+  if (tuning.edge_warps == EdgeWarps::work) return 1;
+  const int resting = level.wrong.low[1] / tuning.register_y + level.wrong.high[1] / tuning.register_y;
+  return std::max(0.0, 1.0 - static_cast<double>(resting) / tuning.block_y);
+}
+
+/// Rows of a thread beside whose cells a level finds its neighbours' in shared memory, of fields that it reads there.
+bool finds_beside(const SystemLevel& level, const Tuning& tuning) {
+  return tuning.beside == Beside::shared &&
+         std::any_of(level.in.begin(), level.in.end(),
+                     [&](const SystemField& field) { return field.publishes_all(tuning.register_y); });
+}
+
+/// Of the instructions of a walk those that are left where the levels fill by the plain loop. By the other one a step
+/// takes half as many more (acoustic3d_o4, three steps: 1197 and 768, NVRTC 13.0), which the fitted constants contain.
+double share_of_filling(const KernelShape& shape, const Tuning& tuning, double steps) {
+  if (tuning.filling == Filling::apart || tuning.chunks == 1) return 1;
+  const double filling = static_cast<double>(shape.system.delay + shape.system.halo.low[2]);
+  return steps / (steps + 0.5 * filling * (tuning.chunks - 1) / tuning.chunks);
+}
+
 /// Blocks, their tiles, and how far they walk.
 void count_tiles(const Candidate& candidate, Work& work) {
   const KernelShape& shape = candidate.shape();
@@ -76,13 +98,17 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   const TunedStep step = tuned_step(problem, tuning);
   for (const SystemLevel& level : shape.system.levels) {
     const LevelWork each = work_of(problem, step.facts(level.stage));
-    work.arithmetic += warp_planes * cells * each.operations;
-    shuffles += each.shuffles * tuning.register_y;
+    const double at_work = share_at_work(level, tuning);
+    work.arithmetic += warp_planes * cells * each.operations * at_work;
+    // A word in place of the cells on a side.
+    shuffles += each.shuffles * tuning.register_y * at_work * (finds_beside(level, tuning) ? 0.5 : 1);
   }
   const double moved = cells / tuning.vector;
   const double others = shuffles + of(shape.system.levels.size()) * c.level_instructions +
                         (3 * inputs + outputs) * moved + c.step_instructions / std::sqrt(tuning.unroll);
-  work.instructions = work.arithmetic + warp_planes * others + warps * c.block_instructions;
+  const double filling = share_of_filling(shape, tuning, work.steps);
+  work.arithmetic *= filling;
+  work.instructions = work.arithmetic + warp_planes * others * filling + warps * c.block_instructions;
   work.loop_instructions = tuning.unroll * (work.arithmetic / std::max(1.0, warp_planes) + others);
   const double exchanged = 2.0 * shape.system.exchanged_rows * tuning.register_x;
   work.shared_wavefronts =

@@ -24,6 +24,7 @@ namespace {
 constexpr int kMostBeyondBudget = 20;  // trials of a session that has found nothing yet
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
+constexpr int kAwaited = 3;  // kernels that fuse steps: winners that ship come first, then the model's optima
 constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
@@ -62,7 +63,7 @@ class Session {
     look_through_earlier_trials();
     recall_known_trials();
     queue_first_candidates();
-    queue_.submit_ahead();  // compiling goes on while the device makes ready
+    submit_ahead();  // compiling goes on while the device makes ready
     result_.stopped = make_ready() ? search() : StopReason::interrupted;
     if (result_.stopped != StopReason::interrupted) race();
     return conclude();
@@ -96,6 +97,9 @@ class Session {
     // The incumbents: they are compiled anew, because the race needs their binaries.
     const auto ranking = ranked_codes(known);
     if (!ranking.empty()) best_ = ranking.front();
+    if (std::any_of(ranking.begin(), ranking.end(), [&](const TrialRecord& trial) { return fuses(trial.code); })) {
+      left_to_await_ = 0;
+    }
     for (std::size_t i = 0; i < ranking.size() && i < kIncumbents; ++i) {
       queue_.add_incumbent(ranking[i].code);
     }
@@ -143,9 +147,10 @@ class Session {
   StopReason search_on() {
     for (;;) {
       if (parts_.stop) return StopReason::interrupted;
-      if (time_.search_is_over() && !nothing_yet()) return StopReason::budget;
+      const bool goes_on = !time_.search_is_over() || nothing_yet();
+      if (!goes_on && !awaits_compilers()) return StopReason::budget;
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
-      queue_.submit_ahead();
+      if (goes_on) submit_ahead();
       if (queue_.is_exhausted() && devices_.running() == 0) return StopReason::exhausted;
       step();
     }
@@ -180,6 +185,21 @@ class Session {
     conclude_from(*done);
     return true;
   }
+
+  void submit_ahead() {
+    for (const std::string& candidate : queue_.submit_ahead()) {
+      if (left_to_await_ > 0 && fuses(candidate) && awaited_.insert(candidate).second) --left_to_await_;
+    }
+  }
+
+  /// All stages of a step, or several steps in one launch.
+  bool fuses(const std::string& candidate) const {
+    return parts_.subject.sweeps(candidate) > 1 || context_key().stage == kWholeStep;
+  }
+
+  /// What fuses steps is the fastest in most runs, and takes compilers longer than all else: without it a short search
+  /// would end with what is compiled soonest.
+  bool awaits_compilers() const { return !options_.predicted && !awaited_.empty() && time_.may_wait_for_compilers(); }
 
   bool nothing_yet() const { return !best_ && result_.trials < kMostBeyondBudget && time_.may_go_beyond(); }
 
@@ -237,6 +257,7 @@ class Session {
   void finish(TrialRecord trial, bool dropped) {
     const bool ok = trial.outcome == Outcome::ok;
     trial.id = store(trial);
+    awaited_.erase(trial.code);
     ++result_.trials;
     if (!ok) ++result_.failures[trial.outcome];
     parts_.strategy.report(trial.code, score(trial));
@@ -355,9 +376,11 @@ class Session {
   SeenTrials seen_;
   TimeBudget time_;
   SessionResult result_;
-  std::optional<TrialRecord> best_;    // timed to the end, of this and earlier sessions
-  std::string won_before_;             // code of a winner that raced under load
-  std::set<std::string> cannot_run_;   // codes of stored trials
+  std::optional<TrialRecord> best_;   // timed to the end, of this and earlier sessions
+  std::string won_before_;            // code of a winner that raced under load
+  std::set<std::string> cannot_run_;  // codes of stored trials
+  int left_to_await_ = kAwaited;
+  std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it
 };
 

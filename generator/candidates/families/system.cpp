@@ -45,6 +45,50 @@ Parameter shared_parts_of_updates() {
       .without_constant();  // the levels' constants say what follows
 }
 
+/// A 2D grid has one warp a tile, and its rows are the planes of a walk.
+std::vector<int> of_grids_with_rows(std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+  return axes.has(1) ? values : std::vector<int>{values.front()};
+}
+
+Parameter cells_beside() {
+  return word<Beside>("cells beside", &Tuning::beside,
+                      {{Beside::shuffled, "shuffled", "by shuffles from the neighbouring lanes"},
+                       {Beside::shared, "sharedx", "from the rows that warps publish in shared memory, word by word"}},
+                      "how a thread gets the cells left and right of its own")
+      .found_by_neighbours_alone()  // of f32 kernels it helps none: it takes registers (H100, 2026-11-25)
+      .within(of_grids_with_rows)
+      .as("bool", "kSharesBeside", {"false", "true"});
+}
+
+Parameter warps_at_edges() {
+  return word<EdgeWarps>("warps at edges", &Tuning::edge_warps,
+                         {{EdgeWarps::work, "work", "work like all others"},
+                          {EdgeWarps::rest, "rest", "rest, and leave the others their issue slots"}},
+                         "what warps do at a tile's edge while a level leaves all their rows wrong")
+      .within(of_grids_with_rows)
+      .as("bool", "kEdgeWarpsRest", {"false", "true"});
+}
+
+Parameter filling_of_levels() {
+  return word<Filling>("filling", &Tuning::filling,
+                       {{Filling::apart, "fillapart", "the loop that knows every edge"},
+                        {Filling::plain, "fillplain", "the plain loop, which then asks whether a plane is stored"}},
+                       "what makes the steps in which levels fill, of blocks that start inside the grid")
+      .within(of_walks)
+      .as("bool", "kFillsPlain", {"false", "true"});
+}
+
+Parameter start_of_copies() {
+  return word<CopyStart>(
+             "start of copies", &Tuning::copy_start,
+             {{CopyStart::first, "copyfirst", "once the step has read its own planes"},
+              {CopyStart::last, "copylast", "after the last level: what TMA's fence waits for is long done"}},
+             "when a step starts the copies of planes to come")
+      .found_by_neighbours_alone()
+      .within(of_walks)
+      .as("bool", "kCopiesLast", {"false", "true"});
+}
+
 Parameter fused_steps() {
   return number("fused steps", "t", &Tuning::steps, "kSteps", {1, 2, 3, 4, 5, 6, 8, 10, 12, 16},
                 "steps, with all their stages, that a launch makes in one pass over memory")
@@ -70,9 +114,13 @@ std::vector<Parameter> parameters() {
           chunks_of_planes(),
           rows_of_new_planes(),
           shared_parts_of_updates(),
+          cells_beside(),
+          warps_at_edges(),
+          filling_of_levels(),
+          start_of_copies(),
           block_rasterization(),
           store_hint(),
-          unrolled_iterations({1, 2, 3, 4}).within(of_walks),
+          unrolled_iterations({1, 2, 3, 4, 5}).within(of_walks),
           blocks_per_sm()};
 }
 

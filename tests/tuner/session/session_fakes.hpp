@@ -8,6 +8,7 @@
 #include "tuner/subject/stencil_subject.hpp"
 #include "tuner/workers/worker.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <filesystem>
@@ -26,7 +27,7 @@ class FakeClock : public Clock {
   std::atomic<double> now = 1000;  ///< devices of a team share it
 };
 
-/// Compiles at once, in order; `outcome` says how.
+/// Compiles at once, in order, or as long as `takes_s` says; `outcome` says how.
 class FakeCompilers : public CompileWorkers {
  public:
   explicit FakeCompilers(FakeClock& clock, int width = 4) : clock_(clock), width_(width) {}
@@ -34,18 +35,20 @@ class FakeCompilers : public CompileWorkers {
   int width() const override { return width_; }
   void submit(const std::string& code) override {
     submitted.push_back(code);
-    queue_.push_back(code);
+    queue_.push_back({code, clock_.now + (takes_s ? takes_s(parse_code(code)) : 0)});
   }
   int pending() const override { return static_cast<int>(queue_.size()); }
   std::optional<CompileResult> poll(std::chrono::milliseconds wait) override {
-    if (queue_.empty() || stuck) {
+    const auto done =
+        std::find_if(queue_.begin(), queue_.end(), [&](const Job& job) { return job.done_at <= clock_.now; });
+    if (done == queue_.end() || stuck) {
       clock_.now += static_cast<double>(wait.count()) / 1e3;
       return std::nullopt;
     }
     if (wait.count() == 0 && one_at_a_time) return std::nullopt;
     CompileResult result;
-    result.code = queue_.front();
-    queue_.pop_front();
+    result.code = done->code;
+    queue_.erase(done);
     result.outcome = outcome(parse_code(result.code));
     if (result.outcome != Outcome::ok) result.message = "no";
     result.kernel.resources.registers = 32;
@@ -53,14 +56,20 @@ class FakeCompilers : public CompileWorkers {
   }
 
   std::function<Outcome(const Tuning&)> outcome = [](const Tuning&) { return Outcome::ok; };
+  std::function<double(const Tuning&)> takes_s;  ///< of the fake clock; empty: no time at all
   std::vector<std::string> submitted;
   bool stuck = false;          ///< nothing ever comes to its end
   bool one_at_a_time = false;  ///< never more than one finished at a time: the queue stays visible as pending
 
  private:
+  struct Job {
+    std::string code;
+    double done_at;
+  };
+
   FakeClock& clock_;
   int width_;
-  std::deque<std::string> queue_;
+  std::deque<Job> queue_;
 };
 
 /// Times candidates by a function; every run takes 0.1 s of the fake clock.

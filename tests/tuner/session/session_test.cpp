@@ -559,6 +559,42 @@ TEST_F(SessionTest, ASessionThatFoundSomethingBeginsNothingBeyondItsBudget) {
   EXPECT_LE(result.seconds, options.budget_s + 4.2);
 }
 
+TEST_F(SessionTest, AShortRunAwaitsTheFirstKernelsThatFuseSteps) {
+  problem.steps = 11;
+  const auto fuses = [](const Tuning& tuning) { return tuning.family->fuses_steps; };
+  warm_starts = {parse_code("temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2")};
+  compilers.takes_s = [&](const Tuning& tuning) { return fuses(tuning) ? 12 : 0.1; };
+  device.time_ms = [&](const Tuning& tuning) { return fuses(tuning) ? 0.1 : landscape(tuning); };
+  SessionOptions options;
+  options.budget_s = 8;
+  const SessionResult result = run(options);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->code, code(warm_starts.front()));
+  EXPECT_LE(result.seconds, 12 + 0.12 * 8 + 5) << "and no longer: the race follows";
+  EXPECT_LE(compilers.submitted.size(), 120u) << "nothing new begins while they are awaited";
+
+  EXPECT_LT(run(options).seconds, 12) << "one is known now";
+}
+
+TEST_F(SessionTest, ARunWhoseFusedKernelsNeverCompileEndsWithinItsBudgetAndOneDeadline) {
+  problem.steps = 11;
+  warm_starts = {parse_code("temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2")};
+  compilers.takes_s = [](const Tuning& tuning) { return tuning.family->fuses_steps ? 1e6 : 2.0; };
+  for (const double budget : {1.0, 8.0, 30.0, 60.0}) {
+    SessionOptions options;
+    options.budget_s = budget;
+    const double run_deadline = deadline_within(budget, 20);
+    const double start = clock.now;
+    device.after_run = [&] {
+      if (clock.now - start > budget) clock.now += run_deadline - 0.1;  // what comes last takes all of its deadline
+    };
+    const SessionResult result = run(options);
+    EXPECT_EQ(result.stopped, StopReason::budget);
+    EXPECT_TRUE(result.winner);
+    EXPECT_LE(result.seconds, budget + compile_deadline_s(budget, 60)) << budget;
+  }
+}
+
 TEST_F(SessionTest, AClockThatJumpsEndsTheSearchAndLosesNothing) {
   SessionOptions options;
   options.budget_s = 60;
@@ -588,6 +624,12 @@ TEST(DeadlineWithin, IsAsUsualUnlessTheBudgetIsShorter) {
   EXPECT_EQ(deadline_within(10, 20), 10);
   EXPECT_EQ(deadline_within(1, 20), 5);
   EXPECT_EQ(deadline_within(std::numeric_limits<double>::infinity(), 60), 60);
+}
+
+TEST(CompileDeadline, IsTheBudgetButThirtySecondsAtTheLeast) {
+  EXPECT_EQ(compile_deadline_s(60, 60), 60);
+  EXPECT_EQ(compile_deadline_s(8, 60), 30);
+  EXPECT_EQ(compile_deadline_s(std::numeric_limits<double>::infinity(), 60), 60);
 }
 
 TEST(ReferenceDeadline, IsTheBudgetButThirtySecondsAtTheLeast) {

@@ -211,7 +211,7 @@ WorkerOptions worker_options(const Target& target, const TuningSettings& setting
   workers.architecture = target.architecture;
   workers.seed = settings.seed;
   workers.compile_width = settings.jobs;
-  workers.compile_deadline_s = deadline_within(settings.session.budget_s, workers.compile_deadline_s);
+  workers.compile_deadline_s = compile_deadline_s(settings.session.budget_s, workers.compile_deadline_s);
   workers.run_deadline_s = deadline_within(settings.session.budget_s, workers.run_deadline_s);
   if (target.device) workers.device = target.device->uuid;
   return workers;

@@ -27,14 +27,18 @@ void CandidateQueue::add_baseline(const std::string& code, bool known) {
   if (is_new && !known && !warm_starts_.contains(code)) first_.push_back(code);
 }
 
-void CandidateQueue::submit_ahead() {
+std::vector<std::string> CandidateQueue::submit_ahead() {
+  std::vector<std::string> submitted;
   while (outstanding() < compilers_.width() + kAhead * devices_) {
-    if (most_ > 0 && submitted_ >= most_) return;
+    if (most_ > 0 && submitted_ >= most_) break;
     const auto code = next_candidate();
-    if (!code) return;
-    if (!is_incumbent(*code)) ++submitted_;
+    if (!code) break;
     compilers_.submit(*code);
+    if (is_incumbent(*code)) continue;
+    ++submitted_;
+    submitted.push_back(*code);
   }
+  return submitted;
 }
 
 std::optional<std::string> CandidateQueue::next_candidate() {

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -32,8 +33,8 @@ class CandidateQueue {
   bool take_incumbent(const std::string& code) { return incumbents_.erase(code) > 0; }
 
   /// Keeps every compile process busy and a little work ready for the device, but no more: a candidate that is
-  /// submitted now was chosen without the results of those that wait.
-  void submit_ahead();
+  /// submitted now was chosen without the results of those that wait. Returns the new candidates.
+  std::vector<std::string> submit_ahead();
 
   /// One more, beside the queue.
   void submit(const std::string& code) { compilers_.submit(code); }

@@ -15,6 +15,9 @@ constexpr double kLongestBeyondBudgetS = 20;
 constexpr double kShareOfSearch = 0.5;  // that is left of it at the least when the device is ready
 constexpr double kShortestReferenceS = 30;
 constexpr double kShortestDeadlineS = 5;  // a loaded machine compiles a plain kernel in that time
+constexpr double kShortestCompileS = 30;  // eight fused levels took 16 compilers side by side up to 20 s (2026-11-23)
+constexpr double kLongestWaitS = 20;
+constexpr double kUsualCompileS = 60, kUsualRunS = 20;
 
 }  // namespace
 
@@ -27,6 +30,11 @@ bool TimeBudget::may_go_beyond() const {
   return elapsed_s() < search_s() + deadline_within(budget_s_, kLongestBeyondBudgetS);
 }
 
+bool TimeBudget::may_wait_for_compilers() const {
+  const double wait = compile_deadline_s(budget_s_, kUsualCompileS) - deadline_within(budget_s_, kUsualRunS);
+  return elapsed_s() < search_s() + std::min(wait, kLongestWaitS);
+}
+
 double TimeBudget::search_s() const {
   const double remainders = is_run_ ? std::min(kRemainderShare * budget_s_, kLongestRemaindersS) : 0;
   const double load = under_load_ ? std::min(kLoadShare * budget_s_, kLongestLoadS) : 0;
@@ -34,6 +42,10 @@ double TimeBudget::search_s() const {
 }
 
 double TimeBudget::burst_race_s() const { return std::min(kRaceShare * budget_s_, kLongestRaceS); }
+
+double compile_deadline_s(double budget_s, double usual_s) {
+  return std::min(usual_s, std::max(budget_s, kShortestCompileS));
+}
 
 double reference_deadline_s(double budget_s, double usual_s) {
   return std::min(usual_s, std::max(budget_s, kShortestReferenceS));
