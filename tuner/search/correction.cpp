@@ -15,12 +15,13 @@ namespace {
 constexpr double kTermDeviation = 0.05;  // of a term before any trial
 constexpr double kNoise = 0.07;          // of a trial, with what no sum of terms can say
 constexpr double kNoiseOfSlower = 1;     // more of one, for each unit that it is slower than the limit:
-constexpr double kSlower = 1.5;          // times fast ones, in the regression of all; 1 in that of fast trials
+constexpr double kSlower = 1.5;          // times the fast ones; in the regression of fast trials 1
 constexpr double kDrawn = 0.5;           // of what the terms may deviate, in draws
 
-constexpr std::size_t kFastTrials =
-    10;                          // that count in full, and all that are no slower; of few trials, the faster half
-constexpr double kOther = 0.01;  // change of the time of the slowest of them, for all to be learned again
+// Fast are so many trials, and all that are no slower; of few trials the faster half.
+constexpr std::size_t kFastTrials = 10;
+// Relative change of the time of the slowest of them, for all to be learned again.
+constexpr double kFastMoved = 0.01;
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -63,7 +64,7 @@ void Correction::learn(const Features& features, double measured, double predict
   fastest_.insert(std::upper_bound(fastest_.begin(), fastest_.end(), measured), measured);
   if (fastest_.size() > kFastTrials) fastest_.pop_back();
   const double fast = fastest_[std::min(kFastTrials, (trials_.size() + 1) / 2) - 1];
-  if (std::abs(fast - fast_) <= kOther * fast_) return learn_from(trials_.back());
+  if (std::abs(fast - fast_) <= kFastMoved * fast_) return learn_from(trials_.back());
   fast_ = fast;
   of_all_ = of_fast_ = Regression{};
   for (const Trial& trial : trials_) learn_from(trial);
