@@ -12,12 +12,16 @@ namespace stencil_tune {
 namespace {
 
 // Logarithms of times: 0.01 is one percent.
-constexpr double kTermDeviation = 0.04;  // of a term before any trial
+constexpr double kTermDeviation = 0.05;  // of a term before any trial
 constexpr double kNoise = 0.07;          // of a trial, with what no sum of terms can say
-constexpr double kNoiseOfSlower = 1;  // more of one in the regression of fast trials, for each unit that it is slower
+constexpr double kNoiseOfSlower = 1;     // more of one, for each unit that it is slower than the limit:
+constexpr double kSlower = 1.5;          // times the fast ones; in the regression of fast trials 1
+constexpr double kDrawn = 0.5;           // of what the terms may deviate, in draws
 
-constexpr std::size_t kFastTrials = 10;  // that count in full there, and all that are no slower
-constexpr double kFaster = 0.99;         // times what it was: the time of the last of them, for all to be learned again
+// Fast are so many trials, and all that are no slower; of few trials the faster half.
+constexpr std::size_t kFastTrials = 10;
+// Relative change of the time of the slowest of them, for all to be learned again.
+constexpr double kFastMoved = 0.01;
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -57,22 +61,21 @@ void Correction::draw(std::mt19937_64& random) { drawn_ = of_all_.draw(term_of_.
 
 void Correction::learn(const Features& features, double measured, double predicted) {
   trials_.push_back({features, measured, std::log(measured / predicted)});
-  of_all_.learn(features, trials_.back().log_ratio, kNoise);
-
   fastest_.insert(std::upper_bound(fastest_.begin(), fastest_.end(), measured), measured);
   if (fastest_.size() > kFastTrials) fastest_.pop_back();
-  if (fastest_.size() == kFastTrials && fastest_.back() < kFaster * fast_) {
-    fast_ = fastest_.back();
-    of_fast_ = Regression{};
-    for (const Trial& trial : trials_) learn_of_fast(trial);
-  } else {
-    learn_of_fast(trials_.back());
-  }
+  const double fast = fastest_[std::min(kFastTrials, (trials_.size() + 1) / 2) - 1];
+  if (std::abs(fast - fast_) <= kFastMoved * fast_) return learn_from(trials_.back());
+  fast_ = fast;
+  of_all_ = of_fast_ = Regression{};
+  for (const Trial& trial : trials_) learn_from(trial);
 }
 
-void Correction::learn_of_fast(const Trial& trial) {
-  const double slower = std::max(1.0, trial.measured / fast_);
-  of_fast_.learn(trial.features, trial.log_ratio, kNoise + kNoiseOfSlower * std::log(slower));
+void Correction::learn_from(const Trial& trial) {
+  const auto noise = [&](double limit) {
+    return kNoise + kNoiseOfSlower * std::max(0.0, std::log(trial.measured / (limit * fast_)));
+  };
+  of_all_.learn(trial.features, trial.log_ratio, noise(kSlower));
+  of_fast_.learn(trial.features, trial.log_ratio, noise(1));
 }
 
 double Correction::Regression::sum(const Features& features) const { return sum_of(terms_, features); }
@@ -109,11 +112,11 @@ void Correction::Regression::learn(const Features& features, double log_ratio, d
 std::vector<double> Correction::Regression::draw(std::size_t terms, std::mt19937_64& random) const {
   std::normal_distribution<double> normal;
   std::vector<double> direction(learned_.size());
-  for (double& along : direction) along = normal(random);
+  for (double& along : direction) along = kDrawn * normal(random);
   std::vector<double> drawn(terms);
   for (std::size_t term = 0; term < terms; ++term) {
     const int row = term < row_of_.size() ? row_of_[term] : -1;
-    drawn[term] = row < 0 ? kTermDeviation * normal(random)
+    drawn[term] = row < 0 ? kDrawn * kTermDeviation * normal(random)
                           : terms_[term] + product(root_[static_cast<std::size_t>(row)], direction);
   }
   return drawn;

@@ -4,7 +4,6 @@
 #include "generator/candidates/tuning.hpp"
 
 #include <compare>
-#include <limits>
 #include <map>
 #include <random>
 #include <string_view>
@@ -17,8 +16,9 @@ namespace stencil_tune {
 /// with streaming stores move back; when planes ahead do in one kind of ring, they may stay good in others.
 ///
 /// The terms are learned twice from the same trials. No sum is right for slow and fast candidates alike: what makes a
-/// slow one slower may do nothing for a fast one. So factor() is of all trials alike, and says what is known to be
-/// slow. factor_of_fast() ranks fast candidates among each other: there a trial counts the less the slower it was.
+/// slow one slower may do nothing for a fast one. So factor() is of all trials, and says what is known to be slow.
+/// factor_of_fast() ranks fast candidates among each other: there a trial counts the less the slower it was. In both,
+/// one that is far from fast, because it spills its registers, say, teaches little.
 class Correction {
  public:
   /// The values a candidate has, as indices of terms; computed once for candidates that are ranked again and again.
@@ -32,15 +32,16 @@ class Correction {
   /// The same for candidates about as fast as the fastest so far.
   double factor_of_fast(const Features& features) const;
 
-  /// Draws terms as they may be by what all trials alike say: near their expected values where trials taught them,
-  /// anywhere within the model's usual errors where none did. Work: the square of the number of terms learned so far.
+  /// Draws terms as they may be by what all trials say: near their expected values where trials taught them, further
+  /// away where none did. They deviate less than the terms may: in a large sample the best by a full draw is always a
+  /// candidate of which little is known. Work: the square of the number of terms learned so far.
   void draw(std::mt19937_64& random);
 
   /// The factor by the terms drawn last; those that were not known then count as 0.
   double drawn_factor(const Features& features) const;
 
   /// Failures teach nothing here: both arguments must be finite and positive. Work: as of draw; times the number of
-  /// trials where the fastest ones became faster, for what is slow is judged anew then.
+  /// trials where what counts as fast changed.
   void learn(const Features& features, double measured, double predicted);
 
  private:
@@ -78,15 +79,15 @@ class Correction {
     double log_ratio;
   };
 
-  void learn_of_fast(const Trial& trial);
+  void learn_from(const Trial& trial);
 
   std::map<Term, int> term_of_;
   Regression of_all_;
   Regression of_fast_;
   std::vector<double> drawn_;  // values of the terms drawn last
   std::vector<Trial> trials_;
-  std::vector<double> fastest_;                            // times of the fastest trials, in order
-  double fast_ = std::numeric_limits<double>::infinity();  // slower trials count less in of_fast_
+  std::vector<double> fastest_;  // times of the fastest trials, in order
+  double fast_ = 0;              // slower trials count less
 };
 
 }  // namespace stencil_tune

@@ -1,10 +1,11 @@
 // The default strategy: iterated local search from the model's optima.
 //
-//   starts    the model's optima of every template, the best ones that differ in several parameters
+//   starts    the model's optimum of every template, the best first, but for those that it thinks far behind
+//   pool      the next proposals, and every other one later, from a large random sample: where a walk downhill from its
+//             best ends, or its best
 //   basin     neighbours of the best candidate found since the last restart; a better one becomes the new centre
 //   restart   when a basin is exhausted: a few random steps away from a template's incumbent. Every third restart goes
 //             to a distant restart point instead: the fastest candidate that is far from the centres of all basins
-//   pool      every other proposal, from a large random sample: where a walk downhill from its best ends, or its best
 //
 // Each template has an incumbent of its own: other templates need other parameter values, and their optima are many
 // steps apart. Every template whose best time is near the best of all is restarted from. Where the model is wrong about
@@ -15,8 +16,10 @@
 //   best of the pool      by a correction that is drawn from those which the trials leave possible (Thompson sampling):
 //                         else a search that was taught by one kind of kernel would not try others, of which nothing is
 //                         known
-//   walks and neighbours  by what fast trials teach most. Those that should be much slower by what all trials alike
-//                         teach are left alone: a change that was bad in one basin is seldom good in the next
+//   walks and neighbours  by what fast trials teach most. Those that should be much slower by what all trials teach are
+//                         left alone: a change that was bad in one basin is seldom good in the next
+//
+// The model's optima are alike and teach little of other candidates: so the pool comes before the first basin.
 #include "generator/kernel/source.hpp"
 #include "tuner/search/candidate_set.hpp"
 #include "tuner/search/correction.hpp"
@@ -37,9 +40,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kPoolSamples = 6000;
-constexpr int kStartsPerTemplate = 2;
-constexpr int kStartsOverall = 10;
-constexpr int kPoolEvery = 2;            // every other proposal comes from the pool
+constexpr int kPoolFirst = 20;           // proposals after the starts, all from the pool
+constexpr int kPoolEvery = 2;            // then every other one
 constexpr int kPoolWalks = 3;            // most for one proposal
 constexpr int kFillEvery = 100;          // proposals between two samples at least; doubled after one without a find
 constexpr int kDistantRestartEvery = 3;  // every third restart goes to a distant restart point
@@ -55,7 +57,7 @@ constexpr double kDistantWithin = 1.1;    // for distant restart points
 constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted from, by their best time
 constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
 
-// Of the least cost of all: a template whose best start costs more has that one alone.
+// Of the least cost of all: a template whose optimum costs more is no start.
 constexpr double kHopelessStart = 1.5;
 // Of a template's best time: the centre of a basin within this becomes the incumbent.
 constexpr double kAcceptWithin = 1.02;
@@ -80,7 +82,7 @@ class Local : public Strategy {
       starts_.pop_front();
       if (taken_.add(start)) return start;
     }
-    if (++proposals_ % kPoolEvery == 0) {
+    if (++proposals_ <= kPoolFirst || proposals_ % kPoolEvery == 0) {
       if (auto tuning = propose_from_pool()) return tuning;
     }
     if (auto tuning = propose_from_basin(kWorthTrying)) return tuning;
@@ -209,28 +211,15 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
-  // Round robin over the templates, so that the first trials see every one even where the budget is short. Of those
-  // that the model thinks far behind, as kernels of one step are in a run, one is enough.
   void choose_starts() {
     std::vector<Tuning> sample;
     for (const Ranked& ranked : pool_) sample.push_back(ranked.tuning);
-    const auto by_template = optima_apart(*space_, model_, sample);
-    double least = kInfinity;
-    for (const auto& [file, optima] : by_template) {
-      if (!optima.empty()) least = std::min(least, model_.cost(optima.front()));
+    std::vector<Ranked> optima;
+    for (const Tuning& tuning : optima_of_templates(*space_, model_, sample)) optima.push_back(rank(tuning));
+    sort_by_cost(optima);
+    for (const Ranked& optimum : optima) {
+      if (optimum.cost <= kHopelessStart * optima.front().cost) starts_.push_back(optimum.tuning);
     }
-    std::vector<Ranked> others;
-    for (std::size_t i = 0; i < kStartsPerTemplate; ++i) {
-      for (const auto& [file, optima] : by_template) {
-        const bool hopeless = i > 0 && !optima.empty() && model_.cost(optima.front()) > kHopelessStart * least;
-        if (i < optima.size() && !hopeless) starts_.push_back(optima[i]);
-      }
-    }
-    for (const auto& [file, optima] : by_template) {
-      for (std::size_t i = kStartsPerTemplate; i < optima.size(); ++i) others.push_back(rank(optima[i]));
-    }
-    sort_by_cost(others);
-    for (std::size_t i = 0; i < others.size() && i < kStartsOverall; ++i) starts_.push_back(others[i].tuning);
   }
 
   std::optional<Tuning> propose_from_basin(double worth) {

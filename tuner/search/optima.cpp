@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string_view>
 
 namespace stencil_tune {
 namespace {
@@ -13,12 +15,6 @@ namespace {
 constexpr std::size_t kWalks = 60;       // of each template
 constexpr std::size_t kMostWalks = 600;  // of a template whose best optimum is near the best of all
 constexpr double kNearBest = 1.03;       // times the least cost
-constexpr int kApart = 3;                // parameters that differ
-
-struct Optimum {
-  Tuning tuning;
-  double cost;
-};
 
 /// Walks of one template from its part of the sample: a few first, more if they pay.
 class Walks {
@@ -31,21 +27,11 @@ class Walks {
   /// Goes on until so many walks were made in all.
   void walk(std::size_t most) {
     for (; made_ < std::min(most, starts_.size()); ++made_) descend(starts_[made_]);
-    std::stable_sort(optima_.begin(), optima_.end(),
-                     [](const Optimum& a, const Optimum& b) { return a.cost < b.cost; });
   }
 
-  double least() const { return optima_.empty() ? std::numeric_limits<double>::infinity() : optima_.front().cost; }
-
-  std::vector<Tuning> apart() const {
-    std::vector<Tuning> result;
-    for (const Optimum& optimum : optima_) {
-      const bool near = std::any_of(result.begin(), result.end(),
-                                    [&](const Tuning& better) { return differences(better, optimum.tuning) < kApart; });
-      if (!near) result.push_back(optimum.tuning);
-    }
-    return result;
-  }
+  /// Nothing before the first walk.
+  const std::optional<Tuning>& lowest() const { return lowest_; }
+  double least() const { return least_; }
 
  private:
   // A walk ends where it joins an earlier one.
@@ -53,7 +39,7 @@ class Walks {
     while (walked_.add(at)) {
       const auto lower = step_down(space_, at, cost_);
       if (!lower) {
-        optima_.push_back({at, cost_(at)});
+        if (const double cost = cost_(at); cost < least_) lowest_ = at, least_ = cost;
         return;
       }
       at = *lower;
@@ -65,7 +51,8 @@ class Walks {
   std::vector<Tuning> starts_;
   std::size_t made_ = 0;
   CandidateSet walked_;
-  std::vector<Optimum> optima_;
+  std::optional<Tuning> lowest_;
+  double least_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -80,8 +67,8 @@ std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, cons
   return lowest;
 }
 
-std::map<std::string_view, std::vector<Tuning>> optima_apart(const SearchSpace& space, const CostModel& model,
-                                                             const std::vector<Tuning>& sample) {
+std::vector<Tuning> optima_of_templates(const SearchSpace& space, const CostModel& model,
+                                        const std::vector<Tuning>& sample) {
   std::map<std::string_view, Walks> walks;
   for (const Tuning& tuning : sample) {
     if (!std::isfinite(model.cost(tuning))) continue;
@@ -92,10 +79,10 @@ std::map<std::string_view, std::vector<Tuning>> optima_apart(const SearchSpace& 
     of_template.walk(kWalks);
     least = std::min(least, of_template.least());
   }
-  std::map<std::string_view, std::vector<Tuning>> optima;
+  std::vector<Tuning> optima;
   for (auto& [file, of_template] : walks) {
     if (of_template.least() <= kNearBest * least) of_template.walk(kMostWalks);
-    optima[file] = of_template.apart();
+    if (of_template.lowest()) optima.push_back(*of_template.lowest());
   }
   return optima;
 }

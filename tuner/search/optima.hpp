@@ -1,13 +1,11 @@
-// Local optima of a cost: walks downhill from neighbour to neighbour.
+// Optima of a cost: walks downhill from neighbour to neighbour.
 #pragma once
 
 #include "tuner/search/search.hpp"
 #include "tuner/search/search_space.hpp"
 
 #include <functional>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -18,11 +16,10 @@ using Cost = std::function<double(const Tuning&)>;
 /// itself.
 std::optional<Tuning> step_down(const SearchSpace& space, const Tuning& at, const Cost& cost);
 
-/// The model's local optima of each template (by template_of()), as found by walks from a sample: the best first, none
-/// near a better one. The sample is in the order of the model's cost, and the walks of a template begin at its best
-/// candidates. Templates whose optima are near the best of all get more walks: on a rugged landscape a few miss the
-/// best optima.
-std::map<std::string_view, std::vector<Tuning>> optima_apart(const SearchSpace& space, const CostModel& model,
-                                                             const std::vector<Tuning>& sample);
+/// The model's optimum of each template (by template_of()), as found by walks from a sample, in no order. The sample is
+/// in the order of the model's cost, and the walks of a template begin at its best candidates. Templates whose optima
+/// are near the best of all get more walks: on a rugged landscape a few miss it.
+std::vector<Tuning> optima_of_templates(const SearchSpace& space, const CostModel& model,
+                                        const std::vector<Tuning>& sample);
 
 }  // namespace stencil_tune

@@ -127,6 +127,8 @@ TEST(StencilReplay, TheSearchStaysAsGoodAsItWasOnARecordedRun) {
   const Nearness nearness = nearness_after(100, baseline.optimum(), runs);
   EXPECT_GT(nearness.share, nearness_after(100, baseline.optimum(), search("random")).share);
   EXPECT_GT(nearness.share, 0.97);
+  EXPECT_GT(nearness_after(5, baseline.optimum(), runs).share, 0.95) << "its first trials are of fused steps";
+  EXPECT_GT(score_of(baseline, runs).mean, score_of(baseline, search("genetic")).mean);
 }
 
 }  // namespace

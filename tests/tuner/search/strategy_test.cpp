@@ -201,13 +201,12 @@ TEST_F(StrategyTest, TheFirstProposalsOfLocalSearchSeeEveryTemplate) {
   EXPECT_EQ(seen.size(), 6u);
 }
 
-TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
-  std::map<std::string_view, std::vector<Tuning>> starts;
+TEST_F(StrategyTest, LocalSearchStartsFromTheModelsOptimumOfEachTemplateTheBestFirst) {
+  std::vector<Tuning> starts;
   const auto strategy = make_local(space, model, 1);
-  for (int i = 0; i < 12; ++i) {
-    const Tuning tuning = *strategy->propose();
-    starts[template_of(tuning)].push_back(tuning);
-  }
+  for (int i = 0; i < 6; ++i) starts.push_back(*strategy->propose());
+  const auto costs_less = [&](const Tuning& a, const Tuning& b) { return model.cost(a) < model.cost(b); };
+  EXPECT_TRUE(std::is_sorted(starts.begin(), starts.end(), costs_less));
   std::map<std::string_view, double> best_of_sample;
   std::mt19937_64 random(2);
   for (int i = 0; i < 6000; ++i) {
@@ -215,36 +214,35 @@ TEST_F(StrategyTest, LocalSearchStartsFromOptimaOfTheModelThatLieApart) {
     double& best = best_of_sample.try_emplace(template_of(tuning), kInfinity).first->second;
     best = std::min(best, model.cost(tuning));
   }
-  for (const auto& [file, tunings] : starts) {
-    EXPECT_LE(model.cost(tunings.front()), best_of_sample[file]) << file;
-    for (const Tuning& neighbour : space.neighbours(tunings.front())) {
-      if (template_of(neighbour) != file) continue;
-      EXPECT_GE(model.cost(neighbour), model.cost(tunings.front())) << code(neighbour);
+  for (const Tuning& start : starts) {
+    EXPECT_LE(model.cost(start), best_of_sample[template_of(start)]) << code(start);
+    for (const Tuning& neighbour : space.neighbours(start)) {
+      if (template_of(neighbour) != template_of(start)) continue;
+      EXPECT_GE(model.cost(neighbour), model.cost(start)) << code(neighbour);
     }
-    ASSERT_EQ(tunings.size(), 2U) << file;
-    EXPECT_GE(differences(tunings[0], tunings[1]), 3) << file;
   }
 }
 
-// The model's landscape of fused steps is rugged: a few walks miss its best optima.
-TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeed) {
+// The model's landscape of fused steps is rugged: a few walks miss its best optimum. Kernels of one step take a
+// multiple of its time.
+TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeedAndTriesNoSingleSteps) {
   Problem run = testing::star(1, 512);
   run.steps = 100;
   const Space fused(run, limits);
   const PerformanceModel fused_model(run, limits, find_device_model("h200"));
-  std::vector<std::vector<double>> starts;  // costs of each seed's, the best first
-  double least = kInfinity;
+  std::vector<double> first;  // cost of each seed's
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const auto strategy = make_local(fused, fused_model, seed);
-    std::vector<double>& costs = starts.emplace_back();
-    for (int i = 0; i < 28; ++i) costs.push_back(fused_model.cost(*strategy->propose()));
-    std::sort(costs.begin(), costs.end());
-    least = std::min(least, costs.front());
+    for (int i = 0; i < 25; ++i) {
+      const Tuning tuning = *strategy->propose();
+      const double cost = fused_model.cost(tuning);
+      if (i == 0) first.push_back(cost);
+      EXPECT_LE(cost, 2 * first.back()) << code(tuning);
+      strategy->report(tuning, cost);
+    }
   }
-  for (const std::vector<double>& costs : starts) {
-    EXPECT_LE(costs[0], 1.02 * least);
-    EXPECT_LE(costs[2], 1.07 * least);
-  }
+  const double least = *std::min_element(first.begin(), first.end());
+  for (const double cost : first) EXPECT_LE(cost, 1.02 * least);
 }
 
 /// A fast candidate far from the best one of the same template, both without a good neighbour: the share of its
@@ -307,7 +305,7 @@ TEST_F(Templates, AreAllSearchedWhoseBestIsNearTheBest) {
 
 TEST_F(Templates, AreLeftAloneWhereTheyAreFarFromTheBest) {
   auto trials = trials_of({{kRingOfSums, 1.0}}, 2000);
-  EXPECT_GT(trials[kRingOfSums], 1900);
+  EXPECT_GT(trials[kRingOfSums], 1850);
 }
 
 // Basins alone stay near the few incumbents that restarts begin at.
@@ -362,8 +360,8 @@ TEST(Correction, OfFastCandidatesIsTaughtLittleBySlowOnes) {
     correction.learn(correction.features(parse_code(text)), measured, predicted);
   };
   const auto slow = [&] {
-    learn("direct.bx32.by8", 2, 2);
-    learn("direct.bx32.by8.stcs", 2.4, 2);
+    learn("direct.bx32.by8", 1.3, 1.3);
+    learn("direct.bx32.by8.stcs", 1.56, 1.3);
   };
   const auto effect = [&](double (Correction::*factor)(const Correction::Features&) const) {
     return (correction.*factor)(correction.features(parse_code("direct.bx64.by4.stcs"))) /
@@ -378,6 +376,18 @@ TEST(Correction, OfFastCandidatesIsTaughtLittleBySlowOnes) {
   }
   EXPECT_GT(effect(&Correction::factor), 1.05);
   EXPECT_LT(effect(&Correction::factor_of_fast), 1);
+}
+
+// A cluster of 8 blocks may wait for a GPC for long, whatever else the candidate is like.
+TEST(Correction, OfTheFirstTrialsIsTaughtLittleByOneThatIsSixTimesSlowerThanThought) {
+  Correction correction;
+  const auto learn = [&](const char* text, double measured) {
+    correction.learn(correction.features(parse_code(text)), measured, 1);
+  };
+  learn("streaming.bx32.by8.cz64.ring.sums.cl8", 6);
+  learn("direct.bx32.by8", 1);
+  learn("direct.bx64.by4", 1);
+  EXPECT_LT(correction.factor(correction.features(parse_code("streaming.bx64.by4.cz16.ring.sums"))), 1.2);
 }
 
 TEST_F(StrategyTest, ListedCandidatesComeInOrderOnceAndNoOthers) {

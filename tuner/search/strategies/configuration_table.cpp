@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -48,10 +47,6 @@ std::optional<Configuration> ConfigurationTable::find(std::span<const ValueIndex
   return at == found_.end() ? std::nullopt : std::optional(at->second);
 }
 
-int ConfigurationTable::apart(std::size_t parameter, ValueIndex a, ValueIndex b) const {
-  return parameters_[parameter].ordered ? std::abs(a - b) : static_cast<int>(a != b);
-}
-
 Configuration ConfigurationTable::nearest(std::span<const ValueIndex> places) const {
   if (const auto exact = find(places)) return *exact;
   int least = std::numeric_limits<int>::max();
@@ -65,7 +60,7 @@ Configuration ConfigurationTable::nearest(std::span<const ValueIndex> places) co
   for (Configuration row = 0; row < size_; ++row) {
     const auto other = this->places(row);
     int distance = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) distance += apart(i, places[i], other[i]);
+    for (std::size_t i = 0; i < places.size() && distance < least; ++i) distance += apart(i, places[i], other[i]);
     if (distance < least) least = distance, nearest = row;
   }
   return nearest;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,7 +49,9 @@ class ConfigurationTable {
 
  private:
   std::uint64_t number(std::span<const ValueIndex> places) const;
-  int apart(std::size_t parameter, ValueIndex a, ValueIndex b) const;
+  int apart(std::size_t parameter, ValueIndex a, ValueIndex b) const {
+    return parameters_[parameter].ordered ? std::abs(a - b) : static_cast<int>(a != b);
+  }
   /// Calls use(parameter, value, configuration) for each legal change of one parameter.
   template <class Use>
   void for_each_changed(std::uint64_t centre, std::span<const ValueIndex> places, Use use) const;
