@@ -5,12 +5,22 @@
 
 namespace stencil_tune {
 
+namespace {
+
+/// The same candidate with so many steps, among fewer groups where as many cannot share them evenly.
+Tuning with_steps(Tuning tuning, int steps) {
+  tuning.steps = steps;
+  while (steps % tuning.groups != 0) --tuning.groups;
+  return tuning;
+}
+
+}  // namespace
+
 RunPlan plan_run(const Problem& problem, const Tuning& tuning, const Limits& limits) {
   const int fused = sweeps_per_launch(tuning);
   RunPlan plan{.fused = fused, .launches = problem.steps / fused};
   const int left = problem.steps % fused;
-  Tuning remainder = tuning;
-  remainder.steps = left;
+  const Tuning remainder = with_steps(tuning, left);
   if (left > 1 && is_legal({problem, remainder}, limits)) {
     plan.remainder = remainder;
   } else {

@@ -76,6 +76,7 @@ std::vector<HostCase> systolic_pipeline_cases() {
   for (const char* code :
        {"systolic.rx13.pf2.t32.tg8.rb2.sh7", "systolic.rx7.pf5.t8.tg8.rb1.sh2", "systolic.rx9.pf1.t16.tg4.rb3.sh3",
         "systolic.rx11.pf3.t8.tg2.rb1.sh11", "systolic.rx7.pf1.t12.tg12.rb2.sh6", "systolic.rx8.pf2.t2.tg1.rb2.sh2",
+        "systolic.rx9.pf1.t3.tg3.rb3.split.sh3", "systolic.rx8.pf1.t7.tg7.rb2.sh2",
         "systolic.rx7.pf3.t8.tg8.rb1.split.sh2", "systolic.rx9.pf1.t16.tg4.rb3.split.words.sh3"}) {
     cases.push_back(systolic_case(star(1), ElementType::f64, {hold, hold, hold}, code));
   }

@@ -38,6 +38,16 @@ TEST(RunPlan, AllStepsAreMadeOnce) {
   }
 }
 
+TEST(RunPlan, FewerGroupsShareTheStepsThatAreLeft) {
+  Problem run = make_problem(find_builtin("star2d1r"), ElementType::f64, {}, {2, {16384, 16384, 1}}, 0, 100);
+  const RunPlan plan = plan_run(run, parse_code("systolic.rx13.pf1.t32.tg8.rb3.split.sh132"), kLimits);
+  EXPECT_EQ(plan_text(plan), "32x3+4x1");
+  ASSERT_TRUE(plan.remainder);
+  EXPECT_EQ(plan.remainder->groups, 4);
+  run.steps = 15;  // 3 left, of two groups of six
+  EXPECT_EQ(plan_text(plan_run(run, parse_code("temporal.bx32.by1.rx6.pf8.t12.tg2"), kLimits)), "12x1+3x1");
+}
+
 TEST(RunPlan, IsWrittenAsStepsTimesLaunches) {
   EXPECT_EQ(plan_text(plan_of(99, kFused)), "3x33");
   EXPECT_EQ(plan_text(plan_of(4, kFused)), "3x1+1x1");
