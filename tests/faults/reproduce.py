@@ -54,7 +54,8 @@ def export_of(program, folder, trial):
 
 
 def shipped_trials():
-    return [winner["trial"] for winner in json.loads(SHIPPED_WINNERS.read_text())["winners"]]
+    return [winner["trial"] for file in sorted(SHIPPED_WINNERS.parent.glob("*.json"))
+            for winner in json.loads(file.read_text())["winners"]]
 
 
 def predicted_winner(program, folder, tune):
