@@ -258,7 +258,7 @@ constexpr Mutation kMutations[]{
     {"PlanesBeyondTheGridAreUpdated", "system_levels.cuh", "if (z < 0 || z >= tile.nz) updated.fill(Value(0));", "",
      kPredictorStep, kZero, kWrongCell, "predictor_corrector"},
     {"PlanesBeyondTheGridKeepTheirInput", "system_levels.cuh",
-     "clear_outside(z, input, IndicesBelow<SystemInput<S, T>::kState>{});", "", kYeeStep, kZero, kWrongCell, "yee3d"},
+     "clear_outside(z, state, IndicesBelow<Input::kState>{});", "", kYeeStep, kZero, kWrongCell, "yee3d"},
     {"FieldsThatComeLateAreClearedEarly", "system_levels.cuh", "if (z - kBehind < 0 || z - kBehind >= tile.nz)",
      "if (z < 0 || z >= tile.nz)", kYeeStep, kZero, kWrongCell, "yee3d"},
     {"CellsBeforeARowAreNotZero", "system_rows.cuh",

@@ -44,8 +44,8 @@ bool is_system(const Stencil& stencil) {
 /// Each sweep of it takes an edge strength of edge strengths: bounds grow tenfold, and values overflow.
 bool grows_without_bound(const SharpnessCase& c) { return c.stencil.name == "sobel2d" && c.sweeps >= 8; }
 
-/// Sweeps that reach all cells but one of the small grid, 17 cells wide, from every edge: clamped and mirrored cells make
-/// neighbours alike there. Such a candidate cannot win, which errs on the careful side.
+/// Sweeps that reach all cells but one of the small grid, 17 cells wide, from every edge: clamped and mirrored cells
+/// make neighbours alike there. Such a candidate cannot win, which errs on the careful side.
 bool reaches_across(const SharpnessCase& c, Boundary boundary) {
   if (boundary != Boundary::clamp && boundary != Boundary::reflect) return false;
   const auto radius = problem_of(c, boundary).facts.radius;
