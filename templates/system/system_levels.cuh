@@ -283,12 +283,13 @@ struct SystemLevels : MetPoints<Points> {
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        constexpr bool kFound = finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse);
-        if constexpr (kFound) {
+        if constexpr (T::kSharesBeside && finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse)) {
           constexpr LevelField kField = L::kFields[kPlace];
           published.template read_beside<kField.row, kJ, kUse.left, kUse.right>(published_at(kField) - kOffset, body);
+          SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, false>(body);
+        } else {
+          SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, true>(body);
         }
-        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, !kFound>(body);
       }
     }
   }
@@ -303,7 +304,7 @@ struct SystemLevels : MetPoints<Points> {
   STENCIL_DEVICE static constexpr bool finds_beside(const RowUse& use) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
     constexpr bool kMayBeAnother = kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0;
-    return T::kSharesBeside && !kMayBeAnother && kJ >= 0 && kJ < Shape::kRows && kField.publishes_all(Shape::kRows) &&
+    return !kMayBeAnother && kJ >= 0 && kJ < Shape::kRows && kField.publishes_all(Shape::kRows) &&
            kOffset >= kField.first && kOffset <= kField.last && use.left <= Published::kWord &&
            use.right <= Published::kWord && use.left + use.right > 0;
   }

@@ -51,7 +51,7 @@ Length limit_of(const Tuning& tuning) {
     if (tuning.keeps == Keeps::sums) return more ? Length{1750, 1250} : Length{1555, 1100};
     return more ? Length{1610, 1130} : Length{1430, 990};
   }
-  if (tuning.family->name == "system") return {1770, 1290};
+  if (tuning.family->name == "system") return {1731, 1260};
   if (tuning.family->name == "direct") return {465, 320};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{740, 545} : Length{610, 440};
   return tuning.keeps == Keeps::sums ? Length{630, 460} : Length{475, 335};
