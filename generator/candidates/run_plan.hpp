@@ -9,8 +9,8 @@
 
 namespace stencil_tune {
 
-/// Launches of a candidate that fuses steps, then one launch of the same candidate with as many steps as are left, among
-/// fewer groups where as many cannot share them evenly, then single steps where that candidate is not legal.
+/// Launches of a candidate that fuses steps, then one launch of the same candidate with as many steps as are left,
+/// among fewer groups where as many cannot share them evenly, then single steps where that candidate is not legal.
 struct RunPlan {
   int fused = 1;                      ///< steps of each of the first launches
   int launches = 0;                   ///< how many of those

@@ -20,7 +20,8 @@ Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}
 void expect_sharp(const std::vector<SharpnessCase>& cases, Boundary boundary) {
   for (const SharpnessCase& one : cases) {
     const Sharpness sharpness = sharpness_of(one, boundary);
-    EXPECT_FALSE(is_blunt(one, boundary, sharpness)) << name(boundary) << " " << title(one) << ": " << to_text(sharpness);
+    EXPECT_FALSE(is_blunt(one, boundary, sharpness))
+        << name(boundary) << " " << title(one) << ": " << to_text(sharpness);
   }
 }
 

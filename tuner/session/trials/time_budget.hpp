@@ -10,8 +10,8 @@ namespace stencil_tune {
 /// search that goes on beyond the budget.
 double deadline_within(double budget_s, double usual_s);
 
-/// The same of a compiler, but 30 s at the least: kernels that fuse steps take that long, and what is still being compiled
-/// when a session ends is not waited for.
+/// The same of a compiler, but 30 s at the least: kernels that fuse steps take that long, and what is still being
+/// compiled when a session ends is not waited for.
 double compile_deadline_s(double budget_s, double usual_s);
 
 /// That making a device ready may take where what is right is the user's own code, which may hang: as long as the
@@ -44,8 +44,8 @@ class TimeBudget {
   /// A search that has found nothing right when it is over goes on a while.
   bool may_go_beyond() const;
 
-  /// A search that is over waits for the first kernels that fuse steps: so long that with the GPU's deadline the session
-  /// still ends a compiler's deadline after its budget at the latest.
+  /// A search that is over waits for the first kernels that fuse steps: so long that with the GPU's deadline the
+  /// session still ends a compiler's deadline after its budget at the latest.
   bool may_wait_for_compilers() const;
 
  private:
