@@ -109,8 +109,8 @@ TrialTable read_kernel_tuner_cache(const std::string& name, const nlohmann::json
     table.parameters.push_back(key.get<std::string>());
   }
   for (const auto& [code, entry] : cache["cache"].items()) {
-    const auto rejected = [&](const std::string& why) {
-      reject(fmt::format("configuration {} has {}", printable(code), why));
+    const auto rejected = [&, &shown = code](const std::string& why) {
+      reject(fmt::format("configuration {} has {}", printable(shown), why));
     };
     std::vector<std::string> values;
     for (const std::string& parameter : table.parameters) {
