@@ -244,7 +244,7 @@ TEST(ForeignFiles, DamagedWisdomNamesItsLine) {
       {header + "\n[1]", "no JSON object"},
   };
   for (const auto& [text, message] : texts) {
-    const Error error = error_of([&] { read_wisdom("bad.wisdom", text); });
+    const Error error = error_of([&text = text] { read_wisdom("bad.wisdom", text); });
     EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
     EXPECT_EQ(std::string(error.what()).find("bad.wisdom, line "), 0U) << error.what();
   }
