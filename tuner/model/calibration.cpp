@@ -18,9 +18,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepConstants, norm, beyond_copy, latency_ns
                                    step_instructions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FusedConstants, norm, ready_share, f32_clocks, other_clocks, cached_instructions,
                                    fetch_cost, spill_cost, reread_cost, depth_cost, apart_cost, stored_cost,
-                                   block_start_ns, trip_ns, seam_ns, overlap_of_warps, overlap_with_barriers,
-                                   slack_of_last_level, step_instructions, level_instructions, tma_instructions,
-                                   split_instructions, block_instructions)
+                                   split_sector_cost, block_start_ns, trip_ns, seam_ns, overlap_of_warps,
+                                   overlap_with_barriers, slack_of_last_level, step_instructions, level_instructions,
+                                   tma_instructions, split_instructions, block_instructions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegisterConstants, base, direct_window, direct_other, registers_window,
                                    registers_prefetch, registers_other, ring_window, ring_other, shared_window,
                                    shared_results, shared_unroll, shared_other, sums_ring, cells_ring, other_ring,

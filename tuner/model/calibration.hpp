@@ -66,6 +66,7 @@ struct FusedConstants {
   double depth_cost;             ///< of DRAM's rate, for each time that a walk is twice as deep
   double apart_cost;             ///< of DRAM's time where a column's chunks run at once, in planes far apart
   double stored_cost;            ///< of DRAM's time where what is stored stays in L2 in place of halos
+  double split_sector_cost;      ///< sectors more that DRAM moves for one of which two blocks store a part each
   double block_start_ns;         ///< from a free slot to the first load, and from the last store to a free slot
   double trip_ns;                ///< of a group of planes from DRAM, with others on their way
   double seam_ns;                ///< for which two blocks of a cluster wait for each other at each plane. Of more, each

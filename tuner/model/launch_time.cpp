@@ -43,7 +43,8 @@ double dram_bytes(const Launch& launch) {
     reread += work.halo[a] / work.tile[a] * miss_share(between, l2_bytes, cache_from);
   }
   const double once = work.read_bytes + work.write_bytes;
-  return (once + work.read_bytes * reread) * miss_share(once, l2_bytes, cache_from);
+  const double split = launch.calibration.fused.split_sector_cost * work.split_sectors * kSectorBytes;
+  return (once + split + work.read_bytes * reread) * miss_share(once, l2_bytes, cache_from);
 }
 
 }  // namespace

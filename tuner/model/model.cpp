@@ -78,7 +78,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   const int wanted =
       resources ? resources->registers : static_cast<int>(needed_registers(problem_, work, calibration_.registers));
   p.registers = resources ? wanted : std::min(wanted, register_limit(limits_, tuning, work.threads));
-  const double spill_bytes = resources ? resources->spill_bytes : 8.0 * (wanted - p.registers);
+  const double spill_bytes = resources ? resources->spill_bytes : 8.0 * (wanted - p.registers) * work.spilling_levels;
   const std::size_t shared = work.shared_bytes + static_cast<std::size_t>(resources ? resources->static_shared : 0);
   p.occupancy = occupancy_of(limits_, {work.threads, p.registers, shared});
   if (p.occupancy.blocks == 0 || work.cells <= 0) {

@@ -69,6 +69,17 @@ void count_tiles(const Candidate& candidate, Work& work) {
   work.steps = work.tile[2] + shape.system.delay + shape.system.halo.low[2];
 }
 
+/// Ends of tiles' rows in the middle of a 32-byte sector, of one output.
+double borders_within_sectors(const Candidate& candidate, const Work& work) {
+  const KernelShape& shape = candidate.shape();
+  const Problem& problem = candidate.problem();
+  const std::int64_t sector = kSectorBytes / static_cast<std::int64_t>(size_of(problem.type));
+  const bool periodic = shape.axes.boundaries[0] == Boundary::periodic;
+  const int first = periodic ? 0 : shape.fused.left - shape.fused.shift;  // border; the others are whole tiles apart
+  const bool between_sectors = problem.pitch % sector == 0 && shape.tile[0] % sector == 0 && first % sector == 0;
+  return between_sectors ? 0 : work.cells / work.tile[0];
+}
+
 }  // namespace
 
 Work count_system_work(const Candidate& candidate, const Calibration& calibration) {
@@ -92,6 +103,7 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   work.write_bytes = outputs * work.cells * bytes;
   work.l2_read_sectors = inputs * warp_planes * 32 * cells * bytes / kSectorBytes;
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
+  work.split_sectors = (outputs - 1) * borders_within_sectors(candidate, work);  // of one output L2 joins the parts
   work.l1_wavefronts = (inputs + outputs) * warp_planes * cells * bytes * 32 / kWavefrontBytes;
 
   double shuffles = 0;
@@ -119,6 +131,7 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
   work.asynchronous = true;
   work.live_values = static_cast<double>(shape.live_registers) / (problem.type == ElementType::f64 ? 2 : 1);
   work.other_registers = calibration.registers.fused_other;
+  work.spilling_levels = of(shape.system.levels.size());
   return work;
 }
 

@@ -29,6 +29,7 @@ struct Work {
   double write_bytes = 0;                ///< each updated cell once
   double l2_read_sectors = 0;            ///< when L1 serves every repeat within a block
   double l2_write_sectors = 0;
+  double split_sectors = 0;      ///< of which two blocks store a part each, such as cost DRAM more
   double l1_working_set = 0;     ///< bytes that a block wants kept in L1 for its other threads
   double l1_wavefronts = 0;      ///< of global loads and stores
   double shared_wavefronts = 0;  ///< of shared-memory loads and stores
@@ -39,6 +40,7 @@ struct Work {
   bool asynchronous = false;     ///< inputs arrive while threads compute: they wait for no transfer of their own
   double live_values = 0;        ///< that a thread holds at once
   double other_registers = 0;    ///< beside them, and those that every kernel needs
+  double spilling_levels = 1;    ///< in which a thread needs as many registers
   double loop_instructions = 0;  ///< of the body that a walk repeats; 0: small
 };
 
