@@ -58,7 +58,7 @@ constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted fr
 constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
 
 // Of the least cost of all: a template whose optimum costs more is no start.
-constexpr double kHopelessStart = 1.5;
+constexpr double kHopelessStart = 1.2;
 // Of a template's best time: the centre of a basin within this becomes the incumbent.
 constexpr double kAcceptWithin = 1.02;
 // A template whose best time is this much slower than the best of all is restarted from e times less often.
