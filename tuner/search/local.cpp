@@ -4,12 +4,12 @@
 //   pool      the next proposals, and every other one later, from a large random sample: where a walk downhill from its
 //             best ends, or its best
 //   basin     neighbours of the best candidate found since the last restart; a better one becomes the new centre
-//   restart   when a basin is exhausted: a few random steps away from a template's incumbent. Every third restart goes
+//   restart   when a basin is exhausted: a few random steps away from a kind's incumbent. Every third restart goes
 //             to a distant restart point instead: the fastest candidate that is far from the centres of all basins
 //
-// Each template has an incumbent of its own: other templates need other parameter values, and their optima are many
-// steps apart. Every template whose best time is near the best of all is restarted from. Where the model is wrong about
-// one, its first basins may be poor.
+// A kind is a template with a number of fused steps. Each has an incumbent of its own: other kinds need other parameter
+// values, and their optima are many steps apart. Every kind whose best time is near the best of all is restarted from.
+// Where the model is wrong about one, its first basins may be poor.
 //
 // Neighbours and pool are ranked by the model's cost, corrected by what the trials taught so far (correction.hpp):
 //
@@ -54,14 +54,14 @@ constexpr int kHopelessAfter = 8;        // trials of a basin before it may be g
 constexpr double kPoolWithin = 1.05;      // for candidates of the pool, by the cost that ranks them
 constexpr double kWalkWithin = 1.2;       // for where a walk ends, by corrected cost
 constexpr double kDistantWithin = 1.1;    // for distant restart points
-constexpr double kIncumbentWithin = 1.1;  // for templates that are restarted from, by their best time
+constexpr double kIncumbentWithin = 1.1;  // for kinds that are restarted from, by their best time
 constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
 
 // Of the least cost of all: a template whose optimum costs more is no start.
 constexpr double kHopelessStart = 1.2;
-// Of a template's best time: the centre of a basin within this becomes the incumbent.
+// Of a kind's best time: the centre of a basin within this becomes the incumbent.
 constexpr double kAcceptWithin = 1.02;
-// A template whose best time is this much slower than the best of all is restarted from e times less often.
+// A kind whose best time is this much slower than the best of all is restarted from e times less often.
 constexpr double kIncumbentScale = 0.03;
 // Of the centre's corrected cost: neighbours beyond this are left alone ...
 constexpr double kWorthTrying = 1.2;
@@ -97,7 +97,7 @@ class Local : public Strategy {
 
   void report(const Tuning& tuning, double time_ms) override {
     taken_.add(tuning);
-    Incumbent& incumbent = incumbents_[template_of(tuning)];
+    Incumbent& incumbent = incumbents_[kind_of(tuning)];
     ++incumbent.trials;
     if (time_ms < incumbent.best_time) incumbent.best_time = time_ms, incumbent.tuning = tuning;
     const double predicted = model_.cost(tuning);
@@ -140,12 +140,16 @@ class Local : public Strategy {
     double time_ms;
   };
 
-  /// Of a template: the candidate that restarts begin near, the best time so far, and how many trials were reported.
+  using Kind = std::pair<std::string_view, int>;
+
+  /// Of a kind: the candidate that restarts begin near, the best time so far, and how many trials were reported.
   struct Incumbent {
     Tuning tuning;
     double best_time = kInfinity;
     int trials = 0;
   };
+
+  static Kind kind_of(const Tuning& tuning) { return {template_of(tuning), tuning.steps}; }
 
   Ranked rank(const Tuning& tuning) { return {tuning, model_.cost(tuning), correction_.features(tuning)}; }
   double corrected(const Ranked& ranked) const { return ranked.cost * correction_.factor(ranked.features); }
@@ -294,7 +298,7 @@ class Local : public Strategy {
   }
 
   void leave() {
-    Incumbent& incumbent = incumbents_[template_of(basin_.centre.tuning)];
+    Incumbent& incumbent = incumbents_[kind_of(basin_.centre.tuning)];
     if (basin_.time <= incumbent.best_time * kAcceptWithin) incumbent.tuning = basin_.centre.tuning;
     centres_.push_back(basin_.centre.tuning);
     const auto near = [&](const RestartPoint& point) {
@@ -328,12 +332,12 @@ class Local : public Strategy {
     if (!taken_.contains(tuning)) basin_.neighbours.push_back(rank(tuning));
   }
 
-  // Fast incumbents and those of templates with few trials are drawn most often. That of the best candidate of all is
+  // Fast incumbents and those of kinds with few trials are drawn most often. That of the best candidate of all is
   // always among them.
   Tuning choose_incumbent() {
     std::vector<Tuning> incumbents;
     std::vector<double> weights;
-    for (const auto& [file, incumbent] : incumbents_) {
+    for (const auto& [kind, incumbent] : incumbents_) {
       const double slower = incumbent.best_time / best_time_;
       if (slower > kIncumbentWithin) continue;
       incumbents.push_back(incumbent.tuning);
@@ -354,7 +358,7 @@ class Local : public Strategy {
   Basin basin_;
   std::map<std::string, int> asked_in_basin_;  // code of a pending proposal -> number of its basin
   double best_time_ = kInfinity;
-  std::map<std::string_view, Incumbent> incumbents_;
+  std::map<Kind, Incumbent> incumbents_;
   std::vector<Tuning> centres_;               // of the basins that were left
   std::vector<RestartPoint> restart_points_;  // far from all of them
   int proposals_ = 0;
