@@ -11,8 +11,11 @@ if(STENCIL_TUNE_WERROR)
 endif()
 
 if(STENCIL_TUNE_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # Not of Fortran: gfortran's own code for optional arrays that are not there loads from null.
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
   add_link_options(-fsanitize=address,undefined)
+  add_compile_definitions(STENCIL_TUNE_SANITIZED)
 endif()
 
 if(STENCIL_TUNE_PORTABLE)

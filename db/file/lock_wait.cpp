@@ -11,8 +11,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Most locks are held for the time of one commit: short pauses first.
-milliseconds pause_after(int calls) { return milliseconds(std::min(1 << std::min(calls, 6), 50)); }
+/// Most locks are held for the time of one commit. Pauses do not grow: where others write all the time, who has waited
+/// long would else ask too seldom to find it open.
+constexpr milliseconds kPause{2};
 
 }  // namespace
 
@@ -34,7 +35,7 @@ bool LockWait::wait(int calls_before) {
   const auto waited = std::chrono::duration_cast<milliseconds>(now - began_);
   if (waited >= timeout_) return false;
   if (waited.count() / 1000 > told_s_ && while_locked_ && !while_locked_(path_, ++told_s_)) return false;
-  std::this_thread::sleep_for(std::min(pause_after(calls_before), timeout_ - waited));
+  std::this_thread::sleep_for(std::min(kPause, timeout_ - waited));
   return true;
 }
 

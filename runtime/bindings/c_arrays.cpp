@@ -29,7 +29,7 @@ struct DlExchange {
   std::uint32_t minor;
   const void* before;
   const void* owning[3];
-  int (*describe)(void* array, DlTensor* tensor);  ///< 0, or -1 with a Python exception
+  int (*describe)(void* array, void* tensor);  ///< a DlTensor; 0, or -1 with a Python exception
   int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
 };
 

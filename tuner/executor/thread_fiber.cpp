@@ -10,14 +10,7 @@
 #include <memory>
 #include <utility>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STENCIL_TUNE_ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define STENCIL_TUNE_ADDRESS_SANITIZER
-#endif
-#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
+#ifdef STENCIL_TUNE_SANITIZED
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -36,12 +29,21 @@ thread_local ThreadFiber* running_fiber = nullptr;
 
 /// The address sanitizer does not see that a jump ended the frames of this stack, and would guard their memory on.
 void end_frames(const boost::context::stack_context& stack) {
-#ifdef STENCIL_TUNE_ADDRESS_SANITIZER
+#ifdef STENCIL_TUNE_SANITIZED
   __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
 #else
   static_cast<void>(stack);
 #endif
 }
+
+/// Memory that the next mapping may get: the last frames of a fiber do not return.
+struct Stack : boost::context::protected_fixedsize_stack {
+  using protected_fixedsize_stack::protected_fixedsize_stack;
+  void deallocate(boost::context::stack_context& stack) noexcept {
+    end_frames(stack);
+    protected_fixedsize_stack::deallocate(stack);
+  }
+};
 
 }  // namespace
 
@@ -95,7 +97,7 @@ class SignalTrap {
 
 ThreadFiber::ThreadFiber() {
   SignalTrap::prepare_this_thread();
-  boost::context::protected_fixedsize_stack allocator(kStackBytes);
+  Stack allocator(kStackBytes);
   stack_ = allocator.allocate();
   fiber_ =
       boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_), allocator,

@@ -49,9 +49,9 @@ struct Table {
   std::uint32_t major = 1;
   std::uint32_t minor = 3;
   std::array<void*, 4> others{};
-  int (*describe)(void*, Described*) = [](void* array, Described* to) {
+  int (*describe)(void*, void*) = [](void* array, void* to) {
     if (static_cast<Array*>(array)->described.data == nullptr) return -1;
-    *to = static_cast<Array*>(array)->described;
+    *static_cast<Described*>(to) = static_cast<Array*>(array)->described;
     return 0;
   };
   int (*current_stream)(std::int32_t, std::int32_t, void**) = [](std::int32_t, std::int32_t, void** stream) {

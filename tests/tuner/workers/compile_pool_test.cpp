@@ -77,7 +77,7 @@ TEST(CompilePool, KillsACompilerAtTheDeadline) {
 }
 
 TEST(CompilePool, ACompilerThatTakesMoreThanItsMemoryFailsAndGoesOn) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef STENCIL_TUNE_SANITIZED
   GTEST_SKIP() << "the sanitizer ends a process that gets no memory";
 #endif
   WorkerOptions options;
