@@ -19,6 +19,8 @@ function(stencil_tune_add_test name)
   if("gpu" IN_LIST arg_LABELS)
     set(one_at_a_time RESOURCE_LOCK gpu)
     set(seconds 1200) # sessions with faults: 500 candidates, of which 50 hang, took 147 s in November 2026
+  elseif(STENCIL_TUNE_SANITIZE)
+    set(seconds 1200)
   endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
