@@ -38,10 +38,10 @@ void end_frames(const boost::context::stack_context& stack) {
 
 /// Memory that the next mapping may get: the last frames of a fiber do not return.
 struct Stack : boost::context::protected_fixedsize_stack {
-  using protected_fixedsize_stack::protected_fixedsize_stack;
+  using boost::context::protected_fixedsize_stack::protected_fixedsize_stack;
   void deallocate(boost::context::stack_context& stack) noexcept {
     end_frames(stack);
-    protected_fixedsize_stack::deallocate(stack);
+    boost::context::protected_fixedsize_stack::deallocate(stack);
   }
 };
 
