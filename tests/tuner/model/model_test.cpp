@@ -1,6 +1,7 @@
 #include "tests/tuner/session/session_fakes.hpp"
 
 #include "bench/fit/ranking.hpp"
+#include "generator/include/stencil_tune/definition.hpp"
 #include "tuner/model/device_model.hpp"
 #include "tuner/model/model.hpp"
 #include "tuner/model/model_agreement.hpp"
@@ -61,6 +62,19 @@ const std::vector<Anchor> kAnchors{
 
 /// Measured on one NVIDIA H200, 2026-11-22: 348 and 382 GStencil/s at 512^3 with the last of two levels left after
 /// warps have arrived, 2019 and 1842 at 16384^2 with one of six.
+// One NVIDIA H200, 512^3 f32, boundary hold, 2026-11-23: 534.7 and 438.2 GStencil/s with tiles between sectors and
+// without, 437.1 and 496.7 of a system of one output.
+TEST(PerformanceModel, KnowsThatTilesEndBetweenSectorsWhereSeveralOutputsAreStored) {
+  const auto gain = [](const char* stencil, const std::string& before, const std::string& after) {
+    const Problem run = make_problem(find_stencil(stencil), kF32, {}, {3, {512, 512, 512}}, 0, 64);
+    const PerformanceModel model(run, limits_of_architecture("sm_90"), find_device_model("h200"));
+    const auto rate = [&](const std::string& text) { return model.predict(parse_code(text)).gstencils; };
+    return rate(before + ".sectors" + after) / rate(before + after);
+  };
+  EXPECT_GT(gain("acoustic3d_o2", "system.bx32.by12.rx2.ry4.v2", ".tmarows.pf2.t4.ch4.mb1"), 1.05);
+  EXPECT_LT(gain("anisotropic_diffusion3d", "system.bx32.by12.rx2.ry4.v2", ".pf3.t2.ch6.u2.mb1"), 0.95);
+}
+
 TEST(PerformanceModel, KnowsWhereWarpsThatWaitWithinAStepAreFaster) {
   const auto gain = [](int rank, int order, const Extents& extents, const std::string& before,
                        const std::string& after) {
