@@ -28,9 +28,6 @@ struct SystemField {
   int row = 0;  ///< place of its first published row among those of a warp
 
   bool exchanges() const { return rows_before + rows_after > 0; }
-
-  /// Other warps read every row of a warp that has so many.
-  bool publishes_all(int rows) const { return exchanges() && rows_before + rows_after >= rows; }
 };
 
 /// One stage of one of the steps.

@@ -57,12 +57,6 @@ enum class SharedParts {
   once,   ///< once a cell; they are passed on like fields, which takes registers and rows of shared memory
 };
 
-/// system: where a level gets the cells left and right of a thread's own.
-enum class Beside {
-  shuffled,  ///< from the neighbouring lanes' registers
-  shared,    ///< from shared memory, in rows that the warp publishes there anyway: words in place of single cells
-};
-
 /// system: warps at a tile's edge, all of whose rows a level leaves wrong.
 enum class EdgeWarps {
   work,  ///< like all others: no branch
@@ -73,12 +67,6 @@ enum class EdgeWarps {
 enum class Filling {
   apart,  ///< as at the grid's ends, by a loop that knows every edge
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
-};
-
-/// system: when a step starts the copies of planes to come.
-enum class CopyStart {
-  first,  ///< once the step has read its own
-  last,   ///< after the last level's update: a fence waits for stores, and those of the step before are long done
 };
 
 /// temporal, system: where in a row the cells that one tile stores end and the next one's begin.
@@ -150,10 +138,8 @@ struct TuningValues {
   StepBarrier barrier = StepBarrier::meet;
   NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;
-  Beside beside = Beside::shuffled;
   EdgeWarps edge_warps = EdgeWarps::work;
   Filling filling = Filling::apart;
-  CopyStart copy_start = CopyStart::first;
 
   bool operator==(const TuningValues&) const = default;
 };

@@ -59,8 +59,7 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
 /// One pipeline a constant; a plane stays until the last level that reads it has.
 template <class S, class T, int kConstant>
 using SystemConstantPipeline = InputPipeline<S, T, S::kConstants[kConstant].input,
-                                             T::kPrefetch + (T::kCopiesLast ? 0 : 1) + S::kConstants[kConstant].last -
-                                                 S::kConstants[kConstant].first,
+                                             T::kPrefetch + 1 + S::kConstants[kConstant].last - S::kConstants[kConstant].first,
                                              S::kConstants[kConstant].first, 1>;
 
 template <class S, class T, class Fields>
@@ -88,8 +87,7 @@ struct SystemConstants<S, T, Indices<kField...>> : SystemConstantPipeline<S, T, 
   /// Row j of the plane that is kDelay planes behind the newest input.
   template <int kF, int kDelay>
   STENCIL_DEVICE void read_row(int j, typename S::Value* row) const {
-    constexpr int kAhead = T::kCopiesLast ? T::kPrefetch - 1 : T::kPrefetch;
-    const auto* plane = Pipeline<kF>::template copied<kAhead + kDelay - S::kConstants[kF].first>();
+    const auto* plane = Pipeline<kF>::template copied<T::kPrefetch + kDelay - S::kConstants[kF].first>();
     Pipeline<kF>::read_row(plane, j, row);
   }
 };
@@ -123,22 +121,14 @@ struct SystemInput {
   STENCIL_DEVICE void take(SystemState<S, T, kState>& planes) {
     arrivals.await();
     state.read(planes);
-    if constexpr (!T::kCopiesLast) bring_next();
-  }
-
-  /// After the last level has read its constants.
-  STENCIL_DEVICE void end_step() {
-    if constexpr (T::kCopiesLast) bring_next();
+    arrivals.release();
+    copy_next();
   }
 
   /// After the last step.
   STENCIL_DEVICE void leave() { arrivals.leave(); }
 
  private:
-  STENCIL_DEVICE void bring_next() {
-    arrivals.release();
-    copy_next();
-  }
   STENCIL_DEVICE void copy_next() {
     Mbarrier* arrived = arrivals.open();
     state.copy_next(arrived);

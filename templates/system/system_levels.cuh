@@ -148,7 +148,6 @@ struct SystemLevels : MetPoints<Points> {
   template <SystemEdges kEdges, int kLevel, class State>
   STENCIL_DEVICE void advance(Index z, const State& newest, Input& input) {
     if constexpr (kLevel == S::kLevels) {
-      input.end_step();
       output.template store<kEdges != SystemEdges::all && !T::kFillsPlain>(z - T::kDelay, newest);
     } else {
       using L = LevelOf<S, kLevel>;
@@ -283,13 +282,7 @@ struct SystemLevels : MetPoints<Points> {
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        if constexpr (T::kSharesBeside && finds_beside<kEdges, kLevel, kPlace, kOffset, kJ>(kUse)) {
-          constexpr LevelField kField = L::kFields[kPlace];
-          published.template read_beside<kField.row, kJ, kUse.left, kUse.right>(published_at(kField) - kOffset, body);
-          SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, false>(body);
-        } else {
-          SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right, true>(body);
-        }
+        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
       }
     }
   }
@@ -297,16 +290,6 @@ struct SystemLevels : MetPoints<Points> {
   /// The newest plane whose rows are published, counted from the one that the level updates.
   STENCIL_DEVICE static constexpr int published_at(const LevelField& field) {
     return field.last == field.newest ? field.last : field.last + 1;
-  }
-
-  /// Whether the cells beside the thread's own in that row, of that plane, are in shared memory.
-  template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ>
-  STENCIL_DEVICE static constexpr bool finds_beside(const RowUse& use) {
-    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
-    constexpr bool kMayBeAnother = kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0;
-    return !kMayBeAnother && kJ >= 0 && kJ < Shape::kRows && kField.publishes_all(Shape::kRows) &&
-           kOffset >= kField.first && kOffset <= kField.last && use.left <= Published::kWord &&
-           use.right <= Published::kWord && use.left + use.right > 0;
   }
 
   static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;

@@ -17,11 +17,6 @@ struct LevelField {
   int row;          ///< place of the first published row among those of a warp
 
   STENCIL_DEVICE constexpr bool exchanges() const { return rows_before + rows_after > 0; }
-
-  /// Row 0 .. rows - 1 of a warp, in that order.
-  STENCIL_DEVICE constexpr bool publishes_all(int rows) const {
-    return exchanges() && rows_before + rows_after >= rows;
-  }
 };
 
 /// Published rows of all warps. A plane's are published in the step before the first that reads them, or in that step
@@ -37,9 +32,7 @@ struct PublishedRows {
   static constexpr int kRowCells = Shape::kWarpWidth;  ///< word 0 of all lanes, word 1 of all lanes, ...
   static constexpr int kWarpCells = T::kExchangedRows * kRowCells;
   static constexpr int kSlotCells = Shape::kWarps * kWarpCells;
-  /// With a word that lane 31 reads beyond its last row.
-  static constexpr int kBytes =
-      T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value)) + (T::kSharesBeside ? 16 : 0);
+  static constexpr int kBytes = T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value));
 
   Value* own;          ///< the lane's first word in slot 0
   const Value* above;  ///< of the warp above, or its own where there is none
@@ -69,15 +62,10 @@ struct PublishedRows {
   STENCIL_DEVICE void publish(const Plane& plane) const {
     Value* to = own + (next() + kRow * kRowCells);
     if constexpr (kBefore + kAfter > Shape::kRows) {
-      STENCIL_UNROLL
-      for (int r = 0; r < Shape::kRows; ++r) store_row(to + r * kRowCells, plane.cells[r]);
-      return;
-    }
-    STENCIL_UNROLL
-    for (int r = 0; r < kAfter; ++r) store_row(to + r * kRowCells, plane.cells[r]);
-    STENCIL_UNROLL
-    for (int r = 0; r < kBefore; ++r) {
-      store_row(to + (kAfter + r) * kRowCells, plane.cells[Shape::kRows - kBefore + r]);
+      store_rows<0, Shape::kRows>(to, plane);
+    } else {
+      store_rows<0, kAfter>(to, plane);
+      store_rows<Shape::kRows - kBefore, kBefore>(to + kAfter * kRowCells, plane);
     }
   }
 
@@ -93,26 +81,6 @@ struct PublishedRows {
     }
   }
 
-  /// kLeft cells before and kRight after the lane's own in row kJ of the warp, of whose field all rows are published.
-  /// What lanes at the warp's ends get is not their neighbour's.
-  template <int kRow, int kJ, int kLeft, int kRight>
-  STENCIL_DEVICE void read_beside(int age, Value* body) const {
-    static_assert(kLeft <= kWord && kRight <= kWord, "a neighbour's word has all that is read");
-    constexpr int kLastWord = (Shape::kCells / kWord - 1) * 32 * kWord;
-    const Value* row = own + (slot_of(age) + (kRow + kJ) * kRowCells);
-    Value word[kWord];
-    if constexpr (kLeft > 0) {
-      load_cells<LoadHint::cached, kWord>(row + kLastWord - kWord, word);
-      STENCIL_UNROLL
-      for (int i = 1; i <= kLeft; ++i) body[-i] = word[kWord - i];
-    }
-    if constexpr (kRight > 0) {
-      load_cells<LoadHint::cached, kWord>(row + kWord, word);
-      STENCIL_UNROLL
-      for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = word[i];
-    }
-  }
-
  private:
   /// Cells from slot 0 to the one that was published `age` steps before the step's own publication.
   STENCIL_DEVICE int slot_of(int age) const {
@@ -124,6 +92,14 @@ struct PublishedRows {
   STENCIL_DEVICE int next() const {
     if constexpr (T::kExchangeSlots == 2) return kSlotCells - slot;
     return slot == (T::kExchangeSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
+  }
+
+  template <int kFirst, int kCount>
+  STENCIL_DEVICE static void store_rows([[maybe_unused]] Value* to, [[maybe_unused]] const Plane& plane) {
+    if constexpr (kCount > 0) {
+      STENCIL_UNROLL
+      for (int r = 0; r < kCount; ++r) store_row(to + r * kRowCells, plane.cells[kFirst + r]);
+    }
   }
 
   STENCIL_DEVICE static void store_row(Value* to, const Value* cells) {
@@ -164,16 +140,14 @@ struct SystemRows {
     return false;
   }
 
-  /// kLeft cells before and kRight after the thread's own. Without kShuffles those inside the grid are there already.
-  template <int kLeft, int kRight, bool kShuffles>
+  /// kLeft cells before and kRight after the thread's own.
+  template <int kLeft, int kRight>
   STENCIL_DEVICE void fill_halo(Value* body) const {
     constexpr int kLast = Shape::kCells - 1;
-    if constexpr (kShuffles) {
-      STENCIL_UNROLL
-      for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
-      STENCIL_UNROLL
-      for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
-    }
+    STENCIL_UNROLL
+    for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
+    STENCIL_UNROLL
+    for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
       if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];

@@ -37,13 +37,6 @@ double share_at_work(const SystemLevel& level, const Tuning& tuning) {
   return std::max(0.0, 1.0 - static_cast<double>(resting) / tuning.block_y);
 }
 
-/// Rows of a thread beside whose cells a level finds its neighbours' in shared memory, of fields that it reads there.
-bool finds_beside(const SystemLevel& level, const Tuning& tuning) {
-  return tuning.beside == Beside::shared &&
-         std::any_of(level.in.begin(), level.in.end(),
-                     [&](const SystemField& field) { return field.publishes_all(tuning.register_y); });
-}
-
 /// Of the instructions of a walk those that are left where the levels fill by the plain loop. By the other one a step
 /// takes half as many more (acoustic3d_o4, three steps: 1197 and 768, NVRTC 13.0), which the fitted constants contain.
 double share_of_filling(const KernelShape& shape, const Tuning& tuning, double steps) {
@@ -112,8 +105,7 @@ Work count_system_work(const Candidate& candidate, const Calibration& calibratio
     const LevelWork each = work_of(problem, step.facts(level.stage));
     const double at_work = share_at_work(level, tuning);
     work.arithmetic += warp_planes * cells * each.operations * at_work;
-    // A word in place of the cells on a side.
-    shuffles += each.shuffles * tuning.register_y * at_work * (finds_beside(level, tuning) ? 0.5 : 1);
+    shuffles += each.shuffles * tuning.register_y * at_work;
   }
   const double moved = cells / tuning.vector;
   const double others = shuffles + of(shape.system.levels.size()) * c.level_instructions +

@@ -50,16 +50,6 @@ std::vector<int> of_grids_with_rows(std::vector<int> values, const Problem&, con
   return axes.has(1) ? values : std::vector<int>{values.front()};
 }
 
-Parameter cells_beside() {
-  return word<Beside>("cells beside", &Tuning::beside,
-                      {{Beside::shuffled, "shuffled", "by shuffles from the neighbouring lanes"},
-                       {Beside::shared, "sharedx", "from the rows that warps publish in shared memory, word by word"}},
-                      "how a thread gets the cells left and right of its own")
-      .found_by_neighbours_alone()  // of f32 kernels it helps none: it takes registers (H100, 2026-11-25)
-      .within(of_grids_with_rows)
-      .as("bool", "kSharesBeside", {"false", "true"});
-}
-
 Parameter warps_at_edges() {
   return word<EdgeWarps>("warps at edges", &Tuning::edge_warps,
                          {{EdgeWarps::work, "work", "work like all others"},
@@ -76,17 +66,6 @@ Parameter filling_of_levels() {
                        "what makes the steps in which levels fill, of blocks that start inside the grid")
       .within(of_walks)
       .as("bool", "kFillsPlain", {"false", "true"});
-}
-
-Parameter start_of_copies() {
-  return word<CopyStart>(
-             "start of copies", &Tuning::copy_start,
-             {{CopyStart::first, "copyfirst", "once the step has read its own planes"},
-              {CopyStart::last, "copylast", "after the last level: what TMA's fence waits for is long done"}},
-             "when a step starts the copies of planes to come")
-      .found_by_neighbours_alone()
-      .within(of_walks)
-      .as("bool", "kCopiesLast", {"false", "true"});
 }
 
 Parameter fused_steps() {
@@ -114,10 +93,8 @@ std::vector<Parameter> parameters() {
           chunks_of_planes(),
           rows_of_new_planes(),
           shared_parts_of_updates(),
-          cells_beside(),
           warps_at_edges(),
           filling_of_levels(),
-          start_of_copies(),
           block_rasterization(),
           store_hint(),
           unrolled_iterations({1, 2, 3, 4, 5}).within(of_walks),

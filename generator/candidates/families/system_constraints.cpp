@@ -52,18 +52,6 @@ Verdict new_rows(const Candidate& candidate, const Limits&) {
   return "no level reads other warps' rows of the plane that enters it";
 }
 
-/// Of each field whose rows are all published a level may read the cells beside its own there.
-Verdict cells_beside(const Candidate& candidate, const Limits&) {
-  const Tuning& tuning = candidate.tuning();
-  if (tuning.beside == Beside::shuffled) return {};
-  for (const SystemLevel& level : candidate.shape().system.levels) {
-    for (const SystemField& field : level.in) {
-      if (field.publishes_all(tuning.register_y)) return {};
-    }
-  }
-  return fmt::format("no field has all {} rows of a warp published", tuning.register_y);
-}
-
 /// Beyond an edge a part has the value at the cell that the boundary reads in place; zero reads none.
 Verdict shared_parts(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().shared_parts == SharedParts::again) return {};
@@ -94,8 +82,6 @@ std::vector<Constraint> system_constraints() {
        tensor_copies_of_rows},
       {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
        new_rows},
-      {"system_beside",
-       "Cells beside a thread's own come from rows in shared memory where warps publish all they have.", cells_beside},
       {"system_shared_parts", "Parts that are read at several cells are computed once a cell, and no edge is zero.",
        shared_parts},
       {"system_tile_in_grid", "A tile of a system is no larger than the grid.", fused_tile_in_grid},

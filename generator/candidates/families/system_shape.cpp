@@ -29,17 +29,15 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   std::int64_t planes =
       saturating_product({tuning.prefetch, static_cast<std::int64_t>(system.levels.front().in.size())});
   for (const SystemConstant& constant : system.constants) {
-    const int overlap = tuning.copy_start == CopyStart::first ? 1 : 0;  // copied while one is still read
-    planes = saturating_sum(planes, tuning.prefetch + overlap + constant.last - constant.first);
+    // One is copied while one is still read.
+    planes = saturating_sum(planes, tuning.prefetch + 1 + constant.last - constant.first);
   }
   const std::int64_t input = saturating_product({planes, fused.height, fused.width, storage_bytes(problem)});
   const std::int64_t arrivals = arrival_bytes(tuning, tuning.block_y);
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t rows =
       saturating_product({system.exchange_slots, system.exchanged_rows, tuning.block_y, fused.width, value});
-  // The last lane reads a word beyond its row.
-  const std::int64_t beyond = tuning.beside == Beside::shared ? 16 : 0;
-  return saturating_sum(saturating_sum(input, arrivals), saturating_sum(rows, beyond));
+  return saturating_sum(saturating_sum(input, arrivals), rows);
 }
 
 /// As work_of_an_output(), of the stages that the levels have.

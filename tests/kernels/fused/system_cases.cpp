@@ -219,24 +219,17 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("fdtd2d"), bf16, {reflect, hold, hold}, "system.bx32.by1.rx3.v1.sectors.pf2.t5.ch2");
   // Warps that rest, at edges of tiles that are none of the grid; rows of a warp that are all published, once each.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by8.rx2.ry2.v2.pf2.t2.rest.ch2.u2");
-  add(corpus("acoustic3d_o4"), f32, {hold, clamp, zero}, "system.bx32.by5.rx2.ry3.v2.pf1.t2.rest.copylast.ch3");
+  add(corpus("acoustic3d_o4"), f32, {hold, clamp, zero}, "system.bx32.by5.rx2.ry3.v2.pf1.t2.rest.ch3");
   add(corpus("acoustic3d_o2"), f32, {clamp, periodic, hold}, "system.bx32.by12.rx2.v2.pf2.t4.rest.fillplain.ch2");
   add(corpus("yee3d"), f64, {hold, clamp, periodic}, "system.bx32.by8.rx2.v2.pf2.t2.late.rest.ch2");
-  // Cells beside a thread's own from the rows that warps publish.
-  add(corpus("acoustic3d_o4"), f32, {hold, clamp, hold}, "system.bx32.by4.rx2.ry4.v2.pf2.t2.sharedx.ch2");
-  add(corpus("acoustic3d_o4"), f64, {reflect, hold, clamp}, "system.bx32.by6.rx4.ry2.v2.pf1.t2.sharedx.ch2.u2");
-  add(corpus("acoustic3d_o4"), f32, {periodic, zero, reflect}, "system.bx32.by6.rx2.ry2.v2.pf1.t2.sharedx.rest.ch2");
-  add(corpus("elastic3d"), f32, on_all_sides(hold), "system.bx32.by8.rx2.ry2.v2.pf1.t1.sharedx.ch2");
   // Levels that fill by the plain loop, in chunks that begin inside the grid.
   add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.fillplain.ch3.u2");
   add(corpus("gray_scott2d"), f32, {hold, zero, hold}, "system.bx32.by1.rx2.v2.pf2.t3.fillplain.ch3.u2");
   add(corpus("fdtd2d"), f64, {hold, reflect, hold}, "system.bx32.by1.rx2.v2.pf2.t2.fillplain.ch4");
   add(corpus("gray_scott2d"), f64, on_all_sides(periodic), "system.bx32.by1.rx2.v2.pf2.t3.fillplain.ch3.u5");
-  // Copies that start after the last level: of fields of the state, and of constants, which then have a plane less.
-  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.copylast.ch2");
+  // Warps that rest and levels that fill by the plain loop, together.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold),
-      "system.bx32.by6.rx2.ry4.v2.tmarows.pf1.t2.rest.fillplain.copylast.ch3.u2");
-  add(corpus("shallow2d"), f32, {hold, clamp, hold}, "system.bx32.by1.rx2.v2.tmarows.pf2.t2.copylast.ch2");
+      "system.bx32.by6.rx2.ry4.v2.tmarows.pf1.t2.rest.fillplain.ch3.u2");
   // Chunks of few planes, the last of which lies nearer to the end than what is mirrored there.
   add(ahead_alone(2), f32, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t1.ch12");
   add(ahead_alone(2), f64, on_all_sides(reflect), "system.bx32.by1.rx2.v2.pf2.t3.ch16");

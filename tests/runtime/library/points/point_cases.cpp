@@ -127,7 +127,7 @@ std::vector<PointCase> point_cases() {
       system("wave3d", kWave3d, kTurning, "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3.u2"),
       system("wave3d_by_tma", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry2.tmarows.pf2.t3.ch2.u2"),
       system("wave3d_sectors", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.sectors.pf1.t4.ch2.u3"),
-      system("wave3d_rests", kWave3d, everywhere(hold), "system.bx32.by8.rx2.v2.pf2.t2.ch2.rest.fillplain.copylast"),
+      system("wave3d_rests", kWave3d, everywhere(hold), "system.bx32.by8.rx2.v2.pf2.t2.ch2.rest.fillplain"),
       system("yee3d", kYee3d, everywhere(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2"),
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
       one_field("heat3d", 3, kOthers, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2"),
