@@ -1,6 +1,7 @@
 """Records of bench/record, and the words and tables that are made of them."""
 
 import json
+import pathlib
 import re
 
 TEXTBOOK = ["pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"]
@@ -57,6 +58,29 @@ def use_fastest_sweeps(record, single):
         case["kernels"] = others + [{"kernel": "one sweep", "gstencils": fastest}]
 
 
+def shipped_trial(case, winners):
+    """The trial of the winner that ships for that problem; None where there is none."""
+    def same(trial):
+        rank = trial["rank"]
+        dims = "x".join(str(trial[side]) for side in ("nx", "ny", "nz")[:rank])
+        return ((trial["stencil_name"], trial["type"], dims, trial["pitch"], trial["steps"])
+                == (case["stencil"], case["type"], case["dims"], case["pitch"], case["steps"])
+                and trial["stage"] == case.get("stage", trial["stage"])
+                and all(trial[f"boundary_{axis}"] == case["boundary"] for axis in "xyz"[:rank]))
+
+    return next((winner["trial"] for winner in winners if same(winner["trial"])), None)
+
+
+def use_winners_that_ship(record, winners):
+    """The winner that ships takes the place of the record's where it has raced since."""
+    for case in with_winner(record):
+        trial = shipped_trial(case, winners)
+        if trial and trial["created_at"] > record["date"]:
+            others = [kernel for kernel in case["kernels"] if kernel["kernel"] != "winner"]
+            case["kernels"] = [{"kernel": "winner", **trial}, *others]
+            record["raced_until"] = max(record.get("raced_until", ""), trial["created_at"])
+
+
 def fused_steps(case):
     code = next(k["code"] for k in case["kernels"] if k["kernel"] == "winner")
     steps = re.search(r"\.t(\d+)\b", code)
@@ -72,6 +96,9 @@ def provenance(record, folder, name):
     commit = f", commit {record['commit']}" if record.get("commit") else ""
     budget = f", {record['budget_s']:g} s of tuning a case" if record.get("budget_s") else ""
     origin = f"; {record['from']}" if record.get("from") else ""
+    if record.get("raced_until"):
+        origin += (f"; winners as those that ship raced since, until {record['raced_until'][:10]}, "
+                   f"[db/pretuned/{pathlib.Path(folder).name}.json](../db/pretuned/{pathlib.Path(folder).name}.json)")
     return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}{origin}"
 
 

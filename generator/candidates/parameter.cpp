@@ -122,8 +122,8 @@ Parameter register_tile_in_x(std::vector<int> values) {
                 "neighbouring outputs a thread holds along x");
 }
 
-Parameter register_tile_in_y() {
-  return number("register tile in y", "ry", &Tuning::register_y, "kRegisterY", {1, 2, 4, 8},
+Parameter register_tile_in_y(std::vector<int> values) {
+  return number("register tile in y", "ry", &Tuning::register_y, "kRegisterY", std::move(values),
                 "outputs a thread holds along y")
       .within(where_the_kernel_has(1));
 }

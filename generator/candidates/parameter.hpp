@@ -99,7 +99,7 @@ Parameter threads_in_x(std::vector<int> values);
 Parameter threads_in_y();
 Parameter threads_in_z();
 Parameter register_tile_in_x(std::vector<int> values);
-Parameter register_tile_in_y();
+Parameter register_tile_in_y(std::vector<int> values = {1, 2, 4, 8});
 Parameter register_tile_in_z();
 Parameter vector_of_cells();
 Parameter cluster_of_blocks();

@@ -59,7 +59,10 @@ def attack(options, count, dice):
             try:
                 ended = sandbox.run_on_database(*words, timeout=LONGEST_S)
                 took = time.monotonic() - began
-                seen['overdue'] += took > promised_s(words, ended.complaint)
+                promised = promised_s(words, ended.complaint)
+                if took > promised:
+                    print(f'{took:.1f} s, promised {promised:.1f}: {" ".join(words)[:200]}', flush=True)
+                    seen['overdue'] += 1
                 crash = ended.crashed or (ended.status != 0 and b'stencil-tune: ' not in ended.err)
                 if crash:
                     print(f'{" ".join(words)[:300]}: status {ended.status}: {ended.complaint[-500:]}', flush=True)

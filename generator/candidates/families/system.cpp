@@ -84,7 +84,7 @@ std::vector<Parameter> parameters() {
   return {one_warp_in_x(),
           threads_in_y(),
           register_tile_in_x({1, 2, 3, 4, 6, 8}),
-          register_tile_in_y(),
+          register_tile_in_y({1, 2, 3, 4, 8}),
           vector_of_cells(),
           tile_borders(),
           copies_of_rows(),

@@ -44,7 +44,10 @@ Length length_of(const std::string& text) {
 bool has_pipeline(const Tuning& tuning) { return tuning.planes == Planes::ring; }
 bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temporal"; }
 
-/// The most that any winner of a kind may take.
+/// What the stencil itself says of each output beyond its first: its arithmetic, and where it is stored.
+constexpr std::ptrdiff_t kLinesOfAnOutput = 9;
+
+/// The most that any winner of a kind may take, of a stencil with one output.
 Length limit_of(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
@@ -52,6 +55,7 @@ Length limit_of(const Tuning& tuning) {
     return more ? Length{1610, 1130} : Length{1430, 990};
   }
   if (tuning.family->name == "system") return {1731, 1260};
+  if (tuning.family->name == "systolic") return {1030, 745};
   if (tuning.family->name == "direct") return {465, 320};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{740, 545} : Length{610, 440};
   return tuning.keeps == Keeps::sums ? Length{630, 460} : Length{475, 335};
@@ -76,8 +80,10 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
     const Problem problem = problem_of(key, corpus);
     const Tuning tuning = parse_code(winner.trial.code);
     const Length length = length_of(export_kernel(problem, tuning, {.name = "heat"}).source);
-    EXPECT_LE(length.lines, limit_of(tuning).lines) << winner.trial.code << " of " << key.stencil_name;
-    EXPECT_LE(length.code, limit_of(tuning).code) << winner.trial.code << " of " << key.stencil_name;
+    const Length limit = limit_of(tuning);
+    const std::ptrdiff_t more = kLinesOfAnOutput * (std::ssize(problem.facts.outputs) - 1);
+    EXPECT_LE(length.lines, limit.lines + more) << winner.trial.code << " of " << key.stencil_name;
+    EXPECT_LE(length.code, limit.code + more) << winner.trial.code << " of " << key.stencil_name;
     const bool seven_points = problem.facts.taps.size() == 7 && key.extents.rank == 3;
     EXPECT_TRUE(!seven_points || length.lines < limit_of_seven_points(tuning))
         << winner.trial.code << " takes " << length.lines << " lines";
