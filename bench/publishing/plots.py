@@ -2,7 +2,7 @@
 
 import html
 
-from publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, title, with_winner
+from publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, sustained, title, with_winner
 from publishing.sections import best_rival, with_rivals
 
 COLOURS = ["#d95f02", "#7570b3", "#1b9e77", "#e7298a"]
@@ -92,6 +92,13 @@ HALO = 'paint-order="stroke" stroke="white" stroke-width="4"'  # keeps a figure 
 CHARTED_SYSTEMS = ("yee3d", "acoustic3d_o2")
 
 
+def bar_of_run(case):
+    """The winner's burst; how fast it is under load stands beside it."""
+    under_load = sustained(case)
+    more = f" ({number(under_load)} under load)" if under_load else ""
+    return f"stencil-tune, {fused_steps(case)} steps a launch", rate(case, "winner"), OURS, more
+
+
 def system_gains(systems, torch):
     """(heading, bars) of some systems, of their runs beside what was measured of others."""
     groups = []
@@ -100,27 +107,27 @@ def system_gains(systems, torch):
                      and not c.get("compared_with_case")), None)
         if case is None:
             continue
-        bars = [("torch.compile", torch.get((stencil, "f32", case["dims"])), OTHERS),
-                ("stage by stage", rate(case, "stage by stage"), OTHERS),
-                (f"stencil-tune, {fused_steps(case)} steps a launch", rate(case, "winner"), OURS)]
+        bars = [("torch.compile", torch.get((stencil, "f32", case["dims"])), OTHERS, ""),
+                ("stage by stage", rate(case, "stage by stage"), OTHERS, ""),
+                bar_of_run(case)]
         groups.append((f"whole steps, runs of {case['steps']}: {SYSTEMS[stencil]}", [bar for bar in bars if bar[1]]))
     return groups
 
 
 def gains(single, temporal, rivals):
-    """(heading, bars) of GAINS: bars are name, GStencil/s, colour. None where the records lack it."""
+    """(heading, bars) of GAINS: bars are name, GStencil/s, colour, more words. None where the records lack it."""
     sweep, run = find(single, *GAINS), find(temporal, *GAINS)
     peers = rivals["one_sweep"]
     peer = next((case for case in peers["cases"] if (case["stencil"], case["type"], case["dims"]) == GAINS), {})
     other = next((case for case in rivals["cases"] if (case["stencil"], case["type"], case["dims"]) == GAINS), {})
     if not sweep or not run:
         return None
-    sweeps = [("naive kernel, its best block size", rate(sweep, "naive"), OTHERS),
-              ("best kernel of a textbook", rate(sweep, *TEXTBOOK), OTHERS),
-              ("torch.compile", peer.get("torch_compile"), OTHERS),
-              ("stencil-tune", rate(sweep, "winner"), OURS)]
-    runs = [(system["name"] + system.get("mark", ""), other.get(system["key"]), OTHERS) for system in rivals["systems"]]
-    runs.append((f"stencil-tune, {fused_steps(run)} steps a launch", rate(run, "winner"), OURS))
+    sweeps = [("naive kernel, its best block size", rate(sweep, "naive"), OTHERS, ""),
+              ("best kernel of a textbook", rate(sweep, *TEXTBOOK), OTHERS, ""),
+              ("torch.compile", peer.get("torch_compile"), OTHERS, ""),
+              ("stencil-tune", rate(sweep, "winner"), OURS, "")]
+    runs = [(system["name"] + system.get("mark", ""), other.get(system["key"]), OTHERS, "") for system in rivals["systems"]]
+    runs.append(bar_of_run(run))
     return [("one sweep a launch", [bar for bar in sweeps if bar[1]]),
             ("fused steps, runs of 100 steps", [bar for bar in runs if bar[1]])]
 
@@ -137,7 +144,7 @@ def gains_plot(single, temporal, rivals, systems=None, torch=None):
         return None
     groups += system_gains(systems, torch or {})
     case = find(single, *GAINS)
-    most = max(value for _, bars in groups for _, value, _ in bars)
+    most = max(value for _, bars in groups for _, value, _, _ in bars)
     scale = WIDTH / most
     name = f"{title(case['stencil'])} (7 points), {case['type']}, {grid(case['dims'])}"
     marks = [text_at(20, 28, f"{name}: GStencil/s on one {case['device']['name']}", more='font-weight="bold"')]
@@ -147,11 +154,11 @@ def gains_plot(single, temporal, rivals, systems=None, torch=None):
         y += 24
         if heading == groups[0][0]:
             marks += ceiling_line(case["copy_ceiling_gstencils"], scale, y, y + (ROW - 4) * len(bars))
-        for words, value, colour in bars:
+        for words, value, colour, more in bars:
             marks.append(text_at(LEFT - 8, y + BAR - 3, words, "end"))
             marks.append(f'<rect x="{LEFT}" y="{y}" width="{value * scale:.1f}" height="{BAR}" fill="{colour}"/>')
-            marks.append(text_at(LEFT + value * scale + 6, y + BAR - 3, number(value),
+            marks.append(text_at(LEFT + value * scale + 6, y + BAR - 3, number(value) + more,
                                  more=HALO + (' font-weight="bold"' if colour == OURS else "")))
             y += ROW - 4
         y += 10
-    return drawing(LEFT + WIDTH + 60, y, marks)
+    return drawing(LEFT + WIDTH + 150, y, marks)

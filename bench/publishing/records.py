@@ -1,7 +1,6 @@
 """Records of bench/record, and the words and tables that are made of them."""
 
 import json
-import pathlib
 import re
 
 TEXTBOOK = ["pmpp-basic", "pmpp-tiled", "pmpp-coarsened", "pmpp-register"]
@@ -97,8 +96,7 @@ def provenance(record, folder, name):
     budget = f", {record['budget_s']:g} s of tuning a case" if record.get("budget_s") else ""
     origin = f"; {record['from']}" if record.get("from") else ""
     if record.get("raced_until"):
-        origin += (f"; winners as those that ship raced since, until {record['raced_until'][:10]}, "
-                   f"[db/pretuned/{pathlib.Path(folder).name}.json](../db/pretuned/{pathlib.Path(folder).name}.json)")
+        origin += f"; winners as those that ship have raced since, until {record['raced_until'][:10]} (`stencil-tune list --shipped`)"
     return f"[{folder}/{name}.json](../{folder}/{name}.json){commit}, {record['date'][:10]}, {where}{budget}{origin}"
 
 

@@ -132,6 +132,26 @@ says_how_many_gpus_it_took() {
   [[ $page == *', each row on one of 2 Fake GPU)'* ]] || fail 'the page should say: each row on one of 2'
 }
 
+# CREATED_AT BURST UNDER_LOAD: the only winner that ships
+ship() {
+  mkdir -p "$scratch/db/pretuned"
+  printf '{"winners":[{"trial":{"stencil_name":"star3d1r","stage":0,"type":"f32","rank":3,"nx":512,"ny":512,"nz":512,"pitch":512,
+    "steps":100,"boundary_x":"hold","boundary_y":"hold","boundary_z":"hold","created_at":"%s","gstencils":%s,
+    "sustained_gstencils":%s,"code":"temporal.bx32.t8.ch2"}}]}' "$@" >"$scratch/db/pretuned/records.json"
+}
+
+shows_the_winner_that_ships_where_it_raced_since() {
+  record temporal 100 'star3d1r f32 512x512x512 512 1083' 'star3d1r f32 509x487x601 509 866.4 1'
+  ship 2026-01-01T00:00 1444 1300
+  publish
+  expect_line '| 3D star, order 1, f32, 512³ | **1083** | – | 4 | 450 | 1.50 x | 286 | 722 | – | – |'
+  ship 2026-02-03T00:00 1444 1300
+  publish
+  expect_line '| 3D star, order 1, f32, 512³ | **1444** | 1300 | 8 | 450 | 2.00 x | 286 | 722 | – | – |'
+  expect_line '| 3D star, order 1, f32, 509 x 487 x 601 | **866** | – | 4 | 450 | 60 % of 512³ |'
+  [[ $page == *'until 2026-02-03'* ]] || fail 'the page should say until when they raced'
+}
+
 writes_the_same_again() {
   record temporal 100 'star3d1r f32 512x512x512 512 1083'
   publish
