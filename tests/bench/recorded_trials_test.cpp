@@ -152,7 +152,9 @@ TEST(Contenders, CanRaceWithTheWinnersThatShip) {
     if (!(words >> stencil >> type >> grid >> steps >> code)) continue;
     ++count;
     const Extents extents = parse_extents(grid, 1);
-    const Problem problem = make_problem(find_stencil(stencil), parse_element_type(type), {}, extents, 0, steps);
+    const Stencil found = find_stencil(stencil);
+    const int stage = found.stages.size() > 1 ? kWholeStep : 0;
+    const Problem problem = make_problem(found, parse_element_type(type), {}, extents, 0, steps, stage);
     const auto violation = first_violation({problem, parse_code(code)}, limits);
     EXPECT_FALSE(violation) << line << ": " << violation->message;
   }
