@@ -187,16 +187,23 @@ FieldData any_data(const Problem& problem, int sweeps, HostVerdict& verdict) {
   return checked_data(problem, chosen.numbers, 1, sweeps);
 }
 
+/// Between references, which take seconds where a stencil reads thousands of cells.
+void require_time(const Patience& patience) {
+  if (patience.is_over()) throw Error(ErrorCode::timeout, "a reference on the host was not done in time");
+}
+
 void check_grid(const Problem& problem, const HostKernel& kernel, const Patience& patience, Bounds& bounds,
                 HostVerdict& verdict) {
   if (updated_box(problem).cells() == 0) return;
   const int sweeps = sweeps_per_launch(verdict.tuning);
   const FieldData any = any_data(problem, sweeps, verdict);
   if (!verdict.right) return;
+  require_time(patience);
   bounds.cells += updated_box(problem).cells();
   bounds.unbounded += any.expected.front().unbounded_cells();
   const bool one_sweep = sweeps == 1 && problem.stage != kWholeStep;
   const std::optional<FieldData> exact = one_sweep ? exact_data(problem, 2) : std::nullopt;
+  require_time(patience);
   const FieldData special = with_special_values(problem, any, sweeps);
   for (const Scene& scene : kScenes) {
     const bool is_exact = scene.numbers == Numbers::exact && exact;
