@@ -1,6 +1,7 @@
 """The plots, as SVG."""
 
 import html
+from typing import NamedTuple
 
 from publishing.records import SYSTEMS, TEXTBOOK, find, fused_steps, grid, number, rate, sustained, title, with_winner
 from publishing.sections import best_rival, with_rivals
@@ -92,11 +93,15 @@ HALO = 'paint-order="stroke" stroke="white" stroke-width="4"'  # keeps a figure 
 CHARTED_SYSTEMS = ("yee3d", "acoustic3d_o2")
 
 
+class Bar(NamedTuple):
+    words: str
+    rate: float  # GStencil/s; None where it was not measured
+    colour: str = OTHERS
+    under_load: float = None
+
+
 def bar_of_run(case):
-    """The winner's burst; how fast it is under load stands beside it."""
-    under_load = sustained(case)
-    more = f" ({number(under_load)} under load)" if under_load else ""
-    return f"stencil-tune, {fused_steps(case)} steps a launch", rate(case, "winner"), OURS, more
+    return Bar(f"stencil-tune, {fused_steps(case)} steps a launch", rate(case, "winner"), OURS, sustained(case))
 
 
 def system_gains(systems, torch):
@@ -107,29 +112,28 @@ def system_gains(systems, torch):
                      and not c.get("compared_with_case")), None)
         if case is None:
             continue
-        bars = [("torch.compile", torch.get((stencil, "f32", case["dims"])), OTHERS, ""),
-                ("stage by stage", rate(case, "stage by stage"), OTHERS, ""),
-                bar_of_run(case)]
-        groups.append((f"whole steps, runs of {case['steps']}: {SYSTEMS[stencil]}", [bar for bar in bars if bar[1]]))
+        bars = [Bar("torch.compile", torch.get((stencil, "f32", case["dims"]))),
+                Bar("stage by stage", rate(case, "stage by stage")), bar_of_run(case)]
+        groups.append((f"whole steps, runs of {case['steps']}: {SYSTEMS[stencil]}", [bar for bar in bars if bar.rate]))
     return groups
 
 
 def gains(single, temporal, rivals):
-    """(heading, bars) of GAINS: bars are name, GStencil/s, colour, more words. None where the records lack it."""
+    """(heading, bars) of GAINS. None where the records lack it."""
     sweep, run = find(single, *GAINS), find(temporal, *GAINS)
     peers = rivals["one_sweep"]
     peer = next((case for case in peers["cases"] if (case["stencil"], case["type"], case["dims"]) == GAINS), {})
     other = next((case for case in rivals["cases"] if (case["stencil"], case["type"], case["dims"]) == GAINS), {})
     if not sweep or not run:
         return None
-    sweeps = [("naive kernel, its best block size", rate(sweep, "naive"), OTHERS, ""),
-              ("best kernel of a textbook", rate(sweep, *TEXTBOOK), OTHERS, ""),
-              ("torch.compile", peer.get("torch_compile"), OTHERS, ""),
-              ("stencil-tune", rate(sweep, "winner"), OURS, "")]
-    runs = [(system["name"] + system.get("mark", ""), other.get(system["key"]), OTHERS, "") for system in rivals["systems"]]
+    sweeps = [Bar("naive kernel, its best block size", rate(sweep, "naive")),
+              Bar("best kernel of a textbook", rate(sweep, *TEXTBOOK)),
+              Bar("torch.compile", peer.get("torch_compile")),
+              Bar("stencil-tune", rate(sweep, "winner"), OURS)]
+    runs = [Bar(system["name"] + system.get("mark", ""), other.get(system["key"])) for system in rivals["systems"]]
     runs.append(bar_of_run(run))
-    return [("one sweep a launch", [bar for bar in sweeps if bar[1]]),
-            ("fused steps, runs of 100 steps", [bar for bar in runs if bar[1]])]
+    return [("one sweep a launch", [bar for bar in sweeps if bar.rate]),
+            ("fused steps, runs of 100 steps", [bar for bar in runs if bar.rate])]
 
 
 def ceiling_line(value, scale, top, bottom):
@@ -144,7 +148,7 @@ def gains_plot(single, temporal, rivals, systems=None, torch=None):
         return None
     groups += system_gains(systems, torch or {})
     case = find(single, *GAINS)
-    most = max(value for _, bars in groups for _, value, _, _ in bars)
+    most = max(bar.rate for _, bars in groups for bar in bars)
     scale = WIDTH / most
     name = f"{title(case['stencil'])} (7 points), {case['type']}, {grid(case['dims'])}"
     marks = [text_at(20, 28, f"{name}: GStencil/s on one {case['device']['name']}", more='font-weight="bold"')]
@@ -154,11 +158,12 @@ def gains_plot(single, temporal, rivals, systems=None, torch=None):
         y += 24
         if heading == groups[0][0]:
             marks += ceiling_line(case["copy_ceiling_gstencils"], scale, y, y + (ROW - 4) * len(bars))
-        for words, value, colour, more in bars:
-            marks.append(text_at(LEFT - 8, y + BAR - 3, words, "end"))
-            marks.append(f'<rect x="{LEFT}" y="{y}" width="{value * scale:.1f}" height="{BAR}" fill="{colour}"/>')
-            marks.append(text_at(LEFT + value * scale + 6, y + BAR - 3, number(value) + more,
-                                 more=HALO + (' font-weight="bold"' if colour == OURS else "")))
+        for bar in bars:
+            figures = number(bar.rate) + (f" ({number(bar.under_load)} under load)" if bar.under_load else "")
+            marks.append(text_at(LEFT - 8, y + BAR - 3, bar.words, "end"))
+            marks.append(f'<rect x="{LEFT}" y="{y}" width="{bar.rate * scale:.1f}" height="{BAR}" fill="{bar.colour}"/>')
+            marks.append(text_at(LEFT + bar.rate * scale + 6, y + BAR - 3, figures,
+                                 more=HALO + (' font-weight="bold"' if bar.colour == OURS else "")))
             y += ROW - 4
         y += 10
     return drawing(LEFT + WIDTH + 150, y, marks)

@@ -2,8 +2,7 @@
 """Definitions whose kernels take very long, or very much memory, to compile.
 
 A session that finds nothing searches on for a deadline beyond its budget, or beyond the moment when it was ready, which
-these definitions make late. What it finds then is checked on the CPU, which has a deadline of its own. Either is 5 s for a
-budget as short as this. One of fused steps may wait for its first
+these definitions make late. The deadline is 5 s for a budget as short as this. One of fused steps may wait for its first
 such kernels, until a compiler's deadline of 30 s is over. It fails with a message or finds what compiles in time, and
 leaves nothing behind. Ten times as long as promised for a session that is ready at once is taken for stuck, since
 machines are loaded.
@@ -46,10 +45,8 @@ def promised_s(words, progress):
     if '--steps' in words:
         return BUDGET_S + COMPILER_DEADLINE_S + STARTING_AND_ENDING_S
     lines = [json.loads(line) for line in progress.splitlines() if line.startswith('{')]
-    searching = [line for line in lines if 'elapsed_s' in line]
-    ended_s = max(BUDGET_S, searching[0]['elapsed_s'] if searching else 0)
-    searched_on = any(line['elapsed_s'] >= ended_s and line.get('best') is None for line in searching)
-    return ended_s + (2 if searched_on else 1) * DEADLINE_S + STARTING_AND_ENDING_S
+    ready_s = next((line['elapsed_s'] for line in lines if 'elapsed_s' in line), 0)
+    return max(BUDGET_S, ready_s) + DEADLINE_S + STARTING_AND_ENDING_S
 
 
 def attack(options, count, dice):

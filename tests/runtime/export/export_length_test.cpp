@@ -41,24 +41,29 @@ Length length_of(const std::string& text) {
   return length;
 }
 
+/// What a stencil itself says, longer with each of its outputs, is no kernel's doing. That of a system, whose stages the
+/// levels of its kernel name, stays.
+std::string without_the_stencil(std::string text) {
+  const std::size_t begin = text.find("struct Stencil {");
+  if (begin == std::string::npos) return text;
+  return text.erase(begin, text.find("\n};", begin) - begin);
+}
+
 bool has_pipeline(const Tuning& tuning) { return tuning.planes == Planes::ring; }
 bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temporal"; }
 
-/// What the stencil itself says of each output beyond its first: its arithmetic, and where it is stored.
-constexpr std::ptrdiff_t kLinesOfAnOutput = 9;
-
-/// The most that any winner of a kind may take, of a stencil with one output.
+/// The most that any winner of a kind may take.
 Length limit_of(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1750, 1250} : Length{1555, 1100};
-    return more ? Length{1610, 1130} : Length{1430, 990};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1675, 1185} : Length{1485, 1040};
+    return more ? Length{1580, 1105} : Length{1395, 965};
   }
   if (tuning.family->name == "system") return {1731, 1260};
-  if (tuning.family->name == "systolic") return {1030, 745};
-  if (tuning.family->name == "direct") return {465, 320};
-  if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{740, 545} : Length{610, 440};
-  return tuning.keeps == Keeps::sums ? Length{630, 460} : Length{475, 335};
+  if (tuning.family->name == "systolic") return {975, 690};
+  if (tuning.family->name == "direct") return {445, 310};
+  if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
+  return tuning.keeps == Keeps::sums ? Length{525, 375} : Length{445, 310};
 }
 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
@@ -79,14 +84,13 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
     const ProblemKey& key = winner.trial.problem;
     const Problem problem = problem_of(key, corpus);
     const Tuning tuning = parse_code(winner.trial.code);
-    const Length length = length_of(export_kernel(problem, tuning, {.name = "heat"}).source);
-    const Length limit = limit_of(tuning);
-    const std::ptrdiff_t more = kLinesOfAnOutput * (std::ssize(problem.facts.outputs) - 1);
-    EXPECT_LE(length.lines, limit.lines + more) << winner.trial.code << " of " << key.stencil_name;
-    EXPECT_LE(length.code, limit.code + more) << winner.trial.code << " of " << key.stencil_name;
+    const std::string exported = export_kernel(problem, tuning, {.name = "heat"}).source;
+    const Length whole = length_of(exported), length = length_of(without_the_stencil(exported));
+    EXPECT_LE(length.lines, limit_of(tuning).lines) << winner.trial.code << " of " << key.stencil_name;
+    EXPECT_LE(length.code, limit_of(tuning).code) << winner.trial.code << " of " << key.stencil_name;
     const bool seven_points = problem.facts.taps.size() == 7 && key.extents.rank == 3;
-    EXPECT_TRUE(!seven_points || length.lines < limit_of_seven_points(tuning))
-        << winner.trial.code << " takes " << length.lines << " lines";
+    EXPECT_TRUE(!seven_points || whole.lines < limit_of_seven_points(tuning))
+        << winner.trial.code << " takes " << whole.lines << " lines";
   }
 }
 

@@ -60,10 +60,8 @@ const std::vector<Anchor> kAnchors{
     {"streaming", 2, kF64, kShallowF64, 219},
 };
 
-/// Measured on one NVIDIA H200, 2026-11-22: 348 and 382 GStencil/s at 512^3 with the last of two levels left after
-/// warps have arrived, 2019 and 1842 at 16384^2 with one of six.
-// One NVIDIA H200, 512^3 f32, boundary hold, 2026-11-23: 534.7 and 438.2 GStencil/s with tiles between sectors and
-// without, 437.1 and 496.7 of a system of one output.
+/// One NVIDIA H200, 512^3 f32, boundary hold, 2026-11-23: 534.7 and 438.2 GStencil/s with tiles between sectors and
+/// without, 437.1 and 496.7 of a system of one output.
 TEST(PerformanceModel, KnowsThatTilesEndBetweenSectorsWhereSeveralOutputsAreStored) {
   const auto gain = [](const char* stencil, const std::string& before, const std::string& after) {
     const Problem run = make_problem(find_stencil(stencil), kF32, {}, {3, {512, 512, 512}}, 0, 64);
@@ -75,6 +73,8 @@ TEST(PerformanceModel, KnowsThatTilesEndBetweenSectorsWhereSeveralOutputsAreStor
   EXPECT_LT(gain("anisotropic_diffusion3d", "system.bx32.by12.rx2.ry4.v2", ".pf3.t2.ch6.u2.mb1"), 0.95);
 }
 
+/// Measured on one NVIDIA H200, 2026-11-22: 348 and 382 GStencil/s at 512^3 with the last of two levels left after
+/// warps have arrived, 2019 and 1842 at 16384^2 with one of six.
 TEST(PerformanceModel, KnowsWhereWarpsThatWaitWithinAStepAreFaster) {
   const auto gain = [](int rank, int order, const Extents& extents, const std::string& before,
                        const std::string& after) {
