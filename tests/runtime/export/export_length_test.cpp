@@ -41,8 +41,8 @@ Length length_of(const std::string& text) {
   return length;
 }
 
-/// What a stencil itself says, longer with each of its outputs, is no kernel's doing. That of a system, whose stages the
-/// levels of its kernel name, stays.
+/// What a stencil itself says, longer with each of its outputs, is no kernel's doing. That of a system, whose stages
+/// the levels of its kernel name, stays.
 std::string without_the_stencil(std::string text) {
   const std::size_t begin = text.find("struct Stencil {");
   if (begin == std::string::npos) return text;
