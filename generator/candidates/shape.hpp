@@ -53,7 +53,8 @@ struct FusedLevels {
   std::int64_t height = 0;      ///< rows of a tile in y, of all blocks that share it
   std::int64_t block_height = 0;
   int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what TMA takes
-  int shift = 0;  ///< cells that tiles after the first begin earlier in x, for their own to begin with a sector
+  int shift = 0;         ///< cells that tiles after the first begin earlier in x, for their own to begin with a sector
+  int row_multiple = 1;  ///< of cells, where tiles' rows end: the last tile may end that many less one beyond the grid
   int above = 0, below = 0;
   int levels = 0;            ///< of one group of warps
   int lag = 0;               ///< planes that a level works behind the one before it

@@ -37,10 +37,14 @@ std::string tile_count(const Candidate& candidate, const AxisTexts& axes, std::s
   const FusedLevels& fused = shape.fused;
   const std::int64_t size = a == 0 ? fused.width : fused.height;
   const std::int64_t own = size - (a == 0 ? fused.left + fused.right : fused.above + fused.below);
-  if (shape.axes.boundaries[a] == Boundary::periodic) return fmt::format("tiles({}, {})", axis.extent, own);
+  std::string extent = axis.extent;
+  if (a == 0 && fused.row_multiple > 1) {
+    extent = fmt::format("({} + {}) / {} * {}", extent, fused.row_multiple - 1, fused.row_multiple, fused.row_multiple);
+  }
+  if (shape.axes.boundaries[a] == Boundary::periodic) return fmt::format("tiles({}, {})", extent, own);
   const std::int64_t shift = a == 0 ? fused.shift : 0;
-  if (shift == 0) return fmt::format("1 + tiles({}, {})", minus(axis.extent, size), own);
-  return fmt::format("1 + ({0} > {1} ? tiles({2}, {3}) : 0)", axis.extent, size, minus(axis.extent, size - shift), own);
+  if (shift == 0) return fmt::format("1 + tiles({}, {})", minus(extent, size), own);
+  return fmt::format("1 + ({0} > {1} ? tiles({2}, {3}) : 0)", extent, size, minus(extent, size - shift), own);
 }
 
 /// Whether tile_count() of some axis calls tiles().

@@ -22,8 +22,10 @@ struct HeldLayers {
 
 /// What the host has planned for the launch stands in T: kLeft, kRight, kAbove, kBelow (the tile's halo), kEarly,
 /// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain (planes at the
-/// grid's beginning that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each other
-/// between two steps, not within levels), kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole rows).
+/// grid's beginning that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each
+/// other between two steps, not within levels), kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole
+/// rows), kRowMultiple (cells of which the tiles' rows end at a multiple; the last tile may end that many less one
+/// beyond the grid).
 template <class Step, class T>
 struct TemporalShape<SystemOf<Step>, T> {
   static constexpr int kCells = T::kRegisterX;  ///< of a row, a thread
@@ -67,7 +69,9 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])) {
     const TileIndex at = tile_of_block<T>(a.tiles);
-    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0], nx);
+    const Index row_end = (nx + T::kRowMultiple - 1) / T::kRowMultiple * T::kRowMultiple;
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0],
+                                                                                                    row_end);
     const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + thread_y() * Shape::kRows;
@@ -77,9 +81,11 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
     holds_cells =
         (T::kHoldsColumns && (columns.at_low || columns.at_high)) || (T::kHoldsRows && (rows.at_low || rows.at_high));
-    whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+    whole_vectors =
+        columns.origin >= 0 && columns.origin + Shape::kWidth <= row_end && columns.origin % T::kVector == 0;
     low_x = columns.low;
     high_x = columns.high;
+    if constexpr (T::kRowMultiple > 1) high_x = high_x < nx ? high_x : nx;
     low_y = rows.low;
     high_y = rows.high;
     low_z = static_cast<Index>(a.n[2] * at.z / a.tiles[2]);
@@ -107,12 +113,16 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     return S::kBoundaryZ == Boundary::periodic || nz > last_plane() ? last_plane() : nz;
   }
 
-  /// Cell i of the thread's row j is in one of those layers.
+  /// Cell i of the thread's row j is in one of those layers, or beyond the grid's last column.
   template <int kI, int kJ>
   STENCIL_DEVICE bool holds(HeldLayers layers) const {
     bool held = false;
     if constexpr (S::kBoundaryX == Boundary::hold) {
-      held = (left_edge && kI < layers.low_x) || (right_edge && kI >= Shape::kCells - layers.high_x);
+      if constexpr (T::kRowMultiple == 1) {
+        held = (left_edge && kI < layers.low_x) || (right_edge && kI >= Shape::kCells - layers.high_x);
+      } else {
+        held = (left_edge && kI < layers.low_x) || x + kI >= nx - layers.high_x;
+      }
     }
     if constexpr (S::kBoundaryY == Boundary::hold) {
       held = held || (top_edge && kJ < layers.low_y) || (bottom_edge && kJ >= Shape::kRows - layers.high_y);

@@ -195,6 +195,12 @@ void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelA
   if (axes.boundaries[0] != Boundary::periodic) fused.shift = fused.left % sector;
 }
 
+void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
+                              FusedLevels& fused) {
+  const std::int64_t multiple = row_multiple(problem, tuning);
+  if (axes.extents[0] % multiple != 0) fused.row_multiple = static_cast<int>(multiple);
+}
+
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const FusedLevels& fused = shape.fused;
   const KernelAxes& axes = shape.axes;
@@ -205,13 +211,14 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
   shape.placement = Placement::inside;
   shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
   const auto periodic = [&](std::size_t axis) { return axes.boundaries[axis] == Boundary::periodic; };
-  shape.tiles = {overlapping_tiles(axes.extents[0], fused.width, fused.left, fused.right, fused.shift, periodic(0)),
+  const std::int64_t row_end = round_up(axes.extents[0], fused.row_multiple);
+  shape.tiles = {overlapping_tiles(row_end, fused.width, fused.left, fused.right, fused.shift, periodic(0)),
                  overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, 0, periodic(1)),
                  tuning.chunks};
   const std::int64_t held_planes =
       axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
   shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};
-  shape.row_multiple = row_multiple(problem, tuning);
+  if (fused.row_multiple == 1) shape.row_multiple = row_multiple(problem, tuning);
 }
 
 std::int64_t arrival_bytes(const Tuning& tuning, std::int64_t warps) {

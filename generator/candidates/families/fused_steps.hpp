@@ -52,6 +52,10 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
                      FusedLevels& fused);
 
+/// Where TMA brings rows that are no multiple of what it takes, the last tile ends beyond the grid (`row_multiple`).
+/// For families whose kernels keep the cells there as they come.
+void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, FusedLevels& fused);
+
 /// From `shape.fused`: the cells that a block stores, and where tiles lie. Whole tiles with their halos lie inside the
 /// grid, and its planes are shared out among chunks.
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape);

@@ -119,6 +119,7 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
       "  static constexpr bool kSplitsBarrier = false;\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {}, kShift = {};  // halo of a tile\n"
+      "  static constexpr int kRowMultiple = {};  // of cells, where rows of tiles end\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"
       "  static constexpr int kEarly = {}, kDelay = {};\n"
       "  // Planes at the beginning of the grid that need more than plain steps.\n"
@@ -127,8 +128,8 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
-      fused.left, fused.right, fused.above, fused.below, fused.shift, system.halo.low[2], system.delay,
-      system.first_plain, system.exchanged_rows, system.exchange_slots,
+      fused.left, fused.right, fused.above, fused.below, fused.shift, fused.row_multiple, system.halo.low[2],
+      system.delay, system.first_plain, system.exchanged_rows, system.exchange_slots,
       system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
 }
 

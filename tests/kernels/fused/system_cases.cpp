@@ -199,6 +199,37 @@ std::vector<HostCase> system_shared_part_cases() {
   return cases;
 }
 
+std::vector<HostCase> system_row_end_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    const Tuning tuning = parse_code(code);
+    const bool flat = stencil.rank == 2;
+    const auto on = [&](const Extents& extents) {
+      const std::int64_t pitch = round_up(extents.n[0], std::int64_t{16});
+      return make_problem(stencil, type, boundaries, extents, pitch, tuning.steps, kWholeStep);
+    };
+    const FusedLevels tile = Candidate(on({stencil.rank, {512, 512, flat ? 1 : 512}}), tuning).shape().fused;
+    HostCase host_case{tuning, {}, {}};
+    const std::int64_t more = 8 / static_cast<std::int64_t>(size_of(type));
+    for (const std::int64_t cells : {tile.width + 1, tile.width + tile.right + more, 2 * tile.width - 1}) {
+      host_case.problems.push_back(on({stencil.rank, {cells, flat ? 31 : tile.height + 3, flat ? 1 : 9}}));
+    }
+    cases.push_back(host_case);
+  };
+  // Held layers of several cells, of one side alone by a stage, of none under it; in the last thread, and in the one
+  // before.
+  add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry4.v2.sectors.tmarows.pf1.t2.ch2");
+  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.sectors.tmarows.pf2.t2.ch2.u2");
+  add(corpus("anisotropic_diffusion3d"), f32, {hold, reflect, clamp}, "system.bx32.by4.rx2.ry3.v2.tmarows.pf2.t2.ch2");
+  add(predictor_corrector(3), f32, {hold, zero, reflect}, "system.bx32.by3.rx2.ry4.v1.tmarows.pf1.t2.ch2");
+  add(corpus("shallow2d"), f32, on_all_sides(hold), "system.bx32.by1.rx4.v4.tmarows.pf2.t3.once.ch2");
+  add(corpus("gray_scott2d"), f16, {hold, clamp, hold}, "system.bx32.by1.rx4.v4.tmarows.pf2.t3.fillplain.ch2");
+  add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmarows.pf2.t1.late.ch2");
+  return cases;
+}
+
 std::vector<HostCase> system_parameter_cases() {
   using enum Boundary;
   using enum ElementType;

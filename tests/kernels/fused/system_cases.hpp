@@ -25,6 +25,10 @@ std::vector<HostCase> system_step_cases();
 /// Levels that work later in place of meeting, rows brought by TMA, 64-bit indices, chunks, 16-bit types.
 std::vector<HostCase> system_parameter_cases();
 
+/// Rows brought by TMA that end off a multiple of 16 bytes, so that the last tile ends beyond the grid: each on three
+/// grids.
+std::vector<HostCase> system_row_end_cases();
+
 /// Parts of updates that are computed once a cell and passed on.
 std::vector<HostCase> system_shared_part_cases();
 
