@@ -1,6 +1,7 @@
 // Fits the performance model's constants to recorded trials of a GPU, and writes its calibration.
 #include "bench/fit/fit.hpp"
 #include "bench/fit/ranking.hpp"
+#include "bench/fit/terms.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ void print_changes(const Calibration& before, const Calibration& after) {
 void write(const Calibration& calibration, const std::string& path) {
   const nlohmann::json json = calibration;
   nlohmann::ordered_json ordered;  // what a reader looks for first
-  for (const char* key : {"gpu", "date", "note", "fitted_to", "memory", "sweep", "fused", "registers"}) {
+  for (const char* key : {"gpu", "date", "note", "fitted_to", "memory", "sweep", "fused", "registers", "terms"}) {
     ordered[key] = json.at(key);
   }
   std::ofstream file(path);
@@ -96,17 +97,40 @@ Calibration rounded(const Calibration& calibration) {
   for (const char* group : {"memory", "sweep", "fused", "registers"}) {
     for (nlohmann::json& constant : constants[group]) round(constant);
   }
+  constexpr double kTermDigits = 1e4;
+  for (nlohmann::json& family : constants["terms"]) {
+    for (nlohmann::json& term : family) term = std::round(term.get<double>() * kTermDigits) / kTermDigits;
+  }
   for (nlohmann::json& record : constants["fitted_to"]) {
     for (const char* figure : {"deviation", "level", "lost", "agreement"}) round(record[figure]);
   }
   return constants.get<Calibration>();
 }
 
-Calibration fit_to(const Input& input, const DeviceModel& device, const Calibration& start, bool quick) {
+std::vector<MeasuredProblem> problems_of(const Input& input) {
   std::vector<MeasuredProblem> problems;
   for (const TrialFile& file : input.files) {
     problems.insert(problems.end(), file.problems.begin(), file.problems.end());
   }
+  return problems;
+}
+
+/// Terms on top of the constants, and how much they help where they were not learned.
+TermTable learn_terms(const Input& input, const DeviceModel& device, const Calibration& calibration) {
+  const std::vector<MeasuredProblem> problems = problems_of(input);
+  const TermFit fit(problems, device, calibration);
+  const TermFit::LeftOut left_out = fit.left_out();
+  fmt::print(
+      "\n{} problems, each by terms of all other stencils' trials: first twelve behind {:.1f} % -> {:.1f} %, "
+      "agreement {:.2f} -> {:.2f}\n",
+      left_out.problems, 100 * left_out.without.lost, 100 * left_out.with.lost, left_out.without.agreement,
+      left_out.with.agreement);
+  return fit.terms();
+}
+
+Calibration fit_to(const Input& input, const DeviceModel& device, Calibration start, bool quick) {
+  const std::vector<MeasuredProblem> problems = problems_of(input);
+  start.terms.clear();
   const FitOptions options = quick ? FitOptions{60, 140, 12} : FitOptions{};
   Calibration fitted = rounded(fit_constants(start, problems, device, options, [](int round, double squares) {
     fmt::print(stderr, "round {}: sum of squares {:.5g}\n", round, squares);
@@ -123,16 +147,20 @@ void calibrate(const po::variables_map& values) {
   const DeviceModel device = device_model_of_gpu(input.gpu);
   Calibration calibration = calibration_of(device);
   const bool writes = values.count("out") > 0, judges = values.count("judge") > 0;
+  const bool keeps_constants = judges || values.count("terms") > 0;
   if (judges && writes && calibration.gpu != input.gpu) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} has no constants of its own to judge: fit them", input.gpu));
   }
   calibration.fitted_to = judge_files(input, device, calibration);
   print_records(describe_calibration(device, calibration), calibration.fitted_to);
-  if (!judges) {
+  if (!keeps_constants) {
     const Calibration fitted = fit_to(input, device, calibration, values.count("quick") > 0);
     print_changes(calibration, fitted);
     calibration = fitted;
+  }
+  if (!judges) {
+    calibration.terms = learn_terms(input, device, calibration);
     calibration.fitted_to = judge_files(input, device, calibration);
     print_records("after the fit", calibration.fitted_to);
   }
@@ -143,7 +171,8 @@ int run(int argc, char** argv) {
   po::options_description options("stencil_tune_fit [options] FILE.trials.gz...");
   options.add_options()("help", "this text")("out", po::value<std::string>()->value_name("FILE"),
                                              "write the calibration there")(
-      "quick", "a sample of 200 candidates a problem")("judge", "fit nothing: say how well the present constants do")(
+      "quick", "a sample of 200 candidates a problem")("terms", "keep the present constants and learn the terms anew")(
+      "judge", "fit nothing: say how well the present constants do")(
       "trials", po::value<std::vector<std::string>>()->required(), "recorded trials of one GPU");
   po::positional_options_description positional;
   positional.add("trials", -1);

@@ -2,6 +2,7 @@
 
 #include "bench/fit/least_squares.hpp"
 #include "bench/fit/ranking.hpp"
+#include "bench/fit/terms.hpp"
 #include "generator/candidates/space.hpp"
 
 #include <gtest/gtest.h>
@@ -73,6 +74,35 @@ TEST_F(FitTest, LeavesAloneWhatTheTrialsSayNothingAbout) {
   const Calibration found = fit_constants(start, problems, device, {});
   EXPECT_DOUBLE_EQ(found.fused.trip_ns, start.fused.trip_ns);
   EXPECT_NEAR(found.sweep.latency_ns, start.sweep.latency_ns, 0.01 * start.sweep.latency_ns);
+}
+
+/// As if streaming stores took a tenth longer than the constants say, and four rows a thread a tenth less.
+TEST_F(FitTest, LearnsTheTermsThatMadeTheTimes) {
+  Calibration constants = start, truth = start;
+  constants.terms.clear();
+  truth.terms = {{"direct", {{"stcs", 0.1}, {"ry4", -0.1}}}};
+  std::vector<MeasuredProblem> problems;
+  for (const int order : {1, 2, 3, 4, 5, 6}) problems.push_back(made_by(truth, star(order, 1), 600, order));
+  const TermFit fit(problems, device, constants);
+  TermTable found = fit.terms();
+  const std::map<std::string, double>& of_direct = found["direct"];
+  EXPECT_NEAR(of_direct.at("stcs") - of_direct.at("stwb"), 0.1, 0.02);
+  EXPECT_NEAR(of_direct.at("ry4") - of_direct.at("ry2"), -0.1, 0.03);
+  EXPECT_NEAR(of_direct.at("v4") - of_direct.at("v2"), 0, 0.02);
+
+  const TermFit::LeftOut left_out = fit.left_out();
+  EXPECT_EQ(left_out.problems, 6);
+  EXPECT_GT(left_out.with.agreement, left_out.without.agreement)
+      << "what one stencil's trials say is true of another's";
+}
+
+TEST_F(FitTest, LearnsNoTermsWhereTheConstantsSayAll) {
+  Calibration constants = start;
+  constants.terms.clear();
+  const std::vector<MeasuredProblem> problems{made_by(constants, star(1, 1), 100, 1)};
+  for (const auto& [family, terms] : TermFit(problems, device, start).terms()) {
+    for (const auto& [part, term] : terms) EXPECT_NEAR(term, 0, 1e-9) << family << " " << part;
+  }
 }
 
 }  // namespace

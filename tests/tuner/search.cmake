@@ -4,6 +4,7 @@ stencil_tune_add_test(model_test
     model/device_model_test.cpp
     model/model_test.cpp
     model/occupancy_test.cpp
+    model/parameter_terms_test.cpp
   LIBRARIES stencil_tune_fitter)
 target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)

@@ -30,7 +30,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FitRecord, trials, problems, candidates, devi
 
 void to_json(nlohmann::json& json, const Calibration& c) {
   json = {{"gpu", c.gpu},       {"date", c.date},   {"note", c.note},   {"fitted_to", c.fitted_to},
-          {"memory", c.memory}, {"sweep", c.sweep}, {"fused", c.fused}, {"registers", c.registers}};
+          {"memory", c.memory}, {"sweep", c.sweep}, {"fused", c.fused}, {"registers", c.registers},
+          {"terms", c.terms}};
 }
 
 void from_json(const nlohmann::json& json, Calibration& c) {
@@ -42,6 +43,7 @@ void from_json(const nlohmann::json& json, Calibration& c) {
   json.at("sweep").get_to(c.sweep);
   json.at("fused").get_to(c.fused);
   json.at("registers").get_to(c.registers);
+  json.at("terms").get_to(c.terms);
 }
 
 std::span<const Calibration> calibrations() {

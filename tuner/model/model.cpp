@@ -56,11 +56,19 @@ int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
 }
 
 PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device)
-    : problem_(problem), limits_(limits), device_(std::move(device)), calibration_(calibration_of(device_)) {}
+    : problem_(problem),
+      limits_(limits),
+      device_(std::move(device)),
+      calibration_(calibration_of(device_)),
+      terms_(calibration_.terms) {}
 
 PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device,
                                    const Calibration& calibration)
-    : problem_(problem), limits_(limits), device_(std::move(device)), calibration_(calibration) {}
+    : problem_(problem),
+      limits_(limits),
+      device_(std::move(device)),
+      calibration_(calibration),
+      terms_(calibration_.terms) {}
 
 double PerformanceModel::copy_ceiling_gbs() const {
   const MemoryConstants& c = calibration_.memory;
@@ -91,6 +99,7 @@ Prediction PerformanceModel::predict(const Tuning& tuning, const std::optional<K
   launch.shared = static_cast<double>(p.occupancy.blocks) * static_cast<double>(shared);
   count_waves(p.occupancy, spill_bytes, launch);
   family.time(launch, p);
+  p.time_ms *= terms_.factor(tuning);
   p.bound = slowest_part(p);
   p.gstencils = work.cells / p.time_ms / 1e6;
   p.share = copy_ms / p.time_ms;

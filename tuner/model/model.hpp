@@ -47,6 +47,7 @@ class PerformanceModel : public CostModel {
   Limits limits_;
   DeviceModel device_;
   const Calibration& calibration_;
+  ParameterTerms terms_;
 };
 
 }  // namespace stencil_tune

@@ -1,0 +1,147 @@
+#include "bench/fit/terms.hpp"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace stencil_tune {
+namespace {
+
+constexpr double kMostCandidates = 300;  // that a problem counts as
+constexpr double kRidge = 40;            // candidates that say a term is 0
+constexpr std::size_t kFewestRanked = 20;
+
+}  // namespace
+
+/// Normal equations of the regression.
+struct TermFit::Equations {
+  Eigen::MatrixXd matrix;
+  Eigen::VectorXd right;
+
+  explicit Equations(Eigen::Index unknowns)
+      : matrix(Eigen::MatrixXd::Zero(unknowns, unknowns)), right(Eigen::VectorXd::Zero(unknowns)) {}
+
+  void add(const Equations& other, double sign) {
+    matrix += sign * other.matrix;
+    right += sign * other.right;
+  }
+  Eigen::VectorXd solve() const {
+    const Eigen::MatrixXd ridge = kRidge * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
+    return (matrix + ridge).ldlt().solve(right);
+  }
+};
+
+struct TermFit::OfProblem {
+  std::string stencil;
+  std::vector<double> measured, predicted;  // rates, of the candidates that the model thinks can run
+  std::vector<std::vector<Eigen::Index>> unknowns;
+
+  Equations equations(Eigen::Index count) const {
+    const double best = *std::max_element(measured.begin(), measured.end());
+    Eigen::VectorXd weights(static_cast<Eigen::Index>(measured.size())), ratios(weights.size());
+    Eigen::MatrixXd has = Eigen::MatrixXd::Zero(weights.size(), count);
+    for (Eigen::Index i = 0; i < weights.size(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      weights[i] = weight(measured[at], best);
+      ratios[i] = std::log(predicted[at] / measured[at]);  // of rates: measured over predicted time
+      for (const Eigen::Index unknown : unknowns[at]) has(i, unknown) = 1;
+    }
+    weights /= weights.sum();
+    const Eigen::RowVectorXd shared = weights.transpose() * has;
+    has.rowwise() -= shared;
+    ratios.array() -= weights.dot(ratios);
+    weights *= std::min(kMostCandidates, static_cast<double>(measured.size()));
+    Equations equations(0);
+    equations.matrix = has.transpose() * weights.asDiagonal() * has;
+    equations.right = has.transpose() * weights.asDiagonal() * ratios;
+    return equations;
+  }
+
+  std::vector<double> corrected(const Eigen::VectorXd& terms) const {
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      double sum = 0;
+      for (const Eigen::Index unknown : unknowns[i]) sum += terms[unknown];
+      rates.push_back(predicted[i] * std::exp(-sum));
+    }
+    return rates;
+  }
+};
+
+TermFit::TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& device, const Calibration& calibration) {
+  Calibration constants = calibration;
+  constants.terms.clear();
+  std::map<std::pair<std::string, std::string>, Eigen::Index> unknown_of;
+  for (const MeasuredProblem& measured : problems) {
+    const std::vector<double> predicted = predicted_rates(model_for(measured.problem, device, constants), measured);
+    OfProblem of{measured.problem.stencil.name, {}, {}, {}};
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      if (!(predicted[i] > 0)) continue;
+      const MeasuredCandidate& candidate = measured.candidates[i];
+      of.measured.push_back(candidate.gstencils);
+      of.predicted.push_back(predicted[i]);
+      std::vector<Eigen::Index>& unknowns = of.unknowns.emplace_back();
+      for (const std::string& part : parts_with_terms(candidate.tuning)) {
+        const auto [found, is_new] =
+            unknown_of.try_emplace({std::string(candidate.tuning.family->name), part}, parts_.size());
+        if (is_new) parts_.push_back(found->first);
+        unknowns.push_back(found->second);
+      }
+    }
+    if (!of.measured.empty()) problems_.push_back(std::move(of));
+  }
+}
+
+TermFit::~TermFit() = default;
+
+TermTable TermFit::terms() const {
+  const auto count = static_cast<Eigen::Index>(parts_.size());
+  Equations all(count);
+  for (const OfProblem& of : problems_) all.add(of.equations(count), 1);
+  const Eigen::VectorXd solved = all.solve();
+  TermTable table;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto& [family, part] = parts_[static_cast<std::size_t>(i)];
+    table[family][part] = solved[i];
+  }
+  return table;
+}
+
+TermFit::LeftOut TermFit::left_out() const {
+  const auto count = static_cast<Eigen::Index>(parts_.size());
+  Equations all(count);
+  std::map<std::string, Equations> of_stencils;
+  for (const OfProblem& of : problems_) {
+    const Equations equations = of.equations(count);
+    all.add(equations, 1);
+    of_stencils.try_emplace(of.stencil, count).first->second.add(equations, 1);
+  }
+  LeftOut means;
+  for (const auto& [stencil, own] : of_stencils) {
+    Equations others = all;
+    others.add(own, -1);
+    const Eigen::VectorXd terms = others.solve();
+    for (const OfProblem& of : problems_) {
+      if (of.stencil != stencil || of.measured.size() < kFewestRanked) continue;
+      const auto add = [&](Ranking& to, const std::vector<double>& rates) {
+        const Ranking ranking = rank(rates, of.measured);
+        to.lost += ranking.lost;
+        to.agreement += ranking.agreement;
+      };
+      add(means.without, of.predicted);
+      add(means.with, of.corrected(terms));
+      ++means.problems;
+    }
+  }
+  for (Ranking* ranking : {&means.without, &means.with}) {
+    ranking->lost /= std::max(1, means.problems);
+    ranking->agreement /= std::max(1, means.problems);
+  }
+  return means;
+}
+
+}  // namespace stencil_tune

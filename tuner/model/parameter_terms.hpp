@@ -1,0 +1,33 @@
+// What the model's constants leave unsaid, learned from recorded trials: how much longer the candidates of a family
+// took than predicted that have a certain value of a parameter, all else taken into account.
+#pragma once
+
+#include "generator/candidates/tuning.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stencil_tune {
+
+/// Of a family, then of a part of its candidates' codes ("ry4", "tmarows"; also of parts that codes leave out): a term
+/// of log(measured time / predicted time).
+using TermTable = std::map<std::string, std::map<std::string, double>>;
+
+class ParameterTerms {
+ public:
+  /// Families and values that there are no more are passed over.
+  explicit ParameterTerms(const TermTable& table);
+
+  /// What to multiply the candidate's predicted time by.
+  double factor(const Tuning& tuning) const;
+
+ private:
+  using OfValues = std::map<int, double>;
+  std::map<const Family*, std::vector<OfValues>> of_families_;  // in the order of the family's parameters
+};
+
+/// The parts of a candidate that terms are of: all that its kernel depends on.
+std::vector<std::string> parts_with_terms(const Tuning& tuning);
+
+}  // namespace stencil_tune
