@@ -77,8 +77,9 @@ enum class Borders {
 
 /// streaming ring, temporal, system: who brings planes to shared memory.
 enum class Copies {
-  tma,      ///< the tensor memory accelerator (sm_90+), a plane of a block's (temporal: of a warp's) rows a request
-  threads,  ///< the threads that read them, by asynchronous copies of a few bytes (cp.async, sm_80+)
+  tma,         ///< the tensor memory accelerator (sm_90+), a plane of a block's (temporal: of a warp's) rows a request
+  threads,     ///< the threads that read them, by asynchronous copies of a few bytes (cp.async, sm_80+)
+  tma_beyond,  ///< system: as tma, where the last tile's rows end beyond the grid, so that they start where TMA may
 };
 
 /// direct, streaming registers: how a thread gets the cells left and right of its own.

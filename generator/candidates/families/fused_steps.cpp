@@ -12,10 +12,14 @@ namespace {
 
 constexpr std::int64_t kBoxStartBytes = 16;  // where rows that TMA brings may start (H100 and H200, 2026-11-22)
 
+std::int64_t box_start_cells(const Problem& problem) {
+  return kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type));
+}
+
 /// Cells of which each row of the grid must have a multiple: its last tile ends with it, and starts where TMA may,
 /// if that brings rows. The pitch is another matter.
 std::int64_t row_multiple(const Problem& problem, const Tuning& tuning) {
-  return tuning.copies == Copies::tma ? kBoxStartBytes / static_cast<std::int64_t>(size_of(problem.type)) : 1;
+  return copied_by_tma(tuning) ? box_start_cells(problem) : 1;
 }
 
 /// Cells of a sector, the part of a line that memory writes as a whole.
@@ -27,6 +31,8 @@ int halo_alignment(const Problem& problem, const Tuning& tuning) {
 }
 
 }  // namespace
+
+bool copied_by_tma(const Tuning& tuning) { return tuning.copies != Copies::threads; }
 
 // ---- parameters -----------------------------------------------------------------------------------------------------
 
@@ -134,7 +140,7 @@ Verdict planes_on_their_way(const Candidate& candidate, const Limits&) {
 /// last tile ends with the grid.
 Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits&) {
   constexpr std::int64_t kAlignment = 128;
-  if (candidate.tuning().copies != Copies::tma) return {};
+  if (!copied_by_tma(candidate.tuning())) return {};
   const KernelShape& shape = candidate.shape();
   const KernelAxes& axes = shape.axes;
   if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
@@ -147,6 +153,10 @@ Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits&) {
     return fmt::format(
         "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",
         axes.extents[0], shape.row_multiple);
+  }
+  if (candidate.tuning().copies == Copies::tma_beyond && axes.boundaries[0] != Boundary::hold) {
+    return fmt::format("boundary {} in x; only under hold does no cell depend on those beyond the grid",
+                       name(axes.boundaries[0]));
   }
   const std::int64_t bytes =
       saturating_product({shape.copied_box.cells, shape.copied_box.rows, storage_bytes(candidate.problem())});
@@ -195,10 +205,12 @@ void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelA
   if (axes.boundaries[0] != Boundary::periodic) fused.shift = fused.left % sector;
 }
 
-void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
-                              FusedLevels& fused) {
-  const std::int64_t multiple = row_multiple(problem, tuning);
-  if (axes.extents[0] % multiple != 0) fused.row_multiple = static_cast<int>(multiple);
+void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, FusedLevels& fused) {
+  fused.row_multiple = static_cast<int>(row_multiple(problem, tuning));
+}
+
+bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes) {
+  return axes.extents[0] % box_start_cells(problem) != 0;
 }
 
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
@@ -206,7 +218,7 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
   const KernelAxes& axes = shape.axes;
   shape.tile = {fused.width - fused.left - fused.right, fused.height - fused.above - fused.below,
                 (axes.extents[2] + tuning.chunks - 1) / tuning.chunks};
-  shape.uses_tensor_maps = tuning.copies == Copies::tma;
+  shape.uses_tensor_maps = copied_by_tma(tuning);
   shape.copied_box = {fused.warp_width, tuning.register_y};
   shape.placement = Placement::inside;
   shape.whole_tile = {fused.width, fused.height, tuning.chunks + 4 * (fused.delay + 1)};
@@ -222,7 +234,7 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
 }
 
 std::int64_t arrival_bytes(const Tuning& tuning, std::int64_t warps) {
-  if (tuning.copies != Copies::tma) return 0;
+  if (!copied_by_tma(tuning)) return 0;
   return round_up(saturating_product({warps, tuning.prefetch, kBarrierBytes}), kWordBytes);
 }
 

@@ -11,6 +11,9 @@ namespace stencil_tune {
 inline constexpr std::int64_t kBarrierBytes = 8;
 inline constexpr std::int64_t kWordBytes = 16;
 
+/// With `copies_of_rows`: TMA brings the rows, wherever those of the last tile end.
+bool copied_by_tma(const Tuning& tuning);
+
 // ---- parameters -----------------------------------------------------------------------------------------------------
 
 /// One value on a line, which is not walked along.
@@ -52,9 +55,12 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
                      FusedLevels& fused);
 
-/// Where TMA brings rows that are no multiple of what it takes, the last tile ends beyond the grid (`row_multiple`).
-/// For families whose kernels keep the cells there as they come.
-void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, FusedLevels& fused);
+/// Rows of tiles end where TMA may start one (`row_multiple`), the last tile's beyond the grid. For families whose
+/// kernels keep the cells there as they come.
+void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, FusedLevels& fused);
+
+/// Whether the last tile would start where TMA cannot, if its rows ended with the grid's.
+bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes);
 
 /// From `shape.fused`: the cells that a block stores, and where tiles lie. Whole tiles with their halos lie inside the
 /// grid, and its planes are shared out among chunks.

@@ -220,13 +220,14 @@ std::vector<HostCase> system_row_end_cases() {
   };
   // Held layers of several cells, of one side alone by a stage, of none under it; in the last thread, and in the one
   // before.
-  add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry4.v2.sectors.tmarows.pf1.t2.ch2");
-  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.sectors.tmarows.pf2.t2.ch2.u2");
-  add(corpus("anisotropic_diffusion3d"), f32, {hold, reflect, clamp}, "system.bx32.by4.rx2.ry3.v2.tmarows.pf2.t2.ch2");
-  add(predictor_corrector(3), f32, {hold, zero, reflect}, "system.bx32.by3.rx2.ry4.v1.tmarows.pf1.t2.ch2");
-  add(corpus("shallow2d"), f32, on_all_sides(hold), "system.bx32.by1.rx4.v4.tmarows.pf2.t3.once.ch2");
-  add(corpus("gray_scott2d"), f16, {hold, clamp, hold}, "system.bx32.by1.rx4.v4.tmarows.pf2.t3.fillplain.ch2");
-  add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmarows.pf2.t1.late.ch2");
+  add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry4.v2.sectors.tmabeyond.pf1.t2.ch2");
+  add(corpus("yee3d"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v2.sectors.tmabeyond.pf2.t2.ch2.u2");
+  add(corpus("anisotropic_diffusion3d"), f32, {hold, reflect, clamp},
+      "system.bx32.by4.rx2.ry3.v2.tmabeyond.pf2.t2.ch2");
+  add(predictor_corrector(3), f32, {hold, zero, reflect}, "system.bx32.by3.rx2.ry4.v1.tmabeyond.pf1.t2.ch2");
+  add(corpus("shallow2d"), f32, on_all_sides(hold), "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.once.ch2");
+  add(corpus("gray_scott2d"), f16, {hold, clamp, hold}, "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.fillplain.ch2");
+  add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmabeyond.pf2.t1.late.ch2");
   return cases;
 }
 

@@ -183,13 +183,14 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(acoustic, "system.bx32.by4.rx2.ry2.v2.pf2.t4"), "tile_not_empty");
   EXPECT_EQ(violated(step_of(corpus("yee3d"), {3, {60, 128, 128}}, 2), "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
             "system_tile_in_grid");
-  const Problem odd = make_problem(corpus("acoustic3d_o4"), ElementType::f32, everywhere(Boundary::hold),
-                                   {3, {127, 128, 128}}, 128, 4, kWholeStep);
-  EXPECT_EQ(violated(odd, "system.bx32.by8.rx2.ry4.v2.tmarows.pf2.t2"), "legal")
-      << "the last tile ends beyond the grid";
-  const Problem clamped = make_problem(corpus("acoustic3d_o4"), ElementType::f32, everywhere(Boundary::clamp),
-                                       {3, {127, 128, 128}}, 128, 4, kWholeStep);
-  EXPECT_EQ(violated(clamped, "system.bx32.by8.rx2.ry4.v2.tmarows.pf2.t2"), "system_copies");
+  const auto with_rows_of_127 = [](Boundary boundary) {
+    return make_problem(corpus("acoustic3d_o4"), ElementType::f32, everywhere(boundary), {3, {127, 128, 128}}, 128, 4,
+                        kWholeStep);
+  };
+  EXPECT_EQ(violated(with_rows_of_127(Boundary::hold), "system.bx32.by8.rx2.ry4.v2.tmarows.pf2.t2"), "system_copies");
+  EXPECT_EQ(violated(with_rows_of_127(Boundary::hold), "system.bx32.by8.rx2.ry4.v2.tmabeyond.pf2.t2"), "legal");
+  EXPECT_EQ(violated(with_rows_of_127(Boundary::clamp), "system.bx32.by8.rx2.ry4.v2.tmabeyond.pf2.t2"),
+            "system_copies");
   EXPECT_EQ(violated(make_problem(corpus("yee3d"), ElementType::f32, everywhere(Boundary::hold), cube, 0, 2, 1),
                      "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
             "system_step");
