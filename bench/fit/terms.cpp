@@ -12,7 +12,7 @@ namespace stencil_tune {
 namespace {
 
 constexpr double kMostCandidates = 300;  // that a problem counts as
-constexpr double kRidge = 40;            // candidates that say a term is 0
+constexpr double kRidge = 120;           // candidates that say a term is 0
 constexpr std::size_t kFewestRanked = 20;
 
 }  // namespace
