@@ -203,4 +203,11 @@ const Family& system_family() {
   return entry;
 }
 
+std::optional<Tuning> with_rows_ending_beyond(const Tuning& tuning) {
+  if (tuning.family != &system_family() || tuning.copies != Copies::tma) return {};
+  Tuning beyond = tuning;
+  beyond.copies = Copies::tma_beyond;
+  return beyond;
+}
+
 }  // namespace stencil_tune

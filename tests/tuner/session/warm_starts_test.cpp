@@ -1,9 +1,12 @@
 #include "tuner/session/trials/warm_starts.hpp"
 
+#include "generator/definition/definition.hpp"
 #include "tests/tuner/session/session_fakes.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
 #include <gtest/gtest.h>
+
+#include <span>
 
 namespace stencil_tune {
 namespace {
@@ -82,6 +85,27 @@ TEST_F(WarmStarts, OfOtherStencilsFollowAndTheModelChoosesAmongThem) {
 TEST_F(WarmStarts, AreAFew) {
   for (int bx = 1; bx <= 20; ++bx) add("direct.bx" + std::to_string(32 * bx) + ".by1", 512 + bx);
   EXPECT_EQ(warm_starts_for(512).size(), kMostWarmStarts);
+}
+
+TEST_F(WarmStarts, OfSystemsServeRowsOfAnyLength) {
+  const auto wave_on = [](std::int64_t nx) {
+    return make_problem(load_definition("corpus/acoustic3d_o2.toml"), ElementType::f32,
+                        {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {nx, 512, 512}}, 512, 100, kWholeStep);
+  };
+  WinnerRecord winner;
+  winner.trial.problem = problem_key(wave_on(512));
+  winner.trial.platform.gpu = "NVIDIA H200";
+  winner.trial.code = "system.bx32.by12.rx2.ry4.v2.sectors.tmarows.pf1.t4.ch4.u4.mb1";
+  const auto codes_on = [&](std::int64_t nx) {
+    std::vector<std::string> codes;
+    for (const Tuning& tuning :
+         warm_starts(wave_on(nx), limits_of_architecture("sm_90"), "NVIDIA H200", std::span(&winner, 1), model_)) {
+      codes.push_back(code(tuning));
+    }
+    return codes;
+  };
+  EXPECT_EQ(codes_on(512), std::vector<std::string>{winner.trial.code});
+  EXPECT_EQ(codes_on(509), std::vector<std::string>{"system.bx32.by12.rx2.ry4.v2.sectors.tmabeyond.pf1.t4.ch4.u4.mb1"});
 }
 
 }  // namespace

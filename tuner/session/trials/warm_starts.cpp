@@ -1,5 +1,6 @@
 #include "tuner/session/trials/warm_starts.hpp"
 
+#include "generator/candidates/families/families.hpp"
 #include "runtime/library/lookup/lookup.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/subject/stencil_subject.hpp"
@@ -12,7 +13,8 @@
 namespace stencil_tune {
 namespace {
 
-/// The winner's candidate; nothing where it is predicted, of another element type or rank, or illegal for the problem.
+/// The winner's candidate, or the one like it for rows that end off whole words; nothing where it is predicted, of
+/// another element type or rank, or illegal for the problem.
 std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
                                    const TrialRecord& winner) {
   const ProblemKey& key = winner.problem;
@@ -20,6 +22,8 @@ std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wan
   try {
     const Tuning tuning = parse_code(winner.code);
     if (is_legal({problem, tuning}, limits)) return tuning;
+    const auto beyond = with_rows_ending_beyond(tuning);
+    if (beyond && is_legal({problem, *beyond}, limits)) return beyond;
   } catch (const Error&) {
     // a code of another version
   }
