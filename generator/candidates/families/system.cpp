@@ -22,7 +22,8 @@ Parameter copies_of_rows_of_systems() {
                       {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
                        {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"},
                        {Copies::tma_beyond, "tmabeyond",
-                        "TMA likewise; the last tile's rows end beyond the grid, so that they start where TMA may"}},
+                        "TMA, a warp's rows of a plane a request (sm_90+); the last tile may end beyond the grid, to "
+                        "start on 16 bytes"}},
                       "who brings a warp the rows that it reads")
       .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes& axes) {
         const bool beyond = axes.boundaries[0] == Boundary::hold && rows_start_off_the_copies(problem, axes);
