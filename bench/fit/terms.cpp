@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace stencil_tune {
@@ -22,8 +21,9 @@ struct TermFit::Equations {
   Eigen::MatrixXd matrix;
   Eigen::VectorXd right;
 
-  explicit Equations(Eigen::Index unknowns)
-      : matrix(Eigen::MatrixXd::Zero(unknowns, unknowns)), right(Eigen::VectorXd::Zero(unknowns)) {}
+  static Equations none(Eigen::Index unknowns) {
+    return {Eigen::MatrixXd::Zero(unknowns, unknowns), Eigen::VectorXd::Zero(unknowns)};
+  }
 
   void add(const Equations& other, double sign) {
     matrix += sign * other.matrix;
@@ -55,10 +55,8 @@ struct TermFit::OfProblem {
     has.rowwise() -= shared;
     ratios.array() -= weights.dot(ratios);
     weights *= std::min(kMostCandidates, static_cast<double>(measured.size()));
-    Equations equations(0);
-    equations.matrix = has.transpose() * weights.asDiagonal() * has;
-    equations.right = has.transpose() * weights.asDiagonal() * ratios;
-    return equations;
+    const Eigen::MatrixXd weighted = has.transpose() * weights.asDiagonal();
+    return {weighted * has, weighted * ratios};
   }
 
   std::vector<double> corrected(const Eigen::VectorXd& terms) const {
@@ -87,7 +85,7 @@ TermFit::TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& d
       std::vector<Eigen::Index>& unknowns = of.unknowns.emplace_back();
       for (const std::string& part : parts_with_terms(candidate.tuning)) {
         const auto [found, is_new] =
-            unknown_of.try_emplace({std::string(candidate.tuning.family->name), part}, parts_.size());
+            unknown_of.try_emplace({std::string(candidate.tuning.family->name), part}, unknown_of.size());
         if (is_new) parts_.push_back(found->first);
         unknowns.push_back(found->second);
       }
@@ -100,7 +98,7 @@ TermFit::~TermFit() = default;
 
 TermTable TermFit::terms() const {
   const auto count = static_cast<Eigen::Index>(parts_.size());
-  Equations all(count);
+  Equations all = Equations::none(count);
   for (const OfProblem& of : problems_) all.add(of.equations(count), 1);
   const Eigen::VectorXd solved = all.solve();
   TermTable table;
@@ -113,12 +111,12 @@ TermTable TermFit::terms() const {
 
 TermFit::LeftOut TermFit::left_out() const {
   const auto count = static_cast<Eigen::Index>(parts_.size());
-  Equations all(count);
+  Equations all = Equations::none(count);
   std::map<std::string, Equations> of_stencils;
   for (const OfProblem& of : problems_) {
     const Equations equations = of.equations(count);
     all.add(equations, 1);
-    of_stencils.try_emplace(of.stencil, count).first->second.add(equations, 1);
+    of_stencils.try_emplace(of.stencil, Equations::none(count)).first->second.add(equations, 1);
   }
   LeftOut means;
   for (const auto& [stencil, own] : of_stencils) {

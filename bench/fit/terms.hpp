@@ -1,8 +1,8 @@
 // Learns the terms that the model's constants leave unsaid (tuner/model/parameter_terms.hpp) from recorded trials.
 //
-// Ridge regression of log(measured time / predicted time) on the parts of candidates' codes. A problem counts as its
-// candidates up to a number, within it a candidate by the square of its rate; what all candidates of a problem share is
-// left out. A term that few problems say something about stays near 0.
+// Ridge regression of log(measured time / predicted time) on the parts of candidates' codes. A problem counts as many
+// candidates as it has, 300 at most. Within it a candidate counts by the square of its rate, and what all candidates of
+// the problem share is taken out first. A term of which few trials say something stays near 0.
 #pragma once
 
 #include "bench/fit/ranking.hpp"
@@ -13,7 +13,7 @@ namespace stencil_tune {
 
 class TermFit {
  public:
-  /// By the calibration's constants; its own terms do not count. The device's and the calibration must outlive it.
+  /// On top of the calibration's constants. The terms that it has do not count.
   TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& device, const Calibration& calibration);
   ~TermFit();
 

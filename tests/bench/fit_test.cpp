@@ -96,6 +96,15 @@ TEST_F(FitTest, LearnsTheTermsThatMadeTheTimes) {
       << "what one stencil's trials say is true of another's";
 }
 
+TEST_F(FitTest, LeavesAStencilsOwnTrialsOutWhereItSaysHowMuchTermsHelp) {
+  Calibration truth = start;
+  truth.terms = {{"direct", {{"stcs", 0.3}}}};
+  const std::vector<MeasuredProblem> problems{made_by(truth, star(1, 1), 200, 1)};
+  const TermFit::LeftOut left_out = TermFit(problems, device, start).left_out();
+  EXPECT_DOUBLE_EQ(left_out.with.agreement, left_out.without.agreement) << "there are no others to learn from";
+  EXPECT_DOUBLE_EQ(left_out.with.lost, left_out.without.lost);
+}
+
 TEST_F(FitTest, LearnsNoTermsWhereTheConstantsSayAll) {
   Calibration constants = start;
   constants.terms.clear();

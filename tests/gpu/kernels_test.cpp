@@ -286,6 +286,8 @@ TEST_F(DeviceSystemForms, FuseOneToSixSteps) { expect_right(system_step_cases())
 
 TEST_F(DeviceSystemForms, HaveEveryParameter) { expect_right(system_parameter_cases()); }
 
+TEST_F(DeviceSystemForms, EndRowsBeyondTheGrid) { expect_right(system_row_end_cases()); }
+
 TEST_F(DeviceSystemForms, ComputeSharedPartsOnce) { expect_right(system_shared_part_cases()); }
 
 // ---- the textbook's kernels -----------------------------------------------------------------------------------------

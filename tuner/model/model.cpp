@@ -56,11 +56,7 @@ int register_limit(const Limits& limits, const Tuning& tuning, int threads) {
 }
 
 PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device)
-    : problem_(problem),
-      limits_(limits),
-      device_(std::move(device)),
-      calibration_(calibration_of(device_)),
-      terms_(calibration_.terms) {}
+    : PerformanceModel(problem, limits, device, calibration_of(device)) {}
 
 PerformanceModel::PerformanceModel(const Problem& problem, const Limits& limits, DeviceModel device,
                                    const Calibration& calibration)

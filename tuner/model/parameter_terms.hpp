@@ -27,7 +27,7 @@ class ParameterTerms {
   std::map<const Family*, std::vector<OfValues>> of_families_;  // in the order of the family's parameters
 };
 
-/// The parts of a candidate that terms are of: all that its kernel depends on.
+/// The parts of a candidate that terms are of: those of all parameters that it uses.
 std::vector<std::string> parts_with_terms(const Tuning& tuning);
 
 }  // namespace stencil_tune

@@ -40,12 +40,13 @@ std::vector<int> of_walks(std::vector<int> values, const Problem&, const Limits&
   return axes.has(2) ? values : std::vector<int>{1};
 }
 
-Parameter copies_of_rows() {
-  return word<Copies>("copies", &Tuning::copies,
-                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
-                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}},
-                      "who brings a warp the rows that it reads")
-      .as("bool", "kCopiedByTma", {"true", "false"});
+Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others) {
+  std::vector<EnumWord<Copies>> words{
+      {Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
+      {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}};
+  words.insert(words.end(), others.begin(), others.end());
+  return word<Copies>("copies", &Tuning::copies, words, "who brings a warp the rows that it reads")
+      .as("bool", "kCopiedByTma", {"true", "false", "true"});
 }
 
 Parameter tile_borders() {
@@ -198,15 +199,12 @@ void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelA
   const int alignment = halo_alignment(problem, tuning);
   fused.left = static_cast<int>(round_up(low, alignment));
   fused.right = static_cast<int>(round_up(high, alignment));
+  if (tuning.copies == Copies::tma_beyond) fused.row_multiple = static_cast<int>(box_start_cells(problem));
   if (tuning.borders == Borders::anywhere) return;
   const int sector = sector_cells(problem);
   const std::int64_t own = fused.width - fused.left - fused.right;
   if (own > 0) fused.right += static_cast<int>(own % sector);
   if (axes.boundaries[0] != Boundary::periodic) fused.shift = fused.left % sector;
-}
-
-void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, FusedLevels& fused) {
-  fused.row_multiple = static_cast<int>(row_multiple(problem, tuning));
 }
 
 bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes) {

@@ -20,7 +20,8 @@ bool copied_by_tma(const Tuning& tuning);
 std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const Limits& limits,
                           const KernelAxes& axes);
 
-Parameter copies_of_rows();
+/// others: further ways of TMA that a family's kernels know.
+Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others = {});
 Parameter chunks_of_planes();
 Parameter tile_borders();
 
@@ -51,13 +52,9 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 // ---- shape ----------------------------------------------------------------------------------------------------------
 
 /// From the cells that a tile needs beyond its own in x: `left`, `right`, in whole vectors and as TMA takes them, and
-/// `shift`.
+/// `shift`; and where rows of tiles end (`row_multiple`).
 void place_halo_in_x(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, int low, int high,
                      FusedLevels& fused);
-
-/// Rows of tiles end where TMA may start one (`row_multiple`), the last tile's beyond the grid. For families whose
-/// kernels keep the cells there as they come.
-void end_rows_beyond_the_grid(const Problem& problem, const Tuning& tuning, FusedLevels& fused);
 
 /// Whether the last tile would start where TMA cannot, if its rows ended with the grid's.
 bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes);

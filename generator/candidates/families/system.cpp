@@ -17,20 +17,16 @@ namespace {
 
 Parameter one_warp_in_x() { return threads_in_x({kWarpSize}); }
 
-Parameter copies_of_rows_of_systems() {
-  return word<Copies>("copies", &Tuning::copies,
-                      {{Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
-                       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"},
-                       {Copies::tma_beyond, "tmabeyond",
-                        "TMA, a warp's rows of a plane a request (sm_90+); the last tile may end beyond the grid, to "
-                        "start on 16 bytes"}},
-                      "who brings a warp the rows that it reads")
+/// A grid whose rows end off whole words has another way of TMA than all others.
+Parameter copies_to_any_end_of_rows() {
+  return copies_of_rows({{Copies::tma_beyond, "tmabeyond",
+                          "TMA, a warp's rows of a plane a request (sm_90+); the last tile may end beyond the grid, to "
+                          "start on 16 bytes"}})
       .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes& axes) {
         const bool beyond = axes.boundaries[0] == Boundary::hold && rows_start_off_the_copies(problem, axes);
         std::erase(values, static_cast<int>(beyond ? Copies::tma : Copies::tma_beyond));
         return values;
-      })
-      .as("bool", "kCopiedByTma", {"true", "false", "true"});
+      });
 }
 
 Parameter rows_of_new_planes() {
@@ -103,7 +99,7 @@ std::vector<Parameter> parameters() {
           register_tile_in_y({1, 2, 3, 4, 8}),
           vector_of_cells(),
           tile_borders(),
-          copies_of_rows_of_systems(),
+          copies_to_any_end_of_rows(),
           prefetch_distance({1, 2, 3, 4, 6}).within(of_walks),
           fused_steps(),
           chunks_of_planes(),

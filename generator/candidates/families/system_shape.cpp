@@ -13,7 +13,6 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const KernelAx
   fused.width = fused.warp_width = saturating_product({tuning.block_x, tuning.register_x});
   fused.height = fused.block_height = saturating_product({tuning.block_y, tuning.register_y});
   place_halo_in_x(problem, tuning, axes, system.halo.low[0], system.halo.high[0], fused);
-  if (tuning.copies == Copies::tma_beyond) end_rows_beyond_the_grid(problem, tuning, fused);
   fused.above = system.halo.low[1];
   fused.below = system.halo.high[1];
   fused.levels = static_cast<int>(system.levels.size());

@@ -2,6 +2,7 @@
 // field.
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
+#include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
 #include "tests/kernels/corpus_step_cases.hpp"
 #include "tests/kernels/expect_right.hpp"
@@ -9,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -194,6 +197,25 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(make_problem(corpus("yee3d"), ElementType::f32, everywhere(Boundary::hold), cube, 0, 2, 1),
                      "system.bx32.by8.rx2.ry2.v2.pf2.t2"),
             "system_step");
+}
+
+/// What a random candidate has where its rows are brought by TMA.
+TEST(SystemFamily, DrawsTheWayOfTmaThatTheEndsOfRowsAllow) {
+  const auto drawn_on = [](std::int64_t nx, Boundary boundary) {
+    const Problem problem = make_problem(corpus("acoustic3d_o2"), ElementType::f32, everywhere(boundary),
+                                         {3, {nx, 512, 512}}, 512, 8, kWholeStep);
+    const Space space(problem, limits_of_architecture("sm_90"));
+    std::mt19937_64 random(1);
+    std::set<Copies> copies;
+    for (int i = 0; i < 200; ++i) {
+      const Tuning tuning = *space.sample(random);
+      if (tuning.family->name == "system") copies.insert(tuning.copies);
+    }
+    return copies;
+  };
+  EXPECT_EQ(drawn_on(512, Boundary::hold), (std::set{Copies::threads, Copies::tma}));
+  EXPECT_EQ(drawn_on(509, Boundary::hold), (std::set{Copies::threads, Copies::tma_beyond}));
+  EXPECT_EQ(drawn_on(509, Boundary::clamp), std::set{Copies::threads});
 }
 
 TEST(SystemFamily, ServesWholeStepsThatTheTemporalOneCannotFuse) {
