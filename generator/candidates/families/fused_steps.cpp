@@ -45,8 +45,10 @@ Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others) {
       {Copies::threads, "cprows", "the warp's lanes, by asynchronous copies of a few bytes (sm_80+)"},
       {Copies::tma, "tmarows", "TMA, a warp's rows of a plane a request (sm_90+)"}};
   words.insert(words.end(), others.begin(), others.end());
+  std::vector<std::string_view> by_tma{"true", "false"};
+  by_tma.resize(words.size(), "true");
   return word<Copies>("copies", &Tuning::copies, words, "who brings a warp the rows that it reads")
-      .as("bool", "kCopiedByTma", {"true", "false", "true"});
+      .as("bool", "kCopiedByTma", by_tma);
 }
 
 Parameter tile_borders() {
