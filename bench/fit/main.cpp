@@ -119,12 +119,10 @@ std::vector<MeasuredProblem> problems_of(const Input& input) {
 TermTable learn_terms(const Input& input, const DeviceModel& device, const Calibration& calibration) {
   const std::vector<MeasuredProblem> problems = problems_of(input);
   const TermFit fit(problems, device, calibration);
-  const TermFit::LeftOut left_out = fit.left_out();
-  fmt::print(
-      "\n{} problems, each by terms of all other stencils' trials: first twelve behind {:.1f} % -> {:.1f} %, "
-      "agreement {:.2f} -> {:.2f}\n",
-      left_out.problems, 100 * left_out.without.lost, 100 * left_out.with.lost, left_out.without.agreement,
-      left_out.with.agreement);
+  TermFit::LeftOut left_out = fit.left_out();
+  left_out.without.trials = "constants alone";
+  left_out.with.trials = "with others' terms";
+  print_records("each problem by terms of all other stencils' trials", {left_out.without, left_out.with});
   return fit.terms();
 }
 

@@ -8,30 +8,24 @@
 
 namespace stencil_tune {
 
-PerformanceModel model_for(const Problem& problem, const DeviceModel& device, const Calibration& calibration) {
-  return {problem, limits_of_architecture(device.architecture), device, calibration};
-}
+namespace {
 
-std::vector<double> predicted_rates(const PerformanceModel& model, const MeasuredProblem& measured) {
-  std::vector<double> rates;
-  for (const MeasuredCandidate& candidate : measured.candidates) {
-    rates.push_back(model.predict(candidate.tuning).gstencils);
-  }
-  return rates;
-}
-
-Ranking rank(std::span<const double> predicted, std::span<const double> measured) {
+/// What the best of the model's first twelve lacks to the best of all.
+double lost_by_first(std::span<const double> predicted, std::span<const double> measured) {
   constexpr std::size_t kFirst = 12;
   std::vector<std::size_t> order(predicted.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return predicted[a] > predicted[b]; });
   double found = 0;
   for (std::size_t i = 0; i < std::min(kFirst, order.size()); ++i) found = std::max(found, measured[order[i]]);
-  const double best = *std::max_element(measured.begin(), measured.end());
-  return {1 - found / best, rank_correlation(predicted, measured)};
+  return 1 - found / *std::max_element(measured.begin(), measured.end());
 }
 
-double weight(double gstencils, double best) { return std::pow(gstencils / best, 2); }
+/// Of log(predicted / measured) over a problem's candidates, each by its weight.
+struct Errors {
+  double level = 0;      ///< their mean
+  double deviation = 0;  ///< from it
+};
 
 Errors errors_of(std::span<const double> predicted, std::span<const double> measured) {
   const double best = *std::max_element(measured.begin(), measured.end());
@@ -48,25 +42,59 @@ Errors errors_of(std::span<const double> predicted, std::span<const double> meas
   return {level, std::sqrt(std::max(0.0, squares / weights - level * level))};
 }
 
+}  // namespace
+
+PerformanceModel model_for(const Problem& problem, const DeviceModel& device, const Calibration& calibration) {
+  return {problem, limits_of_architecture(device.architecture), device, calibration};
+}
+
+std::vector<double> predicted_rates(const PerformanceModel& model, const MeasuredProblem& measured) {
+  std::vector<double> rates;
+  for (const MeasuredCandidate& candidate : measured.candidates) {
+    rates.push_back(model.predict(candidate.tuning).gstencils);
+  }
+  return rates;
+}
+
+double weight(double gstencils, double best) { return std::pow(gstencils / best, 2); }
+
+FitRecord judge(std::span<const double> predicted, std::span<const double> measured) {
+  const Errors errors = errors_of(predicted, measured);
+  FitRecord record;
+  record.problems = 1;
+  record.candidates = static_cast<int>(measured.size());
+  record.deviation = errors.deviation;
+  record.level = errors.level;
+  record.lost = lost_by_first(predicted, measured);
+  record.agreement = rank_correlation(predicted, measured);
+  return record;
+}
+
+FitRecord mean(std::span<const FitRecord> of_problems) {
+  FitRecord all;
+  for (const FitRecord& record : of_problems) {
+    const double share = 1 / static_cast<double>(of_problems.size());
+    all.problems += record.problems;
+    all.candidates += record.candidates;
+    all.deviation += share * record.deviation;
+    all.level += share * record.level * record.level;
+    all.lost += share * record.lost;
+    all.agreement += share * record.agreement;
+  }
+  all.level = std::sqrt(all.level);
+  return all;
+}
+
 FitRecord judge(const std::string& file, std::span<const MeasuredProblem> problems, const DeviceModel& device,
                 const Calibration& calibration) {
-  FitRecord record;
-  record.trials = file;
-  record.problems = static_cast<int>(problems.size());
+  std::vector<FitRecord> of_problems;
   for (const MeasuredProblem& measured : problems) {
-    const std::vector<double> predicted = predicted_rates(model_for(measured.problem, device, calibration), measured);
     std::vector<double> rates;
     for (const MeasuredCandidate& candidate : measured.candidates) rates.push_back(candidate.gstencils);
-    const Ranking ranking = rank(predicted, rates);
-    const Errors errors = errors_of(predicted, rates);
-    const double share = 1 / static_cast<double>(problems.size());
-    record.candidates += static_cast<int>(rates.size());
-    record.deviation += share * errors.deviation;
-    record.level += share * errors.level * errors.level;
-    record.lost += share * ranking.lost;
-    record.agreement += share * ranking.agreement;
+    of_problems.push_back(judge(predicted_rates(model_for(measured.problem, device, calibration), measured), rates));
   }
-  record.level = std::sqrt(record.level);
+  FitRecord record = mean(of_problems);
+  record.trials = file;
   return record;
 }
 

@@ -1,5 +1,7 @@
 #include "bench/fit/terms.hpp"
 
+#include "generator/candidates/family.hpp"
+
 #include <Eigen/Dense>
 
 #include <algorithm>
@@ -13,6 +15,8 @@ namespace {
 constexpr double kMostCandidates = 300;  // that a problem counts as
 constexpr double kRidge = 120;           // candidates that say a term is 0
 constexpr std::size_t kFewestRanked = 20;
+
+double highest(const std::vector<double>& rates) { return *std::max_element(rates.begin(), rates.end()); }
 
 }  // namespace
 
@@ -37,11 +41,12 @@ struct TermFit::Equations {
 
 struct TermFit::OfProblem {
   std::string stencil;
+  bool fuses_steps = false;                 // its fastest candidate
   std::vector<double> measured, predicted;  // rates, of the candidates that the model thinks can run
   std::vector<std::vector<Eigen::Index>> unknowns;
 
   Equations equations(Eigen::Index count) const {
-    const double best = *std::max_element(measured.begin(), measured.end());
+    const double best = highest(measured);
     Eigen::VectorXd weights(static_cast<Eigen::Index>(measured.size())), ratios(weights.size());
     Eigen::MatrixXd has = Eigen::MatrixXd::Zero(weights.size(), count);
     for (Eigen::Index i = 0; i < weights.size(); ++i) {
@@ -76,11 +81,15 @@ TermFit::TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& d
   std::map<std::pair<std::string, std::string>, Eigen::Index> unknown_of;
   for (const MeasuredProblem& measured : problems) {
     const std::vector<double> predicted = predicted_rates(model_for(measured.problem, device, constants), measured);
-    OfProblem of{measured.problem.stencil.name, {}, {}, {}};
+    OfProblem of;
+    of.stencil = measured.problem.stencil.name;
+    double best = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) {
       if (!(predicted[i] > 0)) continue;
       const MeasuredCandidate& candidate = measured.candidates[i];
       of.measured.push_back(candidate.gstencils);
+      if (candidate.gstencils > best) of.fuses_steps = candidate.tuning.family->fuses_steps;
+      best = std::max(best, candidate.gstencils);
       of.predicted.push_back(predicted[i]);
       std::vector<Eigen::Index>& unknowns = of.unknowns.emplace_back();
       for (const std::string& part : parts_with_terms(candidate.tuning)) {
@@ -96,11 +105,35 @@ TermFit::TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& d
 
 TermFit::~TermFit() = default;
 
+Eigen::VectorXd TermFit::solve(const Equations& equations, std::span<const OfProblem* const> problems) const {
+  Eigen::VectorXd terms = equations.solve();
+  for (const bool fuses_steps : {false, true}) {
+    double level = 0, count = 0;
+    for (const OfProblem* of : problems) {
+      if (of->fuses_steps != fuses_steps) continue;
+      level += std::log(highest(of->corrected(terms)) / highest(of->measured));
+      ++count;
+    }
+    if (count == 0) continue;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto& [family, part] = parts_[i];
+      if (part == family && family_named(family).fuses_steps == fuses_steps) {
+        terms[static_cast<Eigen::Index>(i)] += level / count;
+      }
+    }
+  }
+  return terms;
+}
+
 TermTable TermFit::terms() const {
   const auto count = static_cast<Eigen::Index>(parts_.size());
   Equations all = Equations::none(count);
-  for (const OfProblem& of : problems_) all.add(of.equations(count), 1);
-  const Eigen::VectorXd solved = all.solve();
+  std::vector<const OfProblem*> problems;
+  for (const OfProblem& of : problems_) {
+    all.add(of.equations(count), 1);
+    problems.push_back(&of);
+  }
+  const Eigen::VectorXd solved = solve(all, problems);
   TermTable table;
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto& [family, part] = parts_[static_cast<std::size_t>(i)];
@@ -118,28 +151,22 @@ TermFit::LeftOut TermFit::left_out() const {
     all.add(equations, 1);
     of_stencils.try_emplace(of.stencil, Equations::none(count)).first->second.add(equations, 1);
   }
-  LeftOut means;
+  std::vector<FitRecord> without, with;
   for (const auto& [stencil, own] : of_stencils) {
     Equations others = all;
     others.add(own, -1);
-    const Eigen::VectorXd terms = others.solve();
+    std::vector<const OfProblem*> problems;
+    for (const OfProblem& of : problems_) {
+      if (of.stencil != stencil) problems.push_back(&of);
+    }
+    const Eigen::VectorXd terms = solve(others, problems);
     for (const OfProblem& of : problems_) {
       if (of.stencil != stencil || of.measured.size() < kFewestRanked) continue;
-      const auto add = [&](Ranking& to, const std::vector<double>& rates) {
-        const Ranking ranking = rank(rates, of.measured);
-        to.lost += ranking.lost;
-        to.agreement += ranking.agreement;
-      };
-      add(means.without, of.predicted);
-      add(means.with, of.corrected(terms));
-      ++means.problems;
+      without.push_back(judge(of.predicted, of.measured));
+      with.push_back(judge(of.corrected(terms), of.measured));
     }
   }
-  for (Ranking* ranking : {&means.without, &means.with}) {
-    ranking->lost /= std::max(1, means.problems);
-    ranking->agreement /= std::max(1, means.problems);
-  }
-  return means;
+  return {mean(without), mean(with)};
 }
 
 }  // namespace stencil_tune

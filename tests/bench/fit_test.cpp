@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace stencil_tune {
@@ -91,9 +92,32 @@ TEST_F(FitTest, LearnsTheTermsThatMadeTheTimes) {
   EXPECT_NEAR(of_direct.at("v4") - of_direct.at("v2"), 0, 0.02);
 
   const TermFit::LeftOut left_out = fit.left_out();
-  EXPECT_EQ(left_out.problems, 6);
+  EXPECT_EQ(left_out.with.problems, 6);
   EXPECT_GT(left_out.with.agreement, left_out.without.agreement)
       << "what one stencil's trials say is true of another's";
+}
+
+double highest_predicted(const MeasuredProblem& tried, const DeviceModel& device, const Calibration& calibration) {
+  const std::vector<double> rates = predicted_rates(model_for(tried.problem, device, calibration), tried);
+  return *std::max_element(rates.begin(), rates.end());
+}
+
+/// As if all sweeps took twice as long as the constants say, and fused steps half as long again.
+TEST_F(FitTest, MovesFamiliesToTheHighestRatesThatWereMeasured) {
+  Calibration constants = start;
+  constants.terms.clear();
+  std::vector<MeasuredProblem> problems{made_by(constants, star(1, 1), 200, 1),
+                                        made_by(constants, star(2, 100), 200, 2)};
+  std::vector<double> highest;
+  for (MeasuredProblem& made : problems) {
+    const double times = made.problem.steps == 1 ? 2 : 1.5;
+    for (MeasuredCandidate& candidate : made.candidates) candidate.gstencils /= times;
+    highest.push_back(highest_predicted(made, device, constants) / times);
+  }
+  constants.terms = TermFit(problems, device, constants).terms();
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    EXPECT_NEAR(highest_predicted(problems[i], device, constants) / highest[i], 1, 0.01);
+  }
 }
 
 TEST_F(FitTest, LeavesAStencilsOwnTrialsOutWhereItSaysHowMuchTermsHelp) {

@@ -10,8 +10,8 @@
 
 namespace stencil_tune {
 
-/// Of a family, then of a part of its candidates' codes ("ry4", "tmarows"; also of parts that codes leave out): a term
-/// of log(measured time / predicted time).
+/// Of a family, then of a part of its candidates' codes ("temporal", "ry4", "tmarows"; also of parts that codes leave
+/// out): a term of log(measured time / predicted time).
 using TermTable = std::map<std::string, std::map<std::string, double>>;
 
 class ParameterTerms {
@@ -24,10 +24,14 @@ class ParameterTerms {
 
  private:
   using OfValues = std::map<int, double>;
-  std::map<const Family*, std::vector<OfValues>> of_families_;  // in the order of the family's parameters
+  struct OfFamily {
+    double own = 0;
+    std::vector<OfValues> of_parameters;  // in the family's order
+  };
+  std::map<const Family*, OfFamily> of_families_;
 };
 
-/// The parts of a candidate that terms are of: those of all parameters that it uses.
+/// The parts of a candidate that terms are of: its family, and those of all parameters that it uses.
 std::vector<std::string> parts_with_terms(const Tuning& tuning);
 
 }  // namespace stencil_tune

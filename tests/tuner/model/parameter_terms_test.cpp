@@ -38,18 +38,30 @@ TEST(ParameterTerms, OfFamiliesAndValuesThatThereAreNoMoreArePassedOver) {
   EXPECT_DOUBLE_EQ(terms.factor(parse_code("direct.bx32.by4")), std::exp(0.1));
 }
 
-TEST(ParameterTerms, MultiplyWhatTheModelPredicts) {
+Prediction with_terms(const TermTable& terms, const std::string& code) {
   const Problem problem = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32,
                                        {Boundary::hold, Boundary::hold, Boundary::hold}, {3, {256, 256, 256}}, 0, 1);
   const DeviceModel& h200 = find_device_model("h200");
-  Calibration plain = calibration_of(h200), slower = plain;
-  plain.terms.clear();
-  slower.terms = {{"direct", {{"by4", 0.2}}}};
-  const Tuning tuning = parse_code("direct.bx64.by4.rx4.v4");
-  const Limits limits = limits_of_architecture(h200.architecture);
-  const PerformanceModel without(problem, limits, h200, plain), with(problem, limits, h200, slower);
-  EXPECT_NEAR(with.predict(tuning).time_ms, std::exp(0.2) * without.predict(tuning).time_ms, 1e-9);
-  EXPECT_NEAR(with.predict(tuning).gstencils, std::exp(-0.2) * without.predict(tuning).gstencils, 1e-9);
+  Calibration calibration = calibration_of(h200);
+  calibration.terms = terms;
+  return PerformanceModel(problem, limits_of_architecture(h200.architecture), h200, calibration)
+      .predict(parse_code(code));
+}
+
+TEST(ParameterTerms, MultiplyWhatTheModelPredicts) {
+  const Prediction without = with_terms({}, "direct.bx64.by4.rx4.v4");
+  const Prediction with = with_terms({{"direct", {{"by4", 0.2}}}}, "direct.bx64.by4.rx4.v4");
+  EXPECT_NEAR(with.time_ms / without.time_ms, std::exp(0.2), 1e-6);
+  EXPECT_NEAR(with.gstencils / without.gstencils, std::exp(-0.2), 1e-6);
+}
+
+TEST(ParameterTerms, MakeNothingFasterThanACopyAndKeepTheOrder) {
+  const TermTable terms{{"direct", {{"by4", -0.7}, {"by8", -0.6}}}};
+  const Prediction faster = with_terms(terms, "direct.bx64.by4.rx4.v4");
+  const Prediction slower = with_terms(terms, "direct.bx64.by8.rx4.v4");
+  EXPECT_LT(faster.share, 1);
+  EXPECT_LT(slower.share, faster.share);
+  EXPECT_GT(slower.share, 0.99);
 }
 
 }  // namespace
