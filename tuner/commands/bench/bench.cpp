@@ -3,6 +3,7 @@
 #include "generator/suggest.hpp"
 #include "runtime/files/output_file.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/commands/bench/side_by_side.hpp"
 #include "tuner/commands/command.hpp"
 #include "tuner/commands/commit.hpp"
 #include "tuner/commands/options/database_option.hpp"
@@ -13,7 +14,6 @@
 #include "tuner/session/progress.hpp"
 #include "tuner/session/report.hpp"
 #include "tuner/session/say.hpp"
-#include "tuner/suites/side_by_side.hpp"
 #include "tuner/suites/suite_table.hpp"
 #include "tuner/suites/suites.hpp"
 

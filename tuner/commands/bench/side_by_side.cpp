@@ -1,4 +1,4 @@
-#include "tuner/suites/side_by_side.hpp"
+#include "tuner/commands/bench/side_by_side.hpp"
 
 #include "db/stored_code.hpp"
 #include "db/winner_store.hpp"
