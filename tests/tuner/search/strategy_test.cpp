@@ -109,8 +109,10 @@ TEST_F(StrategyTest, TheSameSeedAndReportsGiveTheSameProposals) {
 
 TEST_F(StrategyTest, ASmallSpaceIsTriedWholeByEveryStrategyAndThenThereIsNoMore) {
   const Problem line = testing::star(1, 64, ElementType::f64, 1);
-  const Space small(line, limits);
-  const PerformanceModel small_model(line, limits, find_device_model("h200"));
+  Limits few_threads = limits_of_architecture("sm_70");
+  few_threads.max_threads_per_block = 32;
+  const Space small(line, few_threads);
+  const PerformanceModel small_model(line, few_threads, find_device_model("h200"));
   std::set<std::string> legal;
   for (std::uint64_t point = 0; point < small.size(); ++point) {
     if (const auto tuning = small.at(point)) legal.insert(code(*tuning));
