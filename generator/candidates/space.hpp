@@ -16,6 +16,8 @@ namespace stencil_tune {
 class Space {
  public:
   Space(const Problem& problem, const Limits& limits);
+  Space(const Problem& problem, Limits&& limits) = delete;
+  Space(Problem&& problem, const Limits& limits) = delete;
 
   std::uint64_t size() const noexcept;
 

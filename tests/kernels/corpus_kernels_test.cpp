@@ -187,12 +187,13 @@ std::vector<HostCase> cases_of_each_form(const Stencil& stencil, int stage, std:
 
 std::vector<HostCase> sampled_cases(const Stencil& stencil, int stage, std::size_t turn) {
   const auto boundaries = covering_boundaries();
+  const Limits limits = limits_of_architecture("sm_90");
   std::mt19937_64 random(turn);
   std::vector<HostCase> cases;
   for (int n = 0; n < kSamples; ++n, ++turn) {
     const Problem problem = stage_problem(stencil, stage, type_of(stencil, turn), boundaries[turn % boundaries.size()],
                                           cube(stencil.rank, 64));
-    const auto tuning = Space(problem, limits_of_architecture("sm_90")).sample(random);
+    const auto tuning = Space(problem, limits).sample(random);
     if (tuning) cases.push_back({*tuning, awkward_grids(problem, *tuning), {}});
   }
   return cases;

@@ -201,10 +201,11 @@ TEST(SystemConstraints, ExcludeWhatWouldBeWrong) {
 
 /// What a random candidate has where its rows are brought by TMA.
 TEST(SystemFamily, DrawsTheWayOfTmaThatTheEndsOfRowsAllow) {
-  const auto drawn_on = [](std::int64_t nx, Boundary boundary) {
+  const Limits limits = limits_of_architecture("sm_90");
+  const auto drawn_on = [&](std::int64_t nx, Boundary boundary) {
     const Problem problem = make_problem(corpus("acoustic3d_o2"), ElementType::f32, everywhere(boundary),
                                          {3, {nx, 512, 512}}, 512, 8, kWholeStep);
-    const Space space(problem, limits_of_architecture("sm_90"));
+    const Space space(problem, limits);
     std::mt19937_64 random(1);
     std::set<Copies> copies;
     for (int i = 0; i < 200; ++i) {

@@ -163,16 +163,18 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing)
 // Some changes make every kernel slower here, which the model does not know. Every fourth proposal is the best by a
 // draw of what the changes may do: bad ones are tried again while that is uncertain, and left alone from then on.
 TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
-  const auto strategy = make_local(space, model, 1);
   int bad = 0;
-  for (int i = 0; i < 400; ++i) {
-    const Tuning tuning = *strategy->propose();
-    const bool slower =
-        tuning.store == StoreHint::streaming || tuning.order == BlockOrder::z_first || tuning.cluster > 1;
-    strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
-    if (i >= 200 && slower) ++bad;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const auto strategy = make_local(space, model, seed);
+    for (int i = 0; i < 400; ++i) {
+      const Tuning tuning = *strategy->propose();
+      const bool slower =
+          tuning.store == StoreHint::streaming || tuning.order == BlockOrder::z_first || tuning.cluster > 1;
+      strategy->report(tuning, model.cost(tuning) * (slower ? 1.3 : 1));
+      if (i >= 200 && slower) ++bad;
+    }
   }
-  EXPECT_LT(bad, 15) << "of 200";
+  EXPECT_LT(bad, 75) << "of 1000";
 }
 
 // Streaming stores make slow kernels slower, and fast ones faster.
