@@ -62,10 +62,12 @@ std::vector<FitRecord> judge_files(const Input& input, const DeviceModel& device
 }
 
 void print_records(std::string_view title, const std::vector<FitRecord>& records) {
-  fmt::print("\n{}\n{:<28} problems candidates deviation    level  first twelve behind  agreement\n", title, "");
+  fmt::print("\n{}\n{:<28} problems candidates deviation    level  highest  first twelve behind  agreement\n", title,
+             "");
   for (const FitRecord& record : records) {
-    fmt::print("{:<28} {:>8} {:>10} {:>7.1f} % {:>6.1f} %  {:>17.1f} %  {:>9.2f}\n", record.trials, record.problems,
-               record.candidates, 100 * record.deviation, 100 * record.level, 100 * record.lost, record.agreement);
+    fmt::print("{:<28} {:>8} {:>10} {:>7.1f} % {:>6.1f} % {:>6.1f} %  {:>17.1f} %  {:>9.2f}\n", record.trials,
+               record.problems, record.candidates, 100 * record.deviation, 100 * record.level, 100 * record.highest,
+               100 * record.lost, record.agreement);
   }
 }
 
@@ -102,7 +104,7 @@ Calibration rounded(const Calibration& calibration) {
     for (nlohmann::json& term : family) term = std::round(term.get<double>() * kTermDigits) / kTermDigits;
   }
   for (nlohmann::json& record : constants["fitted_to"]) {
-    for (const char* figure : {"deviation", "level", "lost", "agreement"}) round(record[figure]);
+    for (const char* figure : {"deviation", "level", "highest", "lost", "agreement"}) round(record[figure]);
   }
   return constants.get<Calibration>();
 }

@@ -7,7 +7,6 @@
 #include <numeric>
 
 namespace stencil_tune {
-
 namespace {
 
 /// What the best of the model's first twelve lacks to the best of all.
@@ -18,7 +17,7 @@ double lost_by_first(std::span<const double> predicted, std::span<const double> 
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return predicted[a] > predicted[b]; });
   double found = 0;
   for (std::size_t i = 0; i < std::min(kFirst, order.size()); ++i) found = std::max(found, measured[order[i]]);
-  return 1 - found / *std::max_element(measured.begin(), measured.end());
+  return 1 - found / highest(measured);
 }
 
 /// Of log(predicted / measured) over a problem's candidates, each by its weight.
@@ -28,7 +27,7 @@ struct Errors {
 };
 
 Errors errors_of(std::span<const double> predicted, std::span<const double> measured) {
-  const double best = *std::max_element(measured.begin(), measured.end());
+  const double best = highest(measured);
   double weights = 0, sum = 0, squares = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     if (!(predicted[i] > 0)) continue;
@@ -56,6 +55,8 @@ std::vector<double> predicted_rates(const PerformanceModel& model, const Measure
   return rates;
 }
 
+double highest(std::span<const double> rates) { return *std::max_element(rates.begin(), rates.end()); }
+
 double weight(double gstencils, double best) { return std::pow(gstencils / best, 2); }
 
 FitRecord judge(std::span<const double> predicted, std::span<const double> measured) {
@@ -65,6 +66,7 @@ FitRecord judge(std::span<const double> predicted, std::span<const double> measu
   record.candidates = static_cast<int>(measured.size());
   record.deviation = errors.deviation;
   record.level = errors.level;
+  record.highest = std::log(highest(predicted) / highest(measured));
   record.lost = lost_by_first(predicted, measured);
   record.agreement = rank_correlation(predicted, measured);
   return record;
@@ -78,10 +80,12 @@ FitRecord mean(std::span<const FitRecord> of_problems) {
     all.candidates += record.candidates;
     all.deviation += share * record.deviation;
     all.level += share * record.level * record.level;
+    all.highest += share * record.highest * record.highest;
     all.lost += share * record.lost;
     all.agreement += share * record.agreement;
   }
   all.level = std::sqrt(all.level);
+  all.highest = std::sqrt(all.highest);
   return all;
 }
 

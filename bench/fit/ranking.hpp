@@ -15,13 +15,15 @@ PerformanceModel model_for(const Problem& problem, const DeviceModel& device, co
 /// Predicted rates of the problem's candidates, GStencil/s; 0 for those that the model thinks cannot run.
 std::vector<double> predicted_rates(const PerformanceModel& model, const MeasuredProblem& measured);
 
+double highest(std::span<const double> rates);
+
 /// How much a candidate counts: fast ones matter, slow ones only have to stay behind.
 double weight(double gstencils, double best);
 
 /// Of one problem; rates in the order of its candidates.
 FitRecord judge(std::span<const double> predicted, std::span<const double> measured);
 
-/// Of several problems: the sum of their candidates, and means.
+/// Of several problems: the sum of their candidates, and means; root mean squares of levels and highest rates.
 FitRecord mean(std::span<const FitRecord> of_problems);
 
 /// Of the problems of a file of trials.

@@ -16,8 +16,6 @@ constexpr double kMostCandidates = 300;  // that a problem counts as
 constexpr double kRidge = 120;           // candidates that say a term is 0
 constexpr std::size_t kFewestRanked = 20;
 
-double highest(const std::vector<double>& rates) { return *std::max_element(rates.begin(), rates.end()); }
-
 }  // namespace
 
 /// Normal equations of the regression.
@@ -105,13 +103,13 @@ TermFit::TermFit(std::span<const MeasuredProblem> problems, const DeviceModel& d
 
 TermFit::~TermFit() = default;
 
-Eigen::VectorXd TermFit::solve(const Equations& equations, std::span<const OfProblem* const> problems) const {
+Eigen::VectorXd TermFit::solve(const Equations& equations, std::string_view left_out) const {
   Eigen::VectorXd terms = equations.solve();
   for (const bool fuses_steps : {false, true}) {
     double level = 0, count = 0;
-    for (const OfProblem* of : problems) {
-      if (of->fuses_steps != fuses_steps) continue;
-      level += std::log(highest(of->corrected(terms)) / highest(of->measured));
+    for (const OfProblem& of : problems_) {
+      if (of.fuses_steps != fuses_steps || of.stencil == left_out) continue;
+      level += judge(of.corrected(terms), of.measured).highest;
       ++count;
     }
     if (count == 0) continue;
@@ -128,12 +126,8 @@ Eigen::VectorXd TermFit::solve(const Equations& equations, std::span<const OfPro
 TermTable TermFit::terms() const {
   const auto count = static_cast<Eigen::Index>(parts_.size());
   Equations all = Equations::none(count);
-  std::vector<const OfProblem*> problems;
-  for (const OfProblem& of : problems_) {
-    all.add(of.equations(count), 1);
-    problems.push_back(&of);
-  }
-  const Eigen::VectorXd solved = solve(all, problems);
+  for (const OfProblem& of : problems_) all.add(of.equations(count), 1);
+  const Eigen::VectorXd solved = solve(all);
   TermTable table;
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto& [family, part] = parts_[static_cast<std::size_t>(i)];
@@ -155,11 +149,7 @@ TermFit::LeftOut TermFit::left_out() const {
   for (const auto& [stencil, own] : of_stencils) {
     Equations others = all;
     others.add(own, -1);
-    std::vector<const OfProblem*> problems;
-    for (const OfProblem& of : problems_) {
-      if (of.stencil != stencil) problems.push_back(&of);
-    }
-    const Eigen::VectorXd terms = solve(others, problems);
+    const Eigen::VectorXd terms = solve(others, stencil);
     for (const OfProblem& of : problems_) {
       if (of.stencil != stencil || of.measured.size() < kFewestRanked) continue;
       without.push_back(judge(of.predicted, of.measured));

@@ -12,6 +12,7 @@
 #include <Eigen/Core>
 
 #include <span>
+#include <string_view>
 
 namespace stencil_tune {
 
@@ -33,7 +34,8 @@ class TermFit {
  private:
   struct Equations;
   struct OfProblem;
-  Eigen::VectorXd solve(const Equations& equations, std::span<const OfProblem* const> problems) const;
+  /// left_out: a stencil whose problems do not count.
+  Eigen::VectorXd solve(const Equations& equations, std::string_view left_out = {}) const;
 
   std::vector<OfProblem> problems_;
   std::vector<std::pair<std::string, std::string>> parts_;  // family and part of each unknown

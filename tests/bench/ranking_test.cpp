@@ -31,6 +31,8 @@ TEST(Judgement, OfSeveralProblemsAreMeansAndLevelsDoNotCancelOut) {
   EXPECT_DOUBLE_EQ(both.agreement, 0) << "1 and -1";
   EXPECT_GE(both.level, std::log(2.0));
   EXPECT_LT(two[1].level, 0);
+  EXPECT_DOUBLE_EQ(two[1].highest, std::log(0.5)) << "4 predicted, 8 measured, whichever they are of";
+  EXPECT_DOUBLE_EQ(both.highest, std::log(2.0));
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ struct FitRecord {
   int candidates = 0;    ///< in it
   double deviation = 0;  ///< of log(predicted rate / measured rate) within a problem, by the fit's weights; mean
   double level = 0;      ///< that all candidates of a problem share; root mean square
+  double highest = 0;    ///< log(highest predicted rate / highest measured one) of a problem; root mean square
   double lost = 0;       ///< by the best of the model's first twelve of a problem, as a share of the best of all; mean
   double agreement = 0;  ///< rank correlation of predicted and measured rates of a problem; mean
 };

@@ -175,6 +175,7 @@ TEST(Model, FitsTheRecordedTrialsAsWellAsItsCalibrationSays) {
     EXPECT_EQ(now.problems, record.problems) << record.trials;
     EXPECT_NEAR(now.deviation, record.deviation, 0.001) << record.trials;
     EXPECT_NEAR(now.level, record.level, 0.001) << record.trials;
+    EXPECT_NEAR(now.highest, record.highest, 0.001) << record.trials;
     EXPECT_NEAR(now.lost, record.lost, 0.001) << record.trials;
     EXPECT_NEAR(now.agreement, record.agreement, 0.001) << record.trials;
   }
