@@ -58,7 +58,7 @@ struct ProblemKey {
 struct PlatformKey {
   std::string gpu;           ///< model name; for predictions the modelled GPU
   std::string architecture;  ///< "sm_90"
-  std::string driver;        ///< "" for predictions
+  std::string driver;        ///< its version; for predictions that of the model, "" before models had one
   std::string nvrtc;
   std::string template_signature;  ///< of the candidate's template (generator/kernel/signature.hpp)
 };

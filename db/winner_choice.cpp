@@ -74,7 +74,8 @@ bool is_sharp(const TrialRecord& trial) { return trial.sharpness < 0 || trial.sh
 
 bool may_win(const TrialRecord& trial) { return (trial.raced || trial.predicted) && is_sharp(trial); }
 
-bool have_same_data(const TrialRecord& a, const TrialRecord& b) {
+bool are_comparable(const TrialRecord& a, const TrialRecord& b) {
+  if (a.predicted && b.predicted) return a.platform.driver == b.platform.driver;
   return a.problem.kind != SubjectKind::kernel || a.platform.template_signature == b.platform.template_signature;
 }
 
@@ -119,7 +120,7 @@ std::optional<TrialRecord> choose_winner(std::span<const TrialRecord> trials, st
     if (latest == nullptr || is_later(trial, *latest)) latest = &trial;
   }
   const auto evidence = best_evidence(
-      trials, [&](const TrialRecord& trial) { return contends(trial) && have_same_data(trial, *latest); });
+      trials, [&](const TrialRecord& trial) { return contends(trial) && are_comparable(trial, *latest); });
   if (evidence.empty()) return std::nullopt;
   return std::move(rank(evidence, objective).front());
 }

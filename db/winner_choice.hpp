@@ -19,9 +19,9 @@ bool is_sharp(const TrialRecord& trial);
 /// trial outside a race was timed alone, under other conditions than its rivals.
 bool may_win(const TrialRecord& trial);
 
-/// Whether both ran on the same data. Kernels of the user's own may be tuned with captured data, whose hash is their
-/// signature; what is faster on other data says nothing.
-bool have_same_data(const TrialRecord& a, const TrialRecord& b);
+/// Whether which of both is faster says anything: they ran on the same data, or were predicted by the same model.
+/// Kernels of the user's own may be tuned with captured data, whose hash is their signature.
+bool are_comparable(const TrialRecord& a, const TrialRecord& b);
 
 /// Whether nothing that is only predicted may win beside it, by any objective.
 bool outdoes_predictions(const TrialRecord& trial);
@@ -46,7 +46,7 @@ bool is_better(const TrialRecord& a, const TrialRecord& b, std::string_view obje
 ///   * trials of races by another objective are out: what ran only in bursts cannot be compared with what ran under
 ///   load;
 ///   * a code whose result was ever wrong (same templates) is out;
-///   * trials on other data than those of the latest race are out;
+///   * trials that cannot be compared with those of the latest race are out;
 ///   * a code's latest raced trial speaks for it, because the race timed all finalists under the same conditions;
 ///   * among codes the better one by the objective wins, and of equals the trial stored first.
 /// Nothing when none is left.

@@ -74,7 +74,7 @@ bool can_win(const TrialRecord& trial, const std::optional<WinnerRecord>& winner
   if (!winner) return true;
   const TrialRecord& best = winner->trial;
   if (trial.predicted != best.predicted) return best.predicted;
-  if (!have_same_data(trial, best)) return true;
+  if (!are_comparable(trial, best)) return true;
   return trial.code == best.code || !is_readable(best) || is_stale(best) || is_better(trial, best, best.objective);
 }
 

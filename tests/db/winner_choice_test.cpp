@@ -47,6 +47,21 @@ TEST(WinnerChoice, PredictedNeverOutranksMeasured) {
   EXPECT_EQ(winner_of({predicted(a_trial("a", 900)), predicted(a_trial("b", 10))}), a_code("a"));
 }
 
+TEST(WinnerChoice, OfPredictionsThoseOfTheLatestModelCount) {
+  const auto by_model = [](TrialRecord trial, std::string model, std::string when) {
+    trial.platform.driver = std::move(model);
+    trial.created_at = std::move(when);
+    return predicted(std::move(trial));
+  };
+  const TrialRecord older = by_model(a_trial("a", 900), "model 1", "2026-01-01T00:00:00Z");
+  const TrialRecord nameless = by_model(a_trial("d", 950), "", "2026-01-01T00:00:00Z");
+  const TrialRecord later = by_model(a_trial("b", 10), "model 2", "2026-02-01T00:00:00Z");
+  EXPECT_EQ(winner_of({older, nameless, later}), a_code("b"));
+  EXPECT_EQ(winner_of({later, older}), a_code("b"));
+  EXPECT_EQ(winner_of({older, later, by_model(a_trial("c", 5), "model 2", "2026-02-02T00:00:00Z")}), a_code("b"));
+  EXPECT_EQ(winner_of({older, later, a_trial("c", 5)}), a_code("c"));
+}
+
 TEST(WinnerChoice, StaleWinsOnlyAlone) {
   EXPECT_EQ(winner_of({stale(a_trial("a", 900)), a_trial("b", 10)}), a_code("b"));
   EXPECT_EQ(winner_of({stale(a_trial("a", 900))}), a_code("a"));

@@ -90,7 +90,7 @@ int export_trials(const po::variables_map& values, const std::string& file) {
     const TrialRecord& trial = winner.trial;
     tables.push_back(stencil_table(
         TrialStore(database).known(trial.problem, trial.platform.gpu, false,
-                                   [&](const TrialRecord& each) { return have_same_data(each, trial); })));
+                                   [&](const TrialRecord& each) { return are_comparable(each, trial); })));
     count += tables.back().trials.size();
   }
   const std::string text = format.write(tables);

@@ -125,10 +125,10 @@ namespace {
 
 std::string device_line(const Report& report) {
   const double ceiling = report.device.ceiling_gbs;
-  std::string line = fmt::format("{0} ({1}){2}, copy ceiling {3}{4:.0f} GB/s = {3}{5:.1f} GStencil/s",
-                                 report.platform.gpu, report.platform.architecture,
-                                 report.platform.driver.empty() ? "" : ", driver " + report.platform.driver,
-                                 report.predicted ? "~" : "", ceiling, ceiling_gstencils(*report.problem, ceiling));
+  std::string line =
+      fmt::format("{0} ({1}){2}, copy ceiling {3}{4:.0f} GB/s = {3}{5:.1f} GStencil/s", report.platform.gpu,
+                  report.platform.architecture, report.predicted ? "" : ", driver " + report.platform.driver,
+                  report.predicted ? "~" : "", ceiling, ceiling_gstencils(*report.problem, ceiling));
   if (report.device.fits_in_l2) line += ", grid fits in L2";
   return line;
 }
@@ -316,7 +316,7 @@ Json report_json(const Report& report) {
   json["predicted"] = report.predicted;
   json["device"] = {{"name", report.platform.gpu},
                     {"architecture", report.platform.architecture},
-                    {"driver", report.platform.driver},
+                    {"driver", report.predicted ? "" : report.platform.driver},
                     {"nvrtc", report.platform.nvrtc},
                     {"uuid", report.device.device.uuid}};
   json["copy_ceiling_gbs"] = report.device.ceiling_gbs;

@@ -83,9 +83,10 @@ class Session {
     }
   }
 
-  // Stale trials are not among them, nor those of other data.
+  // Stale trials are not among them, nor those of other data, nor what another model predicted.
   void recall_known_trials() {
     auto known = trials_.known(context_key(), parts_.platform.gpu, options_.predicted, [&](const TrialRecord& trial) {
+      if (trial.predicted && trial.platform.driver != parts_.platform.driver) return false;
       return trial.platform.template_signature == parts_.subject.signature(trial.code);
     });
     std::erase_if(known, [&](const TrialRecord& trial) { return cannot_run_.contains(trial.code); });

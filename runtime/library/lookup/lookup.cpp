@@ -121,7 +121,7 @@ Evidence evidence_of(const Contender& contender, const Problem& problem, const L
                     .tuned_extents = trial.problem.extents,
                     .tuned_pitch = pitch_of(trial.problem),
                     .gpu = trial.platform.gpu,
-                    .driver = trial.platform.driver,
+                    .driver = trial.predicted ? "" : trial.platform.driver,
                     .nvrtc = trial.platform.nvrtc,
                     .tuned_at = trial.created_at,
                     .gstencils = trial.gstencils,

@@ -677,5 +677,23 @@ TEST_F(SessionTest, PredictionsAreStoredAsSuchAndNeverOutrankAMeasurement) {
   EXPECT_FALSE(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.predicted);
 }
 
+TEST_F(SessionTest, WhatAnotherModelPredictedIsNeitherKnownNorTheWinner) {
+  SessionOptions predicted = trials(20);
+  predicted.predicted = true;
+  platform.driver = "model 1";
+  const double flattering = run(predicted).winner->gstencils;
+  EXPECT_GT(run(predicted).known, 0);
+
+  platform.driver = "model 2";
+  device.time_ms = [](const Tuning& tuning) { return 2 * landscape(tuning); };
+  const SessionResult result = run(predicted);
+  EXPECT_EQ(result.known, 0);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->platform.driver, "model 2");
+  EXPECT_LT(result.winner->gstencils, 0.75 * flattering);
+  EXPECT_EQ(WinnerStore(database).find(problem_key(problem), "Fake GPU", Objective::burst)->trial.id,
+            result.winner->id);
+}
+
 }  // namespace
 }  // namespace stencil_tune

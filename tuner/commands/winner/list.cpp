@@ -127,7 +127,7 @@ nlohmann::ordered_json winner_json(const WinnerRecord& winner) {
       {"unit", trial.problem.unit},
       {"gpu", trial.platform.gpu},
       {"architecture", trial.platform.architecture},
-      {"driver", trial.platform.driver},
+      {"driver", trial.predicted ? "" : trial.platform.driver},
       {"stale", is_stale(trial)},
       {"trials_seen", winner.trials_seen}};
   if (trial.problem.kind == SubjectKind::stencil) json["naive_gstencils"] = winner.naive_gstencils;
