@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace stencil_tune {
@@ -28,7 +29,8 @@ class StatementWriter {
         axes_(axes),
         first_sum_(first_sum),
         uses_(stencil.nodes.size(), 0),
-        divides_(stencil.nodes.size(), false) {
+        divides_(stencil.nodes.size(), false),
+        summed_(stencil.nodes.size(), false) {
     for (const Assignment& statement : statements) count_uses(statement.expression);
   }
 
@@ -50,6 +52,9 @@ class StatementWriter {
     const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
     for (int i = 0; i < operand_count(node.op); ++i) count_uses(node.operands[static_cast<std::size_t>(i)]);
     if (node.op == Operation::divide) divides_[static_cast<std::size_t>(node.operands[1])] = true;
+    if (node.op == Operation::add || node.op == Operation::subtract) {
+      for (int i = 0; i < 2; ++i) summed_[static_cast<std::size_t>(node.operands[static_cast<std::size_t>(i)])] = true;
+    }
   }
 
   /// A root that only divides is taken as the inverse root, and multiplied by: far fewer instructions than either.
@@ -57,9 +62,19 @@ class StatementWriter {
     const auto place = static_cast<std::size_t>(id);
     return stencil_.nodes[place].op == Operation::square_root && divides_[place] && uses_[place] == 1;
   }
-  bool is_one(NodeId id) const {
+  bool is_number(NodeId id, double value) const {
     const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
-    return node.op == Operation::number && node.value == 1;
+    return node.op == Operation::number && node.value == value;
+  }
+
+  /// What is doubled by a product that one sum alone adds up. Written as a multiply-add: else compilers make x + x of
+  /// 2*x before they look for one, which takes an addition more.
+  std::optional<NodeId> doubled(NodeId id) const {
+    const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
+    if (node.op != Operation::multiply || !summed_[static_cast<std::size_t>(id)]) return {};
+    if (uses_[static_cast<std::size_t>(id)] != 1) return {};
+    const auto& [a, b, c] = node.operands;
+    return is_number(a, 2) ? std::optional(b) : is_number(b, 2) ? std::optional(a) : std::nullopt;
   }
 
   /// Operands come before their node in the arena, so their texts are there. Shared or deep ones get a name.
@@ -97,14 +112,14 @@ class StatementWriter {
       case Operation::exponential:
         return fmt::format("exponential({})", a[0]);
       case Operation::add:
-        return fmt::format("({} + {})", a[0], a[1]);
       case Operation::subtract:
-        return fmt::format("({} - {})", a[0], a[1]);
+        return sum(node, a);
       case Operation::multiply:
-        return fmt::format("{} * {}", a[0], a[1]);
+        // Of a doubled value the sum writes the factor.
+        return doubled(id) ? a[is_number(node.operands[0], 2) ? 1 : 0] : fmt::format("{} * {}", a[0], a[1]);
       case Operation::divide:
         if (!is_inverted(node.operands[1])) return fmt::format("({} / ({}))", a[0], a[1]);
-        return is_one(node.operands[0]) ? a[1] : fmt::format("{} * {}", a[0], a[1]);
+        return is_number(node.operands[0], 1) ? a[1] : fmt::format("{} * {}", a[0], a[1]);
       case Operation::minimum:
         return fmt::format("minimum({}, {})", a[0], a[1]);
       case Operation::maximum:
@@ -148,6 +163,15 @@ class StatementWriter {
     return {};
   }
 
+  std::string sum(const Node& node, const std::array<std::string, 3>& a) const {
+    const bool subtracts = node.op == Operation::subtract;
+    const bool first = doubled(node.operands[0]).has_value(), second = doubled(node.operands[1]).has_value();
+    const std::string other = first && second ? fmt::format("Value(2.0) * {}", a[1]) : a[first ? 1 : 0];
+    if (first) return fmt::format("fma(Value(2.0), {}, {}{})", a[0], subtracts ? "-" : "", other);
+    if (second) return fmt::format("fma(Value({}2.0), {}, {})", subtracts ? "-" : "", a[1], other);
+    return fmt::format("({} {} {})", a[0], subtracts ? '-' : '+', a[1]);
+  }
+
   /// As the kernel's arguments have it.
   std::ptrdiff_t number_of_profile(int field) const {
     const auto found = std::find_if(stencil_.profiles.begin(), stencil_.profiles.end(),
@@ -178,6 +202,7 @@ class StatementWriter {
   int first_sum_;
   std::vector<int> uses_;
   std::vector<bool> divides_;  ///< the node is a denominator
+  std::vector<bool> summed_;   ///< the node is added, or subtracted
   std::string lines_;
 };
 

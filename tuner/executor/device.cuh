@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+using std::fma;  // of float too, as CUDA has it
+
 #define STENCIL_DEVICE inline
 #define STENCIL_KERNEL extern "C"
 #define STENCIL_CLUSTER(blocks)  // the launch's geometry says it

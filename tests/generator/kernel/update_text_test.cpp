@@ -30,5 +30,16 @@ TEST(UpdateText, TakesARootAsItIsWhereItIsWanted) {
   EXPECT_THAT(text_of("v = sqrt(u) + 1 / sqrt(u)"), Not(HasSubstr("inverse_root")));
 }
 
+TEST(UpdateText, AddsWhatIsDoubledByAMultiplyAdd) {
+  EXPECT_THAT(text_of("v = 2*u - u[x-1]"), HasSubstr("out[0] = fma(Value(2.0), u(0, 0, 0, 0), -u(0, -1, 0, 0));"));
+  EXPECT_THAT(text_of("v = u[x-1]*u - 2*u"),
+              HasSubstr("out[0] = fma(Value(-2.0), u(0, 0, 0, 0), u(0, -1, 0, 0) * u(0, 0, 0, 0));"));
+  EXPECT_THAT(text_of("v = 2*sqrt(u) + 2*u[x+1]"),
+              HasSubstr("fma(Value(2.0), square_root(u(0, 0, 0, 0)), Value(2.0) * u(0, 1, 0, 0))"));
+  EXPECT_THAT(text_of("v = (2*sqrt(u) - 1) * (2*sqrt(u) + u[x+1])"),
+              Not(HasSubstr("fma(")));  // named, and computed once
+  EXPECT_THAT(text_of("v = 2*u*u"), Not(HasSubstr("fma(")));
+}
+
 }  // namespace
 }  // namespace stencil_tune
