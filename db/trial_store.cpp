@@ -43,10 +43,12 @@ std::vector<TrialRecord> TrialStore::find(const TrialQuery& query) const {
   });
 }
 
-std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu, bool predicted,
+std::vector<TrialRecord> TrialStore::known(const ProblemKey& problem, std::string_view gpu,
+                                           std::optional<std::string_view> model,
                                            const std::function<bool(const TrialRecord&)>& counts) const {
-  auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = predicted});
+  auto trials = find({.problem = problem, .gpu = std::string(gpu), .predicted = model.has_value()});
   std::erase_if(trials, [&](const TrialRecord& trial) {
+    if (model && trial.platform.driver != *model) return true;
     return !is_readable(trial) || is_stale(trial) || (counts && !counts(trial));
   });
   std::map<std::string, TrialRecord> by_code;

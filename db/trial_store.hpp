@@ -42,8 +42,9 @@ class TrialStore {
   /// What need not be tried again: one trial a code, of this problem and GPU model, neither stale nor of a code that
   /// does not parse (stored_code.hpp). It is the trial that speaks for the code (winner_choice.hpp): wrong_result if
   /// the code was ever wrong, its latest raced or best ok trial, else its latest failure. A code that failed only once,
-  /// in a way that deserves another try, is not among them. `counts`: of which trials; empty: of all.
-  std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, bool predicted,
+  /// in a way that deserves another try, is not among them. `model`: of what that one predicted (PlatformKey::driver);
+  /// nothing: of what was measured. `counts`: of which trials; empty: of all.
+  std::vector<TrialRecord> known(const ProblemKey& problem, std::string_view gpu, std::optional<std::string_view> model,
                                  const std::function<bool(const TrialRecord&)>& counts = {}) const;
 
  private:

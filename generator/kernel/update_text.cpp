@@ -67,14 +67,15 @@ class StatementWriter {
     return node.op == Operation::number && node.value == value;
   }
 
-  /// What is doubled by a product that one sum alone adds up. Written as a multiply-add: else compilers make x + x of
-  /// 2*x before they look for one, which takes an addition more.
-  std::optional<NodeId> doubled(NodeId id) const {
+  /// Of a product with 2 that one sum alone adds up: which operand it doubles. The sum is written as a multiply-add,
+  /// for compilers make x + x of 2*x before they look for one, which takes an addition more.
+  std::optional<std::size_t> doubled(NodeId id) const {
     const Node& node = stencil_.nodes[static_cast<std::size_t>(id)];
-    if (node.op != Operation::multiply || !summed_[static_cast<std::size_t>(id)]) return {};
-    if (uses_[static_cast<std::size_t>(id)] != 1) return {};
-    const auto& [a, b, c] = node.operands;
-    return is_number(a, 2) ? std::optional(b) : is_number(b, 2) ? std::optional(a) : std::nullopt;
+    const bool is_term = summed_[static_cast<std::size_t>(id)] && uses_[static_cast<std::size_t>(id)] == 1;
+    if (node.op != Operation::multiply || !is_term) return {};
+    if (is_number(node.operands[0], 2)) return 1;
+    if (is_number(node.operands[1], 2)) return 0;
+    return {};
   }
 
   /// Operands come before their node in the arena, so their texts are there. Shared or deep ones get a name.
@@ -115,8 +116,8 @@ class StatementWriter {
       case Operation::subtract:
         return sum(node, a);
       case Operation::multiply:
-        // Of a doubled value the sum writes the factor.
-        return doubled(id) ? a[is_number(node.operands[0], 2) ? 1 : 0] : fmt::format("{} * {}", a[0], a[1]);
+        if (const auto operand = doubled(id)) return a[*operand];  // the sum writes the factor
+        return fmt::format("{} * {}", a[0], a[1]);
       case Operation::divide:
         if (!is_inverted(node.operands[1])) return fmt::format("({} / ({}))", a[0], a[1]);
         return is_number(node.operands[0], 1) ? a[1] : fmt::format("{} * {}", a[0], a[1]);
@@ -165,10 +166,12 @@ class StatementWriter {
 
   std::string sum(const Node& node, const std::array<std::string, 3>& a) const {
     const bool subtracts = node.op == Operation::subtract;
-    const bool first = doubled(node.operands[0]).has_value(), second = doubled(node.operands[1]).has_value();
-    const std::string other = first && second ? fmt::format("Value(2.0) * {}", a[1]) : a[first ? 1 : 0];
-    if (first) return fmt::format("fma(Value(2.0), {}, {}{})", a[0], subtracts ? "-" : "", other);
-    if (second) return fmt::format("fma(Value({}2.0), {}, {})", subtracts ? "-" : "", a[1], other);
+    const bool doubles_second = doubled(node.operands[1]).has_value();
+    if (doubled(node.operands[0])) {
+      return fmt::format("fma(Value(2.0), {}, {}{}{})", a[0], subtracts ? "-" : "",
+                         doubles_second ? "Value(2.0) * " : "", a[1]);
+    }
+    if (doubles_second) return fmt::format("fma(Value({}2.0), {}, {})", subtracts ? "-" : "", a[1], a[0]);
     return fmt::format("({} {} {})", a[0], subtracts ? '-' : '+', a[1]);
   }
 

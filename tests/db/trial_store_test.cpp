@@ -131,7 +131,7 @@ TEST_F(TrialStoreTest, KnownHasOneFreshTrialACodeOfThisProblem) {
   store_.insert(other);
 
   std::map<std::string, TrialRecord> known;
-  for (const TrialRecord& trial : store_.known(a_problem(), kGpu, false)) {
+  for (const TrialRecord& trial : store_.known(a_problem(), kGpu, std::nullopt)) {
     EXPECT_TRUE(known.emplace(trial.code, trial).second) << trial.code;
   }
   ASSERT_EQ(known.size(), 3U);
@@ -140,8 +140,21 @@ TEST_F(TrialStoreTest, KnownHasOneFreshTrialACodeOfThisProblem) {
   EXPECT_EQ(known.at(a_code("wrong")).outcome, Outcome::wrong_result);
 }
 
+TEST_F(TrialStoreTest, KnownPredictionsAreThoseOfOneModel) {
+  store_.insert(a_trial("measured", 400));
+  for (const char* model : {"model 1", "model 2"}) {
+    TrialRecord trial = a_trial(model, 400);
+    trial.predicted = true;
+    trial.platform.driver = model;
+    store_.insert(trial);
+  }
+  const auto known = store_.known(a_problem(), kGpu, "model 2");
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known[0].platform.driver, "model 2");
+}
+
 TEST_F(TrialStoreTest, KnownLeavesOutWhatDeservesAnotherTry) {
-  const auto known = [&] { return store_.known(a_problem(), kGpu, false).size(); };
+  const auto known = [&] { return store_.known(a_problem(), kGpu, std::nullopt).size(); };
   store_.insert(a_failure("killed", Outcome::worker_killed));
   store_.insert(a_failure("late", Outcome::compile_timeout));
   EXPECT_EQ(known(), 0U);

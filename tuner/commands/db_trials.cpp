@@ -89,7 +89,7 @@ int export_trials(const po::variables_map& values, const std::string& file) {
   for (const WinnerRecord& winner : winners) {
     const TrialRecord& trial = winner.trial;
     tables.push_back(stencil_table(
-        TrialStore(database).known(trial.problem, trial.platform.gpu, false,
+        TrialStore(database).known(trial.problem, trial.platform.gpu, std::nullopt,
                                    [&](const TrialRecord& each) { return are_comparable(each, trial); })));
     count += tables.back().trials.size();
   }

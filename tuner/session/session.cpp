@@ -85,8 +85,8 @@ class Session {
 
   // Stale trials are not among them, nor those of other data, nor what another model predicted.
   void recall_known_trials() {
-    auto known = trials_.known(context_key(), parts_.platform.gpu, options_.predicted, [&](const TrialRecord& trial) {
-      if (trial.predicted && trial.platform.driver != parts_.platform.driver) return false;
+    const auto model = options_.predicted ? std::optional<std::string_view>(parts_.platform.driver) : std::nullopt;
+    auto known = trials_.known(context_key(), parts_.platform.gpu, model, [&](const TrialRecord& trial) {
       return trial.platform.template_signature == parts_.subject.signature(trial.code);
     });
     std::erase_if(known, [&](const TrialRecord& trial) { return cannot_run_.contains(trial.code); });

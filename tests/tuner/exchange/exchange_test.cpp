@@ -66,7 +66,7 @@ TEST_P(RoundTrip, ImportedTrialsAreKnownButWinNothing) {
   const auto tables = there_and_back();
   const MergeResult first = import_tables(database, tables, std::nullopt);
   EXPECT_GT(first.added, 0);
-  EXPECT_EQ(TrialStore(database).known(a_problem(), kGpu, false).size(), static_cast<std::size_t>(first.added));
+  EXPECT_EQ(TrialStore(database).known(a_problem(), kGpu, std::nullopt).size(), static_cast<std::size_t>(first.added));
   EXPECT_TRUE(WinnerStore(database).list().empty()) << "nobody raced them here";
   const MergeResult again = import_tables(database, tables, std::nullopt);
   EXPECT_EQ(again.added, 0);
@@ -78,7 +78,7 @@ TEST_P(RoundTrip, TrialsOfOtherTemplatesAreStale) {
   for (auto& signature : older.origin["templates"]) signature = kOldSignature;
   const std::string text = format.write({&older, 1});
   import_tables(database, read_tables("older", text).tables, std::nullopt);
-  EXPECT_TRUE(TrialStore(database).known(a_problem(), kGpu, false).empty());
+  EXPECT_TRUE(TrialStore(database).known(a_problem(), kGpu, std::nullopt).empty());
 }
 
 TEST_P(RoundTrip, WithoutTheProblemAWinnerNamesIt) {

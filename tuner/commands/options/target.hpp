@@ -4,9 +4,11 @@
 #include "runtime/cuda/device.hpp"
 #include "tuner/commands/program/command_line.hpp"
 #include "tuner/model/device_model.hpp"
+#include "tuner/model/model_version.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stencil_tune {
@@ -20,6 +22,10 @@ struct Target {
   std::string note;  ///< why there is no device although none was excluded; empty otherwise
 
   bool predicted() const noexcept { return !device.has_value(); }
+  /// Whose predictions count; nothing where the GPU measures.
+  std::optional<std::string_view> predicting_model() const {
+    return predicted() ? std::optional<std::string_view>(model_version()) : std::nullopt;
+  }
   const std::string& gpu() const noexcept { return device ? device->name : model.gpu; }
 };
 

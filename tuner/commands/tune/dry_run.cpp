@@ -77,7 +77,7 @@ DryRun dry_run(const Problem& problem, const Target& target, const TuningSetting
   const Space space(problem, limits);
   count_legal(run, space);
   if (database != nullptr) {
-    const auto known = TrialStore(*database).known(problem_key(problem), target.gpu(), target.predicted());
+    const auto known = TrialStore(*database).known(problem_key(problem), target.gpu(), target.predicting_model());
     run.known = static_cast<int>(known.size());
   }
 

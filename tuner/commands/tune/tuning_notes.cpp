@@ -94,10 +94,7 @@ std::string late_note(const SessionResult& result) {
 std::vector<std::string> tuning_notes(const Problem& problem, const TuningOutcome& outcome, const Target& target,
                                       const TuningSettings& settings, Database& database, const Report& report) {
   const SessionResult& result = outcome.result;
-  const PlatformKey& platform = outcome.platform;
-  const auto trials = TrialStore(database).known(
-      problem_key(problem), platform.gpu, target.predicted(),
-      [&](const TrialRecord& trial) { return !trial.predicted || trial.platform.driver == platform.driver; });
+  const auto trials = TrialStore(database).known(problem_key(problem), outcome.platform.gpu, target.predicting_model());
   std::vector<std::string> lines;
   if (std::string run = run_note(problem, target, outcome, report, trials); !run.empty()) {
     lines.push_back(std::move(run));

@@ -12,7 +12,6 @@
 #include "tuner/commands/options/winner_options.hpp"
 #include "tuner/commands/program/interrupt.hpp"
 #include "tuner/executor/host_check.hpp"
-#include "tuner/model/model_version.hpp"
 #include "tuner/session/json_progress.hpp"
 #include "tuner/session/predict.hpp"
 #include "tuner/session/progress.hpp"
@@ -200,7 +199,7 @@ PlatformKey platform_of(const Target& target) {
   PlatformKey platform;
   platform.gpu = target.gpu();
   platform.architecture = target.architecture;
-  platform.driver = target.device ? target.device->driver : model_version();
+  platform.driver = target.device ? target.device->driver : *target.predicting_model();
   const auto compiler = open_nvrtc();
   compiler->require_architecture(target.architecture);
   platform.nvrtc = compiler->version();

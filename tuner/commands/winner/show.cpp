@@ -94,10 +94,11 @@ void print_evidence(const WinnerRecord& winner) {
   }
   print_fitted("  {} registers, {} B spilled, {} B shared memory, occupancy {:.0f} %\n", trial.registers,
                trial.spill_bytes, trial.shared_bytes, 100 * trial.occupancy);
-  print_fitted("  best of {}; {}, {}{}, NVRTC {}, {}\n", counted(winner.trials_seen, "trial"), trial.platform.gpu,
-               trial.predicted ? "" : "driver ",
-               trial.platform.driver.empty() ? "an older model" : trial.platform.driver, trial.platform.nvrtc,
-               trial.created_at);
+  const std::string& driver = trial.platform.driver;
+  const std::string by = trial.predicted ? (driver.empty() ? "an older model" : driver)
+                                         : fmt::format("driver {}", driver.empty() ? "none" : driver);
+  print_fitted("  best of {}; {}, {}, NVRTC {}, {}\n", counted(winner.trials_seen, "trial"), trial.platform.gpu, by,
+               trial.platform.nvrtc, trial.created_at);
   print_origin(trial);
   if (is_stale(trial)) {
     print_fitted("  stale, its template has changed since: tune again before you trust its rate\n");
