@@ -145,13 +145,14 @@ class SystemPlanner {
       const bool travels =
           std::any_of(level.in.begin(), level.in.end(), [&](const SystemField& each) { return each.field == field; });
       if (travels) continue;
-      const auto known = std::find_if(system_.constants.begin(), system_.constants.end(),
-                                      [&](const SystemConstant& constant) { return constant.field == field; });
+      auto known = std::find_if(system_.constants.begin(), system_.constants.end(),
+                                [&](const SystemConstant& constant) { return constant.field == field; });
       if (known == system_.constants.end()) {
-        system_.constants.push_back({field, level.delay, level.delay});
-      } else {
-        known->last = level.delay;
+        const auto number = static_cast<int>(system_.levels.size());
+        known = system_.constants.insert(known, {.field = field, .first = level.delay, .first_level = number});
       }
+      known->last = level.delay;
+      ++known->readers;
     }
   }
 

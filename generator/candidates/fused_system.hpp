@@ -45,6 +45,8 @@ struct SystemLevel {
 struct SystemConstant {
   int field = 0;
   int first = 0, last = 0;  ///< delay of the first level that reads it, and of the last
+  int first_level = 0;      ///< that reads it
+  int readers = 0;          ///< levels that read it
 };
 
 struct FusedSystem {

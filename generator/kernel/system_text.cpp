@@ -3,7 +3,9 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/row_reads.hpp"
 #include "generator/kernel/stage_text.hpp"
+#include "generator/kernel/update_text.hpp"
 #include "generator/points/point_checks.hpp"
+#include "generator/stencil/rewriting/constant_parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,6 +38,16 @@ std::vector<int> grid_inputs(const Problem& problem, int steps) {
   return fields;
 }
 
+/// What levels make of constants alone, where more than one of them does: it is made once, and stored as the field is.
+ConstantParts parts_made_once(const TunedStep& step, const FusedSystem& system, ElementType type) {
+  std::vector<int> fields;
+  for (const SystemConstant& constant : system.constants) {
+    if (constant.readers > 1) fields.push_back(constant.field);
+  }
+  if (type != ElementType::f32 && type != ElementType::f64) fields.clear();  // parts would be rounded to what is stored
+  return with_constant_parts(step.stencil, step.step, fields);
+}
+
 class SystemText {
  public:
   SystemText(const Candidate& candidate, bool with_points)
@@ -45,11 +57,14 @@ class SystemText {
         step_(tuned_step(problem_, candidate.tuning())),
         system_(candidate.shape().system),
         axes_(candidate.shape().axes),
+        constant_parts_(parts_made_once(step_, system_, problem_.type)),
         inputs_(grid_inputs(problem_, sweeps_per_launch(candidate.tuning()))) {}
 
   std::string write() const {
     std::string text;
     for (std::size_t stage = 0; stage < step_.step.stages.size(); ++stage) text += stage_text(stage);
+    text += "template <int kConstant>\nstruct Part;\n\n";
+    for (std::size_t constant = 0; constant < system_.constants.size(); ++constant) text += part_text(constant);
     text += "template <int kLevel>\nstruct Level;\n\n";
     for (std::size_t level = 0; level < system_.levels.size(); ++level) text += level_text(level);
     return text + step_text() + "using Stencil = stencil_tune::SystemOf<Step>;\n";
@@ -81,7 +96,32 @@ class SystemText {
         fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
         fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(axes.reach)),
         fmt::arg("reads", tile_uses(facts, axes, {tuning.register_x, tuning.register_y, 1, true})),
-        fmt::arg("update", update_member(step_.stencil, step_.stencil.stages[stage], facts, axis_map_of(axes))));
+        fmt::arg("update", update_member(constant_parts_.stencil, constant_parts_.stencil.stages[stage], facts,
+                                         axis_map_of(axes))));
+  }
+
+  /// Nothing where levels read the constant itself.
+  std::string part_text(std::size_t number) const {
+    const Stencil& stencil = constant_parts_.stencil;
+    const auto part = constant_parts_.parts.find(system_.constants[number].field);
+    if (part == constant_parts_.parts.end()) return {};
+    StageFacts facts;
+    facts.inputs = {part->first};
+    const Assignment statement{"return", part->second};
+    const std::string statements =
+        statements_text(stencil, {&statement, 1}, facts, axis_map_of(axes_), static_cast<int>(stencil.fields.size()));
+    return fmt::format(
+        R"(// What all levels make of constant {number} alone: u(0, 0, 0, 0) is its cell.
+template <>
+struct Part<{number}> {{
+  template <class Cell, class Value>
+  STENCIL_DEVICE static Value value(const Cell& u, [[maybe_unused]] const Value* c) {{
+{using_names}{statements}  }}
+}};
+
+)",
+        fmt::arg("number", number), fmt::arg("using_names", using_directive(statements)),
+        fmt::arg("statements", statements));
   }
 
   /// Where each input of the stage is: in the state that enters, or among the constants.
@@ -213,10 +253,11 @@ struct Level<{number}> : Stage{stage} {{
     }
     std::vector<std::string> constants;
     for (const SystemConstant& constant : system_.constants) {
-      constants.push_back(
-          fmt::format("{{{}, {}, {}}}", *place_of(inputs_, constant.field), constant.first, constant.last));
+      const bool has_part = constant_parts_.parts.contains(constant.field);
+      constants.push_back(fmt::format("{{{}, {}, {}, {}}}", *place_of(inputs_, constant.field), constant.first,
+                                      constant.last, has_part ? constant.first_level : -1));
     }
-    if (constants.empty()) constants.emplace_back("{0, 0, 0}");  // an array of none has one
+    if (constants.empty()) constants.emplace_back("{0, 0, 0, -1}");  // an array of none has one
     return fmt::format(
         R"(struct Step {{
 {types}  static constexpr int kInputs = {inputs};
@@ -226,6 +267,8 @@ struct Level<{number}> : Stage{stage} {{
   static constexpr int kLevels = {level_count};
   template <int kLevel>
   using LevelAt = Level<kLevel>;
+  template <int kConstant>
+  using PartOf = Part<kConstant>;
   static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
   static constexpr int kConstantFields = {constant_count};
   static constexpr stencil_tune::SystemConstant kConstants[] = {{{constants}}};
@@ -245,6 +288,7 @@ struct Level<{number}> : Stage{stage} {{
   const TunedStep step_;
   const FusedSystem& system_;
   const KernelAxes& axes_;
+  const ConstantParts constant_parts_;
   const std::vector<int> inputs_;
 };
 

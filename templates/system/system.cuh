@@ -42,11 +42,11 @@ struct SystemWalk {
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-    z = walk(z, tile.first_plain_plane());
+    z = walk(z, levels.first_plain_plane());
     if (tile.holds_cells) {
-      z = walk_plain<SystemEdges::cells>(z, tile.last_plain_plane());
+      z = walk_plain<SystemEdges::cells>(z, levels.last_plain_plane());
     } else {
-      z = walk_plain<SystemEdges::none>(z, tile.last_plain_plane());
+      z = walk_plain<SystemEdges::none>(z, levels.last_plain_plane());
     }
     walk(z, tile.last_plane());
     input.leave();

@@ -13,9 +13,18 @@ struct SystemState {
   TemporalPlane<S, T> fields[kFields];
 };
 
-/// A field that no step changes, read at the cell alone, by levels that are first .. last planes behind the input.
+/// A field that no step changes, read at the cell alone, by levels that are first .. last planes behind the input. What
+/// all of them make of it alone (S::PartOf) level made_by, the first one, makes and leaves in its place; -1: they read the
+/// field itself.
 struct SystemConstant {
-  int input, first, last;
+  int input, first, last, made_by;
+};
+
+/// One cell, as an update reads it.
+template <class Value>
+struct OneCell {
+  Value value;
+  STENCIL_DEVICE Value operator()(int, int, int, int) const { return value; }
 };
 
 /// A field of the first level's state: its input, and planes that it arrives behind the others. One that is read no
@@ -28,7 +37,7 @@ template <class S, class T, int kField>
 using StatePipeline =
     InputPipeline<S, T, S::kStateInputs[kField].input, T::kPrefetch, S::kStateInputs[kField].behind, 1>;
 
-/// One pipeline a field of the state.
+/// One pipeline a field of the state. All are filled together: the position of one is that of all.
 template <class S, class T, class Fields>
 struct StatePipelines;
 template <class S, class T, int... kField>
@@ -42,12 +51,21 @@ struct StatePipelines<S, T, Indices<kField...>> : StatePipeline<S, T, kField>...
       : Pipeline<kField>(a, t, maps, first_byte + kField * Pipeline<kField>::kBytes)... {}
 
   STENCIL_DEVICE void start(typename S::Index z) { (Pipeline<kField>::start(z), ...); }
-  STENCIL_DEVICE void copy_next(Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
+  STENCIL_DEVICE void copy_next(Mbarrier* arrived) {
+    const int filled_next = Pipeline<0>::stage;
+    (copy_field<kField>(filled_next, arrived), ...);
+  }
   STENCIL_DEVICE void read(SystemState<S, T, sizeof...(kField)>& state) const {
     (read_field<kField>(state.fields[kField]), ...);
   }
 
  private:
+  /// The compiler sees that all positions are one, and keeps one.
+  template <int kF>
+  STENCIL_DEVICE void copy_field(int filled_next, Mbarrier* arrived) {
+    Pipeline<kF>::stage = filled_next;
+    Pipeline<kF>::copy_next(arrived);
+  }
   template <int kF>
   STENCIL_DEVICE void read_field(TemporalPlane<S, T>& plane) const {
     const auto* copied = Pipeline<kF>::template copied<T::kPrefetch - 1>();
@@ -84,11 +102,31 @@ struct SystemConstants<S, T, Indices<kField...>> : SystemConstantPipeline<S, T, 
   STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Pipeline<kField>::start(z), ...); }
   STENCIL_DEVICE void copy_next([[maybe_unused]] Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
 
-  /// Row j of the plane that is kDelay planes behind the newest input.
-  template <int kF, int kDelay>
-  STENCIL_DEVICE void read_row(int j, typename S::Value* row) const {
+  /// Row j of the plane that is kDelay planes behind the newest input, for level kLevel. Of a part that level made_by
+  /// makes, whoever comes after reads what it left: a lane reads and writes its own cells alone.
+  template <int kF, int kLevel, int kDelay>
+  STENCIL_DEVICE void read_row(int j, const typename S::Value* coefficients, typename S::Value* row) const {
     const auto* plane = Pipeline<kF>::template copied<T::kPrefetch + kDelay - S::kConstants[kF].first>();
     Pipeline<kF>::read_row(plane, j, row);
+    if constexpr (S::kConstants[kF].made_by == kLevel) {
+      STENCIL_UNROLL
+      for (int i = 0; i < TemporalShape<S, T>::kCells; ++i) {
+        row[i] = S::template PartOf<kF>::value(OneCell<typename S::Value>{row[i]}, coefficients);
+      }
+      replace_row<kF>(Pipeline<kF>::from + (plane - Pipeline<kF>::from), j, row);
+    }
+  }
+
+ private:
+  template <int kF>
+  STENCIL_DEVICE static void replace_row(typename S::Storage* plane, int j, const typename S::Value* row) {
+    using Copies = typename Pipeline<kF>::Copies;
+    STENCIL_UNROLL
+    for (int w = 0; w < Copies::kWords; ++w) {
+      store_cells<StoreHint::write_back, Copies::kWord>(
+          plane + (j * TemporalShape<S, T>::kWarpWidth + Copies::place_of_own(w) * Copies::kWord),
+          row + w * Copies::kWord);
+    }
   }
 };
 
@@ -137,11 +175,6 @@ struct SystemInput {
   }
 };
 
-/// The cells of the thread that are stored of an output: bit i of `columns` and bit j of `rows` both say so.
-struct StoredCells {
-  unsigned columns = 0, rows = 0;
-};
-
 /// Stores those cells of the last level's state that belong to the block. An output keeps the layers that its own stage
 /// holds, so that outputs may have different boxes. The arguments' box is that of the stage that holds most; others have
 /// as many cells more.
@@ -151,77 +184,104 @@ struct SystemOutput {
   using Index = typename S::Index;
   using Storage = typename S::Storage;
 
+  static constexpr int kFirstRow = 16;           ///< bit of row 0
+  static constexpr unsigned kInCells = 1u << 31; ///< bit of a box that cuts vectors: it is stored cell by cell
+  static_assert(Shape::kCells <= kFirstRow && Shape::kRows < 32 - kFirstRow, "cells of a thread have bits of their own");
+
   const Arguments<S>& arguments;
   const TemporalTile<S, T>& tile;
-  StoredCells stored[S::kOutputs];
-  bool whole;  ///< each vector is either stored or not
+  /// Of the box of each output, by box_of(): bit i for column i of the thread, kFirstRow + j for row j. A cell is stored
+  /// where both are set.
+  unsigned stored[S::kOutputs];
 
-  STENCIL_DEVICE SystemOutput(const Arguments<S>& a, const TemporalTile<S, T>& t)
-      : arguments(a), tile(t), whole(t.whole_vectors) {
+  STENCIL_DEVICE SystemOutput(const Arguments<S>& a, const TemporalTile<S, T>& t) : arguments(a), tile(t) {
     find_all(IndicesBelow<S::kOutputs>{});
   }
 
-  /// Plane z. kAllOwn: known to be one of the block's.
-  template <bool kAllOwn>
+  /// Planes first_plane() .. end_plane() - 1 are in the boxes of all outputs.
+  STENCIL_DEVICE Index first_plane() const { return static_cast<Index>(arguments.low[2]); }
+  STENCIL_DEVICE Index end_plane() const { return static_cast<Index>(arguments.high[2]); }
+
+  /// Plane z. kOwn: known to be one of the block's; kInBoxes: in all boxes, if it is one of the block's.
+  template <bool kOwn, bool kInBoxes>
   STENCIL_DEVICE void store(Index z, const SystemState<S, T, S::kOutputs>& state) const {
-    if (!kAllOwn && (z < tile.low_z || z >= tile.high_z)) return;
+    if (!kOwn && (z < tile.low_z || z >= tile.high_z)) return;
     const Index first =
         z * static_cast<Index>(arguments.stride_z) + tile.y * static_cast<Index>(arguments.stride_y) + tile.x;
-    store_all(z, first, state, IndicesBelow<S::kOutputs>{});
+    store_all<kInBoxes>(z, first, state, IndicesBelow<S::kOutputs>{});
   }
 
  private:
+  /// The first output with the same box.
+  STENCIL_DEVICE static constexpr int box_of(int output) {
+    int first = 0;
+    while (!is_same(S::kOutputMore[first], S::kOutputMore[output])) ++first;
+    return first;
+  }
+  STENCIL_DEVICE static constexpr bool is_same(HeldLayers a, HeldLayers b) {
+    return a.low_x == b.low_x && a.high_x == b.high_x && a.low_y == b.low_y && a.high_y == b.high_y &&
+           a.low_z == b.low_z && a.high_z == b.high_z;
+  }
+
   template <int... kO>
   STENCIL_DEVICE void find_all(Indices<kO...>) {
     (find<kO>(), ...);
   }
   template <int kO>
   STENCIL_DEVICE void find() {
-    constexpr HeldLayers kMore = S::kOutputMore[kO];
-    StoredCells cells;
+    if constexpr (box_of(kO) == kO) {
+      // From the lane itself, but by a shuffle: otherwise the compiler finds the bits anew at every step.
+      stored[kO] = shuffle_from(cells_in_box(S::kOutputMore[kO]), Shape::lane());
+    }
+  }
+  STENCIL_DEVICE unsigned cells_in_box(HeldLayers more) const {
+    unsigned bits = 0;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       const Index y = tile.y + j;
-      const bool in_box = y >= arguments.low[1] - kMore.low_y && y < arguments.high[1] + kMore.high_y;
-      cells.rows |= in_box && y >= tile.low_y && y < tile.high_y ? 1u << j : 0u;
+      const bool in_box = y >= arguments.low[1] - more.low_y && y < arguments.high[1] + more.high_y;
+      bits |= in_box && y >= tile.low_y && y < tile.high_y ? 1u << (kFirstRow + j) : 0u;
     }
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; ++i) {
       const Index x = tile.x + i;
-      const bool in_box = x >= arguments.low[0] - kMore.low_x && x < arguments.high[0] + kMore.high_x;
-      cells.columns |= in_box && x >= tile.low_x && x < tile.high_x ? 1u << i : 0u;
+      const bool in_box = x >= arguments.low[0] - more.low_x && x < arguments.high[0] + more.high_x;
+      bits |= in_box && x >= tile.low_x && x < tile.high_x ? 1u << i : 0u;
     }
+    bool whole = tile.whole_vectors;
     STENCIL_UNROLL
     for (int i = 0; i < Shape::kCells; i += T::kVector) {
-      const unsigned vector = cells.columns >> i & ((1u << T::kVector) - 1);
+      const unsigned vector = bits >> i & ((1u << T::kVector) - 1);
       whole = whole && (vector == 0 || vector == (1u << T::kVector) - 1);
     }
-    stored[kO] = cells;
+    return whole ? bits : bits | kInCells;
   }
 
-  template <int... kO>
+  template <bool kInBoxes, int... kO>
   STENCIL_DEVICE void store_all(Index z, Index first, const SystemState<S, T, S::kOutputs>& state,
                                 Indices<kO...>) const {
-    (store_field<kO>(z, first, state.fields[kO]), ...);
+    (store_field<kInBoxes, kO>(z, first, state.fields[kO]), ...);
   }
-  template <int kO>
-  STENCIL_DEVICE void store_field(Index z, Index first, const TemporalPlane<S, T>& plane) const {
+  template <bool kInBoxes, int kO>
+  STENCIL_DEVICE void store_field([[maybe_unused]] Index z, Index first, const TemporalPlane<S, T>& plane) const {
     constexpr HeldLayers kMore = S::kOutputMore[kO];
-    if (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z) return;
-    if (whole) {
-      store_rows<T::kVector>(arguments.out[kO] + first, stored[kO], plane);
+    if (!kInBoxes && (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z)) return;
+    const unsigned cells = stored[box_of(kO)];
+    if ((cells & kInCells) == 0) {
+      store_rows<T::kVector>(arguments.out[kO] + first, cells, plane);
     } else {
-      store_rows<1>(arguments.out[kO] + first, stored[kO], plane);
+      store_rows<1>(arguments.out[kO] + first, cells, plane);
     }
   }
 
   template <int kWord>
-  STENCIL_DEVICE void store_rows(Storage* row, StoredCells cells, const TemporalPlane<S, T>& plane) const {
+  STENCIL_DEVICE void store_rows(Storage* row, unsigned cells, const TemporalPlane<S, T>& plane) const {
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; i += kWord) {
-        if ((cells.rows >> j & cells.columns >> i & 1) != 0) store_cells<T::kStore, kWord>(row + i, plane.cells[j] + i);
+        const bool is_stored = (cells >> (kFirstRow + j) & cells >> i & 1) != 0;
+        if (is_stored) store_cells<T::kStore, kWord>(row + i, plane.cells[j] + i);
       }
       row += static_cast<Index>(arguments.stride_y);
     }

@@ -107,6 +107,18 @@ struct SystemLevels : MetPoints<Points> {
     if constexpr (T::kEdgeWarpsRest) find_levels_at_work(IndicesBelow<S::kLevels>{});
   }
 
+  /// The tile's plain planes, of which all outputs store those that are the block's.
+  STENCIL_DEVICE Index first_plain_plane() const {
+    const Index first = tile.first_plain_plane(), last = tile.last_plane();
+    if (output.first_plane() <= tile.low_z) return first;
+    const Index in_boxes = output.first_plane() + T::kDelay;
+    return first > in_boxes ? first : in_boxes < last ? in_boxes : last;
+  }
+  STENCIL_DEVICE Index last_plain_plane() const {
+    const Index last = tile.last_plain_plane(), in_boxes = output.end_plane() + T::kDelay;
+    return last < in_boxes ? last : in_boxes;
+  }
+
   /// Before each step: waits for what other warps publish.
   STENCIL_DEVICE void begin_step() { step_barrier.await(); }
 
@@ -148,7 +160,8 @@ struct SystemLevels : MetPoints<Points> {
   template <SystemEdges kEdges, int kLevel, class State>
   STENCIL_DEVICE void advance(Index z, const State& newest, Input& input) {
     if constexpr (kLevel == S::kLevels) {
-      output.template store<kEdges != SystemEdges::all && !T::kFillsPlain>(z - T::kDelay, newest);
+      constexpr bool kPlain = kEdges != SystemEdges::all;
+      output.template store<kPlain && !T::kFillsPlain, kPlain>(z - T::kDelay, newest);
     } else {
       using L = LevelOf<S, kLevel>;
       SystemState<S, T, L::kOut> leaving;
@@ -278,7 +291,7 @@ struct SystemLevels : MetPoints<Points> {
     if constexpr (is_used(kUse)) {
       Value* body = window.own_cells(kInput, kP, kR);
       if constexpr (kPlace < 0) {
-        constants.template read_row<-1 - kPlace, L::kDelay>(kR - L::kLowY, body);
+        constants.template read_row<-1 - kPlace, kLevel, L::kDelay>(kR - L::kLowY, arguments.coefficients, body);
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);

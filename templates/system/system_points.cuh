@@ -69,8 +69,8 @@ struct SystemWalkToPoints : SystemWalk<S, T, Levels> {
     input.start(z);
 #pragma unroll 1
     while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
-      if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
+      const Index plain_end = levels.points.plain_end(z, levels.last_plain_plane());
+      if (z < levels.first_plain_plane() || z + T::kUnroll > plain_end) {
         Walk::template step<SystemEdges::all>(z++);
       } else if (tile.holds_cells) {
         z = Walk::template walk_plain<SystemEdges::cells>(z, plain_end);

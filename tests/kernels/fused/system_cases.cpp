@@ -79,6 +79,25 @@ u_next = "u"
                           "two_stage_fluxes");
 }
 
+/// Both stages make the same of k, the second alone makes something of m.
+Stencil parts_of_two_constants() {
+  return parse_definition(R"toml(
+name = "parts_of_two_constants"
+rank = 2
+fields = ["u", "v", "k", "m", "u_next", "v_next"]
+[coefficients]
+c = 0.3
+[[stage]]
+v_next = "v + (c*k*k + 0.1)*(0.25*(u[x+1] - u[x-1]) + 0.125*u[y+1])"
+[[stage]]
+u_next = "0.5*u + (c*k*k + 0.1)*(0.5*v_next[y-1] - 0.25*v_next) + c*(1 - m)*v_next[x+1]"
+[rotate]
+u_next = "u"
+v_next = "v"
+)toml",
+                          "parts_of_two_constants");
+}
+
 }  // namespace
 
 Stencil predictor_corrector(int rank) {
@@ -259,6 +278,12 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("gray_scott2d"), f32, {hold, zero, hold}, "system.bx32.by1.rx2.v2.pf2.t3.fillplain.ch3.u2");
   add(corpus("fdtd2d"), f64, {hold, reflect, hold}, "system.bx32.by1.rx2.v2.pf2.t2.fillplain.ch4");
   add(corpus("gray_scott2d"), f64, on_all_sides(periodic), "system.bx32.by1.rx2.v2.pf2.t3.fillplain.ch3.u5");
+  // What levels make of constants alone: in words that lanes copy in another order, by TMA, in 16 bits.
+  add(parts_of_two_constants(), f32, {hold, clamp, hold}, "system.bx32.by1.rx2.v2.pf2.t3.ch2.u2");
+  add(parts_of_two_constants(), f64, {zero, hold, hold}, "system.bx32.by1.rx4.v2.pf1.t2.ch3");
+  add(parts_of_two_constants(), f32, on_all_sides(periodic), "system.bx32.by1.rx8.v4.pf3.t1.ch2");
+  add(parts_of_two_constants(), f32, on_all_sides(hold), "system.bx32.by1.rx2.v2.tmarows.pf2.t4.fillplain.ch3");
+  add(parts_of_two_constants(), f16, {reflect, hold, hold}, "system.bx32.by1.rx2.v2.pf2.t2.ch2");
   // Warps that rest and levels that fill by the plain loop, together.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold),
       "system.bx32.by6.rx2.ry4.v2.tmarows.pf1.t2.rest.fillplain.ch3.u2");
