@@ -11,6 +11,7 @@ namespace stencil_tune {
 ///  - kLevels, LevelAt<l>: a type for each level (system_levels.cuh);
 ///  - kStateInputs: the input that each field of the first level's state is;
 ///  - kConstants: fields that no step changes and that are read at the cell alone, kConstantFields of them;
+///  - PartOf<k>: value(cell, coefficients), what all levels make of constant k alone, where one of them makes it;
 ///  - kOutputMore: cells on each side that each output has beyond the box of the arguments.
 template <class Step>
 struct SystemOf : Step {};

@@ -45,6 +45,7 @@ constexpr std::string_view kUnawaited = "tensor copies to its shared memory were
 // Whole steps. Yee's levels meet within a step; those of the predictor have rows of several planes published.
 constexpr std::string_view kYeeStep = "system.bx32.by2.rx2.ry2.v2.pf2.t1.ch2";
 constexpr std::string_view kYeeSteps = "system.bx32.by3.rx2.ry2.v2.pf2.t2.ch2";
+constexpr std::string_view kAcousticSteps = "system.bx32.by3.rx2.ry4.v2.pf2.t2.ch2";
 constexpr std::string_view kPredictorStep = "system.bx32.by3.rx2.ry4.v1.pf1.t1.ch2";
 constexpr std::string_view kPredictorLate = "system.bx32.by3.rx2.ry4.v1.pf1.t1.late.ch2";
 
@@ -245,8 +246,8 @@ constexpr Mutation kMutations[]{
      "if (whole_plane)", kYeeSteps, kHold, kWrongCell, "yee3d"},
     {"OneHeldPlaneTooMany", "system_tile.cuh", "return z < layers.low_z ||", "return z <= layers.low_z ||", kYeeSteps,
      kHold, kWrongCell, "yee3d"},
-    {"HeldPlanesOfPlainStepsAreUpdated", "system_tile.cuh", "first < T::kFirstPlain) first = T::kFirstPlain;",
-     "first < 0) first = 0;", kPredictorStep, kHold, kWrongCell, "predictor_corrector"},
+    {"PlainStepsWherePlanesAreMirrored", "system_tile.cuh", "first < T::kFirstPlain) first = T::kFirstPlain;",
+     "first < 0) first = 0;", kPredictorStep, kReflect, kWrongCell, "predictor_corrector"},
     {"LayersInMemoryBeyondThePeriod",
      "system_levels.cuh",
      "if constexpr (S::kBoundaryZ == Boundary::periodic) z = inside<S::kBoundaryZ>(z, tile.nz);",
@@ -268,12 +269,20 @@ constexpr Mutation kMutations[]{
      kPredictorStep, kReflect, kWrongCell, "predictor_corrector"},
     {"PlanesBeyondTheGridAnswerForThemselves", "system_levels.cuh", "inside<S::kBoundaryZ>(z + kOffset, tile.nz) - z;",
      "kOffset;", kPredictorStep, kReflect, kWrongCell, "predictor_corrector"},
-    {"ConstantsOfThePlaneAfter", "system_levels.cuh", "read_row<-1 - kPlace, L::kDelay>",
-     "read_row<-1 - kPlace, L::kDelay - 1>", kYeeStep, kZero, kWrongCell, "yee3d"},
-    {"OneRowMoreOfAnOutput", "system_input.cuh", "y < arguments.high[1] + kMore.high_y;",
-     "y <= arguments.high[1] + kMore.high_y;", kYeeStep, kHold, kStrayWrite, "yee3d"},
-    {"OutputsHaveTheSamePlanes", "system_input.cuh", "if (z < arguments.low[2] - kMore.low_z ||",
-     "if (z < arguments.low[2] ||", kYeeStep, kHold, kWrongCell, "yee3d"},
+    {"ConstantsOfThePlaneAfter", "system_levels.cuh", "read_row<-1 - kPlace, kLevel, L::kDelay>",
+     "read_row<-1 - kPlace, kLevel, L::kDelay - 1>", kYeeStep, kZero, kWrongCell, "yee3d"},
+    {"OneRowMoreOfAnOutput", "system_input.cuh", "y < arguments.high[1] + more.high_y;",
+     "y <= arguments.high[1] + more.high_y;", kYeeStep, kHold, kStrayWrite, "yee3d"},
+    {"OutputsHaveTheSamePlanes", "system_input.cuh", "(z < arguments.low[2] - kMore.low_z ||",
+     "(z < arguments.low[2] ||", kYeeStep, kHold, kWrongCell, "yee3d"},
+    {"PartsOfConstantsMadeByNoLevel", "system_input.cuh", "made_by == kLevel", "made_by == kLevel + 100",
+     kAcousticSteps, kHold, kWrongCell, "acoustic3d_o2"},
+    {"PartsOfConstantsMadeByEveryLevel", "system_input.cuh", "made_by == kLevel", "made_by >= 0", kAcousticSteps, kHold,
+     kWrongCell, "acoustic3d_o2"},
+    {"PlainStepsBeforeAllBoxesBegin", "system_levels.cuh", "if (output.first_plane() <= tile.low_z) return first;",
+     "return first;", kPredictorLate, kHold, kStrayWrite, "predictor_corrector"},
+    {"OutputsStoredInTheBoxOfTheFirst", "system_input.cuh", "const unsigned cells = stored[box_of(kO)];",
+     "const unsigned cells = stored[0];", kYeeStep, kHold, kStrayWrite, "yee3d"},
     {"SystemCopiesOnTheirWayWhenTheBlockEnds", "system/system.cuh", "    input.leave();\n", "",
      "system.bx32.by2.rx4.ry2.v4.pf2.t1.tmarows", kHold, kUnawaited, "yee3d"},
 };
