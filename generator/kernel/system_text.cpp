@@ -5,6 +5,7 @@
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/update_text.hpp"
 #include "generator/points/point_checks.hpp"
+#include "generator/stencil/rewriting/common_weights.hpp"
 #include "generator/stencil/rewriting/constant_parts.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ ConstantParts parts_made_once(const TunedStep& step, const FusedSystem& system, 
     if (constant.readers > 1) fields.push_back(constant.field);
   }
   if (type != ElementType::f32 && type != ElementType::f64) fields.clear();  // parts would be rounded to what is stored
-  return with_constant_parts(step.stencil, step.step, fields);
+  return with_constant_parts(with_common_weights_in_front(step.stencil), step.step, fields);
 }
 
 class SystemText {

@@ -1,12 +1,11 @@
 // What a step makes of a constant field alone.
 //
-//     u_next = 2*u - u_prev + c2*v^2 * (4/3*(u[x+1] + ...) - 1/12*(u[x+2] + ...))      v is read nowhere else
+//     u_next = 2*u - u_prev + c2*v^2 * (u[x-1] + u[x+1] + ...)      v is read nowhere else
 //
-// A kernel of several steps makes such a part once a cell, and reads it in the field's place. A weight of all sums that
-// it multiplies belongs to it, where they are divided by that weight:
+// A kernel of several steps makes such a part once a cell, and reads it in the field's place:
 //
-//     part of v = c2*v^2 * 4/3
-//     u_next    = 2*u - u_prev + v * (u[x+1] + ... - 1/16*(u[x+2] + ...))
+//     part of v = c2*v^2
+//     u_next    = 2*u - u_prev + v * (u[x-1] + u[x+1] + ...)
 #pragma once
 
 #include "generator/stencil/step.hpp"

@@ -155,6 +155,14 @@ bool comes_before(const Tap& a, const Tap& b) {
          std::tie(b.field, b.offset[2], b.offset[1], b.offset[0]);
 }
 
+std::vector<NodeId> roots_of(const Stencil& stencil) {
+  std::vector<NodeId> roots;
+  for (const Stage& stage : stencil.stages) {
+    for (const Update& update : stage.updates) roots.push_back(update.expression);
+  }
+  return roots;
+}
+
 std::vector<bool> reachable(const Stencil& stencil, const std::vector<NodeId>& roots) {
   std::vector<bool> marked(stencil.nodes.size());
   NodeId last = -1;

@@ -39,6 +39,9 @@ std::vector<LinearTap> distribute_weights(StencilBuilder& builder, NodeId root);
 /// Field, then z, y, x.
 bool comes_before(const Tap& a, const Tap& b);
 
+/// The expressions of all updates.
+std::vector<NodeId> roots_of(const Stencil& stencil);
+
 /// Marks the nodes that the roots are made of.
 std::vector<bool> reachable(const Stencil& stencil, const std::vector<NodeId>& roots);
 
