@@ -46,8 +46,7 @@ std::string stencil_text(const Candidate& candidate) {
       fmt::arg("types", type_members(candidate)), fmt::arg("inputs", facts.inputs.size()),
       fmt::arg("outputs", facts.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem)),
       fmt::arg("reach", reach_members(axes.reach)), fmt::arg("boundaries", boundary_members(axes)),
-      fmt::arg("update", update_member(problem.stencil, problem.stencil.stages[static_cast<std::size_t>(problem.stage)],
-                                       facts, axis_map)),
+      fmt::arg("update", update_member(problem.stencil, problem.stage, facts, axis_map)),
       fmt::arg("late", kernel.asks_late ? late_member(problem, kernel.takes_sums) : std::string()),
       fmt::arg("sums", kernel.takes_sums ? plane_sums_text(problem, axis_map) : std::string()));
 }

@@ -77,8 +77,7 @@ std::string using_directive(std::string_view statements) {
   return {};
 }
 
-std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts,
-                          const AxisMap& axis_map) {
+std::string update_member(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axis_map) {
   const std::string statements = update_text(stencil, stage, facts, axis_map);
   const bool weighs = statements.find("c[") != std::string::npos;
   return fmt::format(

@@ -26,7 +26,7 @@ std::string coefficient_constants(const Problem& problem);
 std::string reach_members(const std::array<Reach, kMaxRank>& reach);
 /// kBoundaryX ... kBoundaryZ.
 std::string boundary_members(const KernelAxes& axes);
-/// update(u, c, out).
-std::string update_member(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axis_map);
+/// update(u, c, out) of a stage.
+std::string update_member(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axis_map);
 
 }  // namespace stencil_tune

@@ -49,6 +49,15 @@ ConstantParts parts_made_once(const TunedStep& step, const FusedSystem& system, 
   return with_constant_parts(with_common_weights_in_front(step.stencil), step.step, fields);
 }
 
+/// Of each text the number of the first one that is the same.
+std::vector<int> first_alike(const std::vector<std::string>& texts) {
+  std::vector<int> result;
+  for (const std::string& text : texts) {
+    result.push_back(static_cast<int>(std::find(texts.begin(), texts.end(), text) - texts.begin()));
+  }
+  return result;
+}
+
 class SystemText {
  public:
   SystemText(const Candidate& candidate, bool with_points)
@@ -64,7 +73,7 @@ class SystemText {
   std::string write() const {
     std::string text;
     for (std::size_t stage = 0; stage < step_.step.stages.size(); ++stage) text += stage_text(stage);
-    text += "template <int kConstant>\nstruct Part;\n\n";
+    if (makes_parts()) text += "template <int kConstant>\nstruct Part;\n\n";
     for (std::size_t constant = 0; constant < system_.constants.size(); ++constant) text += part_text(constant);
     text += "template <int kLevel>\nstruct Level;\n\n";
     for (std::size_t level = 0; level < system_.levels.size(); ++level) text += level_text(level);
@@ -97,8 +106,7 @@ class SystemText {
         fmt::arg("stage", stage), fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", facts.inputs.size()),
         fmt::arg("outputs", facts.outputs.size()), fmt::arg("reach", reach_members(axes.reach)),
         fmt::arg("reads", tile_uses(facts, axes, {tuning.register_x, tuning.register_y, 1, true})),
-        fmt::arg("update", update_member(constant_parts_.stencil, constant_parts_.stencil.stages[stage], facts,
-                                         axis_map_of(axes))));
+        fmt::arg("update", update_member(constant_parts_.stencil, static_cast<int>(stage), facts, axis_map_of(axes))));
   }
 
   /// Nothing where levels read the constant itself.
@@ -231,7 +239,7 @@ struct Level<{number}> : Stage{stage} {{
 
   /// Of each output: cells on each side that it has beyond the box of the arguments, which is that of the stage that
   /// keeps most.
-  std::vector<std::string> boxes() const {
+  std::vector<std::string> box_texts() const {
     std::vector<std::string> result;
     for (const Layers& output : system_.outputs) {
       Layers more;
@@ -258,6 +266,7 @@ struct Level<{number}> : Stage{stage} {{
       constants.push_back(fmt::format("{{{}, {}, {}, {}}}", *place_of(inputs_, constant.field), constant.first,
                                       constant.last, has_part ? constant.first_level : -1));
     }
+    const std::vector<std::string> boxes = box_texts();
     if (constants.empty()) constants.emplace_back("{0, 0, 0, -1}");  // an array of none has one
     return fmt::format(
         R"(struct Step {{
@@ -268,20 +277,24 @@ struct Level<{number}> : Stage{stage} {{
   static constexpr int kLevels = {level_count};
   template <int kLevel>
   using LevelAt = Level<kLevel>;
-  template <int kConstant>
-  using PartOf = Part<kConstant>;
-  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
+  static constexpr bool kMakesParts = {makes_parts};
+{parts}  static constexpr stencil_tune::SystemInputField kStateInputs[] = {{{state}}};
   static constexpr int kConstantFields = {constant_count};
   static constexpr stencil_tune::SystemConstant kConstants[] = {{{constants}}};
   static constexpr stencil_tune::HeldLayers kOutputMore[] = {{{boxes}}};
+  static constexpr int kBoxOf[] = {{{box_of}}};
 }};
 )",
         fmt::arg("types", type_members(candidate_)), fmt::arg("inputs", inputs_.size()),
         fmt::arg("outputs", system_.outputs.size()), fmt::arg("coefficients", coefficient_constants(problem_)),
         fmt::arg("boundaries", boundary_members(axes_)), fmt::arg("level_count", system_.levels.size()),
         fmt::arg("state", fmt::join(state, ", ")), fmt::arg("constant_count", system_.constants.size()),
-        fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes(), ", ")));
+        fmt::arg("constants", fmt::join(constants, ", ")), fmt::arg("boxes", fmt::join(boxes, ", ")),
+        fmt::arg("box_of", fmt::join(first_alike(boxes), ", ")), fmt::arg("makes_parts", makes_parts()),
+        fmt::arg("parts", makes_parts() ? "  template <int kConstant>\n  using PartOf = Part<kConstant>;\n" : ""));
   }
+
+  bool makes_parts() const { return !constant_parts_.parts.empty(); }
 
   const Candidate& candidate_;
   const bool with_points_;

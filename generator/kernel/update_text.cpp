@@ -1,6 +1,7 @@
 #include "generator/kernel/update_text.hpp"
 
 #include "generator/kernel/regroup.hpp"
+#include "generator/stencil/rewriting/common_weights.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -211,11 +212,12 @@ class StatementWriter {
 
 }  // namespace
 
-std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes) {
-  StencilBuilder builder(stencil);
+std::string update_text(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axes) {
+  StencilBuilder builder(with_common_weights_in_front(stencil));
+  const std::vector<Update> updates = builder.stencil().stages[static_cast<std::size_t>(stage)].updates;
   std::vector<Assignment> statements;
-  for (std::size_t o = 0; o < stage.updates.size(); ++o) {
-    const NodeId expression = regroup(builder, stage.updates[o].expression, facts.linear_taps);
+  for (std::size_t o = 0; o < updates.size(); ++o) {
+    const NodeId expression = regroup(builder, updates[o].expression, facts.linear_taps);
     statements.push_back({fmt::format("out[{}] =", o), expression});
   }
   return statements_text(builder.stencil(), statements, facts, axes, static_cast<int>(stencil.fields.size()));

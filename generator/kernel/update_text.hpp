@@ -11,9 +11,10 @@ namespace stencil_tune {
 /// Which kernel axis (0 x, 1 y, 2 z) each grid axis becomes.
 using AxisMap = std::array<int, kMaxRank>;
 
-/// The body of `update(u, c, out)`: one statement per line, indented by four spaces. Fields and coefficients appear by
-/// number only; no text of the definition is used.
-std::string update_text(const Stencil& stencil, const Stage& stage, const StageFacts& facts, const AxisMap& axes);
+/// The body of `update(u, c, out)` of a stage: one statement per line, indented by four spaces. Fields and coefficients
+/// appear by number only; no text of the definition is used. Common weights of sums go in front (common_weights.hpp): all
+/// kernels but those of partial sums compute a cell by the same operations.
+std::string update_text(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axes);
 
 /// "target expression;" with a target such as "out[0] =".
 struct Assignment {

@@ -102,30 +102,32 @@ struct SystemConstants<S, T, Indices<kField...>> : SystemConstantPipeline<S, T, 
   STENCIL_DEVICE void start([[maybe_unused]] typename S::Index z) { (Pipeline<kField>::start(z), ...); }
   STENCIL_DEVICE void copy_next([[maybe_unused]] Mbarrier* arrived) { (Pipeline<kField>::copy_next(arrived), ...); }
 
-  /// Row j of the plane that is kDelay planes behind the newest input, for level kLevel. Of a part that level made_by
-  /// makes, whoever comes after reads what it left: a lane reads and writes its own cells alone.
+  /// Row j of the plane that is kDelay planes behind the newest input, for level kLevel.
   template <int kF, int kLevel, int kDelay>
   STENCIL_DEVICE void read_row(int j, const typename S::Value* coefficients, typename S::Value* row) const {
     const auto* plane = Pipeline<kF>::template copied<T::kPrefetch + kDelay - S::kConstants[kF].first>();
     Pipeline<kF>::read_row(plane, j, row);
+    if constexpr (S::kMakesParts) make_part<kF, kLevel>(plane - Pipeline<kF>::from, j, coefficients, row);
+  }
+
+ private:
+  /// Level made_by leaves the part where the field was. Levels after it read that: a lane reads and writes its own cells
+  /// alone.
+  template <int kF, int kLevel>
+  STENCIL_DEVICE void make_part(long long plane, int j, const typename S::Value* coefficients,
+                                typename S::Value* row) const {
+    using Copies = typename Pipeline<kF>::Copies;
     if constexpr (S::kConstants[kF].made_by == kLevel) {
       STENCIL_UNROLL
       for (int i = 0; i < TemporalShape<S, T>::kCells; ++i) {
         row[i] = S::template PartOf<kF>::value(OneCell<typename S::Value>{row[i]}, coefficients);
       }
-      replace_row<kF>(Pipeline<kF>::from + (plane - Pipeline<kF>::from), j, row);
-    }
-  }
-
- private:
-  template <int kF>
-  STENCIL_DEVICE static void replace_row(typename S::Storage* plane, int j, const typename S::Value* row) {
-    using Copies = typename Pipeline<kF>::Copies;
-    STENCIL_UNROLL
-    for (int w = 0; w < Copies::kWords; ++w) {
-      store_cells<StoreHint::write_back, Copies::kWord>(
-          plane + (j * TemporalShape<S, T>::kWarpWidth + Copies::place_of_own(w) * Copies::kWord),
-          row + w * Copies::kWord);
+      auto* cells = Pipeline<kF>::from + (plane + j * TemporalShape<S, T>::kWarpWidth);
+      STENCIL_UNROLL
+      for (int w = 0; w < Copies::kWords; ++w) {
+        store_cells<StoreHint::write_back, Copies::kWord>(cells + Copies::place_of_own(w) * Copies::kWord,
+                                                          row + w * Copies::kWord);
+      }
     }
   }
 };
@@ -190,17 +192,13 @@ struct SystemOutput {
 
   const Arguments<S>& arguments;
   const TemporalTile<S, T>& tile;
-  /// Of the box of each output, by box_of(): bit i for column i of the thread, kFirstRow + j for row j. A cell is stored
+  /// Of each box, at the first output that has it (kBoxOf): bit i for column i of the thread, kFirstRow + j for row j. A cell is stored
   /// where both are set.
   unsigned stored[S::kOutputs];
 
   STENCIL_DEVICE SystemOutput(const Arguments<S>& a, const TemporalTile<S, T>& t) : arguments(a), tile(t) {
     find_all(IndicesBelow<S::kOutputs>{});
   }
-
-  /// Planes first_plane() .. end_plane() - 1 are in the boxes of all outputs.
-  STENCIL_DEVICE Index first_plane() const { return static_cast<Index>(arguments.low[2]); }
-  STENCIL_DEVICE Index end_plane() const { return static_cast<Index>(arguments.high[2]); }
 
   /// Plane z. kOwn: known to be one of the block's; kInBoxes: in all boxes, if it is one of the block's.
   template <bool kOwn, bool kInBoxes>
@@ -212,24 +210,13 @@ struct SystemOutput {
   }
 
  private:
-  /// The first output with the same box.
-  STENCIL_DEVICE static constexpr int box_of(int output) {
-    int first = 0;
-    while (!is_same(S::kOutputMore[first], S::kOutputMore[output])) ++first;
-    return first;
-  }
-  STENCIL_DEVICE static constexpr bool is_same(HeldLayers a, HeldLayers b) {
-    return a.low_x == b.low_x && a.high_x == b.high_x && a.low_y == b.low_y && a.high_y == b.high_y &&
-           a.low_z == b.low_z && a.high_z == b.high_z;
-  }
-
   template <int... kO>
   STENCIL_DEVICE void find_all(Indices<kO...>) {
     (find<kO>(), ...);
   }
   template <int kO>
   STENCIL_DEVICE void find() {
-    if constexpr (box_of(kO) == kO) {
+    if constexpr (S::kBoxOf[kO] == kO) {
       // From the lane itself, but by a shuffle: otherwise the compiler finds the bits anew at every step.
       stored[kO] = shuffle_from(cells_in_box(S::kOutputMore[kO]), Shape::lane());
     }
@@ -266,7 +253,7 @@ struct SystemOutput {
   STENCIL_DEVICE void store_field([[maybe_unused]] Index z, Index first, const TemporalPlane<S, T>& plane) const {
     constexpr HeldLayers kMore = S::kOutputMore[kO];
     if (!kInBoxes && (z < arguments.low[2] - kMore.low_z || z >= arguments.high[2] + kMore.high_z)) return;
-    const unsigned cells = stored[box_of(kO)];
+    const unsigned cells = stored[S::kBoxOf[kO]];
     if ((cells & kInCells) == 0) {
       store_rows<T::kVector>(arguments.out[kO] + first, cells, plane);
     } else {

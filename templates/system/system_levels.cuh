@@ -110,12 +110,12 @@ struct SystemLevels : MetPoints<Points> {
   /// The tile's plain planes, of which all outputs store those that are the block's.
   STENCIL_DEVICE Index first_plain_plane() const {
     const Index first = tile.first_plain_plane(), last = tile.last_plane();
-    if (output.first_plane() <= tile.low_z) return first;
-    const Index in_boxes = output.first_plane() + T::kDelay;
+    if (static_cast<Index>(arguments.low[2]) <= tile.low_z) return first;
+    const Index in_boxes = static_cast<Index>(arguments.low[2]) + T::kDelay;
     return first > in_boxes ? first : in_boxes < last ? in_boxes : last;
   }
   STENCIL_DEVICE Index last_plain_plane() const {
-    const Index last = tile.last_plain_plane(), in_boxes = output.end_plane() + T::kDelay;
+    const Index last = tile.last_plain_plane(), in_boxes = static_cast<Index>(arguments.high[2]) + T::kDelay;
     return last < in_boxes ? last : in_boxes;
   }
 

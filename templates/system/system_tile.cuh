@@ -11,8 +11,9 @@ namespace stencil_tune {
 ///  - kLevels, LevelAt<l>: a type for each level (system_levels.cuh);
 ///  - kStateInputs: the input that each field of the first level's state is;
 ///  - kConstants: fields that no step changes and that are read at the cell alone, kConstantFields of them;
-///  - PartOf<k>: value(cell, coefficients), what all levels make of constant k alone, where one of them makes it;
-///  - kOutputMore: cells on each side that each output has beyond the box of the arguments.
+///  - kMakesParts: one of the levels makes what all make of a constant alone, PartOf<k>::value(cell, coefficients);
+///  - kOutputMore: cells on each side that each output has beyond the box of the arguments;
+///  - kBoxOf: the first output with the same box.
 template <class Step>
 struct SystemOf : Step {};
 

@@ -47,8 +47,7 @@ std::string harm_of(const Stencil& stencil) {
     if (!is_identifier(c.name) || !std::isfinite(c.value)) return "a coefficient is no number with a name";
   }
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
-    const std::string text =
-        update_text(stencil, stencil.stages[static_cast<std::size_t>(stage)], analyse(stencil, stage), {0, 1, 2});
+    const std::string text = update_text(stencil, stage, analyse(stencil, stage), {0, 1, 2});
     if (!is_plain_update(text)) return "the generated update holds more than arithmetic";
   }
   return {};

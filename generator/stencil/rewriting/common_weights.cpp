@@ -22,18 +22,34 @@ class CommonWeights {
       : builder_(stencil), nodes_(stencil.nodes), rebuilt_(nodes_.size(), -1) {}
 
   Stencil run() && {
-    const std::vector<bool> used = reachable(builder_.stencil(), roots_of(builder_.stencil()));
+    const std::vector<bool> used = reachable(builder_.stencil(), rewritten_roots());
     for (std::size_t id = 0; id < nodes_.size(); ++id) {
       if (used[id]) find_weights_of_factors(nodes_[id]);
     }
     for (std::size_t id = 0; id < nodes_.size(); ++id) {
       if (used[id]) rebuilt_[id] = rebuild(static_cast<NodeId>(id));
     }
-    builder_.rewrite([&](NodeId expression) { return rebuilt_[at(expression)]; });
-    return builder_.stencil();
+    Stencil result = builder_.stencil();
+    for (Stage& stage : result.stages) {
+      if (is_grouped_by_taps(stage)) continue;
+      for (Update& update : stage.updates) update.expression = rebuilt_[at(update.expression)];
+    }
+    return result;
   }
 
  private:
+  bool is_grouped_by_taps(const Stage& stage) const {
+    return stage.updates.size() == 1 && is_linear(builder_.stencil(), stage.updates.front().expression);
+  }
+  std::vector<NodeId> rewritten_roots() const {
+    std::vector<NodeId> roots;
+    for (const Stage& stage : builder_.stencil().stages) {
+      if (is_grouped_by_taps(stage)) continue;
+      for (const Update& update : stage.updates) roots.push_back(update.expression);
+    }
+    return roots;
+  }
+
   static bool adds(Operation op) {
     return op == Operation::add || op == Operation::subtract || op == Operation::negate;
   }

@@ -11,9 +11,10 @@
 
 namespace stencil_tune {
 
-/// The same updates. Nodes of the stencil stay where they are. A weight goes to the front of products that begin with a
-/// number or a coefficient: the largest that all sums have which one and the same factor multiplies. A weight is
-/// rounded once to the compute type, as before; so is its product with the factor.
+/// The same updates; again of what it made, it changes nothing. Nodes of the stencil stay where they are. A weight goes
+/// to the front of products that begin with a number or a coefficient: the largest that all sums have which one and the
+/// same factor multiplies. A weight is rounded once to the compute type, as before; so is its product with the factor.
+/// What is linear and has one output stays as it is (StageFacts::linear_taps say how it is grouped).
 Stencil with_common_weights_in_front(const Stencil& stencil);
 
 }  // namespace stencil_tune

@@ -17,7 +17,7 @@ using ::testing::Not;
 
 std::string text_of(const std::string& definition) {
   const Problem problem = make_problem(parse_stencil(definition, 1), ElementType::f32, {}, Extents{1, {64, 1, 1}});
-  return update_text(problem.stencil, problem.stencil.stages.front(), problem.facts, {0, 1, 2});
+  return update_text(problem.stencil, 0, problem.facts, {0, 1, 2});
 }
 
 TEST(UpdateText, TakesARootThatOnlyDividesAsTheInverseRoot) {
