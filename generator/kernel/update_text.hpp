@@ -12,8 +12,8 @@ namespace stencil_tune {
 using AxisMap = std::array<int, kMaxRank>;
 
 /// The body of `update(u, c, out)` of a stage: one statement per line, indented by four spaces. Fields and coefficients
-/// appear by number only; no text of the definition is used. Common weights of sums go in front (common_weights.hpp): all
-/// kernels but those of partial sums compute a cell by the same operations.
+/// appear by number only; no text of the definition is used. Common weights of sums go in front (common_weights.hpp):
+/// all kernels but those of partial sums compute a cell by the same operations.
 std::string update_text(const Stencil& stencil, int stage, const StageFacts& facts, const AxisMap& axes);
 
 /// "target expression;" with a target such as "out[0] =".
