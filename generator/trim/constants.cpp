@@ -49,9 +49,16 @@ void Constants::add(const std::vector<Definition>& definitions) {
     } else if (each.kind == Definition::Kind::other) {
       add(each.members);  // a namespace
     } else if (each.kind == Definition::Kind::name) {
-      add_meanings(tokens_of(each.head), globals_);
+      add_name(each);
     }
   }
+}
+
+void Constants::add_name(const Definition& definition) {
+  const std::vector<SourceToken> tokens = tokens_of(definition.head);
+  add_meanings(tokens, globals_);
+  const auto open = std::find(tokens.begin(), tokens.end(), "<");
+  if (definition.names.front() == "Stencil" && open + 1 < tokens.end()) stencil_ = (open + 1)->text;
 }
 
 void Constants::add_enumerators(const Definition& definition) {

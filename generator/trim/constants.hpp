@@ -23,7 +23,8 @@ void add_meanings(Tokens definition, Meanings& meanings);
 /// The parameters of a template, whose head the definition begins with: their values are not known.
 void add_parameters(Tokens definition, Meanings& meanings);
 
-/// In the templates S is the stencil and T the tuning, everywhere: the generated types Stencil and Tuning.
+/// In the templates S is the stencil and T the tuning, wherever a condition asks: the generated types Stencil and
+/// Tuning. Where Stencil is SystemOf<Step>, its constants are Step's.
 class Constants {
  public:
   /// All definitions of the templates and of the generated text have to be added.
@@ -42,6 +43,7 @@ class Constants {
   friend class Evaluation;
 
   void add_enumerators(const Definition& definition);
+  void add_name(const Definition& definition);
   void add_type(const Definition& definition);
   void note_function(const Definition& function, std::string_view type);
   void note_uses(const Definition& definition);
@@ -52,6 +54,7 @@ class Constants {
     Meanings meanings;
   };
   std::map<std::string, Type, std::less<>> types_;
+  std::string stencil_ = "Stencil";  ///< the type that has the stencil's constants
   Meanings globals_;
   std::map<std::string, std::map<std::string, long long, std::less<>>, std::less<>> enumerators_;
   std::map<std::string, std::optional<long long>, std::less<>> functions_;  ///< what they return

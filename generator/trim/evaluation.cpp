@@ -217,7 +217,7 @@ class Evaluation {
 
   /// Of a type that is named in the function or the type around it.
   std::optional<long long> member(std::string_view name, std::string_view constant) const {
-    if (name == "S") return member_of("Stencil", constant);
+    if (name == "S") return member_of(all_.stencil_, constant);
     if (name == "T") return member_of("Tuning", constant);
     const auto own = local_.find(name);
     if (own != local_.end()) return member_of(instance(own->second), constant);

@@ -3,7 +3,7 @@
 
 #include "generator/candidates/family.hpp"
 
-#include <optional>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -13,8 +13,8 @@ const Family& temporal_family();
 const Family& system_family();
 const Family& systolic_family();
 
-/// Of a system's candidate whose rows TMA brings, the one for rows of any length (Copies::tma_beyond); nothing of
-/// others.
-std::optional<Tuning> with_rows_ending_beyond(const Tuning& tuning);
+/// Of a candidate of fused steps whose rows TMA brings, those like it for where TMA may not, the fastest first: rows
+/// that end beyond the grid (systems, Copies::tma_beyond), and copies by threads. None of others.
+std::vector<Tuning> with_other_copies(const Tuning& tuning);
 
 }  // namespace stencil_tune

@@ -200,11 +200,13 @@ const Family& system_family() {
   return entry;
 }
 
-std::optional<Tuning> with_rows_ending_beyond(const Tuning& tuning) {
-  if (tuning.family != &system_family() || tuning.copies != Copies::tma) return {};
-  Tuning beyond = tuning;
-  beyond.copies = Copies::tma_beyond;
-  return beyond;
+std::vector<Tuning> with_other_copies(const Tuning& tuning) {
+  const bool is_system = tuning.family == &system_family();
+  if (tuning.copies != Copies::tma || !(is_system || tuning.family == &temporal_family())) return {};
+  std::vector<Tuning> others(is_system ? 2 : 1, tuning);
+  if (is_system) others.front().copies = Copies::tma_beyond;
+  others.back().copies = Copies::threads;
+  return others;
 }
 
 }  // namespace stencil_tune

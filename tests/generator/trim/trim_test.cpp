@@ -107,6 +107,17 @@ TEST(Trim, OnlyTheBranchThatIsTakenStays) {
   EXPECT_THAT(body("  if (T::kVector == 4 && S::kLowZ == 1) a();\n"), HasSubstr("int f() { a(); }"));
 }
 
+TEST(Trim, ConstantsOfASystemAreThoseOfItsStep) {
+  const std::string text = written(
+      "template <class Step> struct SystemOf : Step {};\ntemplate <class S>\nint f() {\n"
+      "  if constexpr (S::kMakesParts) a();\n  if constexpr (S::kLevels > 1) b();\n  return 1;\n}\n",
+      "namespace k { struct Step { static constexpr bool kMakesParts = false; static constexpr int kLevels = 2; };\n"
+      "using Stencil = stencil_tune::SystemOf<Step>; }\nint g() { return f<k::Stencil>(); }\n");
+  EXPECT_THAT(text, HasSubstr("b();\n"));
+  EXPECT_THAT(text, Not(HasSubstr("a();")));
+  EXPECT_THAT(text, Not(HasSubstr("if constexpr")));
+}
+
 TEST(Trim, WhatFollowsAReturnGoes) {
   EXPECT_THAT(body("  if constexpr (T::kVector == 4) return 1;\n  return 2;\n"), HasSubstr("int f() { return 1; }"));
   EXPECT_THAT(body("  for (;;) {\n    if constexpr (T::kVector == 4) return 1;\n    b();\n  }\n  return 2;\n"),

@@ -59,7 +59,7 @@ Length limit_of(const Tuning& tuning) {
     if (tuning.keeps == Keeps::sums) return more ? Length{1675, 1185} : Length{1485, 1040};
     return more ? Length{1580, 1105} : Length{1395, 965};
   }
-  if (tuning.family->name == "system") return {1787, 1307};  // what parts of constants and outputs' boxes take included
+  if (tuning.family->name == "system") return {1760, 1285};  // what outputs keep of their boxes included
   if (tuning.family->name == "systolic") return {975, 690};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
@@ -95,7 +95,7 @@ TEST(ExportLength, OfEveryWinnerThatShipsStaysWithinItsLimit) {
 }
 
 TEST(ExportLength, FusedAndSingleStepsOfOneFamilyHaveTheTemplatesOnce) {
-  constexpr std::ptrdiff_t kBoth = 2025;
+  constexpr std::ptrdiff_t kBoth = 2000;
   const auto corpus = corpus_by_key();
   int files = 0;
   for (const WinnerRecord& winner : with_pretuned({}, "")) {

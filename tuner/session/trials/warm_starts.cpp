@@ -13,8 +13,8 @@
 namespace stencil_tune {
 namespace {
 
-/// The winner's candidate, or the one like it for rows that end off whole words; nothing where it is predicted, of
-/// another element type or rank, or illegal for the problem.
+/// The winner's candidate, or one like it whose rows come another way; nothing where it is predicted, of another
+/// element type or rank, or illegal for the problem.
 std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
                                    const TrialRecord& winner) {
   const ProblemKey& key = winner.problem;
@@ -22,8 +22,9 @@ std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wan
   try {
     const Tuning tuning = parse_code(winner.code);
     if (is_legal({problem, tuning}, limits)) return tuning;
-    const auto beyond = with_rows_ending_beyond(tuning);
-    if (beyond && is_legal({problem, *beyond}, limits)) return beyond;
+    for (const Tuning& other : with_other_copies(tuning)) {
+      if (is_legal({problem, other}, limits)) return other;
+    }
   } catch (const Error&) {
     // a code of another version
   }

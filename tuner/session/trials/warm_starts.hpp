@@ -20,8 +20,8 @@ inline constexpr std::size_t kMostWarmStartsOfOthers = 8;
 ///   problem a run of several steps or one sweep, then those of the same boundaries, then those of the nearest extents.
 /// - of other stencils of the same rank and element type, at most kMostWarmStartsOfOthers: those of the least cost by
 ///   `model`.
-/// Winners of other stages and predicted ones are left out. Where only the length of rows forbids what TMA brings, the
-/// candidate whose rows end beyond the grid stands in.
+/// Winners of other stages and predicted ones are left out. Where the length of rows or the boundary forbids that TMA
+/// brings them, a candidate whose rows come another way stands in.
 std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
                                 std::span<const WinnerRecord> winners, const CostModel& model);
 
