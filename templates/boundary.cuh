@@ -26,6 +26,14 @@ STENCIL_DEVICE Index inside(Index i, Index n) {
   }
 }
 
+/// The same without a division, for an i that is less than n beyond an end. Further away it need not be inside.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index inside_once(Index i, Index n) {
+  if constexpr (kBoundary == Boundary::periodic) return i < 0 ? i + n : i < n ? i : i - n;
+  if constexpr (kBoundary == Boundary::reflect) return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i;
+  return inside<kBoundary>(i, n);
+}
+
 /// True where the boundary is zero and i lies outside.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE bool is_outside(Index i, Index n) {

@@ -12,7 +12,7 @@ void Choices::add(const std::vector<Definition>& definitions) {
     Choice& choice = choices_[each.names.front()];
     for (const Definition& member : each.members) {
       if (member.kind != Definition::Kind::name || !tokens_of(member.head).front().text.starts_with("using")) continue;
-      const std::size_t from = member.head.find("= ") + 2;
+      const std::size_t from = member.head.find_first_not_of(" \n", member.head.find('=') + 1);
       const std::string meaning = member.head.substr(from, member.head.find(';') - from);
       (when_true ? choice.when_true : choice.otherwise).emplace(member.names.front(), meaning);
     }
@@ -33,8 +33,11 @@ void Choices::resolve(std::string& text, const Constants& constants) const {
     if (begin == std::string::npos) return;
     const std::vector<SourceToken> tokens = tokens_of(std::string_view(text).substr(begin));
     std::size_t end = 0;
-    from = begin + 1;
-    if (const std::string* type = chosen(tokens, end, constants)) text.replace(begin, tokens[end - 1].end(), *type);
+    if (const std::string* type = chosen(tokens, end, constants)) {
+      text.replace(begin, tokens[end - 1].end(), *type);  // it may be a choice too
+    } else {
+      from = begin + 1;
+    }
   }
 }
 

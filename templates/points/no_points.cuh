@@ -7,16 +7,12 @@ namespace stencil_tune {
 
 struct NoPoints {
   static constexpr bool kAny = false;
-};
 
-/// Levels that meet points know them; the others take no room for them.
-template <class Points>
-struct MetPoints {
-  Points points;
-};
-template <>
-struct MetPoints<NoPoints> {
-  STENCIL_DEVICE MetPoints(const NoPoints&) {}
+  /// From plane z on no step before `end` meets any.
+  template <class Index>
+  STENCIL_DEVICE static Index plain_end(Index, Index end) {
+    return end;
+  }
 };
 
 }  // namespace stencil_tune

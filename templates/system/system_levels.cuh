@@ -13,7 +13,7 @@ namespace stencil_tune {
 /// Which cells a step must treat apart from those that are simply updated.
 enum class SystemEdges {
   none,
-  cells,  ///< cells that boundary hold keeps, in planes that are updated
+  cells,  ///< in planes that are updated: cells that hold keeps, and those that read what a boundary answers in x or y
   all,    ///< those, whole planes that hold keeps or that lie outside the grid, and planes with points
 };
 
@@ -75,8 +75,8 @@ struct AllLevelPlanes<S, T, Indices<kLevel...>> : LevelPlanes<S, T, kLevel>... {
 };
 
 /// Points: what sources add and receivers capture (system_points.cuh), or none.
-template <class S, class T, class Points = NoPoints>
-struct SystemLevels : MetPoints<Points> {
+template <class S, class T, class Points>
+struct SystemLevels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -86,9 +86,16 @@ struct SystemLevels : MetPoints<Points> {
   using Constants = typename Input::Constants;
   using Published = PublishedRows<S, T>;
 
+  // Whether the boundary answers for cells beyond the grid with those of the tile, or with zeros: of columns, of rows, of
+  // planes, which are zeros when they arrive.
+  static constexpr bool kAnswersColumns = S::kBoundaryX != Boundary::hold && S::kBoundaryX != Boundary::periodic;
+  static constexpr bool kAnswersRows = S::kBoundaryY != Boundary::hold && S::kBoundaryY != Boundary::periodic;
+  static constexpr bool kAnswersPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
+
   static constexpr int kPublishedFrom = Input::kBytes;
   static constexpr int kBarrierFrom = kPublishedFrom + Published::kBytes;
 
+  Points points;
   const Arguments<S>& arguments;
   const Tile& tile;
   const SystemOutput<S, T>& output;
@@ -98,7 +105,7 @@ struct SystemLevels : MetPoints<Points> {
   int at_work = S::kLevels;  ///< levels in which the warp has rows that are right
 
   STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
-      : MetPoints<Points>{p}, arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
+      : points(p), arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
     static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (Shape::kExchangesRows) published.start();
@@ -158,7 +165,7 @@ struct SystemLevels : MetPoints<Points> {
   }
 
   template <SystemEdges kEdges, int kLevel, class State>
-  STENCIL_DEVICE void advance(Index z, const State& newest, Input& input) {
+  STENCIL_DEVICE void advance(Index z, State& newest, Input& input) {
     if constexpr (kLevel == S::kLevels) {
       constexpr bool kPlain = kEdges != SystemEdges::all;
       output.template store<kPlain && !T::kFillsPlain, kPlain>(z - T::kDelay, newest);
@@ -172,7 +179,7 @@ struct SystemLevels : MetPoints<Points> {
 
   /// z: the plane that the level updates.
   template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
-  STENCIL_DEVICE void advance_level(Index z, const SystemState<S, T, L::kIn>& newest,
+  STENCIL_DEVICE void advance_level(Index z, SystemState<S, T, L::kIn>& newest,
                                     SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
     using Fields = IndicesBelow<L::kIn>;
     publish_now<kLevel>(newest, Fields{});
@@ -190,10 +197,10 @@ struct SystemLevels : MetPoints<Points> {
       update_level<kEdges, kLevel>(z, newest, updated, constants);
     }
     if constexpr (Points::kAny && kEdges == SystemEdges::all) {
-      const auto met = this->points.rounds(z);
-      this->points.template add_to<L>(met, updated);
+      const auto met = points.rounds(z);
+      points.template add_to<L>(met, updated);
       leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
-      this->points.template capture_of<L>(met, z, leaving);
+      points.template capture_of<L>(met, z, leaving);
     } else {
       leave<kLevel>(newest, updated, leaving, IndicesBelow<L::kOut>{});
     }
@@ -201,9 +208,10 @@ struct SystemLevels : MetPoints<Points> {
   }
 
   template <SystemEdges kEdges, int kLevel, class L = LevelOf<S, kLevel>>
-  STENCIL_DEVICE void update_level(Index z, const SystemState<S, T, L::kIn>& newest,
+  STENCIL_DEVICE void update_level(Index z, SystemState<S, T, L::kIn>& newest,
                                    SystemState<S, T, L::kOutputs>& updated, const Constants& constants) {
     using Reads = typename L::Reads;
+    if constexpr (kEdges == SystemEdges::all && kAnswersPlanes) answer_planes<kLevel>(z, newest, IndicesBelow<L::kIn>{});
     Window<L, T, Reads> window;
     gather<kEdges, kLevel, Reads>(newest, z, window, constants,
                                   IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
@@ -218,8 +226,8 @@ struct SystemLevels : MetPoints<Points> {
   // ---- planes -------------------------------------------------------------------------------------------------------
 
   /// The plane of field kF that is kOffset planes above the one that the level updates.
-  template <int kLevel, int kF, int kOffset, class L = LevelOf<S, kLevel>>
-  STENCIL_DEVICE const Plane& plane(const SystemState<S, T, L::kIn>& newest) {
+  template <int kLevel, int kF, int kOffset, class State, class L = LevelOf<S, kLevel>>
+  STENCIL_DEVICE auto& plane(State& newest) {
     if constexpr (kOffset == L::kFields[kF].newest) {
       return newest.fields[kF];
     } else {
@@ -239,6 +247,44 @@ struct SystemLevels : MetPoints<Points> {
     STENCIL_UNROLL
     for (int p = 0; p + 1 < kCount; ++p) planes[p] = planes[p + 1];
     if constexpr (kCount > 0) planes[kCount - 1] = newest;
+  }
+
+  // ---- planes beyond the grid, where clamp and reflect answer with planes inside -------------------------------------
+
+  /// Puts the planes that answer in the place of those beyond the grid. Nothing else asks for these.
+  template <int kLevel, class State, int... kF>
+  STENCIL_DEVICE void answer_planes(Index z, State& newest, Indices<kF...>) {
+    (answer_field<kLevel, kF>(z, newest,
+                              IndicesBelow<LevelOf<S, kLevel>::kFields[kF].below + LevelOf<S, kLevel>::kFields[kF].newest + 1>{}),
+     ...);
+  }
+  template <int kLevel, int kF, class State, int... kP>
+  STENCIL_DEVICE void answer_field(Index z, State& newest, Indices<kP...> planes) {
+    (answer_plane<kLevel, kF, kP - LevelOf<S, kLevel>::kFields[kF].below>(z, newest, planes), ...);
+  }
+  template <int kLevel, int kF, int kOffset, class State, int... kP>
+  STENCIL_DEVICE void answer_plane(Index z, State& newest, Indices<kP...>) {
+    if constexpr (kOffset != 0) {
+      if (z + kOffset >= 0 && z + kOffset < tile.nz) return;
+      const int offset = answering<kLevel, kF, kOffset>(z);
+      (answer_with<kLevel, kF, kOffset, kP - LevelOf<S, kLevel>::kFields[kF].below>(offset, newest), ...);
+    }
+  }
+  /// No register has an offset that is known only at run time: each plane is asked whether it is the one.
+  template <int kLevel, int kF, int kOffset, int kBy, class State>
+  STENCIL_DEVICE void answer_with(int offset, State& newest) {
+    if constexpr (kBy != kOffset) {
+      if (offset == kBy) plane<kLevel, kF, kOffset>(newest) = plane<kLevel, kF, kBy>(newest);
+    }
+  }
+
+  /// The offset of the plane that answers for the one at kOffset. Where z itself lies outside, any is right: the result is
+  /// never used.
+  template <int kLevel, int kF, int kOffset>
+  STENCIL_DEVICE int answering(Index z) const {
+    constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
+    const Index offset = inside_once<S::kBoundaryZ>(z + kOffset, tile.nz) - z;
+    return static_cast<int>(offset < -kField.below ? -kField.below : offset > kField.newest ? kField.newest : offset);
   }
 
   // ---- rows of other warps ------------------------------------------------------------------------------------------
@@ -295,7 +341,11 @@ struct SystemLevels : MetPoints<Points> {
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+        const SystemRows<S, T> rows{tile};
+        rows.template fill_halo<kUse.left, kUse.right>(body);
+        if constexpr (kEdges != SystemEdges::none && kAnswersColumns) {
+          rows.template answer_halo<kUse.left, kUse.right>(body);
+        }
       }
     }
   }
@@ -305,62 +355,31 @@ struct SystemLevels : MetPoints<Points> {
     return field.last == field.newest ? field.last : field.last + 1;
   }
 
-  static constexpr bool kMapsPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
-
   /// Row kJ of field kF, kOffset planes above the one that the level updates.
   template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ, class State>
   STENCIL_DEVICE void take(const State& newest, Index z, Value* body) {
-    if constexpr (kEdges == SystemEdges::all && kMapsPlanes && kOffset != 0) {
-      const int offset = mapped<kLevel, kF, kOffset>(z);
-      take_row<kLevel, kF, kJ>(mapped_plane<kLevel, kF>(newest, offset), offset, body);
+    const Plane& from = plane<kLevel, kF, kOffset>(newest);
+    if constexpr (kEdges == SystemEdges::all && kAnswersPlanes) {
+      take_row<kEdges, kLevel, kF, kJ>(from, answering<kLevel, kF, kOffset>(z), body);
     } else {
-      take_row<kLevel, kF, kJ>(plane<kLevel, kF, kOffset>(newest), kOffset, body);
+      take_row<kEdges, kLevel, kF, kJ>(from, kOffset, body);
     }
   }
 
-  template <int kLevel, int kF, int kJ>
+  template <SystemEdges kEdges, int kLevel, int kF, int kJ>
   STENCIL_DEVICE void take_row(const Plane& from, int offset, Value* body) const {
     if constexpr (kJ >= 0 && kJ < Shape::kRows) {
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kCells; ++i) body[i] = from.cells[kJ][i];
     } else {
-      if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
+      if constexpr (kEdges != SystemEdges::none && kAnswersRows) {
+        if (SystemRows<S, T>{tile}.template take_beyond<kJ>(from, body)) return;
+      }
       using L = LevelOf<S, kLevel>;
       constexpr LevelField kField = L::kFields[kF];
       constexpr int kPublished = published_at(kField);
       const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
       published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
-    }
-  }
-
-  /// The offset that the boundary reads in place of kOffset. Where z itself lies outside, any plane is right: the result
-  /// is never used.
-  template <int kLevel, int kF, int kOffset>
-  STENCIL_DEVICE int mapped(Index z) const {
-    using L = LevelOf<S, kLevel>;
-    constexpr int kLow = -L::kFields[kF].below, kHigh = L::kFields[kF].newest;
-    const Index offset = inside<S::kBoundaryZ>(z + kOffset, tile.nz) - z;
-    return static_cast<int>(offset < kLow ? kLow : offset > kHigh ? kHigh : offset);
-  }
-
-  /// A plane whose offset is known only at run time: cell by cell, for no register has a run-time index.
-  template <int kLevel, int kF, class State>
-  STENCIL_DEVICE Plane mapped_plane(const State& newest, int offset) {
-    using L = LevelOf<S, kLevel>;
-    Plane result = newest.fields[kF];
-    take_planes<kLevel, kF>(newest, offset, result, IndicesBelow<L::kFields[kF].below + L::kFields[kF].newest>{});
-    return result;
-  }
-  template <int kLevel, int kF, class State, int... kP>
-  STENCIL_DEVICE void take_planes(const State& newest, int offset, Plane& to, Indices<kP...>) {
-    constexpr int kBelow = LevelOf<S, kLevel>::kFields[kF].below;
-    (take_if(offset == kP - kBelow, plane<kLevel, kF, kP - kBelow>(newest), to), ...);
-  }
-  STENCIL_DEVICE static void take_if(bool taken, const Plane& from, Plane& to) {
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) to.cells[j][i] = taken ? from.cells[j][i] : to.cells[j][i];
     }
   }
 
@@ -403,7 +422,7 @@ struct SystemLevels : MetPoints<Points> {
       Plane before;
       if constexpr (kLayers >= 0) {
         before = plane<kLevel, kLayers, 0>(newest);
-      } else if (whole_plane || tile.holds_cells) {
+      } else if (whole_plane || tile.at_edge) {
         read_layers<-1 - kLayers>(z, before);
       }
       hold_cells<kLevel>(whole_plane, before, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});

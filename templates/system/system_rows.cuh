@@ -122,32 +122,32 @@ struct SystemRows {
   /// Whether row kJ of the plane is beyond the grid; then the row that answers for it.
   template <int kJ>
   STENCIL_DEVICE bool take_beyond(const Plane& plane, Value* body) const {
-    constexpr bool kAnswered =
-        S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp || S::kBoundaryY == Boundary::reflect;
-    if constexpr (kAnswered) {
-      if (!(kJ < 0 ? tile.top_edge : tile.bottom_edge)) return false;
-      constexpr int kLast = Shape::kRows - 1;
-      constexpr int kNearest = kJ < 0 ? 0 : kLast;
-      constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) {
-        body[i] = S::kBoundaryY == Boundary::zero
-                      ? Value(0)
-                      : plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest][i];
-      }
-      return true;
+    if (!(kJ < 0 ? tile.top_edge : tile.bottom_edge)) return false;
+    constexpr int kLast = Shape::kRows - 1;
+    constexpr int kNearest = kJ < 0 ? 0 : kLast;
+    constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
+    STENCIL_UNROLL
+    for (int i = 0; i < Shape::kCells; ++i) {
+      body[i] = S::kBoundaryY == Boundary::zero
+                    ? Value(0)
+                    : plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest][i];
     }
-    return false;
+    return true;
   }
 
-  /// kLeft cells before and kRight after the thread's own.
+  /// kLeft cells before and kRight after the thread's own, of its neighbours.
   template <int kLeft, int kRight>
   STENCIL_DEVICE void fill_halo(Value* body) const {
-    constexpr int kLast = Shape::kCells - 1;
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) body[-i] = shuffle_up(body[Shape::kCells - i], 1, 32);
     STENCIL_UNROLL
     for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
+  }
+
+  /// What the boundary answers in place of those that are beyond the grid.
+  template <int kLeft, int kRight>
+  STENCIL_DEVICE void answer_halo(Value* body) const {
+    constexpr int kLast = Shape::kCells - 1;
     STENCIL_UNROLL
     for (int i = 1; i <= kLeft; ++i) {
       if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];

@@ -25,8 +25,8 @@ struct HeldLayers {
 /// What the host has planned for the launch stands in T: kLeft, kRight, kAbove, kBelow (the tile's halo), kEarly,
 /// kDelay (planes that the walk starts before and ends after the stored ones), kFirstPlain (planes at the
 /// grid's beginning that need more than plain steps), kExchangedRows, kExchangeSlots, kExchanges (warps wait for each
-/// other between two steps, not within levels), kHoldsColumns, kHoldsRows (hold keeps cells at ends of rows, whole
-/// rows), kRowMultiple (cells of which the tiles' rows end at a multiple; the last tile may end that many less one
+/// other between two steps, not within levels), kEdgeColumns, kEdgeRows (cells at the ends of rows, of columns, are held
+/// or read what a boundary answers), kRowMultiple (cells of which the tiles' rows end at a multiple; the last tile may end that many less one
 /// beyond the grid).
 template <class Step, class T>
 struct TemporalShape<SystemOf<Step>, T> {
@@ -65,8 +65,9 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   Index nx, ny, nz;            ///< of the grid
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
-  bool holds_cells;            ///< hold may keep cells of some thread of the block
+  bool at_edge;                ///< some thread of the block may hold cells, or read what a boundary answers
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])) {
@@ -81,10 +82,13 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     right_edge = columns.at_high && thread_x() == 31;
     top_edge = rows.at_low && thread_y() == 0;
     bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
-    holds_cells =
-        (T::kHoldsColumns && (columns.at_low || columns.at_high)) || (T::kHoldsRows && (rows.at_low || rows.at_high));
+    at_edge =
+        (T::kEdgeColumns && (columns.at_low || columns.at_high)) || (T::kEdgeRows && (rows.at_low || rows.at_high));
     whole_vectors =
         columns.origin >= 0 && columns.origin + Shape::kWidth <= row_end && columns.origin % T::kVector == 0;
+    if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
+      grid_ends_within = ends_within_rows<S, Shape>(columns.origin, y, nx, ny);
+    }
     low_x = columns.low;
     high_x = columns.high;
     if constexpr (T::kRowMultiple > 1) high_x = high_x < nx ? high_x : nx;

@@ -7,13 +7,6 @@
 
 namespace stencil_tune {
 
-/// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
-template <Boundary kBoundary, class Index>
-STENCIL_DEVICE Index wrapped(Index i, Index n) {
-  if constexpr (kBoundary != Boundary::periodic) return i;
-  return i < 0 ? i + n : i < n ? i : i - n;
-}
-
 /// Cell i of the thread's row j as it was before all sweeps, read from memory.
 template <class S, class T>
 STENCIL_DEVICE typename S::Value input_cell(const TemporalTile<S, T>& tile, const Arguments<S>& a, int i, int j,
@@ -46,7 +39,7 @@ STENCIL_DEVICE const TensorMap* tensor_maps(const CopyArguments<S>& arguments) {
 /// A warp's rows of one plane after the other, copied by its lanes with cp.async. Neighbouring lanes copy neighbouring
 /// vectors where the tile's rows start on whole ones, elsewhere neighbouring cells. A lane then reads its own cells in
 /// words of 16 bytes. With several words a lane, eight lanes would conflict in the same banks. There the words are
-/// swizzled, so that eight lanes read eight different parts of 128 bytes:
+/// swizzled, so that eight lanes read eight different parts of 128 bytes, unless TMA brings other warps' rows:
 ///
 ///     two words a lane     word   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15   (in rows of 128 bytes)
 ///                          place  0 1 2 3 4 5 6 7   9 8 11 10 13 12 15 14
@@ -58,7 +51,7 @@ struct LaneCopies {
 
   static constexpr int kWord = Shape::template word_cells<Storage>();  ///< cells that a lane reads at once
   static constexpr int kWords = Shape::kCells / kWord;                 ///< of a lane's row
-  static constexpr bool kSwaps = kWords == 2 || kWords == 4 || kWords == 8;
+  static constexpr bool kSwaps = !T::kCopiedByTma && (kWords == 2 || kWords == 4 || kWords == 8);
 
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
@@ -160,7 +153,8 @@ struct TmaCopies {
   int x, y;  ///< the warp's first cell
 
   STENCIL_DEVICE TmaCopies(const Arguments<S>&, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
-      : map(maps + input), x(static_cast<int>(t.x) - Shape::lane() * Shape::kCells), y(static_cast<int>(t.y)) {}
+      : map(maps + input), x(static_cast<int>(wrapped<S::kBoundaryX>(t.x - Shape::lane() * Shape::kCells, t.nx))),
+        y(static_cast<int>(wrapped<S::kBoundaryY>(t.y, t.ny))) {}
 
   STENCIL_DEVICE int first_place() const { return 0; }
   STENCIL_DEVICE void move_by(Index) {}
@@ -169,6 +163,28 @@ struct TmaCopies {
     warp_copy_box(map, to, kBytes, arrived, x, y, static_cast<int>(z));
   }
   STENCIL_DEVICE static int place_of_own(int w) { return w; }
+};
+
+/// The same on a periodic grid. Where that ends within a warp's rows, the lanes copy them, to where TMA would.
+template <class S, class T>
+struct PeriodicCopies : TmaCopies<S, T> {
+  using Lanes = LaneCopies<S, T>;
+  using Tma = TmaCopies<S, T>;
+  using Storage = typename S::Storage;
+  using Index = typename S::Index;
+
+  Lanes lanes;
+
+  STENCIL_DEVICE PeriodicCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap* maps)
+      : Tma(a, t, input, maps), lanes(a, t, input, nullptr) {}
+
+  STENCIL_DEVICE void copy(Index z, Storage* to, Mbarrier* arrived) const {
+    if (!lanes.tile.grid_ends_within) {
+      Tma::copy(z, to, arrived);
+    } else if (z >= 0 && z < lanes.tile.nz) {
+      lanes.copy(z, to + lanes.first_place(), nullptr);
+    }
+  }
 };
 
 /// How a warp knows that its planes have arrived. Here each lane waits for its own cp.async groups, one group a step.
@@ -242,6 +258,52 @@ struct TmaArrivals {
   }
 };
 
+/// Of warps whose rows the lanes copy and of those whose rows TMA does.
+template <class S, class T>
+struct PeriodicArrivals : TmaArrivals<S, T> {
+  using Tma = TmaArrivals<S, T>;
+
+  LaneArrivals<S, T> lanes;
+  const bool by_lanes;
+
+  STENCIL_DEVICE PeriodicArrivals(const TemporalTile<S, T>& tile, int first_byte)
+      : Tma(tile, first_byte), lanes(tile, first_byte), by_lanes(tile.grid_ends_within) {}
+
+  STENCIL_DEVICE void start(int planes) { Tma::start(by_lanes ? 0 : planes); }
+  STENCIL_DEVICE void close() {
+    Tma::close();
+    if (by_lanes) lanes.close();
+  }
+  STENCIL_DEVICE void await() const {
+    if (by_lanes) {
+      lanes.await();
+    } else {
+      Tma::await();
+    }
+  }
+  STENCIL_DEVICE void release() const {
+    if (by_lanes) {
+      lanes.release();
+    } else {
+      Tma::release();
+    }
+  }
+  STENCIL_DEVICE void leave() {
+    if (!by_lanes) Tma::leave();
+  }
+};
+
+template <class S, class T, bool kPeriodic>
+struct CopiesByTma {
+  using Copies = TmaCopies<S, T>;
+  using Arrivals = TmaArrivals<S, T>;
+};
+template <class S, class T>
+struct CopiesByTma<S, T, true> {
+  using Copies = PeriodicCopies<S, T>;
+  using Arrivals = PeriodicArrivals<S, T>;
+};
+
 template <class S, class T, bool kByTma>
 struct CopiesBy {
   using Copies = LaneCopies<S, T>;
@@ -249,8 +311,10 @@ struct CopiesBy {
 };
 template <class S, class T>
 struct CopiesBy<S, T, true> {
-  using Copies = TmaCopies<S, T>;
-  using Arrivals = TmaArrivals<S, T>;
+  using Copies =
+      typename CopiesByTma<S, T, S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic>::Copies;
+  using Arrivals =
+      typename CopiesByTma<S, T, S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic>::Arrivals;
 };
 
 }  // namespace stencil_tune

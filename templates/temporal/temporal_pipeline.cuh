@@ -12,7 +12,7 @@ namespace stencil_tune {
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
-struct Levels : MetPoints<Points> {
+struct Levels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -24,6 +24,7 @@ struct Levels : MetPoints<Points> {
   using Reads = typename T::Reads;
   using Registers = Window<S, T, Reads>;
 
+  Points points;
   const Arguments<S>& arguments;
   const Tile& tile;
   OtherEdges edges;
@@ -31,7 +32,7 @@ struct Levels : MetPoints<Points> {
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+      : points(p), arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (T::kExchanges) edges.start(t);
@@ -89,7 +90,7 @@ struct Levels : MetPoints<Points> {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
     if constexpr (kEdges != Edges::none) hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
-    if constexpr (Points::kAny && kEdges == Edges::all) this->points.template meet<kLevel>(z, updated);
+    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     kept.template push<kLevel>(newest);
     newest = updated;
   }

@@ -100,7 +100,7 @@ struct AheadOf<S, T, true> {
 
 /// Points: what sources add and receivers capture (temporal_points.cuh), or none.
 template <class S, class T, class Points = NoPoints>
-struct SumLevels : MetPoints<Points> {
+struct SumLevels {
   using Shape = TemporalShape<S, T>;
   using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
@@ -121,6 +121,7 @@ struct SumLevels : MetPoints<Points> {
     HeldCells<S, T> held;
   };
 
+  Points points;
   const Arguments<S>& arguments;
   const Tile& tile;
   Level levels[Shape::kLevels];
@@ -129,7 +130,7 @@ struct SumLevels : MetPoints<Points> {
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : MetPoints<Points>{p}, arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+      : points(p), arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
@@ -205,7 +206,7 @@ struct SumLevels : MetPoints<Points> {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
     }
-    if constexpr (Points::kAny && kEdges == Edges::all) this->points.template meet<kLevel>(z, updated);
+    if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     newest = updated;
   }
 

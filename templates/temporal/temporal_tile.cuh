@@ -79,6 +79,21 @@ struct TemporalSpan {
   }
 };
 
+/// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
+template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index wrapped(Index i, Index n) {
+  if constexpr (kBoundary != Boundary::periodic) return i;
+  return inside_once<kBoundary>(i, n);
+}
+
+/// Whether a periodic grid ends within the warp's rows, which start at cell (x, y). The compiler knows that lanes agree.
+template <class S, class Shape, class Index>
+STENCIL_DEVICE bool ends_within_rows(Index x, Index y, Index nx, Index ny) {
+  const bool in_x = S::kBoundaryX == Boundary::periodic && wrapped<S::kBoundaryX>(x, nx) + Shape::kWarpWidth > nx;
+  const bool in_y = S::kBoundaryY == Boundary::periodic && wrapped<S::kBoundaryY>(y, ny) + Shape::kRows > ny;
+  return any_in_warp(in_x || in_y);
+}
+
 /// The tile of the block, or of its cluster, and the thread's part of it.
 template <class S, class T>
 struct TemporalTile : TemporalShape<S, T> {
@@ -99,6 +114,7 @@ struct TemporalTile : TemporalShape<S, T> {
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool holds_cells;            ///< hold may keep cells of some thread of the block: all its warps take the same way
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
@@ -123,6 +139,9 @@ struct TemporalTile : TemporalShape<S, T> {
                   (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
                   (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+    if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
+      grid_ends_within = ends_within_rows<S, Shape>(x - Shape::lane() * Shape::kCells, y, nx, ny);
+    }
 
     low_x = larger(columns.low, static_cast<Index>(a.low[0]));
     high_x = smaller(columns.high, static_cast<Index>(a.high[0]));

@@ -139,19 +139,14 @@ Verdict planes_on_their_way(const Candidate& candidate, const Limits&) {
   return "no plane is on its way while others are in use; it needs pf1 at least";
 }
 
-/// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes. The
-/// last tile ends with the grid.
+/// TMA fills places of shared memory that are multiples of 128 bytes, and cells outside the grid with zeros: where a
+/// periodic grid ends within a warp's rows, its lanes copy them. Elsewhere the last tile ends with the grid.
 Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits&) {
   constexpr std::int64_t kAlignment = 128;
   if (!copied_by_tma(candidate.tuning())) return {};
   const KernelShape& shape = candidate.shape();
   const KernelAxes& axes = shape.axes;
   if (!axes.has(2)) return "the grid has 1 axis; tensor copies bring the planes of a walk";
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!axes.has(axis) || axes.boundaries[axis] != Boundary::periodic) continue;
-    return fmt::format("boundary periodic in {}; tensor copies fill cells outside the grid with zeros only",
-                       kAxisNames[axis]);
-  }
   if (axes.extents[0] % shape.row_multiple != 0) {
     return fmt::format(
         "a row of {} cells ends with a tile that starts off a multiple of {}, where tensor copies cannot",

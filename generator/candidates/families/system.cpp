@@ -123,7 +123,10 @@ std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
   const FusedLevels& fused = shape.fused;
   const FusedSystem& system = shape.system;
-  const auto holds = [&](std::size_t axis) {
+  const auto concerns = [&](std::size_t axis) {  // cells that are held, or read what the boundary answers
+    const Boundary boundary = shape.axes.boundaries[axis];
+    const bool answers = boundary != Boundary::hold && boundary != Boundary::periodic;
+    if (answers && system.halo.low[axis] + system.halo.high[axis] > 0) return true;
     return std::any_of(system.levels.begin(), system.levels.end(),
                        [&](const SystemLevel& level) { return level.held.low[axis] > 0 || level.held.high[axis] > 0; });
   };
@@ -138,11 +141,11 @@ std::string constants(const Candidate& candidate) {
       "  static constexpr int kFirstPlain = {};\n"
       "  static constexpr int kExchangedRows = {}, kExchangeSlots = {};  // rows of a warp that others read\n"
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
-      "  static constexpr bool kHoldsColumns = {}, kHoldsRows = {};\n"
+      "  static constexpr bool kEdgeColumns = {}, kEdgeRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, fused.shift, fused.row_multiple, system.halo.low[2],
       system.delay, system.first_plain, system.exchanged_rows, system.exchange_slots,
-      system.exchanged_rows > 0 && !system.meets_in_levels, holds(0), holds(1), shape.shared.bytes);
+      system.exchanged_rows > 0 && !system.meets_in_levels, concerns(0), concerns(1), shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -9,6 +9,9 @@ namespace stencil_tune {
 
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape);
 
+/// Planes that a grid has at least, so that no read of a level is reflected at both ends of the walk.
+std::int64_t least_planes(const KernelShape& shape);
+
 std::vector<Constraint> system_constraints();
 
 }  // namespace stencil_tune

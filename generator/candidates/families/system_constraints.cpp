@@ -44,6 +44,13 @@ Verdict reach(const Candidate& candidate, const Limits&) {
   return held_by_neighbours(candidate, farthest);
 }
 
+/// Where a level reads beyond the last plane, it asks for the plane that answers without a division.
+Verdict planes_reflected_once(const Candidate& candidate, const Limits&) {
+  const std::int64_t planes = candidate.shape().axes.extents[2], least = least_planes(candidate.shape());
+  if (planes >= least) return {};
+  return fmt::format("boundary reflect along {} planes, of which levels read so far that it takes {}", planes, least);
+}
+
 Verdict new_rows(const Candidate& candidate, const Limits&) {
   if (candidate.tuning().new_rows == NewRows::fresh) return {};
   Tuning fresh = candidate.tuning();
@@ -78,6 +85,7 @@ std::vector<Constraint> system_constraints() {
       {"system_warps", "One warp spans the tile of a system in x.", one_warp},
       {"system_prefetch", "A kernel of a system has at least one plane on its way.", planes_on_their_way},
       {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},
+      {"system_planes", "No read of a level is reflected at both ends of the walk.", planes_reflected_once},
       {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, none from across a grid.",
        tensor_copies_of_rows},
       {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",

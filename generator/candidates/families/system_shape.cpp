@@ -70,12 +70,23 @@ void estimate_levels(const Problem& problem, const Tuning& tuning, KernelShape& 
 
 }  // namespace
 
+std::int64_t least_planes(const KernelShape& shape) {
+  std::int64_t least = 1;
+  if (shape.axes.boundaries[2] != Boundary::reflect) return least;
+  for (const SystemLevel& level : shape.system.levels) {
+    for (const SystemField& field : level.in)
+      least = std::max<std::int64_t>(least, 1 + std::max(field.below, field.newest));
+  }
+  return least;
+}
+
 void system_shape(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   if (!problem.step.obstacle.empty()) return;
   shape.system = fused_system(problem, tuning, shape.axes);
   shape.fused = tile_of(problem, tuning, shape.axes, shape.system);
   shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, shape));
   place_fused_tiles(problem, tuning, shape);
+  shape.least_extents[2] = std::max(shape.least_extents[2], least_planes(shape));
   estimate_levels(problem, tuning, shape);
 }
 

@@ -319,9 +319,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
   Problem cornered = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32,
                                   {Boundary::hold, Boundary::clamp, Boundary::hold}, {3, {512, 512, 512}}, 0, 8);
   add(cornered, "temporal.bx64.by4.rx2.ry4.v2.pf3.t2");
-  Problem around = run;
-  around.boundaries[1] = Boundary::periodic;
-  add(around, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t2");
+  Problem uneven = star(3, 1, ElementType::f32, 510);
+  uneven.steps = 8;
+  add(uneven, "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf3.t2");
   Problem mirrored = star(3, 2);
   mirrored.steps = 8;
   add(mirrored, "temporal.bx32.by4.rx1.ry4.pf3.t2");
@@ -358,9 +358,8 @@ p_next = "p"
 p = "p_prev"
 )toml",
                                         "wave.toml");
-  const auto waves = [&](std::int64_t n, Boundary boundary_x = Boundary::hold) {
-    return make_problem(wave, ElementType::f32, {boundary_x, Boundary::hold, Boundary::hold}, testing::cube(3, n), 0,
-                        8);
+  const auto waves = [&](std::int64_t n) {
+    return make_problem(wave, ElementType::f32, {}, testing::cube(3, n), 0, 8);
   };
   add(waves(512), "temporal.bx32.by4.rx2.ry4.v2.pf3.t2");
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t9.ch3");
@@ -370,7 +369,10 @@ p = "p_prev"
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3", limits_of_architecture("sm_75"));
   add(waves(512), "system.bx64.by4.rx2.ry2.v2.t2.ch3");
   add(waves(512), "system.bx32.by4.rx1.ry2.pf2.t2.ch3");
-  add(waves(512, Boundary::periodic), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
+  add(waves(510), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch3");
+  add(make_problem(wave, ElementType::f32, {Boundary::hold, Boundary::hold, Boundary::reflect}, {3, {512, 512, 2}}, 0,
+                   8),
+      "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch1");
   add(waves(16), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.once.ch3");
   const auto forced = [&](const char* text) {

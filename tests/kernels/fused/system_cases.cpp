@@ -268,6 +268,11 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("acoustic3d_o4"), f32, {clamp, zero, hold}, "system.bx32.by4.rx2.ry4.v2.sectors.tmarows.pf1.t2.ch2");
   add(corpus("gray_scott2d"), f64, {periodic, hold, hold}, "system.bx32.by1.rx2.v2.sectors.pf2.t3.ch2");
   add(corpus("fdtd2d"), bf16, {reflect, hold, hold}, "system.bx32.by1.rx3.v1.sectors.pf2.t5.ch2");
+  // TMA on a grid that ends within the rows of some warps, which lanes copy.
+  add(corpus("acoustic3d_o2"), f32, on_all_sides(periodic), "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t2.ch2.u2");
+  add(corpus("yee3d"), f64, {periodic, hold, reflect}, "system.bx32.by8.rx2.v2.tmarows.pf1.t1.ch2");
+  add(corpus("acoustic3d_o4"), f16, {zero, periodic, clamp}, "system.bx32.by4.rx4.ry3.v4.tmarows.pf2.t2.rest.ch3");
+  add(parts_of_two_constants(), f32, on_all_sides(periodic), "system.bx32.by1.rx8.v4.tmarows.pf3.t3.fillplain.ch2");
   // Warps that rest, at edges of tiles that are none of the grid; rows of a warp that are all published, once each.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by8.rx2.ry2.v2.pf2.t2.rest.ch2.u2");
   add(corpus("acoustic3d_o4"), f32, {hold, clamp, zero}, "system.bx32.by5.rx2.ry3.v2.pf1.t2.rest.ch3");

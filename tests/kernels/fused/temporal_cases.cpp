@@ -293,7 +293,7 @@ std::vector<HostCase> temporal_tma_cases() {
   using enum ElementType;
   std::vector<HostCase> cases;
   const Adder add{cases};
-  for (const Boundary boundary : {hold, zero, clamp, reflect}) {
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     add(star(3, 1), f32, on_all_sides(boundary), "temporal.bx32.by2.rx2.ry4.v2.tmarows.pf3.t3.ch2.u2");
     add(star(2, 2), f64, on_all_sides(boundary), "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.ch2");
   }
@@ -302,6 +302,10 @@ std::vector<HostCase> temporal_tma_cases() {
   add(box(2, 1), f32, {hold, periodic, hold}, "temporal.bx32.by1.rx6.sums.tmarows.pf4.t3.tg3.ch2.u3");
   add(box(3, 1), bf16, {hold, clamp, hold}, "temporal.bx32.by2.rx4.ry4.sums.v2.tmarows.pf1.t2");
   add(box(2, 3), f64, {hold, hold, hold}, "temporal.bx32.by1.rx3.sums.tmarows.pf1.t2.ch3");
+  // A periodic grid that ends within the rows of some warps: side by side, of a cluster's blocks, of groups.
+  add(star(3, 1), f64, {periodic, hold, zero}, "temporal.bx64.by2.rx2.ry4.v2.tmarows.pf2.t2.ch2");
+  add(star(3, 1), f32, {clamp, periodic, hold}, "temporal.bx32.by3.rx2.ry4.v2.tmarows.pf2.t2.ch2.cl2");
+  add(damped_between_fields(), f64, {periodic, hold, hold}, "temporal.bx32.by1.rx4.v2.tmarows.pf2.t4.tg2.ch2");
   // Fields that no step changes: of one group of warps, and of groups some of which read nothing else.
   add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
       "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t4.tg2.ch2");
