@@ -28,9 +28,8 @@
 
 namespace stencil_tune {
 
-/// A block's walk along z, in one loop, so that the kernel has each kind of step once. First the levels fill, and may
-/// update planes outside the grid. Then all are inside, and plain steps are enough, but where points are met. Last, the
-/// levels run empty.
+/// A block's walk along z. First the levels fill, and may update planes outside the grid. Then all are inside, and plain
+/// steps are enough. Last, the levels run empty.
 template <class S, class T, class Levels>
 struct SystemWalk {
   using Tile = TemporalTile<S, T>;
@@ -43,19 +42,23 @@ struct SystemWalk {
   STENCIL_DEVICE void run() {
     Index z = tile.first_plane();
     input.start(z);
-#pragma unroll 1
-    while (z < tile.last_plane()) {
-      const Index plain_end = levels.points.plain_end(z, levels.last_plain_plane());
-      if (z < levels.first_plain_plane() || z + T::kUnroll > plain_end) {
-        step<SystemEdges::all>(z++);
-      } else {
-        z = tile.at_edge ? walk_plain<SystemEdges::cells>(z, plain_end) : walk_plain<SystemEdges::none>(z, plain_end);
-      }
+    z = walk(z, levels.first_plain_plane());
+    if (tile.at_edge) {
+      z = walk_plain<SystemEdges::cells>(z, levels.last_plain_plane());
+    } else {
+      z = walk_plain<SystemEdges::none>(z, levels.last_plain_plane());
     }
+    walk(z, tile.last_plane());
     input.leave();
   }
 
- private:
+ protected:
+  STENCIL_DEVICE Index walk(Index z, Index end) {
+#pragma unroll 1
+    for (; z < end; ++z) step<SystemEdges::all>(z);
+    return z;
+  }
+
   /// As many whole groups of kUnroll steps as there are before `end`.
   template <SystemEdges kEdges>
   STENCIL_DEVICE Index walk_plain(Index z, Index end) {
