@@ -341,11 +341,8 @@ struct SystemLevels {
       } else {
         constexpr int kOffset = kP - L::kLowZ, kJ = kR - L::kLowY;
         take<kEdges, kLevel, kPlace, kOffset, kJ>(newest, z, body);
-        const SystemRows<S, T> rows{tile};
-        rows.template fill_halo<kUse.left, kUse.right>(body);
-        if constexpr (kEdges != SystemEdges::none && kAnswersColumns) {
-          rows.template answer_halo<kUse.left, kUse.right>(body);
-        }
+        SystemRows<S, T>{tile}.template fill_halo<kUse.left, kUse.right>(body);
+        if constexpr (kEdges != SystemEdges::none && kAnswersColumns) answer_row_ends<S, kUse.left, kUse.right>(tile, body);
       }
     }
   }

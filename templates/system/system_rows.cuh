@@ -143,25 +143,6 @@ struct SystemRows {
     STENCIL_UNROLL
     for (int i = 0; i < kRight; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
   }
-
-  /// What the boundary answers in place of those that are beyond the grid.
-  template <int kLeft, int kRight>
-  STENCIL_DEVICE void answer_halo(Value* body) const {
-    constexpr int kLast = Shape::kCells - 1;
-    STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) {
-      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
-    }
-    STENCIL_UNROLL
-    for (int i = 1; i <= kRight; ++i) {
-      Value& cell = body[kLast + i];
-      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
-      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
-      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
-    }
-  }
 };
 
 }  // namespace stencil_tune

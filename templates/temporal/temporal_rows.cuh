@@ -56,19 +56,8 @@ struct TemporalRows {
                   "a warp's last lane has no neighbour to shuffle with");
     take_left<kLevel, kJ, kLeft, kInMemory>(p, body);
     take_right<kLevel, kJ, kRight, kInMemory>(p, body);
-    constexpr int kLast = Shape::kCells - 1;
-    STENCIL_UNROLL
-    for (int i = 1; i <= kLeft; ++i) {
-      if constexpr (S::kBoundaryX == Boundary::zero) body[-i] = tile.left_edge ? Value(0) : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::clamp) body[-i] = tile.left_edge ? body[0] : body[-i];
-      if constexpr (S::kBoundaryX == Boundary::reflect) body[-i] = tile.left_edge ? body[i < kLast ? i : kLast] : body[-i];
-    }
-    STENCIL_UNROLL
-    for (int i = 1; i <= kRight; ++i) {
-      Value& cell = body[kLast + i];
-      if constexpr (S::kBoundaryX == Boundary::zero) cell = tile.right_edge ? Value(0) : cell;
-      if constexpr (S::kBoundaryX == Boundary::clamp) cell = tile.right_edge ? body[kLast] : cell;
-      if constexpr (S::kBoundaryX == Boundary::reflect) cell = tile.right_edge ? body[i < kLast ? kLast - i : 0] : cell;
+    if constexpr (S::kBoundaryX != Boundary::hold && S::kBoundaryX != Boundary::periodic) {
+      answer_row_ends<S, kLeft, kRight>(tile, body);
     }
   }
 

@@ -86,6 +86,28 @@ STENCIL_DEVICE Index wrapped(Index i, Index n) {
   return inside_once<kBoundary>(i, n);
 }
 
+/// What the boundary answers for kLeft cells before and kRight after the thread's own of a row, where those are beyond the
+/// grid. A mirrored cell may be the next thread's first one, or the last one of the thread before.
+template <class S, int kLeft, int kRight, class Tile>
+STENCIL_DEVICE void answer_row_ends(const Tile& tile, typename S::Value* body) {
+  using Value = typename S::Value;
+  constexpr int kCells = Tile::Shape::kCells, kLast = kCells - 1;
+  STENCIL_UNROLL
+  for (int i = 1; i <= kLeft; ++i) {
+    Value answer = Value(0);
+    if constexpr (S::kBoundaryX == Boundary::clamp) answer = body[0];
+    if constexpr (S::kBoundaryX == Boundary::reflect) answer = i <= kLast ? body[i] : shuffle_down(body[0], 1, 32);
+    body[-i] = tile.left_edge ? answer : body[-i];
+  }
+  STENCIL_UNROLL
+  for (int i = 1; i <= kRight; ++i) {
+    Value answer = Value(0);
+    if constexpr (S::kBoundaryX == Boundary::clamp) answer = body[kLast];
+    if constexpr (S::kBoundaryX == Boundary::reflect) answer = i <= kLast ? body[kLast - i] : shuffle_up(body[kLast], 1, 32);
+    body[kLast + i] = tile.right_edge ? answer : body[kLast + i];
+  }
+}
+
 /// Whether a periodic grid ends within the warp's rows, which start at cell (x, y). The compiler knows that lanes agree.
 template <class S, class Shape, class Index>
 STENCIL_DEVICE bool ends_within_rows(Index x, Index y, Index nx, Index ny) {

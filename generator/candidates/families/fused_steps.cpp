@@ -114,7 +114,8 @@ Verdict held_by_neighbours(const Candidate& candidate, const std::array<int, 2>&
   const std::array<int, 2> own{candidate.tuning().register_x, candidate.tuning().register_y};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (!axes.has(axis)) continue;
-    const int needed = farthest[axis] + (axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
+    // Rows beyond the grid are mirrored into the thread's own, cells of a row into its neighbour's too.
+    const int needed = farthest[axis] + (axis == 1 && axes.boundaries[axis] == Boundary::reflect ? 1 : 0);
     if (own[axis] >= needed) continue;
     return fmt::format("a thread holds {} cells along {}; the stencil reaches {}, so that {} are needed", own[axis],
                        kAxisNames[axis], farthest[axis], needed);

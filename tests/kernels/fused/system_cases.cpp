@@ -273,6 +273,8 @@ std::vector<HostCase> system_parameter_cases() {
   add(corpus("yee3d"), f64, {periodic, hold, reflect}, "system.bx32.by8.rx2.v2.tmarows.pf1.t1.ch2");
   add(corpus("acoustic3d_o4"), f16, {zero, periodic, clamp}, "system.bx32.by4.rx4.ry3.v4.tmarows.pf2.t2.rest.ch3");
   add(parts_of_two_constants(), f32, on_all_sides(periodic), "system.bx32.by1.rx8.v4.tmarows.pf3.t3.fillplain.ch2");
+  // Mirrored cells that are the neighbouring thread's.
+  add(corpus("acoustic3d_o4"), f32, on_all_sides(reflect), "system.bx32.by4.rx2.ry3.v2.pf1.t2.ch2");
   // Warps that rest, at edges of tiles that are none of the grid; rows of a warp that are all published, once each.
   add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by8.rx2.ry2.v2.pf2.t2.rest.ch2.u2");
   add(corpus("acoustic3d_o4"), f32, {hold, clamp, zero}, "system.bx32.by5.rx2.ry3.v2.pf1.t2.rest.ch3");
