@@ -303,7 +303,7 @@ std::vector<HostCase> temporal_tma_cases() {
   add(box(3, 1), bf16, {hold, clamp, hold}, "temporal.bx32.by2.rx4.ry4.sums.v2.tmarows.pf1.t2");
   add(box(2, 3), f64, {hold, hold, hold}, "temporal.bx32.by1.rx3.sums.tmarows.pf1.t2.ch3");
   // Mirrored cells that are the neighbouring thread's.
-  add(star(3, 2), f32, on_all_sides(reflect), "temporal.bx32.by2.rx2.ry4.v2.tmarows.pf2.t2.ch2");
+  add(star(3, 2), f32, on_all_sides(reflect), "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t2.ch2");
   add(star(2, 3), f64, {reflect, hold, hold}, "temporal.bx32.by1.rx3.sums.pf2.t4.tg2.ch2");
   // A periodic grid that ends within the rows of some warps: side by side, of a cluster's blocks, of groups.
   add(star(3, 1), f64, {periodic, hold, zero}, "temporal.bx64.by2.rx2.ry4.v2.tmarows.pf2.t2.ch2");
