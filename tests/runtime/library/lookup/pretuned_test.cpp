@@ -142,9 +142,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
 /// not move (bench/README.md).
-/// Now: the H200's whole steps of systems, whose templates have changed since one was there, and three runs of the
-/// H100's.
-constexpr int kMostStale = 14 + 3;
+/// Now: none.
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
