@@ -237,7 +237,8 @@ class Session {
       note_failure(std::move(trial));
       queue_.submit(candidate);
     } else {
-      const bool contends = timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial);
+      const bool contends =
+          timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial) && !remainders_.contains(candidate);
       finish(std::move(trial), timed.dropped);
       if (contends) contenders_.add(candidate, std::move(done.compiled.kernel), timed.timing.median_ms);
     }
@@ -269,18 +270,33 @@ class Session {
 
   // ---- the race
 
-  // The finalists' rates are those of whole runs: what their fused steps leave over is timed as well.
-  void time_remainders(const std::vector<CodedKernel>& finalists) {
+  // The finalists' rates are those of whole runs: what their fused steps leave over is timed as well. What compilers
+  // began before the search was over may still come first of them meanwhile.
+  void time_remainders(const RacePlan& plan) {
     std::set<std::string> wanted;
-    for (const auto& [candidate, kernel] : finalists) {
-      const auto remainder = plan_of(candidate).remainder;
-      if (options_.predicted || !remainder || seen_.contains(code(*remainder))) continue;
-      if (wanted.insert(code(*remainder)).second) queue_.submit(code(*remainder));
-    }
-    while (!wanted.empty() && !parts_.stop && !time_.is_spent()) {
+    while (!parts_.stop && !time_.is_spent()) {
+      for (const std::string& finalist : contenders_.finalists(most_under_load(plan))) {
+        const std::string remainder = missing_remainder(finalist);
+        if (remainder.empty() || !remainders_.insert(remainder).second) continue;
+        wanted.insert(remainder);
+        queue_.submit(remainder);
+      }
+      if (wanted.empty()) break;
       if (const auto taken = step()) wanted.erase(*taken);
     }
     finish_running();
+    // What cannot be rated as a run gives way to fused steps that can.
+    const auto can_be_rated = [&](const std::string& candidate) { return missing_remainder(candidate).empty(); };
+    if (contenders_.any([&](const std::string& candidate) { return fuses(candidate) && can_be_rated(candidate); })) {
+      contenders_.keep(can_be_rated);
+    }
+  }
+
+  /// The kernel of the steps that the candidate's fused ones leave over, as long as it has not been tried.
+  std::string missing_remainder(const std::string& candidate) const {
+    if (options_.predicted) return {};
+    const auto remainder = plan_of(candidate).remainder;
+    return remainder && !seen_.contains(code(*remainder)) ? code(*remainder) : std::string();
   }
 
   RunPlan plan_of(const std::string& candidate) const {
@@ -289,11 +305,10 @@ class Session {
 
   void race() {
     RacePlan plan = options_.race;  // Remainders may take of the time under load.
+    time_remainders(plan);
     const auto [finalists, under_load] = contenders_.take(most_under_load(plan));
-    if (finalists.empty()) return;
-    time_remainders(finalists);
-    if (parts_.stop) return;
-    plan.under_load = std::min(under_load, most_under_load(plan));
+    if (finalists.empty() || parts_.stop) return;
+    plan.under_load = under_load;
     parts_.observer.idle(progress(Progress::Phase::racing));
     const double before = parts_.clock.seconds();
     const auto timed = devices_.race(finalists, plan);
@@ -380,6 +395,7 @@ class Session {
   std::optional<TrialRecord> best_;   // timed to the end, of this and earlier sessions
   std::string won_before_;            // code of a winner that raced under load
   std::set<std::string> cannot_run_;  // codes of stored trials
+  std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it

@@ -47,6 +47,18 @@ TEST(Contenders, TheFastestRaceInBursts) {
   EXPECT_TRUE(contenders.take(10).candidates.empty());
 }
 
+TEST(Contenders, FinalistsAreNamedAndOthersCanBeDropped) {
+  Contenders contenders(subject(), 2, false);
+  contenders.add(fusing(2), {}, 3);
+  contenders.add(fusing(3), {}, 1);
+  EXPECT_EQ(contenders.finalists(10), (std::vector{fusing(3), fusing(2)}));
+  const auto is_slower = [](const std::string& candidate) { return candidate == fusing(2); };
+  EXPECT_TRUE(contenders.any(is_slower));
+  contenders.keep(is_slower);
+  EXPECT_EQ(contenders.finalists(10), std::vector{fusing(2)});
+  EXPECT_FALSE(contenders.any([](const std::string& candidate) { return candidate == fusing(3); }));
+}
+
 TEST(Contenders, UnderLoadRaceAllThatAreCloseAndTheFastestOfEachNumberOfStepsAndFamily) {
   Contenders contenders(subject(), 2, true);
   const std::string sweep = "direct.bx32.by4";

@@ -9,6 +9,7 @@
 #include "tuner/session/progress.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -226,6 +227,26 @@ TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
   const double cells = 254.0 * 254 * 254;
   EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
   EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
+}
+
+/// Compilers that began before the search was over may be done while what is left over is timed.
+TEST_F(RunSessionTest, WhatIsCompiledBeforeTheRaceBeginsIsInIt) {
+  const std::string late = "temporal.bx32.by8.rx2.ry4.v2.pf3.t4";
+  std::vector<Tuning> candidates;
+  for (const char* prefetch : {"pf1", "pf2", "pf3", "pf4"}) {
+    candidates.push_back(parse_code(fmt::format("temporal.bx32.by4.rx2.ry4.v2.{}.t4", prefetch)));
+  }
+  candidates.push_back(parse_code(late));
+  const auto is_late = [&](const Tuning& tuning) { return code(tuning) == late; };
+  compilers.takes_s = [&](const Tuning& tuning) { return tuning.steps == 3 ? 6.0 : is_late(tuning) ? 46.0 : 1.0; };
+  device.time_ms = [&](const Tuning& tuning) { return is_late(tuning) ? 0.5 : 1.0; };
+  SessionOptions options;
+  options.budget_s = 70;
+  const auto strategy = by_code(make_listed(space, candidates));
+  const SessionResult result = run_session(
+      {subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
+  ASSERT_TRUE(result.winner);
+  EXPECT_EQ(result.winner->code, late);
 }
 
 TEST_F(RunSessionTest, AsManyTrialsAsWereAskedForAreOfTheSearch) {

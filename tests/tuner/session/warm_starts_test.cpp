@@ -108,29 +108,30 @@ TEST_F(WarmStarts, OfSystemsServeRowsOfAnyLength) {
   EXPECT_EQ(codes_on(509), std::vector<std::string>{"system.bx32.by12.rx2.ry4.v2.sectors.tmabeyond.pf1.t4.ch4.u4.mb1"});
 }
 
-TEST_F(WarmStarts, OfFusedStepsServeBoundariesUnderWhichTmaBringsNoRows) {
-  const auto codes_under = [&](Boundary boundary, const std::string& of_hold, bool is_system) {
+TEST_F(WarmStarts, OfFusedStepsServeEveryBoundaryAndRowsThatTmaCannotBring) {
+  const auto codes_on = [&](std::int64_t nx, Boundary boundary, const std::string& of_hold, bool is_system) {
     const Boundaries boundaries{boundary, boundary, boundary};
     const Stencil wave = load_definition("corpus/acoustic3d_o2.toml"), star = make_builtin(Shape::star, 3, 1);
-    const auto problem_under = [&](const Boundaries& all) {
-      return make_problem(is_system ? wave : star, ElementType::f32, all, {3, {512, 512, 512}}, 512, 100, kWholeStep);
+    const auto problem_on = [&](std::int64_t cells, const Boundaries& all) {
+      return make_problem(is_system ? wave : star, ElementType::f32, all, {3, {cells, 512, 512}}, 512, 100, kWholeStep);
     };
     WinnerRecord winner;
-    winner.trial.problem = problem_key(problem_under({}));
+    winner.trial.problem = problem_key(problem_on(512, {}));
     winner.trial.platform.gpu = "NVIDIA H200";
     winner.trial.code = of_hold;
     std::vector<std::string> codes;
-    for (const Tuning& tuning : warm_starts(problem_under(boundaries), limits_of_architecture("sm_90"), "NVIDIA H200",
+    for (const Tuning& tuning : warm_starts(problem_on(nx, boundaries), limits_of_architecture("sm_90"), "NVIDIA H200",
                                             std::span(&winner, 1), model_)) {
       codes.push_back(code(tuning));
     }
     return codes;
   };
   const std::string by_tma = "system.bx32.by14.rx2.ry3.v2.sectors.tmarows.pf1.t5.ch3.fillplain.u5";
-  EXPECT_EQ(codes_under(Boundary::clamp, by_tma, true), std::vector<std::string>{by_tma});
-  EXPECT_EQ(codes_under(Boundary::periodic, by_tma, true),
+  EXPECT_EQ(codes_on(512, Boundary::clamp, by_tma, true), std::vector<std::string>{by_tma});
+  EXPECT_EQ(codes_on(512, Boundary::periodic, by_tma, true), std::vector<std::string>{by_tma});
+  EXPECT_EQ(codes_on(510, Boundary::periodic, by_tma, true),
             std::vector<std::string>{"system.bx32.by14.rx2.ry3.v2.sectors.pf1.t5.ch3.fillplain.u5"});
-  EXPECT_EQ(codes_under(Boundary::periodic, "temporal.bx32.by12.rx3.ry4.tmarows.pf3.t4.ch5.u2.mb1", false),
+  EXPECT_EQ(codes_on(510, Boundary::clamp, "temporal.bx32.by12.rx3.ry4.tmarows.pf3.t4.ch5.u2.mb1", false),
             std::vector<std::string>{"temporal.bx32.by12.rx3.ry4.pf3.t4.ch5.u2.mb1"});
 }
 

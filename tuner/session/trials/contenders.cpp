@@ -1,7 +1,6 @@
 #include "tuner/session/trials/contenders.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 namespace stencil_tune {
@@ -37,7 +36,7 @@ void Contenders::mark_leaders() {
   }
 }
 
-Finalists Contenders::take(int most_under_load) {
+Contenders::Choice Contenders::choose(int most_under_load) const {
   using Wanted = std::function<bool(std::size_t rank, const Contender&)>;
   const Wanted in_order[] = {
       [](std::size_t rank, const Contender& contender) { return rank < 1 || contender.is_sure; },
@@ -45,21 +44,42 @@ Finalists Contenders::take(int most_under_load) {
       [this](std::size_t, const Contender& contender) { return is_close(contender, kClose); },
   };
   std::vector<std::size_t> chosen;
-  const auto choose = [&](std::size_t most, const Wanted& wanted) {
+  const auto add = [&](std::size_t most, const Wanted& wanted) {
     for (std::size_t i = 0; i < contenders_.size() && chosen.size() < most; ++i) {
       const bool is_new = std::find(chosen.begin(), chosen.end(), i) == chosen.end();
       if (is_new && wanted(i, contenders_[i])) chosen.push_back(i);
     }
   };
   if (under_load_) {
-    for (const Wanted& wanted : in_order) choose(static_cast<std::size_t>(std::max(0, most_under_load)), wanted);
+    for (const Wanted& wanted : in_order) add(static_cast<std::size_t>(std::max(0, most_under_load)), wanted);
   }
-  Finalists finalists;
-  finalists.under_load = static_cast<int>(chosen.size());
-  choose(contenders_.size(),
-         [this](std::size_t rank, const Contender& contender) { return rank < most_ || contender.is_sure; });
-  for (const std::size_t i : chosen) {
-    finalists.candidates.emplace_back(contenders_[i].code, std::move(contenders_[i].kernel));
+  const int under_load = static_cast<int>(chosen.size());
+  add(contenders_.size(),
+      [this](std::size_t rank, const Contender& contender) { return rank < most_ || contender.is_sure; });
+  return {chosen, under_load};
+}
+
+bool Contenders::any(const Condition& condition) const {
+  return std::any_of(contenders_.begin(), contenders_.end(),
+                     [&](const Contender& contender) { return condition(contender.code); });
+}
+
+void Contenders::keep(const Condition& condition) {
+  std::erase_if(contenders_, [&](const Contender& contender) { return !condition(contender.code); });
+  mark_leaders();
+}
+
+std::vector<std::string> Contenders::finalists(int most_under_load) const {
+  std::vector<std::string> codes;
+  for (const std::size_t place : choose(most_under_load).places) codes.push_back(contenders_[place].code);
+  return codes;
+}
+
+Finalists Contenders::take(int most_under_load) {
+  const Choice choice = choose(most_under_load);
+  Finalists finalists{{}, choice.under_load};
+  for (const std::size_t place : choice.places) {
+    finalists.candidates.emplace_back(contenders_[place].code, std::move(contenders_[place].kernel));
   }
   contenders_.clear();
   return finalists;

@@ -4,6 +4,7 @@
 #include "tuner/workers/worker.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ class Contenders {
   /// Keeps the candidate while it may be a finalist. is_sure: it is one however slow in a burst, as it won before.
   void add(const std::string& code, CompiledKernel kernel, double time_ms, bool is_sure = false);
 
+  using Condition = std::function<bool(const std::string& code)>;
+  bool any(const Condition& condition) const;
+  /// Drops all others.
+  void keep(const Condition& condition);
+
+  /// The codes of those that take() would give.
+  std::vector<std::string> finalists(int most_under_load) const;
+
   /// No more than so many race under load: the fastest and those that are sure first, then those of other
   /// kinds that are not far behind, then the rest within 15 %. None is left here.
   Finalists take(int most_under_load);
@@ -43,6 +52,12 @@ class Contenders {
     return contender.time_ms <= factor * contenders_.front().time_ms;
   }
   void mark_leaders();
+
+  struct Choice {
+    std::vector<std::size_t> places;  ///< in contenders_
+    int under_load = 0;
+  };
+  Choice choose(int most_under_load) const;
 
   const Subject& subject_;
   std::size_t most_;
