@@ -37,7 +37,7 @@ Verdict steps_shared_out_evenly(const Candidate& candidate, const Limits& limits
 Verdict sums_along_the_walk(const Candidate& candidate, const Limits& limits);
 /// Warps that have arrived at a barrier sleep until the others have.
 Verdict splits_barrier(const Candidate& candidate, const Limits& limits);
-/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored cells are its own.
+/// Neighbouring lanes and warps hold all that a thread reads beyond its own cells; mirrored rows are its own.
 /// farthest: that an update reads, in x and y.
 Verdict held_by_neighbours(const Candidate& candidate, const std::array<int, 2>& farthest);
 /// On the device, where the reference of as many steps has to fit.

@@ -86,7 +86,7 @@ std::vector<Constraint> system_constraints() {
       {"system_prefetch", "A kernel of a system has at least one plane on its way.", planes_on_their_way},
       {"system_reach", "What a thread of a system reads beyond its cells, its neighbours hold.", reach},
       {"system_planes", "No read of a level is reflected at both ends of the walk.", planes_reflected_once},
-      {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, none from across a grid.",
+      {"system_copies", "Tensor copies bring a system's warp rows that start on 16 bytes, in boxes of 128 bytes.",
        tensor_copies_of_rows},
       {"system_new_rows", "Levels work later where they would read other warps' rows of a plane that has just come.",
        new_rows},

@@ -74,8 +74,9 @@ std::int64_t least_planes(const KernelShape& shape) {
   std::int64_t least = 1;
   if (shape.axes.boundaries[2] != Boundary::reflect) return least;
   for (const SystemLevel& level : shape.system.levels) {
-    for (const SystemField& field : level.in)
+    for (const SystemField& field : level.in) {
       least = std::max<std::int64_t>(least, 1 + std::max(field.below, field.newest));
+    }
   }
   return least;
 }

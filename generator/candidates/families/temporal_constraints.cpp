@@ -106,7 +106,7 @@ std::vector<Constraint> temporal_constraints() {
        "Fused steps keep sums of linear stencils, where planes beyond the walk's ends are 0 or not read.",
        sums_along_the_walk},
       {"temporal_copies",
-       "Tensor copies bring a temporal warp rows that start on 16 bytes, none from across a periodic grid.",
+       "Tensor copies bring a temporal warp rows that start on 16 bytes, in boxes of 128 bytes.",
        tensor_copies_of_rows},
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
