@@ -281,6 +281,8 @@ constexpr Mutation kMutations[]{
     {"PlanesBeyondTheGridAnswerForThemselves", "system_levels.cuh",
      "inside_once<S::kBoundaryZ>(z + kOffset, tile.nz) - z;", "kOffset;", kPredictorStep, kReflect, kWrongCell,
      "predictor_corrector"},
+    {"PlanesReflectedWithTheEdgeTwice", "boundary.cuh", "2 * (n - 1) - i", "2 * n - 1 - i", kPredictorStep, kReflect,
+     kWrongCell, "predictor_corrector"},
     {"PlanesBeyondTheGridAreWhatArrived", "system_levels.cuh", "      if (offset == kBy) plane<kLevel, kF, kOffset>",
      "      if (false) plane<kLevel, kF, kOffset>", kPredictorStep, kReflect, kWrongCell, "predictor_corrector"},
     {"TilesAtAnEdgeTakeStepsForTilesInside", "system/system.cuh", "    if (tile.at_edge) {", "    if (false) {",
