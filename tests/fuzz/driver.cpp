@@ -1,11 +1,9 @@
-// Runs a fuzz target where the compiler has no libFuzzer, with the options of libFuzzer that the tests use:
+// Runs a fuzz target without libFuzzer, with the options of libFuzzer that the tests use:
 //
 //   TARGET [-runs=N] [-seed=N] FOLDER|FILE...
 //
 // Every file is an input, then N mutations of them are. The input that ended the program is left in fuzz-failure.
 #include "tests/fuzz/mutator.hpp"
-
-#include <sanitizer/common_interface_defs.h>
 
 #include <algorithm>
 #include <csignal>
@@ -17,6 +15,7 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));  // there under a sanitizer
 
 namespace stencil_tune {
 namespace {
@@ -28,6 +27,22 @@ std::string current_input;
 void leave_input() {
   std::ofstream("fuzz-failure", std::ios::binary) << current_input;
   std::fprintf(stderr, "the input is in %s\n", (fs::current_path() / "fuzz-failure").c_str());
+}
+
+/// A sanitizer reports these by itself.
+void leave_input_of(int fault) {
+  leave_input();
+  std::signal(fault, SIG_DFL);
+  std::raise(fault);
+}
+
+void leave_input_at_the_end() {
+  std::signal(SIGABRT, [](int) { leave_input(); });
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(leave_input);
+    return;
+  }
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(fault, leave_input_of);
 }
 
 void run(std::string input) {
@@ -81,8 +96,7 @@ Options parse(int count, char** words) {
 
 int main(int count, char** words) {
   using namespace stencil_tune;
-  __sanitizer_set_death_callback(leave_input);
-  std::signal(SIGABRT, [](int) { leave_input(); });
+  leave_input_at_the_end();
   const Options options = parse(count, words);
   const std::vector<std::string> seeds = read_seeds(options.seeds);
   if (seeds.empty()) {
