@@ -43,12 +43,40 @@ else()
   set(STENCIL_TUNE_FMT $<BUILD_INTERFACE:fmt::fmt-header-only>)
 endif()
 
-# stencil_tune_precompile(TARGET header...): the headers that most files include, and further ones, are parsed once a
-# target: half of the time that a file takes. ccache saves more, and shares nothing between folders with them. Tools that
-# read GCC's commands with Clang's parser cannot take them.
+set(STENCIL_TUNE_PRECOMPILED <algorithm> <array> <filesystem> <functional> <map> <optional> <string> <vector> <fmt/format.h>)
+
+# stencil_tune_precompile(TARGET [ALONE]): the headers that most files include are parsed once for all libraries, and with
+# GoogleTest once for all test programs: half of the time that a file takes. ALONE: once for this target, which is
+# compiled by other options. ccache saves more, and shares nothing between folders with them. Tools that read GCC's
+# commands with Clang's parser cannot take them.
 function(stencil_tune_precompile target)
-  if(STENCIL_TUNE_PRECOMPILE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <filesystem> <functional> <map> <optional> <string> <vector> <fmt/format.h> ${ARGN})
+  if(NOT STENCIL_TUNE_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
   endif()
+  if("ALONE" IN_LIST ARGN)
+    target_precompile_headers(${target} PRIVATE ${STENCIL_TUNE_PRECOMPILED})
+    return()
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE) # a program's code is compiled by other options than a library's
+    set(precompiled stencil_tune_precompiled_tests)
+  else()
+    set(precompiled stencil_tune_precompiled)
+  endif()
+  if(NOT TARGET ${precompiled})
+    set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "int main() { return 0; }\n")
+    set(headers ${STENCIL_TUNE_PRECOMPILED})
+    if(type STREQUAL EXECUTABLE)
+      add_executable(${precompiled} ${source})
+      target_link_libraries(${precompiled} PRIVATE GTest::gtest)
+      list(APPEND headers <gtest/gtest.h>)
+    else()
+      add_library(${precompiled} OBJECT ${source})
+    endif()
+    target_link_libraries(${precompiled} PRIVATE ${STENCIL_TUNE_FMT})
+    target_precompile_headers(${precompiled} PRIVATE ${headers})
+  endif()
+  target_link_libraries(${target} PRIVATE ${STENCIL_TUNE_FMT}) # who includes it otherwise cannot take what was parsed
+  target_precompile_headers(${target} REUSE_FROM ${precompiled})
 endfunction()
