@@ -128,9 +128,10 @@ TEST_F(WarmStarts, OfFusedStepsServeEveryBoundaryAndRowsThatTmaCannotBring) {
   };
   const std::string by_tma = "system.bx32.by14.rx2.ry3.v2.sectors.tmarows.pf1.t5.ch3.fillplain.u5";
   EXPECT_EQ(codes_on(512, Boundary::clamp, by_tma, true), std::vector<std::string>{by_tma});
-  EXPECT_EQ(codes_on(512, Boundary::periodic, by_tma, true), std::vector<std::string>{by_tma});
-  EXPECT_EQ(codes_on(510, Boundary::periodic, by_tma, true),
-            std::vector<std::string>{"system.bx32.by14.rx2.ry3.v2.sectors.pf1.t5.ch3.fillplain.u5"});
+  const std::string by_lanes = "system.bx32.by14.rx2.ry3.v2.sectors.pf1.t5.ch3.fillplain.u5";
+  EXPECT_EQ(codes_on(512, Boundary::periodic, by_tma, true), (std::vector<std::string>{by_tma, by_lanes}))
+      << "either may be the faster there";
+  EXPECT_EQ(codes_on(510, Boundary::periodic, by_tma, true), std::vector<std::string>{by_lanes});
   EXPECT_EQ(codes_on(510, Boundary::clamp, "temporal.bx32.by12.rx3.ry4.tmarows.pf3.t4.ch5.u2.mb1", false),
             std::vector<std::string>{"temporal.bx32.by12.rx3.ry4.pf3.t4.ch5.u2.mb1"});
 }

@@ -6,29 +6,35 @@
 #include "tuner/subject/stencil_subject.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-/// The winner's candidate, or one like it whose rows come another way; nothing where it is predicted, of another
-/// element type or rank, or illegal for the problem.
-std::optional<Tuning> candidate_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
-                                   const TrialRecord& winner) {
+bool is_periodic(const ProblemKey& key) {
+  return std::find(key.boundaries.begin(), key.boundaries.end(), Boundary::periodic) != key.boundaries.end();
+}
+
+/// The winner's candidate, or one like it whose rows come another way; on grids that are periodic where the winner's is
+/// not, both, since tiles at an edge copy their rows otherwise there and either may be the faster. Nothing where it is
+/// predicted, of another element type or rank, or illegal for the problem.
+std::vector<Tuning> candidates_of(const Problem& problem, const ProblemKey& wanted, const Limits& limits,
+                                  const TrialRecord& winner) {
   const ProblemKey& key = winner.problem;
   if (winner.predicted || key.type != wanted.type || key.extents.rank != wanted.extents.rank) return {};
+  std::vector<Tuning> candidates;
   try {
     const Tuning tuning = parse_code(winner.code);
-    if (is_legal({problem, tuning}, limits)) return tuning;
+    const std::size_t most = is_periodic(wanted) && !is_periodic(key) ? 2 : 1;
+    if (is_legal({problem, tuning}, limits)) candidates.push_back(tuning);
     for (const Tuning& other : with_other_copies(tuning)) {
-      if (is_legal({problem, other}, limits)) return other;
+      if (candidates.size() < most && is_legal({problem, other}, limits)) candidates.push_back(other);
     }
   } catch (const Error&) {
     // a code of another version
   }
-  return {};
+  return candidates;
 }
 
 /// Candidates with their sort keys, the least first.
@@ -54,15 +60,15 @@ std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, st
   Ordered<std::tuple<bool, bool, bool, double>> own;
   Ordered<double> others;
   for (const WinnerRecord& winner : winners) {
-    const auto tuning = candidate_of(problem, wanted, limits, winner.trial);
-    if (!tuning) continue;
     const ProblemKey& key = winner.trial.problem;
-    if (key.stencil_key != wanted.stencil_key) {
-      others.emplace_back(model.cost(*tuning), *tuning);
-    } else if (key.stage == wanted.stage) {
-      own.emplace_back(std::tuple(winner.trial.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1),
-                                  key.boundaries != wanted.boundaries, log_distance(key.extents, wanted.extents)),
-                       *tuning);
+    for (const Tuning& tuning : candidates_of(problem, wanted, limits, winner.trial)) {
+      if (key.stencil_key != wanted.stencil_key) {
+        others.emplace_back(model.cost(tuning), tuning);
+      } else if (key.stage == wanted.stage) {
+        own.emplace_back(std::tuple(winner.trial.platform.gpu != gpu, (key.steps > 1) != (wanted.steps > 1),
+                                    key.boundaries != wanted.boundaries, log_distance(key.extents, wanted.extents)),
+                         tuning);
+      }
     }
   }
   std::vector<Tuning> result;
