@@ -34,6 +34,18 @@ STENCIL_DEVICE Index inside_once(Index i, Index n) {
   return inside<kBoundary>(i, n);
 }
 
+/// The same for reads of one sweep, without a division by kernels for axes that are longer than the sweep reaches beyond
+/// their ends (T::kTurnsOnce). A thread that stores nothing may read further away: some index inside answers.
+template <class T, Boundary kBoundary, class Index>
+STENCIL_DEVICE Index inside_for(Index i, Index n) {
+  constexpr bool kTurns = kBoundary == Boundary::periodic || kBoundary == Boundary::reflect;
+  if constexpr (kTurns && T::kTurnsOnce) {
+    return inside<Boundary::clamp>(inside_once<kBoundary>(i, n), n);
+  } else {
+    return inside<kBoundary>(i, n);
+  }
+}
+
 /// True where the boundary is zero and i lies outside.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE bool is_outside(Index i, Index n) {

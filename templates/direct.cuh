@@ -38,7 +38,7 @@ STENCIL_DEVICE void direct(const Arguments<S>& arguments) {
   STENCIL_UNROLL
   for (int f = 0; f < S::kInputs; ++f) in[f] = input_field<S, T>(arguments, f);
 
-  update_tile<S, T>(arguments, box, x, y, z, GlobalRows<S, T>{in, x, y, z});
+  update_tile<S, T>(arguments, box, x, y, z, GlobalRows<S, T, true>{in, x, y, z});
 }
 
 }  // namespace stencil_tune

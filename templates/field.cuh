@@ -31,30 +31,33 @@ struct Field {
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
-    const Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY>(y, ny);
-    const Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ>(z, nz);
+    const Index inside_y = T::kInsideY ? y : inside_for<T, S::kBoundaryY>(y, ny);
+    const Index inside_z = T::kInsideZ ? z : inside_for<T, S::kBoundaryZ>(z, nz);
     const Storage* cells = base + (inside_y * stride_y + inside_z * stride_z);
     if constexpr (kZeroRows) return {cells, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
     return {cells, false};
   }
 
-  /// One cell of a row, any x.
+  /// One cell of a row, any x. kAlone: only the output at x reads it, so that beyond an edge any value is right.
+  template <bool kAlone = false>
   STENCIL_DEVICE Value cell(const Row& row, Index x) const {
+    constexpr Boundary kBoundary = kAlone ? Boundary::hold : S::kBoundaryX;
     if constexpr (kZeroRows) {
       if (row.outside) return Value(0);
     }
-    if constexpr (S::kBoundaryX == Boundary::zero) {
-      if (is_outside<S::kBoundaryX>(x, nx)) return Value(0);
+    if constexpr (kBoundary == Boundary::zero) {
+      if (is_outside<kBoundary>(x, nx)) return Value(0);
     }
     Value value;
-    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside<S::kBoundaryX>(x, nx)), &value);
+    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside_for<T, kBoundary>(x, nx)), &value);
     return value;
   }
 
   /// kVector neighbouring cells from x, a multiple of kVector (negative or beyond the row too).
+  template <bool kAlone = false>
   STENCIL_DEVICE void vector(const Row& row, Index x, Value* to) const {
     if constexpr (kVector == 1) {
-      to[0] = cell(row, x);
+      to[0] = cell<kAlone>(row, x);
     } else {
       const Index last = (nx - 1) / kVector * kVector;
       const Index readable = x < 0 ? Index(0) : (x > last ? last : x);
@@ -66,7 +69,7 @@ struct Field {
         }
       }
       stencil_tune::load_cells<T::kLoad, kVector>(row.cells + readable, to);
-      if constexpr (kPatchX) {
+      if constexpr (kPatchX && !kAlone) {
         if (x < 0 || x + kVector > nx) {
           STENCIL_UNROLL
           for (int i = 0; i < kVector; ++i) {
@@ -77,10 +80,11 @@ struct Field {
     }
   }
 
-  /// The thread's own kBody cells from x on.
+  /// The thread's own kBody cells from x on. kAlone: no output reads cells of the row beside its own.
+  template <bool kAlone>
   STENCIL_DEVICE void load_body(const Row& row, Index x, Value* body) const {
     STENCIL_UNROLL
-    for (int i = 0; i < kBody; i += kVector) vector(row, x + i, body + i);
+    for (int i = 0; i < kBody; i += kVector) vector<kAlone>(row, x + i, body + i);
   }
 
   /// kCount cells before the body, which starts at body[0] = x: fills body[-kCount .. -1].

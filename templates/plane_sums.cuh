@@ -27,7 +27,7 @@ struct LateCells {
     for (int f = 0; f < S::kInputs; ++f) {
       STENCIL_UNROLL
       for (int j = 0; j < T::kRegisterY; ++j) {
-        if (S::is_late(f)) in[f].load_body(in[f].row(y + j, z), x, cells[f][j]);
+        if (S::is_late(f)) in[f].template load_body<true>(in[f].row(y + j, z), x, cells[f][j]);
       }
     }
   }

@@ -40,8 +40,9 @@ struct Cells {
   }
 };
 
-/// A source of rows, which T::Reads loads: straight from global memory, for the register tile at (x, y, z).
-template <class S, class T>
+/// A source of rows, which T::Reads loads: straight from global memory, for the register tile at (x, y, z). kAtOnce: a row's
+/// cells are loaded in one call, else its own and those beside them in several.
+template <class S, class T, bool kAtOnce>
 struct GlobalRows {
   using Index = typename S::Index;
 
@@ -51,7 +52,7 @@ struct GlobalRows {
   template <int kLeft, bool kBody, int kRight>
   STENCIL_DEVICE void load_row(int f, int p, int r, typename S::Value* body) const {
     const auto row = in[f].row(y + (r - S::kLowY), z + (p - S::kLowZ));
-    if constexpr (kBody) in[f].load_body(row, x, body);
+    if constexpr (kBody) in[f].template load_body<kAtOnce && kLeft + kRight == 0>(row, x, body);
     if constexpr (kLeft > 0) in[f].template load_left<kLeft>(row, x, body);
     if constexpr (kRight > 0) in[f].template load_right<kRight>(row, x, body);
   }

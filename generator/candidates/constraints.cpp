@@ -55,6 +55,17 @@ Verdict one_sweep(const Candidate& candidate, const Limits&) {
                      candidate.problem().stencil.name, candidate.problem().stencil.stages.size());
 }
 
+Verdict turned_once(const Candidate& candidate, const Limits&) {
+  const KernelAxes& axes = candidate.shape().axes;
+  for (std::size_t axis = 0; axis < kMaxRank && candidate.shape().turns_once; ++axis) {
+    const int reach = axes.turned_reach(axis);
+    if (axes.extents[axis] > reach) continue;
+    return fmt::format("{} cells along the kernel's {}, where taps reach {} beyond an end: as far as round the axis",
+                       axes.extents[axis], kAxisNames[axis], reach);
+  }
+  return {};
+}
+
 // ---- how cells are moved --------------------------------------------------------------------------------------------
 
 Verdict vector_divides_register_x(const Candidate& candidate, const Limits&) {
@@ -221,6 +232,8 @@ constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},
     Constraint{"one_sweep", "A kernel of one sweep updates one stage.", one_sweep},
+    Constraint{"turned_once", "Walks answer a read beyond a periodic or reflecting end by one turn or reflection.",
+               turned_once},
     Constraint{"vector_divides_register_x", "A thread's row of outputs is a whole number of vectors.",
                vector_divides_register_x},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},

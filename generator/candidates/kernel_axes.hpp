@@ -7,6 +7,7 @@
 
 #include "generator/stencil/problem.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,12 @@ struct KernelAxes {
 
   bool has(std::size_t axis) const { return grid_axis[axis] >= 0; }
   int reach_width(std::size_t axis) const { return reach[axis].high - reach[axis].low; }
+  /// How far taps read beyond an end, where another cell of the axis answers for it (periodic, reflect). On a longer
+  /// axis one turn or reflection is enough.
+  int turned_reach(std::size_t axis) const {
+    const bool turns = boundaries[axis] == Boundary::periodic || boundaries[axis] == Boundary::reflect;
+    return turns ? std::max(-reach[axis].low, reach[axis].high) : 0;
+  }
   /// A tap's offset along a kernel axis.
   int offset(const Tap& tap, std::size_t axis) const {
     return has(axis) ? tap.offset[static_cast<std::size_t>(grid_axis[axis])] : 0;

@@ -95,6 +95,7 @@ struct KernelShape {
   int first_loaded_plane = 0;  ///< of a pipeline of planes: the lowest in reach of which a step loads something
   FusedLevels fused;           ///< of a launch that makes several sweeps
   FusedSystem system;          ///< of one that makes whole steps of a system of fields
+  bool turns_once = false;     ///< serves axes that are longer than KernelAxes::turned_reach alone
   bool wide_index = false;     ///< indices take 64 bits: templates/index_width.cuh
 
   /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper

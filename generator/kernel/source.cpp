@@ -60,6 +60,7 @@ constexpr std::array kDefaults{
     "  static constexpr stencil_tune::LoadHint kLoad = stencil_tune::LoadHint::cached;\n",
     "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::cache;\n",
     "  static constexpr bool kInsideX = false, kInsideY = false, kInsideZ = false;\n",
+    "  static constexpr bool kTurnsOnce = false;\n",
     "  static constexpr bool kPlaced = false;\n",  // the update asks for coordinates or the step's number
 };
 
@@ -108,6 +109,7 @@ std::string tuning_text(const Candidate& candidate, bool with_points) {
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
+  if (candidate.shape().turns_once) text += "  static constexpr bool kTurnsOnce = true;\n";
   if (candidate.problem().facts.placed) text += "  static constexpr bool kPlaced = true;\n";
   std::string more = candidate.family().constants(candidate);
   if (with_points && candidate.shape().system.levels.empty()) more += point_constants(candidate);

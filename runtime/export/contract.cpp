@@ -161,6 +161,16 @@ std::string extents_contract(const Candidate& candidate) {
   return fmt::format("// A tile lies inside the grid: nx must be {} at least{}{}.\n", shape.whole_tile[0], rows, whole);
 }
 
+/// The grids that walks can serve under periodic and reflect.
+std::string turns_contract(const KernelShape& shape) {
+  std::vector<std::string> longer;
+  for (std::size_t axis = 0; axis < kMaxRank && shape.turns_once; ++axis) {
+    const int reach = shape.axes.turned_reach(axis);
+    if (reach > 0) longer.push_back(fmt::format("n{} > {}", "xyz"[shape.axes.grid_axis[axis]], reach));
+  }
+  return longer.empty() ? "" : fmt::format("// No read goes round the whole grid: {}.\n", fmt::join(longer, ", "));
+}
+
 /// A parameter for a device pointer, under a name of its own.
 void add_buffer(const Problem& problem, int place, bool is_read_alone, FieldNames& names, ExportSignature& signature) {
   const std::vector<std::string>& fields = problem.stencil.fields;
@@ -301,6 +311,7 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
                 : fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells, bytes);
   }
   if (candidate.shape().placement == Placement::inside) text += extents_contract(candidate);
+  text += turns_contract(candidate.shape());
   text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
   return text;
 }

@@ -40,7 +40,7 @@ struct EdgeCells {
       const bool outside = number < kCells && (x < 0 || x >= nx || y < 0 || y >= ny);
       from[k] = Index(-1);
       if (outside && !is_outside<S::kBoundaryX>(x, nx) && !is_outside<S::kBoundaryY>(y, ny)) {
-        from[k] = inside<S::kBoundaryY>(y, ny) * Index(a.stride_y) + inside<S::kBoundaryX>(x, nx);
+        from[k] = inside_for<T, S::kBoundaryY>(y, ny) * Index(a.stride_y) + inside_for<T, S::kBoundaryX>(x, nx);
       }
       to[k] = (row + S::kLowY) * T::kTilePitch + T::kTileLeft + column;
     }
@@ -49,7 +49,7 @@ struct EdgeCells {
 
   /// Reads the values for plane z.
   STENCIL_DEVICE void load(Index z) {
-    const Index nz = Index(a.n[2]), plane = inside<S::kBoundaryZ>(z, nz) * Index(a.stride_z);
+    const Index nz = Index(a.n[2]), plane = inside_for<T, S::kBoundaryZ>(z, nz) * Index(a.stride_z);
     STENCIL_UNROLL
     for (int i = 0; i < S::kInputs * kShare; ++i) {
       if ((S::kHasLate && S::is_late(i / kShare)) || from[i % kShare] < 0) continue;

@@ -20,7 +20,7 @@ namespace stencil_tune {
 template <class S, class T>
 STENCIL_DEVICE void streaming(const Arguments<S>& arguments) {
   using Index = typename S::Index;
-  using Rows = GlobalRows<S, T>;
+  using Rows = GlobalRows<S, T, false>;
   using Reads = typename T::Reads;
 
   const TileIndex tile = tile_of_block<T>(arguments.tiles);

@@ -41,7 +41,7 @@ STENCIL_DEVICE void streaming_sums(const Arguments<S>& arguments) {
   for (int step = -Sums::kReach; step < T::kDepth; ++step) {
     const Index z = first_z + step;
     if (z >= box.high_z) break;
-    sums.add(GlobalRows<S, T>{in, x, y, z + Sums::kReach}, arguments.coefficients);
+    sums.add(GlobalRows<S, T, true>{in, x, y, z + Sums::kReach}, arguments.coefficients);
     if (step >= 0) {
       output.store(sums, late);
       if constexpr (S::kHasLate) {

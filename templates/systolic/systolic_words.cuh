@@ -66,7 +66,7 @@ struct SystolicWords {
     } else {
 #pragma unroll 1
       for (int i = thread; i < Shape::kWidth; i += Shape::kThreads) {
-        const Value* from = in + (inside<S::kBoundaryX>(part.origin + i, part.nx) - part.origin);
+        const Value* from = in + (inside_once<S::kBoundaryX>(part.origin + i, part.nx) - part.origin);
         async_copy<Layout::kCell>(to + i * Layout::kCell, from);
       }
     }

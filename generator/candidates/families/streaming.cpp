@@ -229,6 +229,7 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   shape.tile = tile_of_threads(tuning);
   shape.tile[2] = tuning.depth;
   take_off_halo(tuning, shape, 2);
+  shape.turns_once = tuning.planes == Planes::registers || tuning.planes == Planes::ring;
   if (in_pipeline(tuning) && shape.axes.has(2)) {
     shape_pipeline(problem, tuning, shape);
   } else if (in_shared_memory(tuning)) {

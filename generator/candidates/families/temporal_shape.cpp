@@ -136,6 +136,7 @@ void temporal_shape(const Problem& problem, const Tuning& tuning, KernelShape& s
   shape.fused = levels_of(problem, tuning, axes);
   shape.shared.bytes = static_cast<std::size_t>(shared_bytes(problem, tuning, axes, shape.fused));
   place_fused_tiles(problem, tuning, shape);
+  shape.turns_once = true;
   estimate_levels(problem, tuning, shape);
 }
 

@@ -106,6 +106,26 @@ TEST(Constraints, StreamingNeedsAnAxisToWalk) {
   EXPECT_EQ(broken(star(2, 1), "streaming.bx256.by1.cz4.regs"), kNone);
 }
 
+TEST(Constraints, WalksTurnOnceRoundAnAxisOrReflectOnce) {
+  const auto broken_by = [](Boundary boundary, std::int64_t ny, std::string_view code) {
+    Problem problem = star(3, 4, ElementType::f32, 64);
+    problem.boundaries = {Boundary::hold, boundary, Boundary::hold};
+    problem.extents.n[1] = ny;
+    return broken(problem, code);
+  };
+  const Names turned{"turned_once"};
+  for (const Boundary boundary : {Boundary::periodic, Boundary::reflect}) {
+    for (const std::string_view code :
+         {"streaming.bx32.by4.cz4.regs", "streaming.bx32.by4.cz4.ring.sums.cpasync.pf1"}) {
+      EXPECT_EQ(broken_by(boundary, 4, code), turned) << "a read 4 beyond an end of 4 cells comes to the other end";
+      EXPECT_EQ(broken_by(boundary, 5, code), kNone);
+    }
+    EXPECT_EQ(broken_by(boundary, 1, "direct.bx32.by4"), kNone) << "serves every grid";
+  }
+  EXPECT_EQ(broken_by(Boundary::clamp, 1, "streaming.bx32.by4.cz4.regs"), kNone);
+  EXPECT_EQ(broken_by(Boundary::zero, 1, "streaming.bx32.by4.cz4.regs"), kNone);
+}
+
 TEST(Constraints, ThreadsLieAlongAxesThatTheKernelHas) {
   EXPECT_EQ(broken(star(1, 1), "direct.bx32.by4"), Names{"unused_axis"});
   EXPECT_EQ(broken(star(2, 1), "direct.bx32.by4.rz2"), Names{"unused_axis"});
@@ -281,6 +301,9 @@ TEST(Constraints, EveryOneForbidsSomething) {
     seen.merge(broken(problem, code, limits));
   };
   add(star(3, 1), "direct.bx8.by2");
+  Problem short_ends = star(3, 4, ElementType::f32, 4);
+  short_ends.boundaries[2] = Boundary::reflect;
+  add(short_ends, "streaming.bx32.by4.cz4.regs");
   add(star(3, 1), "direct.bx32.by4.rx2.v4");
   add(star(3, 1, ElementType::f64), "direct.bx32.by4.rx4.v4");
   add(star(3, 1, ElementType::f32, 509), "direct.bx32.by4.rx4.v4");

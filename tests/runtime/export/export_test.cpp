@@ -276,6 +276,18 @@ TEST(Export, FusedStepsOfWideTilesAskForThem) {
   expect_nvcc_takes(source);
 }
 
+TEST(Export, WalksRefuseGridsThatTheStencilReachesRound) {
+  const Boundaries mixed{Boundary::periodic, Boundary::hold, Boundary::reflect};
+  const Problem problem = cube(make_builtin(Shape::star, 3, 2), ElementType::f32, mixed);
+  const std::string walk = export_kernel(problem, parse_code("streaming.bx32.by4.cz4.regs"), {.name = "heat"}).source;
+  EXPECT_NE(walk.find("// No read goes round the whole grid: nx > 2, nz > 2.\n"), std::string::npos);
+  EXPECT_NE(walk.find("  if (nx <= 2) return cudaErrorInvalidValue;\n  if (nz <= 2)"), std::string::npos);
+  EXPECT_EQ(walk.find("if (ny <= 2)"), std::string::npos);
+  const std::string direct = export_kernel(problem, kPlain, {.name = "heat"}).source;
+  EXPECT_EQ(direct.find("if (nx <= 2)"), std::string::npos) << "it turns as often as it must";
+  expect_nvcc_takes(walk);
+}
+
 TEST(Export, FusedStepsCompileWithTheirSelfCheck) { expect_nvcc_takes(export_of_fused_steps()); }
 
 }  // namespace
