@@ -81,7 +81,7 @@ struct Field {
   }
 
   /// The thread's own kBody cells from x on. kAlone: no output reads cells of the row beside its own.
-  template <bool kAlone>
+  template <bool kAlone = false>
   STENCIL_DEVICE void load_body(const Row& row, Index x, Value* body) const {
     STENCIL_UNROLL
     for (int i = 0; i < kBody; i += kVector) vector<kAlone>(row, x + i, body + i);

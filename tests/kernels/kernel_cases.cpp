@@ -89,7 +89,7 @@ constexpr std::array<std::array<std::int64_t, kMaxRank>, 4> awkward_extents(int 
     case 2:
       return {{{1, 1, 1}, {67, 13, 1}, {5, 41, 1}, {128, 16, 1}}};
     default:
-      return {{{1, 1, 1}, {37, 11, 5}, {3, 18, 7}, {64, 8, 4}}};
+      return {{{1, 1, 1}, {37, 11, 9}, {3, 18, 7}, {64, 8, 4}}};
   }
 }
 
