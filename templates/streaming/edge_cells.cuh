@@ -1,7 +1,12 @@
 // Cells beyond the grid's edges in x and y, which TMA fills with zeros: a frame of kLowX columns on the left of the tile,
 // or of what the grid has of it, kHighX on the right, as high as the plane, kLowY rows above and kHighY below. Under clamp,
-// periodic and reflect the threads of a block at an edge read the boundary's values from global memory, one plane ahead,
-// and write them over the zeros once the plane has arrived.
+// periodic and reflect the threads of a block at an edge copy the cells that answer for them over the zeros, with cp.async,
+// once the plane has arrived: a step ahead, so that the copies are on their way while the plane before is in use.
+//
+//     step n:  1. wait     the thread's own copies to plane n have arrived
+//              2. barrier  so have all others
+//              3. copy     over the zeros of plane n + 1, when TMA has brought it
+//              4. use      plane n
 #pragma once
 
 #include "stencil_tune/boundary.cuh"
@@ -20,9 +25,8 @@ struct EdgeCells {
   bool at_edge;        ///< of the block
   Index from[kShare];  ///< each cell's value in a plane of the grid; -1: what TMA brings is right
   int to[kShare];      ///< its place in a plane of the pipeline
-  typename S::Storage cells[S::kInputs * kShare];
 
-  /// Finds the thread's share, by columns and rows from the tile's first output on, and reads it for the first plane.
+  /// Finds the thread's share, by columns and rows from the tile's first output on.
   STENCIL_DEVICE EdgeCells(const Arguments<S>& arguments, const BlockTile<S>& tile, int thread) : a(arguments) {
     const Index nx = Index(a.n[0]), ny = Index(a.n[1]);
     at_edge = any_in_warp(tile.x < S::kLowX || tile.x + T::kTileX + S::kHighX > nx || tile.y < S::kLowY ||
@@ -44,27 +48,34 @@ struct EdgeCells {
       }
       to[k] = (row + S::kLowY) * T::kTilePitch + T::kTileLeft + column;
     }
-    load(tile.z - S::kLowZ);
   }
 
-  /// Reads the values for plane z.
-  STENCIL_DEVICE void load(Index z) {
+  /// Starts to copy those of plane z of the grid, which has arrived in `stage`.
+  STENCIL_DEVICE void copy(const PlanePipeline<S, T>& pipeline, int stage, Index z) const {
     const Index nz = Index(a.n[2]), plane = inside_for<T, S::kBoundaryZ>(z, nz) * Index(a.stride_z);
+    if (is_outside<S::kBoundaryZ>(z, nz)) return;
     STENCIL_UNROLL
     for (int i = 0; i < S::kInputs * kShare; ++i) {
       if ((S::kHasLate && S::is_late(i / kShare)) || from[i % kShare] < 0) continue;
-      cells[i] = is_outside<S::kBoundaryZ>(z, nz) ? typename S::Storage{} : a.in[i / kShare][plane + from[i % kShare]];
+      copy_cell(pipeline.plane(i / kShare, stage) + to[i % kShare], a.in[i / kShare] + (plane + from[i % kShare]));
     }
+    async_commit();
   }
 
-  /// Writes them to the plane in `stage`. A barrier must follow before any thread reads it.
-  STENCIL_DEVICE void write(const PlanePipeline<S, T>& pipeline, int stage) const {
-    STENCIL_UNROLL
-    for (int i = 0; i < S::kInputs * kShare; ++i) {
-      if ((S::kHasLate && S::is_late(i / kShare)) || from[i % kShare] < 0) continue;
-      pipeline.plane(i / kShare, stage)[to[i % kShare]] = cells[i];
+  /// All threads' copies to the plane that is used next are there.
+  STENCIL_DEVICE void finish() const {
+    async_wait<0>();
+    barrier();
+  }
+
+ private:
+  STENCIL_DEVICE static void copy_cell(typename S::Storage* to, const typename S::Storage* from) {
+    constexpr int kBytes = static_cast<int>(sizeof(*to));
+    if constexpr (kBytes < 4) {
+      *to = *from;
+    } else {
+      async_copy<kBytes>(to, from);
     }
-    fence_async_proxy();
   }
 };
 

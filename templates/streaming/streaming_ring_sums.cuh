@@ -47,6 +47,12 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
   typename LateCellsOf<S, T, S::kHasLate>::Type late;
   if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
   int newest = 0, parity = 0;  // stage of the plane to add, and which phase of its mbarriers is the plane's
+  if constexpr (T::kFillsEdges) {
+    if (edge.at_edge) {
+      wait_phase(pipeline.full(newest), parity);
+      edge.copy(pipeline, newest, tile.z - S::kLowZ);
+    }
+  }
   // If one thread branched around the loop, the compiler would keep the coefficients in vector registers.
   const bool is_producer = any_in_warp(thread == 0);
   constexpr int kUnrolled = T::kLoopOfTurns ? Sums::kPeriod : 1;
@@ -62,9 +68,12 @@ STENCIL_DEVICE void streaming_ring_sums(const CopyArguments<S>& copy_arguments) 
     wait_phase(pipeline.full(newest), parity);
     if constexpr (T::kFillsEdges) {
       if (edge.at_edge) {
-        edge.write(pipeline, newest);
-        barrier();
-        edge.load(tile.z + step + S::kHighZ + 1);
+        edge.finish();
+        if (step + 1 < tile.steps) {
+          const bool is_last = newest + 1 == kStages;
+          wait_phase(pipeline.full(is_last ? 0 : newest + 1), is_last ? parity ^ 1 : parity);
+          edge.copy(pipeline, is_last ? 0 : newest + 1, tile.z + step + S::kHighZ + 1);
+        }
       }
     }
     sums.add(PlaneRows<S, T>{pipeline, tile_x, tile_y, newest}, arguments.coefficients);

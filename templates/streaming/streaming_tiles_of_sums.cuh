@@ -79,6 +79,12 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
     typename LateCellsOf<S, T, S::kHasLate>::Type late;
     if constexpr (S::kHasLate) late.load(in.fields, x, y, tile.z);
     [[maybe_unused]] typename EdgeCellsOf<S, T, T::kFillsEdges>::Type edge(arguments, tile, thread);
+    if constexpr (T::kFillsEdges) {
+      if (edge.at_edge) {
+        wait_phase(pipeline.full(newest.stage), newest.parity);
+        edge.copy(pipeline, newest.stage, tile.z - S::kLowZ);
+      }
+    }
 #pragma unroll kUnrolled
     for (int step = -Sums::kReach; step < T::kDepth; ++step) {
       if (step >= tile.steps) break;
@@ -91,9 +97,13 @@ STENCIL_DEVICE void streaming_tiles_of_sums(const CopyArguments<S>& copy_argumen
       wait_phase(pipeline.full(newest.stage), newest.parity);
       if constexpr (T::kFillsEdges) {
         if (edge.at_edge) {
-          edge.write(pipeline, newest.stage);
-          barrier();
-          edge.load(tile.z + step + S::kHighZ + 1);
+          edge.finish();
+          if (step + 1 < tile.steps) {
+            PipelineState<kStages> next = newest;
+            next.advance();
+            wait_phase(pipeline.full(next.stage), next.parity);
+            edge.copy(pipeline, next.stage, tile.z + step + S::kHighZ + 1);
+          }
         }
       }
       sums.add(PipelineRows<S, T>{pipeline, tile_x, tile_y, newest.stage}, arguments.coefficients);

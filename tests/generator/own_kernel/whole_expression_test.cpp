@@ -86,7 +86,7 @@ TEST(WholeExpression, SaysWhereSomethingIsWrong) {
   EXPECT_TRUE(contains(error_of("n ^ RX"), "an exponent is a number from 1 to 63"));
   EXPECT_TRUE(contains(error_of("n TILE"), "an operator is missing before 'TILE'"));
   EXPECT_TRUE(contains(error_of(""), "an expression is missing"));
-  EXPECT_TRUE(contains(error_of(std::string(100, '(') + "n"), "nested more than"));
+  EXPECT_TRUE(contains(error_of(std::string(100, '(').append("n")), "nested more than"));
 }
 
 TEST(WholeExpression, LongChainsTakeNoStack) {
