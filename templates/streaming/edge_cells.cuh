@@ -41,7 +41,8 @@ struct EdgeCells {
       const int column = in_rows < 0 ? beside(number % kColumns, S::kLowX, right) : in_rows % T::kTileX;
       const int row = in_rows < 0 ? number / kColumns - S::kLowY : beside(in_rows / T::kTileX, S::kLowY, below);
       const Index x = tile.x + column, y = tile.y + row;
-      const bool outside = number < kCells && (x < 0 || x >= nx || y < 0 || y >= ny);
+      const bool of_columns = in_rows >= 0 && column >= right;  // beyond a corner each cell is one thread's
+      const bool outside = number < kCells && !of_columns && (x < 0 || x >= nx || y < 0 || y >= ny);
       from[k] = Index(-1);
       if (outside && !is_outside<S::kBoundaryX>(x, nx) && !is_outside<S::kBoundaryY>(y, ny)) {
         from[k] = inside_for<T, S::kBoundaryY>(y, ny) * Index(a.stride_y) + inside_for<T, S::kBoundaryX>(x, nx);
