@@ -7,10 +7,21 @@ namespace stencil_tune {
 
 enum class Boundary { hold, zero, clamp, periodic, reflect };
 
-/// The index inside 0..n-1 that answers for i; under hold and zero the nearest, so that the address is readable.
+/// The index inside 0..n-1 that answers for i without a division, for an i that is less than n beyond an end. Further away
+/// it need not be inside.
 template <Boundary kBoundary, class Index>
+STENCIL_DEVICE Index inside_once(Index i, Index n) {
+  if constexpr (kBoundary == Boundary::periodic) return i < 0 ? i + n : i < n ? i : i - n;
+  if constexpr (kBoundary == Boundary::reflect) return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i;
+  return i < 0 ? Index(0) : (i >= n ? (n - 1) : i);
+}
+
+/// The index inside 0..n-1 that answers for i, or the nearest one. kOnce: for i less than n beyond an end, else any inside.
+template <Boundary kBoundary, bool kOnce = false, class Index>
 STENCIL_DEVICE Index inside(Index i, Index n) {
-  if constexpr (kBoundary == Boundary::periodic) {
+  if constexpr (kOnce && (kBoundary == Boundary::periodic || kBoundary == Boundary::reflect)) {
+    return inside<Boundary::clamp>(inside_once<kBoundary>(i, n), n);
+  } else if constexpr (kBoundary == Boundary::periodic) {
     if (i >= 0 && i < n) return i;
     i %= n;
     return i < 0 ? i + n : i;
@@ -23,26 +34,6 @@ STENCIL_DEVICE Index inside(Index i, Index n) {
     return i < n ? i : period - i;
   } else {
     return i < 0 ? Index(0) : (i >= n ? n - 1 : i);
-  }
-}
-
-/// The same without a division, for an i that is less than n beyond an end. Further away it need not be inside.
-template <Boundary kBoundary, class Index>
-STENCIL_DEVICE Index inside_once(Index i, Index n) {
-  if constexpr (kBoundary == Boundary::periodic) return i < 0 ? i + n : i < n ? i : i - n;
-  if constexpr (kBoundary == Boundary::reflect) return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i;
-  return inside<kBoundary>(i, n);
-}
-
-/// The same for reads of one sweep, without a division by kernels for axes that are longer than the sweep reaches beyond
-/// their ends (T::kTurnsOnce). A thread that stores nothing may read further away: some index inside answers.
-template <class T, Boundary kBoundary, class Index>
-STENCIL_DEVICE Index inside_for(Index i, Index n) {
-  constexpr bool kTurns = kBoundary == Boundary::periodic || kBoundary == Boundary::reflect;
-  if constexpr (kTurns && T::kTurnsOnce) {
-    return inside<Boundary::clamp>(inside_once<kBoundary>(i, n), n);
-  } else {
-    return inside<kBoundary>(i, n);
   }
 }
 

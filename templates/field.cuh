@@ -16,14 +16,12 @@ struct Field {
   using Value = typename S::Value;
   using Index = typename S::Index;
 
-  static constexpr int kBody = T::kRegisterX;
-  static constexpr int kVector = T::kVector;
+  static constexpr int kBody = T::kRegisterX, kVector = T::kVector;
   static constexpr bool kPatchX = S::kBoundaryX != Boundary::hold;
   static constexpr bool kZeroRows = S::kBoundaryY == Boundary::zero || S::kBoundaryZ == Boundary::zero;
 
   const Storage* base;
-  Index nx, ny, nz;
-  Index stride_y, stride_z;
+  Index nx, ny, nz, stride_y, stride_z;
 
   struct Row {
     const Storage* cells;
@@ -31,25 +29,23 @@ struct Field {
   };
 
   STENCIL_DEVICE Row row(Index y, Index z) const {
-    const Index inside_y = T::kInsideY ? y : inside_for<T, S::kBoundaryY>(y, ny);
-    const Index inside_z = T::kInsideZ ? z : inside_for<T, S::kBoundaryZ>(z, nz);
+    const Index inside_y = T::kInsideY ? y : inside<S::kBoundaryY, T::kTurnsOnce>(y, ny);
+    const Index inside_z = T::kInsideZ ? z : inside<S::kBoundaryZ, T::kTurnsOnce>(z, nz);
     const Storage* cells = base + (inside_y * stride_y + inside_z * stride_z);
     if constexpr (kZeroRows) return {cells, is_outside<S::kBoundaryY>(y, ny) || is_outside<S::kBoundaryZ>(z, nz)};
     return {cells, false};
   }
 
-  /// One cell of a row, any x. kAlone: only the output at x reads it, so that beyond an edge any value is right.
-  template <bool kAlone = false>
+  /// One cell of a row, any x.
   STENCIL_DEVICE Value cell(const Row& row, Index x) const {
-    constexpr Boundary kBoundary = kAlone ? Boundary::hold : S::kBoundaryX;
     if constexpr (kZeroRows) {
       if (row.outside) return Value(0);
     }
-    if constexpr (kBoundary == Boundary::zero) {
-      if (is_outside<kBoundary>(x, nx)) return Value(0);
+    if constexpr (S::kBoundaryX == Boundary::zero) {
+      if (is_outside<S::kBoundaryX>(x, nx)) return Value(0);
     }
     Value value;
-    stencil_tune::load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside_for<T, kBoundary>(x, nx)), &value);
+    load_cells<T::kLoad, 1>(row.cells + (T::kInsideX ? x : inside<S::kBoundaryX, T::kTurnsOnce>(x, nx)), &value);
     return value;
   }
 
@@ -57,7 +53,7 @@ struct Field {
   template <bool kAlone = false>
   STENCIL_DEVICE void vector(const Row& row, Index x, Value* to) const {
     if constexpr (kVector == 1) {
-      to[0] = cell<kAlone>(row, x);
+      to[0] = cell(row, x);
     } else {
       const Index last = (nx - 1) / kVector * kVector;
       const Index readable = x < 0 ? Index(0) : (x > last ? last : x);

@@ -40,8 +40,7 @@ struct Cells {
   }
 };
 
-/// A source of rows, which T::Reads loads: straight from global memory, for the register tile at (x, y, z). kAtOnce: a row's
-/// cells are loaded in one call, else its own and those beside them in several.
+/// A source of rows, which T::Reads loads: global memory, for the tile at (x, y, z). kAtOnce: a row's cells in one call.
 template <class S, class T, bool kAtOnce>
 struct GlobalRows {
   using Index = typename S::Index;

@@ -103,13 +103,19 @@ std::string point_constants(const Candidate& candidate) {
                      source, receiver);
 }
 
+/// Whether an axis is periodic or reflects, and the template has no division for it.
+bool turns_once(const KernelShape& shape) {
+  const KernelAxes& axes = shape.axes;
+  return shape.turns_once && axes.turned_reach(0) + axes.turned_reach(1) + axes.turned_reach(2) > 0;
+}
+
 /// Each parameter of the family, and what else its template needs.
 std::string tuning_text(const Candidate& candidate, bool with_points) {
   std::string text;
   for (const Parameter& parameter : candidate.family().parameters) {
     text += constant_text(parameter, parameter.get(candidate.tuning()));
   }
-  if (candidate.shape().turns_once) text += "  static constexpr bool kTurnsOnce = true;\n";
+  if (turns_once(candidate.shape())) text += "  static constexpr bool kTurnsOnce = true;\n";
   if (candidate.problem().facts.placed) text += "  static constexpr bool kPlaced = true;\n";
   std::string more = candidate.family().constants(candidate);
   if (with_points && candidate.shape().system.levels.empty()) more += point_constants(candidate);

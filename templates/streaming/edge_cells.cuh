@@ -42,10 +42,11 @@ struct EdgeCells {
       const int row = in_rows < 0 ? number / kColumns - S::kLowY : beside(in_rows / T::kTileX, S::kLowY, below);
       const Index x = tile.x + column, y = tile.y + row;
       const bool of_columns = in_rows >= 0 && column >= right;  // beyond a corner each cell is one thread's
-      const bool outside = number < kCells && !of_columns && (x < 0 || x >= nx || y < 0 || y >= ny);
+      const bool in_reach = number < kCells && !of_columns && y < ny + S::kHighY;
+      const bool outside = in_reach && (x < 0 || x >= nx || y < 0 || y >= ny);
       from[k] = Index(-1);
       if (outside && !is_outside<S::kBoundaryX>(x, nx) && !is_outside<S::kBoundaryY>(y, ny)) {
-        from[k] = inside_for<T, S::kBoundaryY>(y, ny) * Index(a.stride_y) + inside_for<T, S::kBoundaryX>(x, nx);
+        from[k] = inside_once<S::kBoundaryY>(y, ny) * Index(a.stride_y) + inside_once<S::kBoundaryX>(x, nx);
       }
       to[k] = (row + S::kLowY) * T::kTilePitch + T::kTileLeft + column;
     }
@@ -53,7 +54,7 @@ struct EdgeCells {
 
   /// Starts to copy those of plane z of the grid, which has arrived in `stage`.
   STENCIL_DEVICE void copy(const PlanePipeline<S, T>& pipeline, int stage, Index z) const {
-    const Index nz = Index(a.n[2]), plane = inside_for<T, S::kBoundaryZ>(z, nz) * Index(a.stride_z);
+    const Index nz = Index(a.n[2]), plane = inside_once<S::kBoundaryZ>(z, nz) * Index(a.stride_z);
     if (is_outside<S::kBoundaryZ>(z, nz)) return;
     STENCIL_UNROLL
     for (int i = 0; i < S::kInputs * kShare; ++i) {

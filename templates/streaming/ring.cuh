@@ -42,7 +42,7 @@ struct PlanePipeline {
   STENCIL_DEVICE void fill(int stage, const CopyArguments<S>& arguments, const BlockTile<S>& tile, int plane) const {
     arrive_expect_tx(full(stage), T::kCopiedBytes);
     auto z = tile.z - S::kLowZ + plane;
-    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside_for<T, S::kBoundaryZ>(z, decltype(z)(arguments.plain.n[2]));
+    if constexpr (S::kBoundaryZ != Boundary::zero) z = inside_once<S::kBoundaryZ>(z, decltype(z)(arguments.plain.n[2]));
     STENCIL_UNROLL
     for (int f = 0; f < S::kInputs; ++f) {
       if (S::kHasLate && S::is_late(f)) continue;

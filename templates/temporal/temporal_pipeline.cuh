@@ -162,7 +162,7 @@ struct Levels {
   /// plane is right: the result is never used.
   template <int kP>
   STENCIL_DEVICE int mapped(Index z) const {
-    const Index p = inside_for<T, S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z + S::kLowZ;
+    const Index p = inside_once<S::kBoundaryZ>(z + (kP - S::kLowZ), tile.nz) - z + S::kLowZ;
     return static_cast<int>(p < 0 ? 0 : p < Shape::kPlanes ? p : Shape::kPlanes - 1);
   }
 
