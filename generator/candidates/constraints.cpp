@@ -232,8 +232,6 @@ constexpr std::array kBeforeTheFamilys{
     Constraint{"threads_per_block", "A block has at least a warp of threads and at most what the GPU allows.",
                block_threads},
     Constraint{"one_sweep", "A kernel of one sweep updates one stage.", one_sweep},
-    Constraint{"turned_once", "Walks answer a read beyond a periodic or reflecting end by one turn or reflection.",
-               turned_once},
     Constraint{"vector_divides_register_x", "A thread's row of outputs is a whole number of vectors.",
                vector_divides_register_x},
     Constraint{"parameter_unused", "A parameter that the kernel does not use keeps its default.", parameter_unused},
@@ -252,6 +250,8 @@ constexpr std::array kAfterTheFamilys{
     Constraint{"grid_blocks", "The launch has no more blocks than the hardware counts.", grid_blocks},
     Constraint{"tile_numbers", "Tiles that follow each other in one row are numbered in 32 bits.", tile_numbers},
     Constraint{"argument_bytes", "Coefficients and fields fit in the kernel's arguments.", argument_bytes},
+    Constraint{"turned_once", "Walks answer a read beyond a periodic or reflecting end by one turn or reflection.",
+               turned_once},
 };
 
 std::optional<Violation> first_of(std::span<const Constraint> constraints, const Candidate& candidate,
