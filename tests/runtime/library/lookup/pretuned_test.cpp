@@ -142,8 +142,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
 /// not move (bench/README.md).
-/// Now: two of the H100 that raced the day when templates changed text, not machine code.
-constexpr int kMostStale = 2;
+/// Now: none.
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
