@@ -7,7 +7,7 @@ namespace stencil_tune {
 
 enum class Boundary { hold, zero, clamp, periodic, reflect };
 
-/// The index inside 0..n-1 that answers for i without a division, for an i that is less than n beyond an end. Further away
+/// The index inside 0..n-1 that answers for an i less than n beyond an end, found without a division. For an i further away
 /// it need not be inside.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE Index inside_once(Index i, Index n) {
@@ -16,7 +16,7 @@ STENCIL_DEVICE Index inside_once(Index i, Index n) {
   return i < 0 ? Index(0) : (i >= n ? (n - 1) : i);
 }
 
-/// The index inside 0..n-1 that answers for i, or the nearest one. kOnce: for i less than n beyond an end, else any inside.
+/// The index inside 0..n-1 that answers for i, or the nearest one. kOnce: as inside_once; for an i further away any inside.
 template <Boundary kBoundary, bool kOnce = false, class Index>
 STENCIL_DEVICE Index inside(Index i, Index n) {
   if constexpr (kOnce && (kBoundary == Boundary::periodic || kBoundary == Boundary::reflect)) {

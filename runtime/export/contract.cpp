@@ -4,6 +4,7 @@
 #include "generator/stencil/coefficient_roles.hpp"
 #include "generator/stencil/describe.hpp"
 #include "runtime/export/export.hpp"
+#include "runtime/export/launch_axes.hpp"
 #include "runtime/export/text.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -162,12 +163,9 @@ std::string extents_contract(const Candidate& candidate) {
 }
 
 /// The grids that walks can serve under periodic and reflect.
-std::string turns_contract(const KernelShape& shape) {
+std::string longer_contract(const KernelShape& shape) {
   std::vector<std::string> longer;
-  for (std::size_t axis = 0; axis < kMaxRank && shape.turns_once; ++axis) {
-    const int reach = shape.axes.turned_reach(axis);
-    if (reach > 0) longer.push_back(fmt::format("n{} > {}", "xyz"[shape.axes.grid_axis[axis]], reach));
-  }
+  for (const LongerAxis& axis : longer_axes(shape)) longer.push_back(fmt::format("n{} > {}", axis.name, axis.cells));
   return longer.empty() ? "" : fmt::format("// No read goes round the whole grid: {}.\n", fmt::join(longer, ", "));
 }
 
@@ -311,7 +309,7 @@ std::string launcher_contract(const Candidate& candidate, const ExportSignature&
                 : fmt::format("// Strides must be multiples of {} cells, pointers of {} bytes.\n", cells, bytes);
   }
   if (candidate.shape().placement == Placement::inside) text += extents_contract(candidate);
-  text += turns_contract(candidate.shape());
+  text += longer_contract(candidate.shape());
   text += "// Returns cudaErrorInvalidValue or cudaErrorMisalignedAddress for arguments it cannot serve.\n";
   return text;
 }

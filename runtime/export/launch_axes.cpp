@@ -75,6 +75,15 @@ AxisTexts axis_texts(const Candidate& candidate) {
   return texts;
 }
 
+std::vector<LongerAxis> longer_axes(const KernelShape& shape) {
+  std::vector<LongerAxis> longer;
+  for (std::size_t axis = 0; axis < kMaxRank && shape.turns_once; ++axis) {
+    const int reach = shape.axes.turned_reach(axis);
+    if (reach > 0) longer.push_back({"xyz"[shape.axes.grid_axis[axis]], reach});
+  }
+  return longer;
+}
+
 std::string index_check(const Candidate& candidate, const AxisTexts& axes) {
   const KernelShape& shape = candidate.shape();
   if (shape.wide_index) return "";

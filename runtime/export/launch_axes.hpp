@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stencil_tune {
 
@@ -33,6 +34,14 @@ std::string of_axes(const AxisTexts& axes, std::string_view between, Text&& text
   }
   return all;
 }
+
+/// The grid's axes that must be longer than so many cells, for no read to go round one: those that are periodic or
+/// reflect, where the kernel turns or reflects an index once.
+struct LongerAxis {
+  char name;
+  int cells;
+};
+std::vector<LongerAxis> longer_axes(const KernelShape& shape);
 
 /// Lines that refuse grids whose indices would not fit the kernel's: fits_32_bits() in the launcher's words.
 std::string index_check(const Candidate& candidate, const AxisTexts& axes);

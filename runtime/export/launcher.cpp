@@ -36,12 +36,10 @@ std::string mirror_checks(const Problem& problem) {
   return text;
 }
 
-std::string turn_checks(const KernelShape& shape) {
+std::string longer_checks(const KernelShape& shape) {
   std::string text;
-  for (std::size_t axis = 0; axis < kMaxRank && shape.turns_once; ++axis) {
-    const int reach = shape.axes.turned_reach(axis);
-    if (reach == 0) continue;
-    text += fmt::format("  if (n{} <= {}) return cudaErrorInvalidValue;\n", "xyz"[shape.axes.grid_axis[axis]], reach);
+  for (const LongerAxis& axis : longer_axes(shape)) {
+    text += fmt::format("  if (n{} <= {}) return cudaErrorInvalidValue;\n", axis.name, axis.cells);
   }
   return text;
 }
@@ -215,7 +213,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("declaration", signature.declaration("extern \"C\" ")), fmt::arg("kernel", kernel),
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
-      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + turn_checks(shape)),
+      fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + longer_checks(shape)),
       fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("row_check", row_check(shape.row_multiple)),
       fmt::arg("nothing_inside", nothing_inside_check(axes)), fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),
