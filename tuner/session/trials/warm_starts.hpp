@@ -21,8 +21,8 @@ inline constexpr std::size_t kMostWarmStartsOfOthers = 8;
 /// - of other stencils of the same rank and element type, at most kMostWarmStartsOfOthers: those of the least cost by
 ///   `model`.
 /// Winners of other stages and predicted ones are left out. Where the length of rows or the boundary forbids that TMA
-/// brings them, a candidate whose rows come another way stands in. On a periodic grid it stands beside a winner that TMA
-/// serves and whose grid is not periodic.
+/// brings them, a candidate whose rows come another way stands in. On a periodic grid it stands beside a winner that
+/// TMA serves and whose grid is not periodic.
 std::vector<Tuning> warm_starts(const Problem& problem, const Limits& limits, std::string_view gpu,
                                 std::span<const WinnerRecord> winners, const CostModel& model);
 
