@@ -45,16 +45,17 @@ endif()
 
 set(STENCIL_TUNE_PRECOMPILED <algorithm> <array> <filesystem> <functional> <map> <optional> <string> <vector> <fmt/format.h>)
 
-# stencil_tune_precompile(TARGET [ALONE]): the headers that most files include are parsed once for all libraries, and with
-# GoogleTest once for all test programs: half of the time that a file takes. ALONE: once for this target, which is
-# compiled by other options. ccache saves more, and shares nothing between folders with them. Tools that read GCC's
-# commands with Clang's parser cannot take them.
+# stencil_tune_precompile(TARGET [ALONE [header...]]): the headers that most files include are parsed once for all
+# libraries, and with GoogleTest once for all test programs: half of the time that a file takes. ALONE: once for this
+# target, which is compiled by other options or includes these headers besides in most of its files. ccache saves more,
+# and shares nothing between folders with them. Tools that read GCC's commands with Clang's parser cannot take them.
 function(stencil_tune_precompile target)
   if(NOT STENCIL_TUNE_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
   if("ALONE" IN_LIST ARGN)
-    target_precompile_headers(${target} PRIVATE ${STENCIL_TUNE_PRECOMPILED})
+    list(REMOVE_ITEM ARGN ALONE)
+    target_precompile_headers(${target} PRIVATE ${STENCIL_TUNE_PRECOMPILED} ${ARGN})
     return()
   endif()
   get_target_property(type ${target} TYPE)
