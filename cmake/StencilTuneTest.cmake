@@ -1,7 +1,14 @@
-# stencil_tune_add_test(NAME SOURCES file... [LIBRARIES target...] [LABELS label...] [OPTIMISED_KERNELS])
+# stencil_tune_add_test(NAME [SOURCES file...] [APART file...] [LIBRARIES target...] [LABELS label...] [OPTIMISED_KERNELS]
+#                       [LONG filter])
 #
 # A GoogleTest program with one ctest entry a test. The labels say what a test needs: `gpu` tests skip themselves where
 # there is no GPU. They run in the source folder's root, so that they find examples and scripts.
+#
+# APART: sources that name things as others do. The others are compiled eight together where headers are precompiled, which
+# halves the time: what GoogleTest and the headers make in each file is made once.
+#
+# LONG: a filter of tests (GoogleTest's, "A.*:B.c") that get the label `long`: scripts/test leaves them out, and
+# scripts/check-long long runs them.
 #
 # OPTIMISED_KERNELS: kernels run so long on the host executor that optimising them saves a quarter to a half of the
 # longest tests' time, and costs the others none. Presets with sanitizers run them as they are written.
@@ -9,11 +16,15 @@ include(GoogleTest)
 find_package(GTest REQUIRED)
 
 function(stencil_tune_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED_KERNELS" "" "SOURCES;LIBRARIES;LABELS")
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED_KERNELS" "LONG" "SOURCES;APART;LIBRARIES;LABELS")
+  add_executable(${name} ${arg_SOURCES} ${arg_APART})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   stencil_tune_precompile(${name})
+  if(STENCIL_TUNE_PRECOMPILE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   set(one_at_a_time)
   set(seconds 600) # the longest took 110 s on two busy cores in November 2026
   if("gpu" IN_LIST arg_LABELS)
@@ -30,8 +41,14 @@ function(stencil_tune_add_test name)
   if(arg_OPTIMISED_KERNELS AND NOT STENCIL_TUNE_SANITIZE)
     set(environment ENVIRONMENT "CXX=c++ -O1")
   endif()
-  gtest_discover_tests(${name}
+  set(found
     DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    PROPERTIES TIMEOUT ${seconds} ${labels} ${one_at_a_time} ${environment})
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(properties TIMEOUT ${seconds} ${one_at_a_time} ${environment})
+  if(arg_LONG)
+    gtest_discover_tests(${name} ${found} TEST_FILTER "-${arg_LONG}" PROPERTIES ${properties} ${labels})
+    gtest_discover_tests(${name} ${found} TEST_FILTER "${arg_LONG}" PROPERTIES ${properties} LABELS long)
+  else()
+    gtest_discover_tests(${name} ${found} PROPERTIES ${properties} ${labels})
+  endif()
 endfunction()

@@ -20,6 +20,7 @@ STENCIL_DEVICE unsigned blocks_in_x() { return gridDim.x; }
 
 STENCIL_DEVICE void barrier() { __syncthreads(); }    ///< every thread of the block arrives before any goes on
 STENCIL_DEVICE void warp_barrier() { __syncwarp(); }  ///< all lanes of the warp have come this far
+STENCIL_DEVICE void assume(bool value) { __builtin_assume(value); }  ///< from here on the compiler relies on it
 /// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
 

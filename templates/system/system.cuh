@@ -32,10 +32,9 @@ namespace stencil_tune {
 /// steps are enough. Last, the levels run empty.
 template <class S, class T, class Levels>
 struct SystemWalk {
-  using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
 
-  const Tile& tile;
+  const TemporalTile<S, T>& tile;
   SystemInput<S, T>& input;
   Levels& levels;
 
@@ -46,6 +45,7 @@ struct SystemWalk {
     if (tile.at_edge) {
       z = walk_plain<SystemEdges::cells>(z, levels.last_plain_plane());
     } else {
+      assume(!tile.grid_ends_within);
       z = walk_plain<SystemEdges::none>(z, levels.last_plain_plane());
     }
     walk(z, tile.last_plane());

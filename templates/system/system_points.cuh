@@ -75,6 +75,7 @@ struct SystemWalkToPoints : SystemWalk<S, T, Levels> {
       } else if (tile.at_edge) {
         z = Walk::template walk_plain<SystemEdges::cells>(z, plain_end);
       } else {
+        assume(!tile.grid_ends_within);
         z = Walk::template walk_plain<SystemEdges::none>(z, plain_end);
       }
     }

@@ -65,7 +65,7 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   Index nx, ny, nz;            ///< of the grid
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
-  bool at_edge;                ///< some thread of the block may hold cells, or read what a boundary answers
+  bool at_edge;                ///< some thread may hold cells or read what a boundary answers, or a periodic grid ends within
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
 
@@ -87,7 +87,8 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     whole_vectors =
         columns.origin >= 0 && columns.origin + Shape::kWidth <= row_end && columns.origin % T::kVector == 0;
     if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
-      grid_ends_within = ends_within_rows<S, Shape>(columns.origin, y, nx, ny);
+      at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kHeight>(columns.origin, rows.origin, nx, ny);
+      grid_ends_within = any_in_warp(ends_within<S, Shape::kWarpWidth, Shape::kRows>(columns.origin, y, nx, ny));
     }
     low_x = columns.low;
     high_x = columns.high;

@@ -55,17 +55,16 @@ struct LaneCopies {
 
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
-  /// Rows and columns of the tile follow each other in memory.
+  /// Rows and columns of the tile may end with the grid and begin with it again.
   static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
 
   const TemporalTile<S, T>& tile;
-  const Storage* base;   ///< of the field
-  const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
+  const Storage* base;  ///< of the field
   Index stride_y, stride_z;
-
+  const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
-      : tile(t), base(a.in[input]), cells(base + (t.y * static_cast<Index>(a.stride_y) + first_column() + first_copied())),
-        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {}
+      : tile(t), base(a.in[input]), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)),
+        cells(base + (wrapped<S::kBoundaryY>(t.y, t.ny) * stride_y + first_column() + first_copied())) {}
 
   /// Cells from where a warp's rows stand to where the lane starts to copy.
   STENCIL_DEVICE int first_place() const { return cell_place(first_copied()); }
@@ -88,7 +87,9 @@ struct LaneCopies {
 
  private:
   STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
-  STENCIL_DEVICE Index first_column() const { return tile.x - Shape::lane() * Shape::kCells; }
+  STENCIL_DEVICE Index first_column() const {
+    return wrapped<S::kBoundaryX>(tile.x - Shape::lane() * Shape::kCells, tile.nx);
+  }
 
   /// Of the row, where the lane starts to copy.
   STENCIL_DEVICE int first_copied() const { return Shape::lane() * (copies_vectors() ? T::kVector : 1); }
@@ -111,7 +112,9 @@ struct LaneCopies {
         const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
         const Storage* source = row + i;
-        if constexpr (kWraps) source = wrapped_cell(z, j, first + i);
+        if constexpr (kWraps) {
+          if (tile.grid_ends_within) source = wrapped_cell(z, j, first + i);
+        }
         copy_word<kCopied>(target + ahead, source);
       }
       row += stride_y;

@@ -46,9 +46,10 @@ struct TemporalWalkToPoints : TemporalWalk<S, T, Levels> {
       const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
       if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
         Walk::template step<Edges::all>(z++);
-      } else if (tile.holds_cells) {
+      } else if (tile.at_edge) {
         z = Walk::template walk_plain<Edges::cells>(z, plain_end);
       } else {
+        assume(!tile.grid_ends_within);
         z = Walk::template walk_plain<Edges::none>(z, plain_end);
         levels.clear_held();
       }

@@ -108,12 +108,12 @@ STENCIL_DEVICE void answer_row_ends(const Tile& tile, typename S::Value* body) {
   }
 }
 
-/// Whether a periodic grid ends within the warp's rows, which start at cell (x, y). The compiler knows that lanes agree.
-template <class S, class Shape, class Index>
-STENCIL_DEVICE bool ends_within_rows(Index x, Index y, Index nx, Index ny) {
-  const bool in_x = S::kBoundaryX == Boundary::periodic && wrapped<S::kBoundaryX>(x, nx) + Shape::kWarpWidth > nx;
-  const bool in_y = S::kBoundaryY == Boundary::periodic && wrapped<S::kBoundaryY>(y, ny) + Shape::kRows > ny;
-  return any_in_warp(in_x || in_y);
+/// Whether a periodic grid ends within so many cells of so many rows that start at cell (x, y).
+template <class S, int kWidth, int kHeight, class Index>
+STENCIL_DEVICE bool ends_within(Index x, Index y, Index nx, Index ny) {
+  const bool in_x = S::kBoundaryX == Boundary::periodic && wrapped<S::kBoundaryX>(x, nx) + kWidth > nx;
+  const bool in_y = S::kBoundaryY == Boundary::periodic && wrapped<S::kBoundaryY>(y, ny) + kHeight > ny;
+  return in_x || in_y;
 }
 
 /// The tile of the block, or of its cluster, and the thread's part of it.
@@ -134,7 +134,7 @@ struct TemporalTile : TemporalShape<S, T> {
   Index first_held_z;         ///< ... and from this one on keep their value under hold, and are 0 under zero
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
-  bool holds_cells;            ///< hold may keep cells of some thread of the block: all its warps take the same way
+  bool at_edge;                ///< hold may keep cells of some thread of the block, or a periodic grid ends within it
   bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
 
@@ -157,12 +157,15 @@ struct TemporalTile : TemporalShape<S, T> {
     right_edge = columns.at_high && thread_x() == T::kBlockX - 1;
     top_edge = rows.at_low && rank == 0 && thread_y() == 0;
     bottom_edge = rows.at_high && rank == T::kCluster - 1 && thread_y() == T::kBlockY - 1;
-    holds_cells = (Shape::kHeldLeft > 0 && columns.at_low) || (Shape::kHeldRight > 0 && columns.at_high) ||
-                  (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
-                  (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
+    at_edge = (Shape::kHeldLeft > 0 && columns.at_low) || (Shape::kHeldRight > 0 && columns.at_high) ||
+              (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
+              (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
     if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
-      grid_ends_within = ends_within_rows<S, Shape>(x - Shape::lane() * Shape::kCells, y, nx, ny);
+      at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kBlockHeight>(
+                               columns.origin, rows.origin + rank * Shape::kBlockHeight, nx, ny);
+      grid_ends_within = any_in_warp(
+          ends_within<S, Shape::kWarpWidth, Shape::kRows>(x - Shape::lane() * Shape::kCells, y, nx, ny));
     }
 
     low_x = larger(columns.low, static_cast<Index>(a.low[0]));

@@ -10,10 +10,9 @@ namespace stencil_tune {
 /// A block's walk along z. Levels: those of temporal_pipeline.cuh or of temporal_sums.cuh.
 template <class S, class T, class Levels>
 struct TemporalWalk {
-  using Tile = TemporalTile<S, T>;
   using Index = typename S::Index;
 
-  const Tile& tile;
+  const TemporalTile<S, T>& tile;
   InputRows<S, T>& input;
   OutputRows<S, T>& output;
   Levels& levels;
@@ -24,9 +23,10 @@ struct TemporalWalk {
     Index z = tile.first_plane();
     input.start(z);
     z = walk(z, tile.first_plain_plane());
-    if (tile.holds_cells) {
+    if (tile.at_edge) {
       z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
     } else {
+      assume(!tile.grid_ends_within);
       z = walk_plain<Edges::none>(z, tile.last_plain_plane());
       levels.clear_held();
     }

@@ -8,7 +8,7 @@
 
 namespace stencil_tune {
 
-template <class Base = testing::Test>
+template <class Base = ::testing::Test>
 class GpuTest : public Base {
  protected:
   void SetUp() override {

@@ -7,8 +7,6 @@ stencil_tune_add_test(stencil_tune_measurement_test
     verify/awkward_test.cpp
     verify/check_kernels_test.cpp
     workers/compile_pool_test.cpp
-    workers/device_proxy_test.cpp
-    workers/device_team_test.cpp
     verify/field_set_test.cpp
     measure/gpu_lock_test.cpp
     measure/load_race_test.cpp
@@ -17,6 +15,7 @@ stencil_tune_add_test(stencil_tune_measurement_test
     workers/protocol_test.cpp
     session/storage_test.cpp
     workers/wire_test.cpp
+  APART workers/device_proxy_test.cpp workers/device_team_test.cpp
   LIBRARIES stencil_tune::tuner)
 add_dependencies(stencil_tune_measurement_test stencil_tune_fake_worker)
 target_compile_definitions(stencil_tune_measurement_test PRIVATE
@@ -31,7 +30,7 @@ stencil_tune_add_test(reference_test
     verify/reference_program_test.cpp
     verify/reference_test.cpp
     verify/sharpness_cases.cpp
-    verify/sharpness_test.cpp
+  APART verify/sharpness_test.cpp
   LIBRARIES stencil_tune::reference)
 target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
 
@@ -39,10 +38,11 @@ target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT
 stencil_tune_add_test(device_bench_test
   SOURCES measure/corpus_steps_test.cpp measure/device_bench_test.cpp measure/host_checks.cpp measure/host_device.cpp
           measure/placed_bench_test.cpp measure/system_bench_test.cpp
-          measure/written_form_test.cpp
+         
           own_kernel/host_trial_test.cpp
           own_kernel/own_kernel_bench_test.cpp
           suites/verified_race_test.cpp
+  APART measure/written_form_test.cpp
   LIBRARIES stencil_tune_suites)
 target_compile_definitions(device_bench_test PRIVATE STENCIL_TUNE_SOURCE="${PROJECT_SOURCE_DIR}")
 

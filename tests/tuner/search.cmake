@@ -3,8 +3,8 @@ stencil_tune_add_test(model_test
     model/calibration_test.cpp
     model/device_model_test.cpp
     model/model_test.cpp
-    model/occupancy_test.cpp
     model/parameter_terms_test.cpp
+  APART model/occupancy_test.cpp
   LIBRARIES stencil_tune_fitter)
 target_link_libraries(model_test PRIVATE CudaHeaders::CudaHeaders)
 stencil_tune_add_test(predict_test SOURCES session/predict_test.cpp LIBRARIES stencil_tune::tuner)
@@ -12,20 +12,19 @@ stencil_tune_add_test(report_test
   SOURCES
     report/report_page_test.cpp
     report/suite_page_test.cpp
-    session/report_test.cpp
-    session/run_plan_test.cpp
     session/stage_by_stage_test.cpp
     session/text_table_test.cpp
     terminal/csv_test.cpp
     terminal/terminal_test.cpp
     terminal/wrap_test.cpp
+  APART session/report_test.cpp session/run_plan_test.cpp
   LIBRARIES stencil_tune::tuner GTest::gmock)
 stencil_tune_add_test(session_test
   SOURCES
     session/contenders_test.cpp
     session/several_devices_test.cpp
-    session/session_test.cpp
     session/warm_starts_test.cpp
+  APART session/session_test.cpp
   LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
 stencil_tune_add_test(suites_test

@@ -248,6 +248,10 @@ STENCIL_DEVICE void lines_wait_read() {
   stencil_tune_host_services->wait_lines(kGroupsLeft);
 }
 
+STENCIL_DEVICE void assume(bool value, STENCIL_TUNE_CALLER) {
+  if (!value) stencil_tune_host_services->fail(host::Rule::other, nullptr, "assumption that does not hold", {file, line});
+}
+
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
   int any = value ? 1 : 0;
   for (int distance = 16; distance > 0; distance /= 2) {

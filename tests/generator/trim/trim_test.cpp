@@ -10,8 +10,8 @@
 namespace stencil_tune {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A template file `text` inside the project's namespace, as the source that includes it gets it.
 std::string written(const std::string& text, const std::string& source, std::string_view also_using = {}) {
