@@ -124,9 +124,8 @@ struct LaneCopies {
 
   /// A cell of row j of plane z, on the other side of a periodic grid where it is beyond an edge.
   STENCIL_DEVICE const Storage* wrapped_cell(Index z, int j, int i) const {
-    const Index x = first_column() + i;
     return base + (z * stride_z + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y +
-                   (copies_vectors() ? x : wrapped<S::kBoundaryX>(x, tile.nx)));
+                   wrapped<S::kBoundaryX>(first_column() + i, tile.nx));
   }
 
   template <int kCopied>

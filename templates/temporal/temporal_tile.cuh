@@ -135,7 +135,7 @@ struct TemporalTile : TemporalShape<S, T> {
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool at_edge;                ///< hold may keep cells of some thread of the block, or a periodic grid ends within it
-  bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+  bool whole_vectors;          ///< the tile's rows start on whole vectors, none of which the end of the grid divides
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
@@ -161,6 +161,9 @@ struct TemporalTile : TemporalShape<S, T> {
               (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
               (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+    if constexpr (S::kBoundaryX == Boundary::periodic && T::kVector > 1) {
+      whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;
+    }
     if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
       at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kBlockHeight>(
                                columns.origin, rows.origin + rank * Shape::kBlockHeight, nx, ny);
