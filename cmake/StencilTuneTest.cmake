@@ -1,5 +1,4 @@
-# stencil_tune_add_test(NAME [SOURCES file...] [APART file...] [LIBRARIES target...] [LABELS label...] [OPTIMISED_KERNELS]
-#                       [LONG filter])
+# stencil_tune_add_test(NAME [SOURCES file...] [APART file...] [LIBRARIES target...] [LABELS label...] [OPTIMISED_KERNELS])
 #
 # A GoogleTest program with one ctest entry a test. The labels say what a test needs: `gpu` tests skip themselves where
 # there is no GPU. They run in the source folder's root, so that they find examples and scripts.
@@ -7,16 +6,13 @@
 # APART: sources that name things as others do. The others are compiled eight together where headers are precompiled, which
 # halves the time: what GoogleTest and the headers make in each file is made once.
 #
-# LONG: a filter of tests (GoogleTest's, "A.*:B.c") that get the label `long`: scripts/test leaves them out, and
-# scripts/check-long long runs them.
-#
 # OPTIMISED_KERNELS: kernels run so long on the host executor that optimising them saves a quarter to a half of the
 # longest tests' time, and costs the others none. Presets with sanitizers run them as they are written.
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
 function(stencil_tune_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED_KERNELS" "LONG" "SOURCES;APART;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED_KERNELS" "" "SOURCES;APART;LIBRARIES;LABELS")
   add_executable(${name} ${arg_SOURCES} ${arg_APART})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -41,14 +37,8 @@ function(stencil_tune_add_test name)
   if(arg_OPTIMISED_KERNELS AND NOT STENCIL_TUNE_SANITIZE)
     set(environment ENVIRONMENT "CXX=c++ -O1")
   endif()
-  set(found
+  gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set(properties TIMEOUT ${seconds} ${one_at_a_time} ${environment})
-  if(arg_LONG)
-    gtest_discover_tests(${name} ${found} TEST_FILTER "-${arg_LONG}" PROPERTIES ${properties} ${labels})
-    gtest_discover_tests(${name} ${found} TEST_FILTER "${arg_LONG}" PROPERTIES ${properties} LABELS long)
-  else()
-    gtest_discover_tests(${name} ${found} PROPERTIES ${properties} ${labels})
-  endif()
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    PROPERTIES TIMEOUT ${seconds} ${labels} ${one_at_a_time} ${environment})
 endfunction()
