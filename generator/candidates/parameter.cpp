@@ -106,8 +106,8 @@ Parameter threads_in_x(std::vector<int> values) {
       .coded_always();
 }
 
-Parameter threads_in_y() {
-  return number("threads in y", "by", &Tuning::block_y, "kBlockY", {1, 2, 4, 8, 12, 16}, "threads of a block along y")
+Parameter threads_in_y(std::vector<int> values) {
+  return number("threads in y", "by", &Tuning::block_y, "kBlockY", std::move(values), "threads of a block along y")
       .coded_always()
       .within(where_the_kernel_has(1));
 }

@@ -96,7 +96,7 @@ std::string constant_text(const Parameter& parameter, int value);
 // Rows that several families have.
 
 Parameter threads_in_x(std::vector<int> values);
-Parameter threads_in_y();
+Parameter threads_in_y(std::vector<int> values = {1, 2, 4, 8, 12, 16});
 Parameter threads_in_z();
 Parameter register_tile_in_x(std::vector<int> values);
 Parameter register_tile_in_y(std::vector<int> values = {1, 2, 4, 8});

@@ -94,7 +94,7 @@ Parameter fused_steps() {
 
 std::vector<Parameter> parameters() {
   return {one_warp_in_x(),
-          threads_in_y(),
+          threads_in_y({1, 2, 4, 8, 12, 16, 20}),
           register_tile_in_x({1, 2, 3, 4, 6, 8}),
           register_tile_in_y({1, 2, 3, 4, 8}),
           vector_of_cells(),
