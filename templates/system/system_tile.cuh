@@ -65,9 +65,9 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   Index nx, ny, nz;            ///< of the grid
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
-  bool at_edge;                ///< some thread may hold cells or read what a boundary answers, or a periodic grid ends within
-  bool whole_vectors;          ///< the tile's rows start on whole vectors, none of which the end of the grid divides
-  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
+  bool at_edge;                ///< some thread may hold cells or read what a boundary answers, or TMA cannot serve some warp
+  bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows, so that TMA cannot copy them
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])) {
@@ -86,10 +86,7 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
         (T::kEdgeColumns && (columns.at_low || columns.at_high)) || (T::kEdgeRows && (rows.at_low || rows.at_high));
     whole_vectors =
         columns.origin >= 0 && columns.origin + Shape::kWidth <= row_end && columns.origin % T::kVector == 0;
-    if constexpr (S::kBoundaryX == Boundary::periodic && T::kVector > 1) {
-      whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;
-    }
-    if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
+    if constexpr (T::kCopiedByTma && (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic)) {
       at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kHeight>(columns.origin, rows.origin, nx, ny);
       grid_ends_within = any_in_warp(ends_within<S, Shape::kWarpWidth, Shape::kRows>(columns.origin, y, nx, ny));
     }

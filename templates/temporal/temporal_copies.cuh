@@ -55,16 +55,17 @@ struct LaneCopies {
 
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
-  /// Rows and columns of the tile may end with the grid and begin with it again.
+  /// Rows and columns of the tile follow each other in memory.
   static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
 
   const TemporalTile<S, T>& tile;
-  const Storage* base;  ///< of the field
-  Index stride_y, stride_z;
+  const Storage* base;   ///< of the field
   const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
+  Index stride_y, stride_z;
+
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
-      : tile(t), base(a.in[input]), stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)),
-        cells(base + (wrapped<S::kBoundaryY>(t.y, t.ny) * stride_y + first_column() + first_copied())) {}
+      : tile(t), base(a.in[input]), cells(base + (t.y * static_cast<Index>(a.stride_y) + first_column() + first_copied())),
+        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {}
 
   /// Cells from where a warp's rows stand to where the lane starts to copy.
   STENCIL_DEVICE int first_place() const { return cell_place(first_copied()); }
@@ -87,9 +88,7 @@ struct LaneCopies {
 
  private:
   STENCIL_DEVICE bool copies_vectors() const { return T::kVector > 1 && tile.whole_vectors; }
-  STENCIL_DEVICE Index first_column() const {
-    return wrapped<S::kBoundaryX>(tile.x - Shape::lane() * Shape::kCells, tile.nx);
-  }
+  STENCIL_DEVICE Index first_column() const { return tile.x - Shape::lane() * Shape::kCells; }
 
   /// Of the row, where the lane starts to copy.
   STENCIL_DEVICE int first_copied() const { return Shape::lane() * (copies_vectors() ? T::kVector : 1); }
@@ -112,9 +111,7 @@ struct LaneCopies {
         const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
         const Storage* source = row + i;
-        if constexpr (kWraps) {
-          if (tile.grid_ends_within) source = wrapped_cell(z, j, first + i);
-        }
+        if constexpr (kWraps) source = wrapped_cell(z, j, first + i);
         copy_word<kCopied>(target + ahead, source);
       }
       row += stride_y;
@@ -124,8 +121,9 @@ struct LaneCopies {
 
   /// A cell of row j of plane z, on the other side of a periodic grid where it is beyond an edge.
   STENCIL_DEVICE const Storage* wrapped_cell(Index z, int j, int i) const {
+    const Index x = first_column() + i;
     return base + (z * stride_z + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y +
-                   wrapped<S::kBoundaryX>(first_column() + i, tile.nx));
+                   (copies_vectors() ? x : wrapped<S::kBoundaryX>(x, tile.nx)));
   }
 
   template <int kCopied>

@@ -134,9 +134,9 @@ struct TemporalTile : TemporalShape<S, T> {
   Index first_held_z;         ///< ... and from this one on keep their value under hold, and are 0 under zero
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
-  bool at_edge;                ///< hold may keep cells of some thread of the block, or a periodic grid ends within it
-  bool whole_vectors;          ///< the tile's rows start on whole vectors, none of which the end of the grid divides
-  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows
+  bool at_edge;                ///< hold may keep cells of some thread of the block, or TMA cannot serve some warp of it
+  bool whole_vectors;          ///< the tile's rows start on whole vectors and lie inside the grid
+  bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows, so that TMA cannot copy them
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
@@ -161,10 +161,7 @@ struct TemporalTile : TemporalShape<S, T> {
               (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
               (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
     whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
-    if constexpr (S::kBoundaryX == Boundary::periodic && T::kVector > 1) {
-      whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;
-    }
-    if constexpr (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic) {
+    if constexpr (T::kCopiedByTma && (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic)) {
       at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kBlockHeight>(
                                columns.origin, rows.origin + rank * Shape::kBlockHeight, nx, ny);
       grid_ends_within = any_in_warp(
