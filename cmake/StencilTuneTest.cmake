@@ -1,4 +1,4 @@
-# stencil_tune_add_test(NAME [SOURCES file...] [APART file...] [LIBRARIES target...] [LABELS label...] [OPTIMISED_KERNELS])
+# stencil_tune_add_test(NAME [SOURCES file...] [APART file...] [LIBRARIES target...] [LABELS label...] [LONG test...])
 #
 # A GoogleTest program with one ctest entry a test. The labels say what a test needs: `gpu` tests skip themselves where
 # there is no GPU. They run in the source folder's root, so that they find examples and scripts.
@@ -6,13 +6,13 @@
 # APART: sources that name things as others do. The others are compiled eight together where headers are precompiled, which
 # halves the time: what GoogleTest and the headers make in each file is made once.
 #
-# OPTIMISED_KERNELS: kernels run so long on the host executor that optimising them saves a quarter to a half of the
-# longest tests' time, and costs the others none. Presets with sanitizers run them as they are written.
+# LONG: tests, in GoogleTest's patterns, that say more of what others say already, and take long: they get the label
+# `long`. scripts/test leaves them out, scripts/check-long runs them.
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
 function(stencil_tune_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED_KERNELS" "" "SOURCES;APART;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;APART;LIBRARIES;LABELS;LONG")
   add_executable(${name} ${arg_SOURCES} ${arg_APART})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -33,12 +33,11 @@ function(stencil_tune_add_test name)
   if(arg_LABELS) # an empty list would take the next property for its value
     set(labels LABELS "${arg_LABELS}")
   endif()
-  set(environment)
-  if(arg_OPTIMISED_KERNELS AND NOT STENCIL_TUNE_SANITIZE)
-    set(environment ENVIRONMENT "CXX=c++ -O1")
+  set(discovery DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(properties TIMEOUT ${seconds} ${one_at_a_time})
+  list(JOIN arg_LONG ":" long)
+  gtest_discover_tests(${name} ${discovery} TEST_FILTER "-${long}" PROPERTIES ${properties} ${labels})
+  if(arg_LONG)
+    gtest_discover_tests(${name} ${discovery} TEST_FILTER "${long}" PROPERTIES ${properties} LABELS long)
   endif()
-  gtest_discover_tests(${name}
-    DISCOVERY_MODE PRE_TEST
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    PROPERTIES TIMEOUT ${seconds} ${labels} ${one_at_a_time} ${environment})
 endfunction()

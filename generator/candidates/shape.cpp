@@ -120,8 +120,7 @@ std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept { return a 
 std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) noexcept {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {
-    if (factor == 0) return 0;
-    product = product > kLargest / factor ? kLargest : product * factor;
+    if (__builtin_mul_overflow(product, factor, &product)) product = kLargest;
   }
   return product;
 }

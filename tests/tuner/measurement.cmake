@@ -31,7 +31,8 @@ stencil_tune_add_test(reference_test
     verify/reference_test.cpp
     verify/sharpness_cases.cpp
   APART verify/sharpness_test.cpp
-  LIBRARIES stencil_tune::reference)
+  LIBRARIES stencil_tune::reference
+  LONG Sharpness.OfTheCorpusAndOfSmallBuiltInsIsEnoughForEveryTypeAndNumberOfSweeps)
 target_compile_definitions(reference_test PRIVATE STENCIL_TUNE_CORPUS="${PROJECT_SOURCE_DIR}/corpus")
 
 # Verification and timing as on a GPU, on a device made of the CPU.

@@ -26,7 +26,13 @@ stencil_tune_add_test(session_test
     session/warm_starts_test.cpp
   APART session/session_test.cpp
   LIBRARIES stencil_tune::tuner)
-stencil_tune_add_test(strategy_test SOURCES search/strategy_test.cpp LIBRARIES stencil_tune::tuner)
+stencil_tune_add_test(strategy_test
+  SOURCES search/strategy_test.cpp
+  LIBRARIES stencil_tune::tuner
+  LONG
+    StrategyTest.LocalSearchComesNearTheBestThatRandomSearchFindsInAHundredTimesTheTrials
+    StrategyTest.LocalSearchLeavesChangesAloneThatWereBadBefore
+    StrategyTest.LocalSearchWorksWithProposalsFarAheadOfReports)
 stencil_tune_add_test(suites_test
   SOURCES suites/suites_test.cpp
   LIBRARIES stencil_tune_suites)

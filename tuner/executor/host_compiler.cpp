@@ -89,11 +89,11 @@ fs::path compile_for_host(const std::string& translation_unit, std::span<const T
   // its type, becomes a fault.
   // Hidden symbols keep libraries apart that instantiate the same templates from different text.
   // Merged constants: else the tables of a system's taps, which NVRTC folds away, are made anew at each read of a cell.
-  // Not optimised unless CXX says so: most kernels run for less time than that takes.
+  // Lightly optimised: most kernels take as long to compile as with -O0, and run in half the time.
   for (const char* option :
-       {"-std=c++17", "-fmerge-all-constants", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing",
-        "-fsanitize=bounds,shift,integer-divide-by-zero,signed-integer-overflow", "-fsanitize-undefined-trap-on-error",
-        "-ftrivial-auto-var-init=pattern"}) {
+       {"-std=c++17", "-O1", "-fmerge-all-constants", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
+        "-fno-strict-aliasing", "-fsanitize=bounds,shift,integer-divide-by-zero,signed-integer-overflow",
+        "-fsanitize-undefined-trap-on-error", "-ftrivial-auto-var-init=pattern"}) {
     command.emplace_back(option);
   }
   command.insert(command.end(), {"-I", folder.string(), "-o", library.string(), source.string()});

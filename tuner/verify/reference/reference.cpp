@@ -10,28 +10,16 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kAxes = kMaxRank;
+using Cell = std::array<std::int64_t, kMaxRank>;
 
-std::size_t place(const Problem& problem, const std::array<std::int64_t, kMaxRank>& cell) {
+std::size_t place(const Problem& problem, const Cell& cell) {
   return static_cast<std::size_t>((cell[2] * problem.extents.n[1] + cell[1]) * problem.pitch + cell[0]);
-}
-
-/// Where a read finds its value; nothing for the 0 outside.
-std::optional<std::size_t> place_read(const Problem& problem, const Offset& offset,
-                                      std::array<std::int64_t, kMaxRank> cell) {
-  for (std::size_t axis = 0; axis < kAxes; ++axis) {
-    cell[axis] = check::mapped_index(cell[axis] + offset[axis], problem.extents.n[axis],
-                                     static_cast<int>(problem.boundaries[axis]));
-    if (cell[axis] < 0) return {};
-  }
-  return place(problem, cell);
 }
 
 /// What a level computed of an output field, in the compute type.
@@ -47,14 +35,17 @@ struct Contents {
   std::shared_ptr<const ComputedField> computed{};
 };
 
+/// As many cells of a row as are evaluated together: nodes are told apart once for all of them.
+constexpr std::int64_t kStripCells = 16;
+
 /// Evaluates the nodes of an expression, each once, operands first: the order they are in.
-class CellEvaluator {
+class StripEvaluator {
  public:
   /// contents: of each field of the stencil. Errors enter linear updates by their weights (error_weights.hpp), none
   /// where `weights` is empty: then they travel with the values.
-  CellEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
-                std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step,
-                std::vector<check::ErrorWeight> weights = {})
+  StripEvaluator(const Problem& problem, const ReferenceExpression& expression, std::span<const Contents> contents,
+                 std::span<const double> coefficients, const check::Rounding& rounding, std::int64_t step,
+                 std::vector<check::ErrorWeight> weights = {})
       : problem_(problem),
         expression_(expression),
         contents_(contents),
@@ -65,33 +56,57 @@ class CellEvaluator {
     for (double value : coefficients) coefficients_.push_back(round_to_compute(value, problem.type));
   }
 
-  check::Bounded operator()(const std::array<std::int64_t, kMaxRank>& cell) {
-    for (std::size_t id = 0; id < results_.size(); ++id) results_[id] = value_of(expression_.nodes[id], cell);
-    check::Bounded result = results_.back();
+  /// Of the cell and those that follow it in x, at most kStripCells.
+  std::span<const check::Bounded> operator()(const Cell& first, std::size_t cells) {
+    for (std::size_t id = 0; id < results_.size(); ++id) {
+      evaluate_node(expression_.nodes[id], first, {results_[id].data(), cells});
+    }
     for (const check::ErrorWeight& tap : weights_) {
       const Contents& from = of(problem_.facts.inputs[static_cast<std::size_t>(tap.input)]);
-      const std::optional<std::size_t> at = place_read(problem_, {tap.offset[0], tap.offset[1], tap.offset[2]}, cell);
-      if (at && is_computed(from, *at)) result.error += check::scaled(from.computed->error[*at], tap.weight);
+      if (!from.computed) continue;
+      for_each_read({tap.offset[0], tap.offset[1], tap.offset[2]}, first, cells, [&](std::size_t i, std::int64_t at) {
+        if (at < 0 || !from.computed->computed[static_cast<std::size_t>(at)]) return;
+        results_.back()[i].error += check::scaled(from.computed->error[static_cast<std::size_t>(at)], tap.weight);
+      });
     }
-    return result;
+    return {results_.back().data(), cells};
   }
 
  private:
+  using Strip = std::array<check::Bounded, static_cast<std::size_t>(kStripCells)>;
+
   const Contents& of(int field) const { return contents_[static_cast<std::size_t>(field)]; }
 
-  static bool is_computed(const Contents& from, std::size_t at) { return from.computed && from.computed->computed[at]; }
+  std::int64_t mapped(std::int64_t index, std::size_t axis) const {
+    return check::mapped_index(index, problem_.extents.n[axis], static_cast<int>(problem_.boundaries[axis]));
+  }
 
-  check::Bounded read(int field, const Offset& offset, const std::array<std::int64_t, kMaxRank>& cell) const {
-    const std::optional<std::size_t> at = place_read(problem_, offset, cell);
-    if (!at) return check::exactly(0);
+  /// Calls found(i, place) for each cell of the strip, with the place in memory where it reads; < 0: the 0 outside.
+  template <class Found>
+  void for_each_read(const Offset& offset, const Cell& first, std::size_t cells, Found found) const {
+    const std::int64_t y = mapped(first[1] + offset[1], 1), z = mapped(first[2] + offset[2], 2);
+    const auto row = static_cast<std::int64_t>(place(problem_, {0, y, z}));
+    for (std::size_t i = 0; i < cells; ++i) {
+      const std::int64_t x = mapped(first[0] + static_cast<std::int64_t>(i) + offset[0], 0);
+      found(i, x < 0 || y < 0 || z < 0 ? -1 : row + x);
+    }
+  }
+
+  void read(int field, const Offset& offset, const Cell& first, std::span<check::Bounded> results) const {
     const Contents& from = of(field);
-    if (!is_computed(from, *at)) return check::exactly((*from.memory)[*at]);
-    const auto [value, error] = std::pair(from.computed->value[*at], from.computed->error[*at]);
+    for_each_read(offset, first, results.size(), [&](std::size_t i, std::int64_t at) {
+      results[i] = at < 0 ? check::exactly(0) : content(from, static_cast<std::size_t>(at));
+    });
+  }
+
+  check::Bounded content(const Contents& from, std::size_t at) const {
+    if (!from.computed || !from.computed->computed[at]) return check::exactly((*from.memory)[at]);
+    const auto [value, error] = std::pair(from.computed->value[at], from.computed->error[at]);
     return weights_.empty() ? check::opaque(value, error, 0) : check::enclosed(value, error);
   }
 
   /// Of a profile.
-  check::Bounded entry(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+  check::Bounded entry(const Node& node, const Cell& cell) const {
     const auto axis = static_cast<std::size_t>(profile_axis(problem_.stencil, node.index));
     const std::int64_t at = check::profile_index(cell[axis] + node.offset[axis], problem_.extents.n[axis],
                                                  static_cast<int>(problem_.boundaries[axis]));
@@ -105,14 +120,13 @@ class CellEvaluator {
     return result;
   }
 
-  check::Bounded value_of(const Node& node, const std::array<std::int64_t, kMaxRank>& cell) const {
+  /// Of a node without operands that reads no whole field.
+  check::Bounded leaf(const Node& node, const Cell& cell) const {
     switch (node.op) {
       case Operation::number:
         return literal(node.value);
       case Operation::coefficient:
         return check::exactly(coefficients_[static_cast<std::size_t>(node.index)]);
-      case Operation::read:
-        return read(node.index, node.offset, cell);
       case Operation::coordinate: {
         const auto axis = static_cast<std::size_t>(node.index);
         return literal(static_cast<double>(kCheckPlace.origin[axis] + cell[axis] + node.offset[axis]));
@@ -126,16 +140,23 @@ class CellEvaluator {
         const std::int64_t beyond = node.op == Operation::before ? -index : index - (problem_.extents.n[axis] - 1);
         return check::exactly(static_cast<double>(std::max<std::int64_t>(beyond, 0)));
       }
-      case Operation::profile:
-        return entry(node, cell);
       default:
-        break;
+        return entry(node, cell);
     }
-    std::array<check::Bounded, 3> operands{};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count(node.op)); ++i) {
-      operands[i] = results_[static_cast<std::size_t>(node.operands[i])];
+  }
+
+  void evaluate_node(const Node& node, const Cell& first, std::span<check::Bounded> results) const {
+    if (node.op == Operation::read) return read(node.index, node.offset, first, results);
+    const auto operands = static_cast<std::size_t>(operand_count(node.op));
+    if (operands == 0) {
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        results[i] = leaf(node, {first[0] + static_cast<std::int64_t>(i), first[1], first[2]});
+      }
+      return;
     }
-    return evaluate(node.op, operands, rounding_);
+    std::array<const check::Bounded*, 3> values{};
+    for (std::size_t i = 0; i < operands; ++i) values[i] = results_[static_cast<std::size_t>(node.operands[i])].data();
+    evaluate(node.op, values, rounding_, results);
   }
 
   const Problem& problem_;
@@ -145,7 +166,7 @@ class CellEvaluator {
   std::int64_t step_;
   std::vector<double> coefficients_;
   std::vector<check::ErrorWeight> weights_;
-  std::vector<check::Bounded> results_;
+  std::vector<Strip> results_;  ///< of each node
 };
 
 /// Each field as in memory: one of `fields` an input.
@@ -233,7 +254,7 @@ check::Bounded evaluate_cell(const Problem& stage, const ReferenceExpression& ex
   const std::vector<int> fields = kernel_inputs(stage);
   check_sizes(stage, fields.size(), inputs, coefficients);
   const std::vector<Contents> contents = as_in_memory(stage.stencil, fields, inputs);
-  return CellEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell);
+  return StripEvaluator(stage, expression, contents, coefficients, rounding, kCheckPlace.step)(cell, 1).front();
 }
 
 namespace {
@@ -249,15 +270,18 @@ ComputedField sweep(const Problem& stage, std::size_t output, std::span<const Co
   std::vector<check::ErrorWeight> weights;
   if (inherits) weights = error_weights(stage, output, coefficients);
   const ReferenceExpression expression = reference_expression(stage, output);
-  CellEvaluator evaluate(stage, expression, contents, coefficients, rounding, step, std::move(weights));
+  StripEvaluator evaluate(stage, expression, contents, coefficients, rounding, step, std::move(weights));
   for (std::int64_t z = box.low[2]; z < box.high[2]; ++z) {
     for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
-      for (std::int64_t x = box.low[0]; x < box.high[0]; ++x) {
-        const check::Bounded result = evaluate({x, y, z});
-        const std::size_t index = place(stage, {x, y, z});
-        field.value[index] = result.value;
-        field.error[index] = check::kept_error(result, rounding);
-        field.computed[index] = true;
+      for (std::int64_t x = box.low[0]; x < box.high[0]; x += kStripCells) {
+        std::size_t index = place(stage, {x, y, z});
+        const auto strip = static_cast<std::size_t>(std::min(kStripCells, box.high[0] - x));
+        for (const check::Bounded& result : evaluate({x, y, z}, strip)) {
+          field.value[index] = result.value;
+          field.error[index] = check::kept_error(result, rounding);
+          field.computed[index] = true;
+          ++index;
+        }
       }
     }
   }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 
 namespace stencil_tune {
@@ -45,8 +44,10 @@ Node carried_out(const Node& node, const std::vector<Node>& nodes) {
     if (!is_number(operand)) return node;
     operands[i] = check::exactly(operand.value);
   }
+  check::Bounded result{};
+  evaluate(node.op, {&operands[0], &operands[1], &operands[2]}, check::Rounding{}, {&result, 1});
   Node number;
-  number.value = evaluate(node.op, operands, check::Rounding{}).value;
+  number.value = result.value;
   return std::isfinite(number.value) ? number : node;
 }
 
@@ -96,49 +97,53 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
 ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) { return {needed(stencil.nodes, root)}; }
 
 /// Not shared with run_program(), the device's: where one of the two takes an operation for another, they disagree.
-check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& operands, const check::Rounding& rounding) {
+void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands, const check::Rounding& rounding,
+              std::span<check::Bounded> results) {
   const auto& [a, b, c] = operands;
+  const auto each = [results](auto&& result) {
+    for (std::size_t i = 0; i < results.size(); ++i) results[i] = result(i);
+  };
   switch (op) {
     case Operation::negate:
-      return check::negate(a);
+      return each([&](std::size_t i) { return check::negate(a[i]); });
     case Operation::absolute:
-      return check::absolute(a, rounding);
+      return each([&](std::size_t i) { return check::absolute(a[i], rounding); });
     case Operation::square_root:
-      return check::square_root(a, rounding);
+      return each([&](std::size_t i) { return check::square_root(a[i], rounding); });
     case Operation::exponential:
-      return check::exponential(a, rounding);
+      return each([&](std::size_t i) { return check::exponential(a[i], rounding); });
     case Operation::add:
-      return check::add(a, b);
+      return each([&](std::size_t i) { return check::add(a[i], b[i]); });
     case Operation::subtract:
-      return check::subtract(a, b);
+      return each([&](std::size_t i) { return check::subtract(a[i], b[i]); });
     case Operation::multiply:
-      return check::multiply(a, b);
+      return each([&](std::size_t i) { return check::multiply(a[i], b[i]); });
     case Operation::divide:
-      return check::divide(a, b, rounding);
+      return each([&](std::size_t i) { return check::divide(a[i], b[i], rounding); });
     case Operation::minimum:
-      return check::minimum(a, b, rounding);
+      return each([&](std::size_t i) { return check::minimum(a[i], b[i], rounding); });
     case Operation::maximum:
-      return check::maximum(a, b, rounding);
+      return each([&](std::size_t i) { return check::maximum(a[i], b[i], rounding); });
     case Operation::less:
-      return check::compared(a.value < b.value, a, b, rounding);
+      return each([&](std::size_t i) { return check::compared(a[i].value < b[i].value, a[i], b[i], rounding); });
     case Operation::less_equal:
-      return check::compared(a.value <= b.value, a, b, rounding);
+      return each([&](std::size_t i) { return check::compared(a[i].value <= b[i].value, a[i], b[i], rounding); });
     case Operation::equal:
-      return check::compared(a.value == b.value, a, b, rounding);
+      return each([&](std::size_t i) { return check::compared(a[i].value == b[i].value, a[i], b[i], rounding); });
     case Operation::select:
-      return check::select(a, b, c, rounding);
+      return each([&](std::size_t i) { return check::select(a[i], b[i], c[i], rounding); });
     case Operation::sine:
-      return check::sine(a, rounding);
+      return each([&](std::size_t i) { return check::sine(a[i], rounding); });
     case Operation::cosine:
-      return check::cosine(a, rounding);
+      return each([&](std::size_t i) { return check::cosine(a[i], rounding); });
     case Operation::tangent:
-      return check::tangent(a, rounding);
+      return each([&](std::size_t i) { return check::tangent(a[i], rounding); });
     case Operation::hyperbolic_tangent:
-      return check::hyperbolic_tangent(a, rounding);
+      return each([&](std::size_t i) { return check::hyperbolic_tangent(a[i], rounding); });
     case Operation::logarithm:
-      return check::logarithm(a, rounding);
+      return each([&](std::size_t i) { return check::logarithm(a[i], rounding); });
     case Operation::power:
-      return check::power(a, b, rounding);
+      return each([&](std::size_t i) { return check::power(a[i], b[i], rounding); });
     case Operation::number:
     case Operation::coefficient:
     case Operation::read:

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace stencil_tune {
@@ -26,7 +27,9 @@ ReferenceExpression reference_expression(const Problem& problem, std::size_t out
 /// The expression of a node of the stencil's own, simplified form.
 ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root);
 
-/// The operation on bounded values; operands beyond those that it takes do not count. Not for leaves.
-check::Bounded evaluate(Operation op, const std::array<check::Bounded, 3>& operands, const check::Rounding& rounding);
+/// The operation on bounded values, for as many cells as there are results; operands beyond those that it takes do not
+/// count. Not for leaves.
+void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands, const check::Rounding& rounding,
+              std::span<check::Bounded> results);
 
 }  // namespace stencil_tune
