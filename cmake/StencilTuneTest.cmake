@@ -3,8 +3,7 @@
 # A GoogleTest program with one ctest entry a test. The labels say what a test needs: `gpu` tests skip themselves where
 # there is no GPU. They run in the source folder's root, so that they find examples and scripts.
 #
-# APART: sources that name things as others do. The others are compiled eight together where headers are precompiled, which
-# halves the time: what GoogleTest and the headers make in each file is made once.
+# APART: sources that name things as others do; see stencil_tune_precompile.
 #
 # LONG: tests, in GoogleTest's patterns, that say more of what others say already, and take long: they get the label
 # `long`. scripts/test leaves them out, scripts/check-long runs them.
@@ -16,11 +15,7 @@ function(stencil_tune_add_test name)
   add_executable(${name} ${arg_SOURCES} ${arg_APART})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  stencil_tune_precompile(${name})
-  if(STENCIL_TUNE_PRECOMPILE)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endif()
+  stencil_tune_precompile(${name} APART ${arg_APART})
   set(one_at_a_time)
   set(seconds 600) # the longest took 110 s on two busy cores in November 2026
   if("gpu" IN_LIST arg_LABELS)

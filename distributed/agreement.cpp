@@ -11,19 +11,19 @@ namespace stencil_tune {
 namespace {
 
 /// What a rank says of its work; all have the same size.
-struct Outcome {
+struct RankOutcome {
   std::int32_t failed = 0;
   std::int32_t code = 0;
   char message[1016] = {};  // cut off where it is longer
 };
 
-Outcome failure(ErrorCode code, std::string_view message) {
-  Outcome outcome{.failed = 1, .code = static_cast<std::int32_t>(code)};
+RankOutcome failure(ErrorCode code, std::string_view message) {
+  RankOutcome outcome{.failed = 1, .code = static_cast<std::int32_t>(code)};
   std::copy_n(message.begin(), std::min(message.size(), sizeof(outcome.message) - 1), outcome.message);
   return outcome;
 }
 
-Outcome outcome_of(const std::function<void()>& work) {
+RankOutcome outcome_of(const std::function<void()>& work) {
   try {
     work();
     return {};
@@ -46,9 +46,9 @@ std::vector<Value> gather(Communicator& ranks, const Value& mine) {
 }  // namespace
 
 void agree(Communicator& ranks, const std::function<void()>& work) {
-  const std::vector<Outcome> outcomes = gather(ranks, outcome_of(work));
+  const std::vector<RankOutcome> outcomes = gather(ranks, outcome_of(work));
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-    const Outcome& outcome = outcomes[rank];
+    const RankOutcome& outcome = outcomes[rank];
     if (outcome.failed == 0) continue;
     const std::string message = outcome.message;
     throw Error(static_cast<ErrorCode>(outcome.code),

@@ -3,6 +3,7 @@
 
 #include "generator/candidates/limits.hpp"
 #include "generator/candidates/shape.hpp"
+#include "generator/stencil/axis_names.hpp"
 
 #include <array>
 #include <optional>
@@ -20,7 +21,6 @@ struct Constraint {
   Verdict (*violation)(const Candidate&, const Limits&);
 };
 
-inline constexpr std::array<std::string_view, kMaxRank> kAxisNames{"x", "y", "z"};
 inline constexpr int kWarpSize = 32;
 
 inline std::int64_t storage_bytes(const Problem& problem) { return static_cast<std::int64_t>(size_of(problem.type)); }

@@ -1,15 +1,11 @@
 #include "generator/candidates/fused_system.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <algorithm>
 
 namespace stencil_tune {
 namespace {
-
-bool contains(const std::vector<int>& fields, int field) {
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Puts the levels together, one after the other.
 class SystemPlanner {

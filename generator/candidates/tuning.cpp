@@ -1,6 +1,7 @@
 #include "generator/candidates/tuning.hpp"
 
 #include "generator/candidates/family.hpp"
+#include "generator/characters.hpp"
 #include "generator/printable.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
@@ -19,8 +20,6 @@ std::string describe(std::string_view code) { return fmt::format("candidate code
 [[noreturn]] void malformed(std::string_view code, const std::string& what) {
   throw Error(ErrorCode::malformed_code, printable(fmt::format("{}: {}", describe(code), what)));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Every word of the family and, for numbers, the prefix followed by what the user wrote after it.
 std::vector<std::string> spellings(const Family& family, std::string_view digits) {

@@ -1,5 +1,6 @@
 #include "stencil_tune/decomposition.hpp"
 
+#include "generator/stencil/axis_names.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +11,6 @@
 
 namespace stencil_tune {
 namespace {
-
-constexpr std::string_view kAxisNames = "xyz";
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 

@@ -1,13 +1,13 @@
 #include "generator/cut/halo_need.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 void widen(HaloLayers& layers, const HaloLayers& to) {
   for (std::size_t axis = 0; axis < kMaxRank; ++axis) {

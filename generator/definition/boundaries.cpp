@@ -1,6 +1,7 @@
 #include "generator/definition/boundaries.hpp"
 
 #include "generator/definition/expression/functions.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +14,6 @@ namespace stencil_tune {
 namespace {
 
 using Kind = EdgeRule::Kind;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 constexpr std::array<std::pair<std::string_view, Kind>, 7> kWords{{
     {"hold", Kind::hold},

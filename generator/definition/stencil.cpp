@@ -1,6 +1,7 @@
 #include "generator/definition/stencil.hpp"
 
 #include "generator/definition/expression/functions.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -14,8 +15,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 std::set<int> fields_read(const Stencil& stencil) {
   std::set<int> fields;

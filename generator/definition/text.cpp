@@ -1,5 +1,6 @@
 #include "generator/definition/text.hpp"
 
+#include "generator/characters.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ constexpr std::size_t kLongestIdentifier = 64;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// One printable ASCII character a code point.
 std::string printable(std::string_view text) {
   std::string result;

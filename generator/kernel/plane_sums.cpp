@@ -3,6 +3,7 @@
 #include "generator/kernel/regroup.hpp"
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/update_text.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +13,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// What adds to a sum in one plane.
 struct PlaneTerms {

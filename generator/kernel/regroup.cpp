@@ -1,5 +1,6 @@
 #include "generator/kernel/regroup.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // ---- operations in a tile -------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "generator/kernel/stage_text.hpp"
 #include "generator/kernel/update_text.hpp"
 #include "generator/points/point_checks.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/common_weights.hpp"
 #include "generator/stencil/rewriting/constant_parts.hpp"
 
@@ -17,8 +18,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 std::optional<int> place_of(const std::vector<int>& fields, int field) {
   const auto found = std::find(fields.begin(), fields.end(), field);

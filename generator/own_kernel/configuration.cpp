@@ -1,6 +1,7 @@
 #include "generator/own_kernel/configuration.hpp"
 
 #include "generator/definition/text.hpp"
+#include "generator/stencil/axis_names.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -24,8 +25,6 @@ constexpr std::array<std::int64_t, 3> kMostThreads{1024, 1024, 64};
 constexpr std::int64_t kMostThreadsOfBlock = 1024;
 constexpr std::array<std::int64_t, 3> kMostBlocks{2147483647, 65535, 65535};
 constexpr std::int64_t kMostSharedBytes = 228 << 10;  // of a multiprocessor, sm_90; devices refuse less
-constexpr std::string_view kAxisNames = "xyz";
-
 /// Nothing where CUDA can launch it.
 std::optional<BrokenRule> broken_limit(const LaunchExpressions& launch, const WholeValues& values) {
   std::int64_t threads = 1;

@@ -1,5 +1,6 @@
 #include "generator/points/point_checks.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -12,12 +13,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-bool contains(const std::vector<int>& fields, int field) {
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
 
 class PointChecks {
  public:

@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/points/tile_span.hpp"
+#include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +22,6 @@ constexpr std::int64_t kMostTableBytes = std::int64_t{1} << 33;  // beyond it ta
 
 constexpr unsigned kMaskBits = 32;  // of ReceiverMask::cells
 constexpr int kWarpLanes = 32;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// The tiles of a kernel along one of its axes.
 class TileAxis {

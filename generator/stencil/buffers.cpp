@@ -1,5 +1,7 @@
 #include "generator/stencil/buffers.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -8,12 +10,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kNowhere = -1;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-bool contains(const std::vector<int>& fields, int field) {
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
 
 class BufferPlan {
  public:

@@ -1,5 +1,6 @@
 #include "generator/stencil/coefficient_roles.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,8 @@ namespace {
 
 constexpr std::size_t kMostPointsNamed = 6;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 /// Where one coefficient stands.
-struct Role {
+struct CoefficientRole {
   std::vector<std::string> points;       ///< that it is the weight of
   std::vector<std::string> part_points;  ///< of whose weight it is a part
   std::vector<std::string> updates;      ///< fields whose updates are no weighted sums
@@ -30,7 +29,7 @@ std::vector<int> coefficients_in(const Stencil& stencil, NodeId root) {
   return found;
 }
 
-void add_weights(const Stencil& stencil, const StageFacts& facts, std::vector<Role>& roles) {
+void add_weights(const Stencil& stencil, const StageFacts& facts, std::vector<CoefficientRole>& roles) {
   for (const LinearTap& weighted : facts.linear_taps) {
     if (weighted.weight < 0) continue;
     const std::string point = read_text(stencil, weighted.tap);
@@ -43,7 +42,7 @@ void add_weights(const Stencil& stencil, const StageFacts& facts, std::vector<Ro
   }
 }
 
-void add_updates(const Stencil& stencil, const Stage& stage, std::vector<Role>& roles) {
+void add_updates(const Stencil& stencil, const Stage& stage, std::vector<CoefficientRole>& roles) {
   for (const Update& update : stage.updates) {
     for (const int index : coefficients_in(stencil, update.expression)) {
       roles[at(index)].updates.push_back(stencil.fields[at(update.output)]);
@@ -58,7 +57,7 @@ std::string points_text(const std::vector<std::string>& points) {
   return text;
 }
 
-std::string role_text(const Role& role) {
+std::string role_text(const CoefficientRole& role) {
   std::vector<std::string> parts;
   if (!role.points.empty()) parts.push_back("weighs " + points_text(role.points));
   if (!role.part_points.empty()) parts.push_back("in the weights of " + points_text(role.part_points));
@@ -78,7 +77,7 @@ std::string read_text(const Stencil& stencil, const Tap& tap) {
 }
 
 std::vector<std::string> coefficient_roles(const Stencil& stencil) {
-  std::vector<Role> roles(stencil.coefficients.size());
+  std::vector<CoefficientRole> roles(stencil.coefficients.size());
   for (int stage = 0; stage < static_cast<int>(stencil.stages.size()); ++stage) {
     const StageFacts facts = analyse(stencil, stage);
     if (facts.linear_taps.empty()) {
@@ -88,7 +87,7 @@ std::vector<std::string> coefficient_roles(const Stencil& stencil) {
     }
   }
   std::vector<std::string> texts;
-  for (const Role& role : roles) texts.push_back(role_text(role));
+  for (const CoefficientRole& role : roles) texts.push_back(role_text(role));
   return texts;
 }
 

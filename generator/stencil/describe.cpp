@@ -1,6 +1,7 @@
 #include "generator/stencil/describe.hpp"
 
 #include "generator/stencil/coefficient_roles.hpp"
+#include "generator/stencil/indices.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,8 +14,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr std::size_t kMostPlanesDrawn = 5;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// The points of one field.
 struct FieldShape {

@@ -1,3 +1,4 @@
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/carry_out.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
@@ -15,8 +16,6 @@ namespace stencil_tune {
 namespace {
 
 [[noreturn]] void reject(const std::string& message) { throw Error(ErrorCode::malformed_definition, message); }
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 std::size_t hash_of(const Node& node) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;

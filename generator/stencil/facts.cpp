@@ -1,3 +1,4 @@
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
 #include "stencil_tune/stencil.hpp"
@@ -8,8 +9,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 const Stage& stage_of(const Stencil& stencil, int stage) {
   if (stage < 0 || at(stage) >= stencil.stages.size()) {

@@ -1,5 +1,6 @@
 #include "stencil_tune/grid.hpp"
 
+#include "generator/stencil/axis_names.hpp"
 #include "generator/suggest.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -18,11 +19,10 @@ namespace {
 constexpr std::array kElementTypes{ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
 constexpr std::array kBoundaries{Boundary::hold, Boundary::zero, Boundary::clamp, Boundary::periodic,
                                  Boundary::reflect};
-constexpr std::string_view kAxisNames = "xyz";
 constexpr std::size_t kLongestShown = 60;  // of the user's text in a message
 
 std::string shown(std::string_view text) {
-  return text.size() <= kLongestShown ? std::string(text) : std::string(text.substr(0, kLongestShown)) + "...";
+  return fmt::format("{}{}", text.substr(0, kLongestShown), text.size() > kLongestShown ? "..." : "");
 }
 
 /// What others call it, and what it is called here.

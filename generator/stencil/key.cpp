@@ -1,5 +1,7 @@
 #include "stencil_tune/stencil.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -10,9 +12,7 @@
 namespace stencil_tune {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-bool commutes(Operation op) {
+bool swaps_operands(Operation op) {
   return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
          op == Operation::equal;
 }
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
   for (const Node& node : stencil.nodes) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
-    if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+    if (swaps_operands(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "));
     if (const int axis = axis_of(stencil, node); axis >= 0) text += fmt::format(" {}", axis);  // axes are no names
@@ -78,7 +78,8 @@ class CanonicalWriter {
 
   std::array<NodeId, 3> ordered_operands(const Node& node) const {
     std::array<NodeId, 3> operands = node.operands;
-    if (commutes(node.op) && hashes_[at(operands[0])] > hashes_[at(operands[1])]) std::swap(operands[0], operands[1]);
+    if (swaps_operands(node.op) && hashes_[at(operands[0])] > hashes_[at(operands[1])])
+      std::swap(operands[0], operands[1]);
     return operands;
   }
 

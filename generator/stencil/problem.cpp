@@ -1,5 +1,6 @@
 #include "generator/stencil/problem.hpp"
 
+#include "generator/stencil/axis_names.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/rewriting/shared_parts.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
@@ -15,8 +16,6 @@
 
 namespace stencil_tune {
 namespace {
-
-constexpr std::string_view kAxisNames = "xyz";
 
 [[noreturn]] void reject(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 

@@ -1,5 +1,7 @@
 #include "generator/stencil/step.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 using Fields = std::set<int>;
 
@@ -174,10 +174,6 @@ class StepAnalysis {
 }  // namespace
 
 namespace {
-
-bool contains(const std::vector<int>& fields, int field) {
-  return std::find(fields.begin(), fields.end(), field) != fields.end();
-}
 
 /// Constants that some stage reads beside the cell.
 Fields travelling_constants(const StepFacts& step) {

@@ -17,10 +17,6 @@ struct Replacement {
   std::string text;
 };
 
-bool is_any(const SourceToken& token, std::initializer_list<std::string_view> texts) {
-  return std::find(texts.begin(), texts.end(), token.text) != texts.end();
-}
-
 /// One of two characters that make an operator, as in "::" or "<=".
 bool is_beside(Tokens tokens, std::size_t at, std::initializer_list<std::string_view> others) {
   const bool before = at > 0 && tokens[at - 1].end() == tokens[at].begin && is_any(tokens[at - 1], others);
@@ -34,7 +30,6 @@ bool is_assignment(Tokens tokens, std::size_t at) {
   return tokens[at] == "=" && !is_beside(tokens, at, {"=", "!", "<", ">"});
 }
 
-bool opens(const SourceToken& token) { return is_any(token, {"(", "[", "{"}); }
 bool closes(const SourceToken& token) { return is_any(token, {")", "]", "}"}); }
 
 /// What an expression with && and || ends at on either side, outside of brackets.

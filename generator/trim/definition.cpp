@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-bool is_any(const SourceToken& token, std::initializer_list<std::string_view> texts) {
-  return std::find(texts.begin(), texts.end(), token.text) != texts.end();
-}
-
-bool opens(const SourceToken& token) { return is_any(token, {"(", "[", "{"}); }
-
 /// The braces of a definition, and where it ends.
 struct Extent {
   std::size_t open = kNone;   ///< token

@@ -7,8 +7,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
-
 bool is_statement_end(const SourceToken& token) { return token == ";" || token == "{" || token == "}"; }
 
 /// A statement's end: the token after it.
@@ -38,14 +36,15 @@ std::size_t after_statement(std::string_view text, Tokens tokens, std::size_t at
 
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \n");
-  if (begin == kNone) return {};
+  if (begin == std::string_view::npos) return {};
   return std::string(text.substr(begin, text.find_last_not_of(" \n") + 1 - begin));
 }
 
 /// Statements of a block one level further out.
 std::string without_braces(std::string_view block) {
   std::string text = trimmed(block.substr(1, block.size() - 2));
-  for (std::size_t line = text.find("\n  "); line != kNone; line = text.find("\n  ", line + 1)) text.erase(line + 1, 2);
+  for (std::size_t line = text.find("\n  "); line != std::string_view::npos; line = text.find("\n  ", line + 1))
+    text.erase(line + 1, 2);
   return text;
 }
 
@@ -169,7 +168,7 @@ class Folder {
     }
     const std::size_t line_end = body_.find('\n', end);
     const std::string rest = trimmed(body_.substr(end, line_end - end));
-    if (line_end != kNone && (rest.empty() || rest.starts_with("//"))) end = line_end + 1;
+    if (line_end != std::string_view::npos && (rest.empty() || rest.starts_with("//"))) end = line_end + 1;
     body_.erase(begin, end - begin);
   }
 

@@ -1,5 +1,7 @@
 #include "generator/trim/layout.hpp"
 
+#include "generator/trim/width.hpp"
+
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
@@ -8,7 +10,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kWidth = 120;
 constexpr std::string_view kUnroll = "STENCIL_UNROLL";
 
 std::string_view without_indent(std::string_view line) {

@@ -1,14 +1,13 @@
 #include "generator/trim/lists.hpp"
 
 #include "generator/trim/tokens.hpp"
+#include "generator/trim/width.hpp"
 
 #include <iterator>
 #include <utility>
 
 namespace stencil_tune {
 namespace {
-
-constexpr std::size_t kWidth = 120;
 
 /// Where each name is declared: the token before its value.
 std::vector<std::size_t> declared_at(const std::vector<std::string>& names, Tokens tokens) {

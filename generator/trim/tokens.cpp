@@ -1,13 +1,13 @@
 #include "generator/trim/tokens.hpp"
 
+#include "generator/characters.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <string>
 
 namespace stencil_tune {
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// Up to the quote that ends the literal whose first quote stands at `quote`.
 std::size_t quoted_length(std::string_view text, std::size_t quote) {
@@ -40,6 +40,12 @@ std::size_t number_length(std::string_view text) {
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 bool is_word(const SourceToken& token) { return is_word_character(token.text[0]) && !is_digit(token.text[0]); }
+
+bool is_any(const SourceToken& token, std::initializer_list<std::string_view> texts) {
+  return std::find(texts.begin(), texts.end(), token.text) != texts.end();
+}
+
+bool opens(const SourceToken& token) { return is_any(token, {"(", "[", "{"}); }
 
 bool is_at(Tokens tokens, std::size_t at, std::string_view text) { return at < tokens.size() && tokens[at] == text; }
 

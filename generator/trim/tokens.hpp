@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ struct SourceToken {
 using Tokens = std::span<const SourceToken>;
 
 bool is_word_character(char c);
-bool is_word(const SourceToken& token);                            ///< a name or a keyword
+bool is_word(const SourceToken& token);  ///< a name or a keyword
+bool is_any(const SourceToken& token, std::initializer_list<std::string_view> texts);
+bool opens(const SourceToken& token);                              ///< a bracket of any kind but <
 bool is_at(Tokens tokens, std::size_t at, std::string_view text);  ///< false beyond the end
 
 /// "==" and other operators are tokens that follow each other without a gap.

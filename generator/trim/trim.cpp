@@ -5,6 +5,7 @@
 #include "generator/trim/fold.hpp"
 #include "generator/trim/layout.hpp"
 #include "generator/trim/lists.hpp"
+#include "generator/trim/width.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -92,7 +93,6 @@ class Reader {
 
 /// A function of one short statement stands on one line.
 void put_on_one_line(Definition& function) {
-  constexpr std::size_t kWidth = 120;
   const std::size_t begin = function.body.find_first_not_of(" \n");
   if (begin == std::string::npos) return;
   const std::string statement = function.body.substr(begin, function.body.find_last_not_of(" \n") + 1 - begin);
@@ -106,7 +106,6 @@ void put_on_one_line(Definition& function) {
 
 /// `template <...>` stands on the line of what it introduces where there is room.
 void join_template_head(Definition& definition) {
-  constexpr std::size_t kWidth = 120;
   std::string& head = definition.head;
   if (!head.starts_with("template <")) return;
   const std::size_t end = head.find('\n');
@@ -122,7 +121,6 @@ void join_template_head(Definition& definition) {
 
 /// A type of one short member, too, unless something is said of it.
 void put_type_on_one_line(Definition& type) {
-  constexpr std::size_t kWidth = 120;
   if (type.kind != Definition::Kind::type || type.members.size() != 1 || type.tail != "};\n") return;
   Definition& member = type.members.front();
   const std::string text = member.lead + member.head + member.body + member.tail;
@@ -315,7 +313,6 @@ class Writer {
 
  private:
   void title(std::string_view title) {
-    constexpr std::size_t kWidth = 120;
     text_ += fmt::format("\n{:-<{}}\n\n", fmt::format("// ---- {} ", title), kWidth);
   }
 

@@ -1,6 +1,7 @@
 // The self-check and benchmark of an exported file: constants of the kernel and its plain reference, then code that is
 // the same in all files (self_check/).
 #include "generator/candidates/family.hpp"
+#include "generator/stencil/indices.hpp"
 #include "runtime/export/export.hpp"
 #include "runtime/export/self_check.hpp"
 #include "runtime/export/text.hpp"
@@ -14,8 +15,6 @@
 namespace stencil_tune {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Between the element type and double.
 std::string_view conversions(ElementType type) {

@@ -3,6 +3,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/kernel/launch.hpp"
 #include "generator/stencil/buffers.hpp"
+#include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +15,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 template <class T>
 bool contains(const std::vector<T>& all, const T& one) {

@@ -1,5 +1,7 @@
 #include "runtime/library/definition_writer.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 namespace stencil_tune {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// How tightly the outermost operator of a text binds.
 enum class Binding { comparison, sum, product, sign, leaf };

@@ -48,4 +48,6 @@ std::vector<HostCase> all_cases();
 /// "streaming.bx32... on star3d2r f32 periodic": for test output.
 std::string describe(const HostCase& host_case);
 
+inline Boundaries on_all_sides(Boundary boundary) { return {boundary, boundary, boundary}; }
+
 }  // namespace stencil_tune

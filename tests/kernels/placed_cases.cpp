@@ -13,8 +13,6 @@
 namespace stencil_tune {
 namespace {
 
-Boundaries on_all_sides(Boundary boundary) { return {boundary, boundary, boundary}; }
-
 /// Boundaries share numbers of steps out: each has every other one, each number comes with two of them or three.
 bool takes_turn(Boundary boundary, int steps) { return (static_cast<int>(boundary) + steps) % 2 == 0; }
 

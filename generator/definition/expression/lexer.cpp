@@ -1,5 +1,7 @@
 #include "generator/definition/expression/lexer.hpp"
 
+#include "generator/characters.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -12,7 +14,6 @@
 namespace stencil_tune {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 

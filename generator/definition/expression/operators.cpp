@@ -1,6 +1,7 @@
 #include "generator/definition/expression/operators.hpp"
 
 #include "generator/definition/expression/written_operators.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/carry_out.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
@@ -13,8 +14,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// (p!)^2 / ((p-k)! (p+k)!)
 double central_factor(int p, int k) {

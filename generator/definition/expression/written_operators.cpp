@@ -1,12 +1,12 @@
 #include "generator/definition/expression/written_operators.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <cmath>
 #include <cstdlib>
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// A cell that an operator reads along its axis, and its weight.
 struct WeightedCell {

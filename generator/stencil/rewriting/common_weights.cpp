@@ -1,5 +1,6 @@
 #include "generator/stencil/rewriting/common_weights.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <cmath>
@@ -10,8 +11,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// By which sums are divided: far from where quotients would leave the range of a type.
 constexpr double kLeastWeight = 1e-3, kGreatestWeight = 1e3;

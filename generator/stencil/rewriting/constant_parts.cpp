@@ -1,5 +1,6 @@
 #include "generator/stencil/rewriting/constant_parts.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <set>
@@ -7,8 +8,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Of each node the one field that it reads, at the cell alone, or one of the others.
 constexpr int kNone = -1;   ///< what it computes is the same in all cells

@@ -1,5 +1,7 @@
 #include "generator/stencil/rewriting/linear.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -8,8 +10,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(NodeId id) { return static_cast<std::size_t>(id); }
 
 /// A signed read-free factor; node -1 stands for 1.
 struct Weight {

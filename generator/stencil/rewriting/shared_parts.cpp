@@ -1,5 +1,6 @@
 #include "generator/stencil/rewriting/shared_parts.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/carry_out.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/rewriting/shared_reciprocals.hpp"
@@ -13,8 +14,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Whether it is a quotient or a function, whose instructions are many.
 bool is_slow(Operation op) {

@@ -1,5 +1,6 @@
 #include "generator/stencil/rewriting/shared_reciprocals.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 
 #include <cstddef>
@@ -7,8 +8,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Of each node, how many of the used ones divide by it.
 std::vector<int> quotients_by(const std::vector<Node>& nodes, const std::vector<bool>& used) {

@@ -1,13 +1,13 @@
 #include "generator/stencil/rewriting/sum_parts.hpp"
 
+#include "generator/stencil/indices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Where a node's reads lie along the walked axis, and what is done to them.
 struct Reads {

@@ -1,6 +1,7 @@
 #include "runtime/library/launch/tap_launch.hpp"
 
 #include "generator/kernel/stage_text.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/carry_out.hpp"
 #include "runtime/library/launch/tap_template.hpp"
 #include "stencil_tune/error.hpp"
@@ -50,8 +51,6 @@ int capacity_for(std::size_t taps) {
                                   [taps](int capacity) { return taps <= static_cast<std::size_t>(capacity); });
   return found == kCapacities.end() ? 0 : *found;
 }
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// A node without reads; its operands' values are known. Not a number of a field: no weight is made of it.
 double value_of(const Node& node, std::span<const double> values, std::span<const double> coefficients) {

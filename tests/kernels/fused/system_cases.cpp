@@ -11,8 +11,6 @@
 namespace stencil_tune {
 namespace {
 
-Boundaries on_all_sides(Boundary boundary) { return {boundary, boundary, boundary}; }
-
 Stencil corpus(std::string_view name) { return load_definition(fmt::format("corpus/{}.toml", name)); }
 
 /// A wave as two fields on a line, each a stage of its own.

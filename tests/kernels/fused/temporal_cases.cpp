@@ -12,8 +12,6 @@
 namespace stencil_tune {
 namespace {
 
-Boundaries on_all_sides(Boundary boundary) { return {boundary, boundary, boundary}; }
-
 Stencil upwind_stencil() {
   StencilBuilder builder("upwind", 3);
   const int in = builder.field("u"), out = builder.field("u_next");

@@ -1,5 +1,6 @@
 #include "tuner/verify/reference/reference_expression.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "stencil_tune/error.hpp"
 
@@ -11,8 +12,6 @@
 
 namespace stencil_tune {
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool is_number(const Node& node) { return node.op == Operation::number; }
 

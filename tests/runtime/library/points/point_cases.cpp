@@ -5,6 +5,7 @@
 #include "generator/definition/definition.hpp"
 #include "generator/points/point_checks.hpp"
 #include "generator/points/tile_span.hpp"
+#include "generator/stencil/indices.hpp"
 #include "tests/generator/systems.hpp"
 
 #include <algorithm>
@@ -69,8 +70,6 @@ constexpr const char* kHeat = "u_next = 0.5*u + 0.1*(u[x-1] + u[x+1]) + 0.1*(u[y
 
 constexpr Boundaries kTurning{periodic, hold, reflect};
 constexpr Boundaries kOthers{hold, periodic, clamp};
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
 

@@ -1,6 +1,7 @@
 #include "tests/runtime/library/points/point_reference.hpp"
 
 #include "generator/points/point_checks.hpp"
+#include "generator/stencil/indices.hpp"
 #include "runtime/library/launch/layer_copier.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "tuner/verify/reference/reference.hpp"
@@ -11,8 +12,6 @@
 namespace stencil_tune {
 
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::size_t place(const Problem& problem, const PointCell& cell) {
   return at((cell.cell[2] * problem.extents.n[1] + cell.cell[1]) * problem.pitch + cell.cell[0]);
