@@ -5,8 +5,8 @@
 #
 # APART: sources that name things as others do; see stencil_tune_precompile.
 #
-# LONG: tests, in GoogleTest's patterns, that say more of what others say already, and take long: they get the label
-# `long`. scripts/test leaves them out, scripts/check-long runs them.
+# LONG: tests, in GoogleTest's patterns, that take long and say more of what others say already, or whether tests notice what
+# they should: they get the label `long`. scripts/test leaves them out, `scripts/check-long tests` runs them.
 include(GoogleTest)
 find_package(GTest REQUIRED)
 

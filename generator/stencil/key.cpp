@@ -1,6 +1,7 @@
 #include "stencil_tune/stencil.hpp"
 
 #include "generator/stencil/indices.hpp"
+#include "generator/stencil/rewriting/carry_out.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -11,11 +12,6 @@
 
 namespace stencil_tune {
 namespace {
-
-bool swaps_operands(Operation op) {
-  return op == Operation::add || op == Operation::multiply || op == Operation::minimum || op == Operation::maximum ||
-         op == Operation::equal;
-}
 
 std::uint64_t hash_text(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
@@ -41,7 +37,7 @@ std::vector<std::uint64_t> structure_hashes(const Stencil& stencil) {
   for (const Node& node : stencil.nodes) {
     std::array<std::uint64_t, 3> operands{};
     for (int i = 0; i < operand_count(node.op); ++i) operands[at(i)] = hashes[at(node.operands[at(i)])];
-    if (swaps_operands(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
+    if (commutes(node.op) && operands[0] > operands[1]) std::swap(operands[0], operands[1]);
     std::string text =
         fmt::format("{} {} {} {}", name(node.op), node.value, fmt::join(node.offset, ","), fmt::join(operands, " "));
     if (const int axis = axis_of(stencil, node); axis >= 0) text += fmt::format(" {}", axis);  // axes are no names
@@ -78,8 +74,7 @@ class CanonicalWriter {
 
   std::array<NodeId, 3> ordered_operands(const Node& node) const {
     std::array<NodeId, 3> operands = node.operands;
-    if (swaps_operands(node.op) && hashes_[at(operands[0])] > hashes_[at(operands[1])])
-      std::swap(operands[0], operands[1]);
+    if (commutes(node.op) && hashes_[at(operands[0])] > hashes_[at(operands[1])]) std::swap(operands[0], operands[1]);
     return operands;
   }
 
