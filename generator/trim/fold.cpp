@@ -43,8 +43,9 @@ std::string trimmed(std::string_view text) {
 /// Statements of a block one level further out.
 std::string without_braces(std::string_view block) {
   std::string text = trimmed(block.substr(1, block.size() - 2));
-  for (std::size_t line = text.find("\n  "); line != std::string_view::npos; line = text.find("\n  ", line + 1))
+  for (std::size_t line = text.find("\n  "); line != std::string_view::npos; line = text.find("\n  ", line + 1)) {
     text.erase(line + 1, 2);
+  }
   return text;
 }
 
