@@ -1,4 +1,4 @@
-# Shared by the scripts beside it: where the repository is, how to say something, where CUDA is.
+# Shared by the scripts beside it: where the repository is, how to say something, where CUDA is, how tests run.
 # shellcheck shell=bash
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -29,4 +29,13 @@ export_cuda_home() {
   if home=$(find_cuda_home); then
     export CUDA_HOME=$home
   fi
+}
+
+# Runs a command, of tests, that compiles each kernel for the host once, whichever of its processes take it.
+compile_kernels_once() {
+  local kernels status=0
+  kernels=$(mktemp -d)
+  STENCIL_TUNE_KERNELS=$kernels CXX="$root/tests/compile-once ${CXX:-c++}" "$@" || status=$?
+  rm -rf "$kernels"
+  return "$status"
 }

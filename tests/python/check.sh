@@ -8,7 +8,7 @@ set -euo pipefail
 build=$1 python=$2 wheel=${3:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 wheels=${STENCIL_TUNE_WHEELS:-$root/.cache/wheels}
-export PIP_NO_INDEX=1 PIP_FIND_LINKS=$wheels PIP_DISABLE_PIP_VERSION_CHECK=1
+export PIP_NO_INDEX=1 PIP_FIND_LINKS=$wheels PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
