@@ -55,17 +55,22 @@ struct LaneCopies {
 
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
-  /// Rows and columns of the tile follow each other in memory.
-  static constexpr bool kWraps = S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic;
+  /// Where a periodic grid ends within the warp's rows, they go on at its other side.
+  static constexpr bool kWrapsX = S::kBoundaryX == Boundary::periodic;
+  static constexpr bool kWrapsY = S::kBoundaryY == Boundary::periodic;
 
   const TemporalTile<S, T>& tile;
-  const Storage* base;   ///< of the field
   const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
   Index stride_y, stride_z;
+  Index x, y;  ///< of the cell in the grid at which the plane's copy starts
 
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
-      : tile(t), base(a.in[input]), cells(base + (t.y * static_cast<Index>(a.stride_y) + first_column() + first_copied())),
-        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {}
+      : tile(t), cells(a.in[input] + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
+                                      first_copied())),
+        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)),
+        x(wrapped<S::kBoundaryX>(first_column() + first_copied(), t.nx)), y(wrapped<S::kBoundaryY>(t.y, t.ny)) {
+    if constexpr (kWrapsX) cells += x - (first_column() + first_copied());  // apart: the sum above is as it was tuned
+  }
 
   /// Cells from where a warp's rows stand to where the lane starts to copy.
   STENCIL_DEVICE int first_place() const { return cell_place(first_copied()); }
@@ -73,11 +78,11 @@ struct LaneCopies {
   STENCIL_DEVICE void move_by(Index planes) { cells += planes * stride_z; }
 
   /// Starts to copy plane z of the grid. to: first_place() after where the warp's rows of it are to stand.
-  STENCIL_DEVICE void copy(Index z, Storage* to, Mbarrier*) const {
+  STENCIL_DEVICE void copy(Index, Storage* to, Mbarrier*) const {
     if (copies_vectors()) {
-      copy_plane<T::kVector>(z, to);
+      copy_plane<T::kVector>(to);
     } else {
-      copy_plane<1>(z, to);
+      copy_plane<1>(to);
     }
   }
 
@@ -99,31 +104,23 @@ struct LaneCopies {
 
   /// Copies of kCopied cells, by neighbouring lanes.
   template <int kCopied>
-  STENCIL_DEVICE void copy_plane(Index z, Storage* target) const {
+  STENCIL_DEVICE void copy_plane(Storage* target) const {
     constexpr int kStep = 32 * kCopied;
     // After so many bytes the words are in the same order again.
     constexpr bool kSameOrder = kStep * static_cast<int>(sizeof(Storage)) % (128 * kWords) == 0 || !kSwaps;
     const Storage* row = cells;
     STENCIL_UNROLL
     for (int j = 0; j < Shape::kRows; ++j) {
+      if (kWrapsY && y + j == tile.ny) row -= tile.ny * stride_y;
       STENCIL_UNROLL
       for (int i = 0; i < Shape::kWarpWidth; i += kStep) {
         const int first = Shape::lane() * kCopied;
         const int ahead = kSameOrder ? i : cell_place(first + i) - cell_place(first);
-        const Storage* source = row + i;
-        if constexpr (kWraps) source = wrapped_cell(z, j, first + i);
-        copy_word<kCopied>(target + ahead, source);
+        copy_word<kCopied>(target + ahead, row + (kWrapsX && x + i >= tile.nx ? i - tile.nx : i));
       }
       row += stride_y;
       target += Shape::kWarpWidth;
     }
-  }
-
-  /// A cell of row j of plane z, on the other side of a periodic grid where it is beyond an edge.
-  STENCIL_DEVICE const Storage* wrapped_cell(Index z, int j, int i) const {
-    const Index x = first_column() + i;
-    return base + (z * stride_z + wrapped<S::kBoundaryY>(tile.y + j, tile.ny) * stride_y +
-                   (copies_vectors() ? x : wrapped<S::kBoundaryX>(x, tile.nx)));
   }
 
   template <int kCopied>
@@ -182,7 +179,9 @@ struct PeriodicCopies : TmaCopies<S, T> {
     if (!lanes.tile.grid_ends_within) {
       Tma::copy(z, to, arrived);
     } else if (z >= 0 && z < lanes.tile.nz) {
-      lanes.copy(z, to + lanes.first_place(), nullptr);
+      Lanes plane = lanes; // those of plane 0: nothing moves them
+      plane.move_by(z);
+      plane.copy(z, to + lanes.first_place(), nullptr);
     }
   }
 };
@@ -258,7 +257,8 @@ struct TmaArrivals {
   }
 };
 
-/// Of warps whose rows the lanes copy and of those whose rows TMA does.
+/// Of warps whose rows the lanes copy and of those whose rows TMA does. All initialise their mbarriers: racecheck (CUDA
+/// 13.0) takes an initialisation that a warp skips for a write, to where a register happens to point.
 template <class S, class T>
 struct PeriodicArrivals : TmaArrivals<S, T> {
   using Tma = TmaArrivals<S, T>;
@@ -269,7 +269,6 @@ struct PeriodicArrivals : TmaArrivals<S, T> {
   STENCIL_DEVICE PeriodicArrivals(const TemporalTile<S, T>& tile, int first_byte)
       : Tma(tile, first_byte), lanes(tile, first_byte), by_lanes(tile.grid_ends_within) {}
 
-  STENCIL_DEVICE void start(int planes) { Tma::start(by_lanes ? 0 : planes); }
   STENCIL_DEVICE void close() {
     Tma::close();
     if (by_lanes) lanes.close();
