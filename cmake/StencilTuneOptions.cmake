@@ -49,7 +49,8 @@ set(STENCIL_TUNE_PRECOMPILED <algorithm> <array> <filesystem> <functional> <map>
 # once for all libraries, and with GoogleTest once for all test programs; files are compiled eight together. Either halves
 # the time that a file takes. ALONE: the headers once for this target, which is compiled by other options or includes
 # HEADERS besides in most of its files. APART: files that name things as others do. ccache saves more, and shares nothing
-# between folders with precompiled headers. Tools that read GCC's commands with Clang's parser cannot take them.
+# between folders with precompiled headers. Tools that read GCC's commands with Clang's parser cannot take them. Folders
+# with other options set STENCIL_TUNE_PRECOMPILED_KIND and share headers of their own.
 function(stencil_tune_precompile target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "" "HEADERS;APART")
   if(NOT STENCIL_TUNE_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER)
