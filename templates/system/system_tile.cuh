@@ -66,7 +66,7 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool at_edge;                ///< some thread may hold cells or read what a boundary answers, or TMA cannot serve some warp
-  bool whole_vectors;          ///< the tile's rows are whole vectors (rows_of_vectors)
+  bool whole_vectors;          ///< no vector of the tile's rows lies on both sides of an end of the grid
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows, so that TMA cannot copy them
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
@@ -84,7 +84,11 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     bottom_edge = rows.at_high && thread_y() == T::kBlockY - 1;
     at_edge =
         (T::kEdgeColumns && (columns.at_low || columns.at_high)) || (T::kEdgeRows && (rows.at_low || rows.at_high));
-    whole_vectors = rows_of_vectors<S, Shape::kWidth, T::kVector>(columns.origin, nx, row_end);
+    whole_vectors =
+        columns.origin >= 0 && columns.origin + Shape::kWidth <= row_end && columns.origin % T::kVector == 0;
+    if constexpr (S::kBoundaryX == Boundary::periodic) {
+      whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;
+    }
     if constexpr (T::kCopiedByTma && (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic)) {
       at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kHeight>(columns.origin, rows.origin, nx, ny);
       grid_ends_within = any_in_warp(ends_within<S, Shape::kWarpWidth, Shape::kRows>(columns.origin, y, nx, ny));

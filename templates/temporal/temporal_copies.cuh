@@ -56,20 +56,22 @@ struct LaneCopies {
   static constexpr bool kAlwaysArrive = false;  ///< planes beyond the grid are copied too
 
   /// Where a periodic grid ends within the warp's rows, they go on at its other side.
-  static constexpr bool kWrapsX = S::kBoundaryX == Boundary::periodic;
-  static constexpr bool kWrapsY = S::kBoundaryY == Boundary::periodic;
+  static constexpr bool kWrapsX = S::kBoundaryX == Boundary::periodic, kWrapsY = S::kBoundaryY == Boundary::periodic;
 
   const TemporalTile<S, T>& tile;
   const Storage* cells;  ///< of the first row of the plane that is copied next, where the lane starts to copy
   Index stride_y, stride_z;
-  Index x, y;  ///< of the cell in the grid at which the plane's copy starts
+  Index x = 0, y = 0;  ///< of that cell in a grid that is periodic along the axis
 
   STENCIL_DEVICE LaneCopies(const Arguments<S>& a, const TemporalTile<S, T>& t, int input, const TensorMap*)
       : tile(t), cells(a.in[input] + (wrapped<S::kBoundaryY>(t.y, t.ny) * static_cast<Index>(a.stride_y) + first_column() +
                                       first_copied())),
-        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)),
-        x(wrapped<S::kBoundaryX>(first_column() + first_copied(), t.nx)), y(wrapped<S::kBoundaryY>(t.y, t.ny)) {
-    if constexpr (kWrapsX) cells += x - (first_column() + first_copied());  // apart: the sum above is as it was tuned
+        stride_y(static_cast<Index>(a.stride_y)), stride_z(static_cast<Index>(a.stride_z)) {
+    if constexpr (kWrapsX) {
+      x = wrapped<S::kBoundaryX>(first_column() + first_copied(), t.nx);
+      cells += x - (first_column() + first_copied());
+    }
+    if constexpr (kWrapsY) y = wrapped<S::kBoundaryY>(t.y, t.ny);
   }
 
   /// Cells from where a warp's rows stand to where the lane starts to copy.

@@ -116,14 +116,6 @@ STENCIL_DEVICE bool ends_within(Index x, Index y, Index nx, Index ny) {
   return in_x || in_y;
 }
 
-/// Whether rows of so many cells that start at cell x are whole vectors: inside the grid, or on one side of where it ends
-/// and begins again. row_end: of rows that may end beyond the grid.
-template <class S, int kWidth, int kVector, class Index>
-STENCIL_DEVICE bool rows_of_vectors(Index x, [[maybe_unused]] Index nx, [[maybe_unused]] Index row_end) {
-  if constexpr (S::kBoundaryX == Boundary::periodic) return x % kVector == 0 && nx % kVector == 0;
-  return x >= 0 && x + kWidth <= row_end && x % kVector == 0;
-}
-
 /// The tile of the block, or of its cluster, and the thread's part of it.
 template <class S, class T>
 struct TemporalTile : TemporalShape<S, T> {
@@ -143,7 +135,7 @@ struct TemporalTile : TemporalShape<S, T> {
   bool left_edge, right_edge;  ///< the thread's first cell begins, its last one ends a row of the grid
   bool top_edge, bottom_edge;  ///< the same for its rows and planes
   bool at_edge;                ///< hold may keep cells of some thread of the block, or TMA cannot serve some warp of it
-  bool whole_vectors;          ///< the tile's rows are whole vectors (rows_of_vectors)
+  bool whole_vectors;          ///< no vector of the tile's rows lies on both sides of an end of the grid
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows, so that TMA cannot copy them
 
   STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
@@ -168,7 +160,10 @@ struct TemporalTile : TemporalShape<S, T> {
     at_edge = (Shape::kHeldLeft > 0 && columns.at_low) || (Shape::kHeldRight > 0 && columns.at_high) ||
               (Shape::kHeldAbove > 0 && rows.at_low && rank == 0) ||
               (Shape::kHeldBelow > 0 && rows.at_high && rank == T::kCluster - 1);
-    whole_vectors = rows_of_vectors<S, Shape::kWidth, T::kVector>(columns.origin, nx, nx);
+    whole_vectors = columns.origin >= 0 && columns.origin + Shape::kWidth <= nx && columns.origin % T::kVector == 0;
+    if constexpr (S::kBoundaryX == Boundary::periodic) {
+      whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;
+    }
     if constexpr (T::kCopiedByTma && (S::kBoundaryX == Boundary::periodic || S::kBoundaryY == Boundary::periodic)) {
       at_edge = at_edge || ends_within<S, Shape::kWidth, Shape::kBlockHeight>(
                                columns.origin, rows.origin + rank * Shape::kBlockHeight, nx, ny);

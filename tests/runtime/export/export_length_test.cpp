@@ -56,10 +56,10 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 Length limit_of(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1685, 1190} : Length{1495, 1045};
-    return more ? Length{1590, 1110} : Length{1405, 970};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1675, 1185} : Length{1485, 1040};
+    return more ? Length{1580, 1105} : Length{1395, 965};
   }
-  if (tuning.family->name == "system") return {1765, 1290};  // what outputs keep of their boxes included
+  if (tuning.family->name == "system") return {1760, 1285};  // what outputs keep of their boxes included
   if (tuning.family->name == "systolic") return {975, 690};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
