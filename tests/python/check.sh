@@ -17,8 +17,8 @@ install_package() {
   if [[ -n $wheel ]]; then
     "$scratch/venv/bin/pip" install --quiet "${wheel}[test]"
   else
-    "$scratch/venv/bin/pip" install --quiet "${root}[test]" -C cmake.source-dir=python/prebuilt \
-      -C build-dir="$scratch/build" -C cmake.define.STENCIL_TUNE_BUILD="$build"
+    "$scratch/venv/bin/pip" install --quiet "${root}[test]" --config-settings cmake.source-dir=python/prebuilt \
+      --config-settings build-dir="$scratch/build" --config-settings cmake.define.STENCIL_TUNE_BUILD="$build"
   fi
 }
 install_package || {
