@@ -91,10 +91,13 @@ class Reader {
   Words included_;
 };
 
-/// A function of one short statement stands on one line.
+/// A function of one short statement, or of none, stands on one line.
 void put_on_one_line(Definition& function) {
   const std::size_t begin = function.body.find_first_not_of(" \n");
-  if (begin == std::string::npos) return;
+  if (begin == std::string::npos) {
+    function.body.clear();
+    return;
+  }
   const std::string statement = function.body.substr(begin, function.body.find_last_not_of(" \n") + 1 - begin);
   const bool simple = statement.find('\n') == std::string::npos && statement.find("//") == std::string::npos &&
                       std::count(statement.begin(), statement.end(), ';') == 1;

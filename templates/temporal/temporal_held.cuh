@@ -28,7 +28,7 @@ struct KeptPlanes {
   }
 
   template <int kLevel, int kP>
-  STENCIL_DEVICE Plane plane() const {
+  STENCIL_DEVICE const Plane& plane() const {
     return levels[kLevel].planes[kP];
   }
 

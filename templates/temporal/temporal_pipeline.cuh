@@ -97,7 +97,7 @@ struct Levels {
 
   /// The plane whose rows other warps read in the next step.
   template <int kLevel>
-  STENCIL_DEVICE Plane exchanged_next(const Plane& newest) const {
+  STENCIL_DEVICE const Plane& exchanged_next(const Plane& newest) const {
     return plane_in_reach<kLevel, T::kLastExchanged + 1>(newest);
   }
 
@@ -150,7 +150,7 @@ struct Levels {
   }
 
   template <int kLevel, int kP>
-  STENCIL_DEVICE Plane plane_in_reach(const Plane& newest) const {
+  STENCIL_DEVICE const Plane& plane_in_reach(const Plane& newest) const {
     if constexpr (kP < T::kKept) {
       return kept.template plane<kLevel, kP>();
     } else {

@@ -26,7 +26,7 @@ struct TemporalRows {
   template <int kLevel, int kJ>
   STENCIL_DEVICE void take(const Plane& plane, int p, Value* body) const {
     if constexpr (kJ >= 0 && kJ < Shape::kRows) {
-      copy_row(plane.cells[kJ], body);
+      copy_cells(plane.cells[kJ], body, IndicesBelow<Shape::kCells>{});
     } else {
       const bool beyond = kJ < 0 ? tile.top_edge : tile.bottom_edge;
       if constexpr (S::kBoundaryY == Boundary::zero || S::kBoundaryY == Boundary::clamp ||
@@ -35,7 +35,8 @@ struct TemporalRows {
           constexpr int kLast = Shape::kRows - 1;
           constexpr int kNearest = kJ < 0 ? 0 : kLast;
           constexpr int kMirrored = kJ < 0 ? (-kJ < kLast ? -kJ : kLast) : (2 * kLast - kJ > 0 ? 2 * kLast - kJ : 0);
-          copy_row(plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest], body);
+          copy_cells(plane.cells[S::kBoundaryY == Boundary::reflect ? kMirrored : kNearest], body,
+                     IndicesBelow<Shape::kCells>{});
           if constexpr (S::kBoundaryY == Boundary::zero) {
             STENCIL_UNROLL
             for (int i = 0; i < Shape::kCells; ++i) body[i] = Value(0);
@@ -107,11 +108,6 @@ struct TemporalRows {
       STENCIL_UNROLL
       for (int i = 0; i < kCount; ++i) body[Shape::kCells + i] = shuffle_down(body[i], 1, 32);
     }
-  }
-
-  STENCIL_DEVICE static void copy_row(const Value* from, Value* to) {
-    STENCIL_UNROLL
-    for (int i = 0; i < Shape::kCells; ++i) to[i] = from[i];
   }
 };
 

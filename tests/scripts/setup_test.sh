@@ -75,13 +75,14 @@ leaves_the_packages_of_tests_to_their_option() {
   expect_no_calls
   run_setup --tests
   expect_status 0
-  expect_call '^apt-get install .*--no-install-recommends gfortran libgmock-dev libgtest-dev libpng-dev$'
+  expect_call '^apt-get install .*--no-install-recommends git gfortran libgmock-dev libgtest-dev libpng-dev$'
 }
 
 downloads_the_python_packages_of_tests_once() {
   make_machine ''
   rm "$scratch/wheels/complete-3.11"
   fake gfortran ''
+  fake git ''
   mkdir -p "$scratch/wheels/venv/bin"
   fake python3 "case \$1 in -m) echo \"python3 \$*\" >>$calls ;; *) echo 3.11 ;; esac"
   printf '#!%s/bash\necho "pip $*" >>%s\n' "$bin" "$calls" >"$scratch/wheels/venv/bin/pip"

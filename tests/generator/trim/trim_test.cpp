@@ -341,6 +341,11 @@ TEST(Trim, TypesOfOneLineKeepToIt) {
   EXPECT_THAT(written(type, "A::Type x;\n"), HasSubstr(type));
 }
 
+TEST(Trim, AFunctionOfNothingStandsOnOneLine) {
+  EXPECT_THAT(written("void f() {\n  if constexpr (false) g();\n}\n", "int x = (f(), 1);\n"),
+              HasSubstr("void f() {}\n"));
+}
+
 TEST(Trim, TextWithoutTemplatesStaysAsItIs) {
   const std::string text = "#include \"other.h\"\n\nint unused() { return 1; }\n";
   EXPECT_EQ(write_out(text, {}).text(), text);
