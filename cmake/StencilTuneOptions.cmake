@@ -46,7 +46,7 @@ endif()
 set(STENCIL_TUNE_PRECOMPILED <algorithm> <array> <filesystem> <functional> <map> <optional> <string> <vector> <fmt/format.h>)
 
 # stencil_tune_precompile(TARGET [ALONE] [HEADERS header...] [APART file...]): the headers that most files include are parsed
-# once for all libraries, and with GoogleTest once for all test programs; files are compiled eight together. Either halves
+# once for all libraries, and with GoogleTest once for all test programs; files are compiled sixteen together. Either halves
 # the time that a file takes. ALONE: the headers once for this target, which is compiled by other options or includes
 # HEADERS besides in most of its files. APART: files that name things as others do. ccache saves more, and shares nothing
 # between folders with precompiled headers. Tools that read GCC's commands with Clang's parser cannot take them. Folders
@@ -56,7 +56,7 @@ function(stencil_tune_precompile target)
   if(NOT STENCIL_TUNE_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   get_target_property(generated ${target} SOURCES)
   list(FILTER generated INCLUDE REGEX "^${PROJECT_BINARY_DIR}")
   set_source_files_properties(${arg_APART} ${generated} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -13,7 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kCode = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1";
 constexpr const char* kOtherCode = "direct.bx64.by4.bz1.rx1.ry1.rz1.v1";
 
 class ExchangeTest : public ::testing::Test {

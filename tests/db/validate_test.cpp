@@ -7,8 +7,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kCode = "direct.bx32.by4.bz1.rx1.ry1.rz1.v1";
-
 void expect_invalid(const char* what, const std::function<void(TrialRecord&)>& spoil) {
   TrialRecord trial = a_trial(kCode, 400);
   spoil(trial);

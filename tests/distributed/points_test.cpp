@@ -10,18 +10,19 @@ namespace stencil_tune {
 namespace {
 
 /// What a run with points leaves: cells of each field, and records.
-struct Left {
+struct FieldsAndRecords {
   std::vector<Cells> fields;
   Cells records;
 };
 
 class PointsOfRanks : public RunsOnHost {
  protected:
-  Left on_one_domain(const DistributedRun& run, const PointList& list, const Cells& series, int steps) {
+  FieldsAndRecords on_one_domain(const DistributedRun& run, const PointList& list, const Cells& series, int steps) {
     Library library = this->library(run.fused);
     Kernel kernel = library.lookup(run.request);
     const Points points = kernel.place_points(list);
-    Left left{random_cells(run.request), Cells(static_cast<std::size_t>(points.records(steps) * list.receivers))};
+    FieldsAndRecords left{random_cells(run.request),
+                          Cells(static_cast<std::size_t>(points.records(steps) * list.receivers))};
     std::vector<void*> fields;
     for (Cells& cells : left.fields) fields.push_back(cells.data());
     kernel.advance_with_points(points, {series.data(), left.records.data()}, nullptr, fields, steps);
@@ -34,9 +35,9 @@ class PointsOfRanks : public RunsOnHost {
     return left;
   }
 
-  Left on_ranks(const DistributedRun& run, const PointList& list, const Cells& series, int steps) {
+  FieldsAndRecords on_ranks(const DistributedRun& run, const PointList& list, const Cells& series, int steps) {
     Library library = this->library(run.fused);
-    Left left{random_cells(run.request), {}};
+    FieldsAndRecords left{random_cells(run.request), {}};
     const auto errors = ThreadRanks(run.cut[0] * run.cut[1] * run.cut[2]).run([&](const auto& ranks) {
       DistributedKernel kernel(library, ranks, run.request, {.cut = run.cut, .steps_per_exchange = run.per_exchange});
       CUstream_st* stream = driver().create_stream();
@@ -67,8 +68,8 @@ class PointsOfRanks : public RunsOnHost {
     constexpr int kSteps = 7;
     Cells series;
     for (int i = 0; i < kSteps * list.sources; ++i) series.push_back(std::sin(0.7 * i) + 0.25);
-    const Left expected = on_one_domain(run, list, series, kSteps);
-    const Left found = on_ranks(run, list, series, kSteps);
+    const FieldsAndRecords expected = on_one_domain(run, list, series, kSteps);
+    const FieldsAndRecords found = on_ranks(run, list, series, kSteps);
     EXPECT_EQ(found.fields[static_cast<std::size_t>(field)], expected.fields[static_cast<std::size_t>(field)]);
     ASSERT_EQ(found.records.size(), expected.records.size());
     for (std::size_t i = 0; i < expected.records.size(); ++i) {

@@ -2,7 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/family.hpp"
-#include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/kernels/fused/system_cases.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +15,6 @@ namespace stencil_tune {
 namespace {
 
 constexpr int kMostSteps = 6;
-
-Stencil corpus(const std::string& name) { return load_definition(fmt::format("corpus/{}.toml", name)); }
 
 Problem step_of(const Stencil& stencil, int steps, const Boundaries& boundaries) {
   const Extents extents{stencil.rank, {512, stencil.rank > 1 ? 512 : 1, stencil.rank > 2 ? 512 : 1}};

@@ -14,6 +14,8 @@
 
 namespace stencil_tune {
 
+inline void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
 struct RecordedLaunch {
   CUfunc_st* function = nullptr;
   std::array<unsigned, 3> grid{};

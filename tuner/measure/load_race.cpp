@@ -10,7 +10,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kAhead = 4;    // batches in the queue
+constexpr std::size_t kBatchesAhead = 4;    // batches in the queue
 constexpr double kBatchMs = 5;       // NVML answers within the time of all batches that are queued
 constexpr double kReadEveryMs = 50;  // clocks and power
 
@@ -81,7 +81,7 @@ class PowerMeter {
 class Load {
  public:
   Load(Driver& driver, CUstream_st* stream) : stream_(stream), origin_(driver) {
-    for (std::size_t i = 0; i < kAhead; ++i) ends_.emplace_back(driver);
+    for (std::size_t i = 0; i < kBatchesAhead; ++i) ends_.emplace_back(driver);
   }
 
   struct Counted {
@@ -97,8 +97,8 @@ class Load {
     meter.begin_turn();
     origin_.record(stream_);
     for (std::size_t issued = 0;; ++issued) {
-      const Event& end = ends_[issued % kAhead];
-      if (issued >= kAhead) {
+      const Event& end = ends_[issued % kBatchesAhead];
+      if (issued >= kBatchesAhead) {
         end.synchronize();
         const double now = end.elapsed_since(origin_);
         if (since) {

@@ -6,13 +6,13 @@
 #include <numeric>
 
 namespace stencil_tune {
-namespace {
 
 double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
+
+namespace {
 
 /// Of an evaluation that works, and what failures among them add.
 double mean_cost(const RecordedSpace& space) {

@@ -48,11 +48,6 @@ double mean_of(const std::vector<double>& values) {
   return count > 0 ? sum / count : 0;
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
-
 /// Ranks of the best so far of all runs as one falling curve: the mean of as many fits as there are runs, each to
 /// samples drawn again (bagging).
 std::vector<double> mean_curve(const RandomBaseline& baseline, std::vector<CurvePoint> points, std::size_t runs) {

@@ -17,6 +17,9 @@ struct ScoreSetup {
   std::size_t points = 1000;
 };
 
+/// Of one value at least; of an even number the mean of the two in the middle.
+double median_of(std::vector<double> values);
+
 /// What random search is expected to find in a space, and the times at which a search is compared with it.
 class RandomBaseline {
  public:

@@ -34,7 +34,7 @@ bool is_slow(Operation op) {
 }
 
 /// What a node computes but for where: nodes of one shape are translations of one another.
-struct Placed {
+struct PlacedPart {
   int shape = -1;
   bool reads = false;
   bool in_one_cell = true;  ///< all its reads have one offset
@@ -70,7 +70,7 @@ class SharedPartsOfStage {
 
   /// By their shape.
   const std::map<int, Part>& parts() const { return parts_; }
-  const Placed& placed(std::size_t id) const { return placed_[id]; }
+  const PlacedPart& placed(std::size_t id) const { return placed_[id]; }
   bool is_part(std::size_t id) const { return placed_[id].in_one_cell && parts_.contains(placed_[id].shape); }
   /// What the stage computes where parts are fields: those nodes, and the parts' places, that it reads.
   const std::vector<bool>& left() const { return left_; }
@@ -79,17 +79,17 @@ class SharedPartsOfStage {
   /// Operation; field, or what is computed without any read; shapes of the operands.
   using Key = std::array<int, 5>;
 
-  Placed place(const Node& node, NodeId id) {
+  PlacedPart place(const Node& node, NodeId id) {
     if (!builder_.reads_field(id)) return {shape_of({-1, id, -1, -1, -1}), false, true, {}};
     if (is_place(node.op)) return {-1, true, false, {}};  // two cells that a boundary makes one have two places
     if (node.op == Operation::read) {
       return {shape_of({static_cast<int>(node.op), node.index, -1, -1, -1}), true, true, node.offset};
     }
-    Placed result{-1, true, true, {}};
+    PlacedPart result{-1, true, true, {}};
     Key key{static_cast<int>(node.op), -1, -1, -1, -1};
     bool first = true;
     for (int i = 0; i < operand_count(node.op); ++i) {
-      const Placed& operand = placed_[at(node.operands[at(i)])];
+      const PlacedPart& operand = placed_[at(node.operands[at(i)])];
       key[at(2 + i)] = operand.shape;
       if (!operand.reads) continue;
       result.in_one_cell = result.in_one_cell && operand.in_one_cell && (first || operand.offset == result.offset);
@@ -146,7 +146,7 @@ class SharedPartsOfStage {
   const StencilBuilder& builder_;
   const std::vector<Node>& nodes_;
   const std::vector<NodeId>& roots_;
-  std::vector<Placed> placed_;
+  std::vector<PlacedPart> placed_;
   std::map<Key, int> shapes_;
   std::map<int, Part> parts_;
   std::vector<bool> left_;

@@ -2,6 +2,7 @@
 
 #include "generator/candidates/constraints.hpp"
 #include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@
 
 namespace stencil_tune {
 namespace {
-
-Stencil corpus(std::string_view name) { return load_definition(fmt::format("corpus/{}.toml", name)); }
 
 /// A wave as two fields on a line, each a stage of its own.
 Stencil staggered_line() {

@@ -4,6 +4,7 @@
 #include "generator/candidates/family.hpp"
 #include "generator/candidates/space.hpp"
 #include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/kernels/corpus_step_cases.hpp"
 #include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/fused/system_cases.hpp"
@@ -19,8 +20,6 @@ namespace stencil_tune {
 namespace {
 
 Boundaries everywhere(Boundary boundary) { return {boundary, boundary, boundary}; }
-
-Stencil corpus(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
 
 Problem step_of(const Stencil& stencil, const Extents& extents, int steps,
                 const Boundaries& boundaries = everywhere(Boundary::hold)) {

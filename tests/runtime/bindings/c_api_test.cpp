@@ -17,8 +17,6 @@
 namespace stencil_tune {
 namespace {
 
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
-
 class CApiTest : public testing::Test {
  protected:
   CApiTest() {

@@ -1,6 +1,7 @@
 #include "tests/runtime/export/export_cases.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/kernels/fused/system_cases.hpp"
 
 namespace stencil_tune {
@@ -17,8 +18,6 @@ ExportCase of(const Stencil& stencil, ElementType type, const Boundaries& bounda
   if (single_steps) found.single_steps = parse_code(single_steps);
   return found;
 }
-
-Stencil corpus(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
 
 }  // namespace
 

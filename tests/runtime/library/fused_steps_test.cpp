@@ -20,8 +20,6 @@ constexpr const char* kFour = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4";
 constexpr const char* kThree = "temporal.bx32.by4.rx2.ry4.v2.pf3.t3";
 constexpr const char* kSingle = "direct.bx64.by4";
 
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
-
 std::uint64_t input_of(const RecordedLaunch& launch) {
   std::uint64_t address = 0;
   std::memcpy(&address, launch.argument.data(), sizeof(address));

@@ -19,8 +19,6 @@ constexpr std::uintptr_t kIn = 0x7f0000000000;
 constexpr std::uintptr_t kOut = 0x7f1000000000;
 constexpr std::uintptr_t kThird = 0x7f2000000000;
 
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
-
 /// The input and output address in a launch's argument.
 std::pair<std::uint64_t, std::uint64_t> addresses(const RecordedLaunch& launch) {
   std::pair<std::uint64_t, std::uint64_t> pair;

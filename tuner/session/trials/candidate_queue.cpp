@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kAhead = 2;  // candidates compiled or waiting for each device, beyond one for each compile process
+constexpr int kCandidatesAhead = 2;  // candidates compiled or waiting for each device, beyond one for each compile process
 constexpr milliseconds kPollInterval{100};
 
 }  // namespace
@@ -29,7 +29,7 @@ void CandidateQueue::add_baseline(const std::string& code, bool known) {
 
 std::vector<std::string> CandidateQueue::submit_ahead() {
   std::vector<std::string> submitted;
-  while (outstanding() < compilers_.width() + kAhead * devices_) {
+  while (outstanding() < compilers_.width() + kCandidatesAhead * devices_) {
     if (most_ > 0 && submitted_ >= most_) break;
     const auto code = next_candidate();
     if (!code) break;
