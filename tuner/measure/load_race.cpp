@@ -10,9 +10,9 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kBatchesAhead = 4;    // batches in the queue
-constexpr double kBatchMs = 5;       // NVML answers within the time of all batches that are queued
-constexpr double kReadEveryMs = 50;  // clocks and power
+constexpr std::size_t kBatchesAhead = 4;  // batches in the queue
+constexpr double kBatchMs = 5;            // NVML answers within the time of all batches that are queued
+constexpr double kReadEveryMs = 50;       // clocks and power
 
 int launches_a_batch(const LoadRunner& runner) {
   const double wanted = std::ceil(kBatchMs / std::max(runner.launch_ms, 1e-6));
