@@ -19,4 +19,5 @@ function(stencil_tune_embed output function header prefix)
             "-DFILES=${joined}" -P ${STENCIL_TUNE_EMBED_SCRIPT}
     DEPENDS ${files} ${STENCIL_TUNE_EMBED_SCRIPT}
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings) # a text is one literal
 endfunction()

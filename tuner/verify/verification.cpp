@@ -181,7 +181,7 @@ std::optional<std::string> Verification::check_small(const Launcher& candidate, 
   const int steps = sweeps_per_launch(candidate.tuning());
   const std::vector<Problem> stages = stage_problems(small);
   const auto check_with = [&](const CheckCase& how) {
-    StepReferences levels(kernels_, stages, small_fields_, how, small_pool_, Keep::last);
+    StepReferences levels(stages, small_fields_, how, small_pool_, Keep::last);
     return check(candidate, {small, small_fields_, how, steps, has_levels(steps) ? &levels : nullptr});
   };
   if (auto wrong = check_with(case_of(steps))) return wrong;

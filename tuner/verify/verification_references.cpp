@@ -41,7 +41,7 @@ StepReferences& Verification::whole_levels(int steps) {
   const CheckCase& how = case_of(steps);
   if (levels_case_ != &how) {
     levels_.reset();
-    levels_.emplace(kernels_, stages_, fields_, how, whole_pool_);
+    levels_.emplace(stages_, fields_, how, whole_pool_);
     levels_case_ = &how;
   }
   return *levels_;

@@ -172,8 +172,8 @@ std::vector<CompiledConfiguration> compile_kernel(const KernelSearch& search, co
   }
   std::map<std::string, CompileResult> results;
   while (compilers->pending() > 0 && !InterruptGuard::requested()) {
-    constexpr std::chrono::milliseconds kPollInterval{200};
-    if (auto result = compilers->poll(kPollInterval)) results[result->code] = std::move(*result);
+    constexpr std::chrono::milliseconds kPoll{200};
+    if (auto result = compilers->poll(kPoll)) results[result->code] = std::move(*result);
   }
   std::vector<CompiledConfiguration> configurations;
   for (const std::string& code : order) {

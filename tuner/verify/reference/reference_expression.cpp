@@ -98,7 +98,7 @@ ReferenceExpression simplified_expression(const Stencil& stencil, NodeId root) {
 /// Not shared with run_program(), the device's: where one of the two takes an operation for another, they disagree.
 void evaluate(Operation op, const std::array<const check::Bounded*, 3>& operands, const check::Rounding& rounding,
               std::span<check::Bounded> results) {
-  const auto& [a, b, c] = operands;
+  const check::Bounded *const a = operands[0], *const b = operands[1], *const c = operands[2];
   const auto each = [results](auto&& result) {
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = result(i);
   };

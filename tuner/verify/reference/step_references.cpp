@@ -28,9 +28,9 @@ std::shared_ptr<DeviceReference> ReferencePool::take() {
   return free ? free : add();
 }
 
-StepReferences::StepReferences(const CheckKernels& kernels, std::span<const Problem> stages, const FieldSet& fields,
-                               const CheckCase& how, ReferencePool& pool, Keep keep)
-    : kernels_(kernels), stages_(stages), fields_(fields), how_(how), pool_(pool), keep_(keep) {}
+StepReferences::StepReferences(std::span<const Problem> stages, const FieldSet& fields, const CheckCase& how,
+                               ReferencePool& pool, Keep keep)
+    : stages_(stages), fields_(fields), how_(how), pool_(pool), keep_(keep) {}
 
 const std::vector<FieldContents>& StepReferences::after(int steps) {
   const auto beyond = known_.upper_bound(steps);

@@ -38,8 +38,8 @@ enum class Keep { all, last };
 class StepReferences {
  public:
   /// stages: of the problem, in order. The pool's references have room for the updated cells of each.
-  StepReferences(const CheckKernels& kernels, std::span<const Problem> stages, const FieldSet& fields,
-                 const CheckCase& how, ReferencePool& pool, Keep keep = Keep::all);
+  StepReferences(std::span<const Problem> stages, const FieldSet& fields, const CheckCase& how, ReferencePool& pool,
+                 Keep keep = Keep::all);
 
   /// What each field of the stencil holds after that many steps, of 1 or more, under the names before the rotation of
   /// the last one: as kernel_outputs() counts. What a step neither writes nor keeps is of no meaning. The fields'
@@ -52,7 +52,6 @@ class StepReferences {
   std::vector<FieldContents> make_step(std::vector<FieldContents> contents, int done);
   std::shared_ptr<DeviceReference> take(int kept);
 
-  const CheckKernels& kernels_;
   std::span<const Problem> stages_;
   const FieldSet& fields_;
   const CheckCase& how_;
