@@ -4,7 +4,7 @@
 // included, with the corpus' plain C++ (corpus_reference.cpp).
 #include "generator/candidates/constraints.hpp"
 #include "generator/candidates/space.hpp"
-#include "generator/definition/definition.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
 #include "tests/kernels/kernel_cases.hpp"
 #include "tuner/executor/field_data.hpp"
@@ -32,8 +32,6 @@ std::size_t place_of(const std::string& name) {
   const auto& all = corpus_reference();
   return static_cast<std::size_t>(std::distance(all.begin(), all.find(name)));
 }
-
-Stencil corpus_stencil(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
 
 int stage_count(const Stencil& stencil) { return static_cast<int>(stencil.stages.size()); }
 
@@ -151,7 +149,7 @@ Extents small_extents(const Problem& problem) {
 }
 
 TEST_P(CorpusStencil, ReferenceIsThePlainImplementationAtEveryBoundary) {
-  const Stencil stencil = corpus_stencil(GetParam());
+  const Stencil stencil = corpus(GetParam());
   for (int stage = 0; stage < stage_count(stencil); ++stage) {
     const CellUpdate& update = corpus_reference().at(GetParam()).at(static_cast<std::size_t>(stage));
     for (const Boundaries& boundaries : covering_boundaries()) {
@@ -200,7 +198,7 @@ std::vector<HostCase> sampled_cases(const Stencil& stencil, int stage, std::size
 }
 
 TEST_P(CorpusStencil, IsRightInEveryFamilyOnTheHostExecutor) {
-  const Stencil stencil = corpus_stencil(GetParam());
+  const Stencil stencil = corpus(GetParam());
   for (int stage = 0; stage < stage_count(stencil); ++stage) {
     const std::size_t turn = place_of(GetParam()) + static_cast<std::size_t>(stage);
     std::vector<HostCase> cases = cases_of_each_form(stencil, stage, turn);

@@ -1,8 +1,8 @@
 // docs/stencils.md shows what was measured and what the definitions look like: it has to be what they are.
 //
 // STENCIL_TUNE_UPDATE_DOCS=1 writes the text instead of comparing it.
-#include "generator/definition/definition.hpp"
 #include "generator/stencil/describe.hpp"
+#include "tests/generator/corpus.hpp"
 #include "tests/generator/definition/corpus_reference.hpp"
 
 #include <fmt/format.h>
@@ -62,8 +62,6 @@ Record read_record() {
   return record;
 }
 
-Stencil corpus_stencil(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
-
 std::string label(const std::string& name, int stage, std::size_t stages) {
   return stages > 1 ? fmt::format("{}, stage {}", name, stage) : name;
 }
@@ -104,7 +102,7 @@ bool is_centre_alone(const StageFacts& facts, int field) {
 std::string pictures() {
   std::string text = "\n```text\n";
   for (const auto& [name, stages] : corpus_reference()) {
-    const Stencil stencil = corpus_stencil(name);
+    const Stencil stencil = corpus(name);
     for (int stage = 0; stage < static_cast<int>(stages.size()); ++stage) {
       const StageFacts facts = analyse(stencil, stage);
       std::map<std::string, std::string> fields_of;

@@ -19,7 +19,7 @@ namespace stencil_tune {
 /// serve it.
 inline std::optional<std::string> corpus_export(const std::string& name, int stage, const Family& family,
                                                 bool with_main) {
-  const Problem problem = corpus_problem(corpus_stencil(name), stage);
+  const Problem problem = corpus_problem(corpus(name), stage);
   const auto tuning = default_candidate(family, problem, limits_of_architecture("sm_90"));
   if (!tuning) return std::nullopt;
   const std::string part = stage == kWholeStep ? "step" : std::to_string(stage);
@@ -31,7 +31,7 @@ inline std::optional<std::string> corpus_export(const std::string& name, int sta
 
 /// Of the corpus's stencil: the whole step, where that has several stages, then each of them.
 inline std::vector<int> corpus_parts(const std::string& name) {
-  const int stages = static_cast<int>(corpus_stencil(name).stages.size());
+  const int stages = static_cast<int>(corpus(name).stages.size());
   std::vector<int> parts;
   if (stages > 1) parts.push_back(kWholeStep);
   for (int stage = 0; stage < stages; ++stage) parts.push_back(stage);

@@ -17,7 +17,7 @@ namespace {
 std::map<std::string, Stencil> corpus_by_key() {
   std::map<std::string, Stencil> stencils;
   for (const std::string& name : corpus_names()) {
-    Stencil stencil = corpus_stencil(name);
+    Stencil stencil = corpus(name);
     const std::string key = stencil_key(stencil);
     stencils.emplace(key, std::move(stencil));
   }

@@ -1,8 +1,8 @@
 // Every stage of every stencil of the corpus, for the tests that take each of them the whole way.
 #pragma once
 
-#include "generator/definition/definition.hpp"
 #include "generator/stencil/problem.hpp"
+#include "tests/generator/corpus.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,8 +18,6 @@ inline std::vector<std::string> corpus_names() {
   std::sort(names.begin(), names.end());
   return names;
 }
-
-inline Stencil corpus_stencil(const std::string& name) { return load_definition("corpus/" + name + ".toml"); }
 
 inline Extents corpus_extents(int rank) { return {rank, {128, rank > 1 ? 64 : 1, rank > 2 ? 32 : 1}}; }
 

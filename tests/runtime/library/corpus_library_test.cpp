@@ -24,7 +24,7 @@ constexpr int kSteps = 5;  // two or three buffers are not back where they were
 
 class CorpusLibrary : public testing::TestWithParam<std::string> {
  protected:
-  CorpusLibrary() : stencil_(corpus_stencil(GetParam())), library_(make_library()) {
+  CorpusLibrary() : stencil_(corpus(GetParam())), library_(make_library()) {
     for (std::size_t i = 0; i < stencil_.fields.size(); ++i) {
       fields_.push_back(reinterpret_cast<void*>(kFirstField + i * kFieldDistance));
     }

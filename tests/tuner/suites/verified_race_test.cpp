@@ -39,8 +39,8 @@ class HostWorker : public DeviceWorker {
 class VerifiedRaceTest : public ::testing::Test {
  protected:
   static Problem two_dimensions(const char* expression) {
-    constexpr Boundaries kOnEveryAxis{Boundary::clamp, Boundary::clamp, Boundary::clamp};
-    return make_problem(parse_stencil(expression, 2), ElementType::f32, kOnEveryAxis, {2, {160, 40, 1}});
+    constexpr Boundaries kClampEverywhere{Boundary::clamp, Boundary::clamp, Boundary::clamp};
+    return make_problem(parse_stencil(expression, 2), ElementType::f32, kClampEverywhere, {2, {160, 40, 1}});
   }
 
   Contestant contestant(const std::string& name, const std::string& candidate, const Problem& source_of) {
