@@ -15,6 +15,7 @@ constexpr int kMostLaunches = 4096;
 // A launch this long is far slower than any copy: which buffers it found in the caches does not matter, time does.
 constexpr double kLongLaunchMs = 50;
 constexpr double kPartOfDistance = 0.3;  // to the best, that the interval of a slower candidate may be wide
+constexpr double kBehind = 0.02;         // of the best time: further than that a candidate does not lead
 
 /// How many samples to leave out on each side of the sorted list so that the rest covers the median with 95 %: the
 /// largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
@@ -25,11 +26,13 @@ std::size_t left_out(std::size_t n) {
   return static_cast<std::size_t>(quantile(below_median, 0.025));
 }
 
-/// How wide the interval may be. What is surely slower than the best need not be known as well as the best itself: a
-/// trial of a noisy kernel would otherwise take as long as ten others.
-double wanted_interval(const MeasurePlan& plan, const Timing& timing) {
+/// What is surely slower than the best need not be known as well as the best itself: a trial of a noisy kernel would
+/// otherwise take as long as ten others, and one of fused steps, which rests after each sample, twice as long as it has to.
+bool is_known_well_enough(const MeasurePlan& plan, const Timing& timing) {
   const double slower = plan.best_ms > 0 ? timing.median_ms / plan.best_ms - 1 : 0;
-  return std::max(plan.relative_interval, kPartOfDistance * slower);
+  const int fewest = slower > kBehind ? static_cast<int>(kFewestForInterval) : kFewestSamples;
+  return timing.samples >= fewest &&
+         relative_interval(timing) <= std::max(plan.relative_interval, kPartOfDistance * slower);
 }
 
 }  // namespace
@@ -73,8 +76,7 @@ Measurement measure(const MeasurePlan& plan, const std::function<Sample()>& take
   if (plan.best_ms > 0 && first.median_ms > plan.drop_factor * plan.best_ms) return {first, true};
 
   Timing timing = first;
-  while (elapsed < plan.cap_ms &&
-         (timing.samples < kFewestSamples || relative_interval(timing) > wanted_interval(plan, timing))) {
+  while (elapsed < plan.cap_ms && !is_known_well_enough(plan, timing)) {
     // Looking after every sample would sort too often and stop on lucky streaks.
     const std::size_t batch = std::max<std::size_t>(1, samples.size() / 8);
     for (std::size_t i = 0; i < batch && elapsed < plan.cap_ms; ++i) take();

@@ -34,7 +34,8 @@ struct Measurement {
 
 /// Takes samples until the plan says stop: dropped after the first look when the median is drop_factor slower than the
 /// best, else until the median's interval is narrow enough, at least kFewestSamples, at most cap_ms. The interval of a
-/// candidate may be wider the further it is behind the best.
+/// candidate may be wider the further it is behind the best; one that is clearly behind needs six samples alone, the
+/// fewest that have an interval. What races is timed by kFewestSamples whatever its trial was.
 Measurement measure(const MeasurePlan& plan, const std::function<Sample()>& take_sample);
 
 inline constexpr int kFewestSamples = 11;

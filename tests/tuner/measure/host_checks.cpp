@@ -9,6 +9,7 @@
 // What CUDA has and C++ lacks, for a launch of one thread.
 #define __device__ inline
 #define __global__
+#define __grid_constant__
 namespace {
 struct Coordinates {
   unsigned x, y, z;

@@ -172,7 +172,7 @@ struct ReadCell {
 /// To f32 so that no error becomes smaller; 0 stays 0.
 __device__ float rounded_up(double error) { return error == 0 ? 0.0f : __double2float_ru(error) + 1.4e-45f; }
 
-extern "C" __global__ void reference(ReferenceArguments arguments) {
+extern "C" __global__ void reference(const __grid_constant__ ReferenceArguments arguments) {
   const Layout& layout = arguments.layout;
   const long long width = layout.high[0] - layout.low[0];
   const long long height = layout.high[1] - layout.low[1];
