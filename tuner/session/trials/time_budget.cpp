@@ -5,7 +5,7 @@
 namespace stencil_tune {
 namespace {
 
-constexpr double kRaceShare = 0.12;  // of the budget is kept for the race
+constexpr double kRaceShare = 0.06;  // of the budget is kept for the race in bursts: 2 to 3 s of 60
 constexpr double kLongestRaceS = 8;
 constexpr double kLoadShare = 0.2;  // of the budget, where finalists race under load: eight of them in 60 s
 constexpr double kLongestLoadS = 20;
