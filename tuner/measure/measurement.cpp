@@ -27,7 +27,8 @@ std::size_t left_out(std::size_t n) {
 }
 
 /// What is surely slower than the best need not be known as well as the best itself: a trial of a noisy kernel would
-/// otherwise take as long as ten others, and one of fused steps, which rests after each sample, twice as long as it has to.
+/// otherwise take as long as ten others, and one of fused steps, which rests after each sample, twice as long as it has
+/// to.
 bool is_known_well_enough(const MeasurePlan& plan, const Timing& timing) {
   const double slower = plan.best_ms > 0 ? timing.median_ms / plan.best_ms - 1 : 0;
   const int fewest = slower > kBehind ? static_cast<int>(kFewestForInterval) : kFewestSamples;
