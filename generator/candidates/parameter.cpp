@@ -43,6 +43,11 @@ Parameter Parameter::without_constant() && {
   return std::move(*this);
 }
 
+Parameter Parameter::given_at_launch() && {
+  of_launch = true;
+  return std::move(*this).without_constant();
+}
+
 Parameter number(std::string_view name, std::string_view prefix, int TuningValues::*member, std::string_view constant,
                  std::vector<int> values, std::string_view meaning) {
   Parameter parameter{};

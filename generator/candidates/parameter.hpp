@@ -31,6 +31,7 @@ struct Parameter {
   bool always_coded = false;  ///< written in every code of its family; others only when not at their default
   bool drawn = true;  ///< random candidates take any value; otherwise only the search's neighbours leave the default
   int nearby = 1;     ///< values on each side of a number that count as neighbours
+  bool of_launch = false;  ///< an argument of the launch: candidates that differ in it alone have one binary
   std::function<bool(const Tuning&)> used;  ///< by a candidate of the family, by its other values; empty: by all
   PossibleValues possible;                  ///< empty: all
 
@@ -49,6 +50,7 @@ struct Parameter {
   Parameter within(PossibleValues rule) &&;
   Parameter as(std::string_view type, std::string_view its_name, std::vector<std::string_view> of_values) &&;
   Parameter without_constant() &&;
+  Parameter given_at_launch() &&;
 };
 
 /// A number: its constant in the kernel is an int.

@@ -116,20 +116,35 @@ std::optional<Tuning> Space::sample(const Family& family, std::mt19937_64& rando
   return found == families_.end() ? std::nullopt : draw(*found, random, kMostMissesOfASample);
 }
 
-std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
+template <class ValuesOf>
+std::vector<Tuning> Space::changed(const Tuning& tuning, const ValuesOf& values_of) const {
   std::vector<Tuning> result;
   const auto family = std::find_if(families_.begin(), families_.end(),
                                    [&](const FamilySpace& space) { return space.family == tuning.family; });
   if (family == families_.end()) return result;
   for (std::size_t axis = 0; axis < family->values.size(); ++axis) {
     const Parameter& parameter = family->family->parameters[axis];
-    for (const int value : values_beside(parameter, family->values[axis], parameter.get(tuning))) {
-      Tuning neighbour = tuning;
-      parameter.set(neighbour, value);
-      if (legal(neighbour)) result.push_back(neighbour);
+    for (const int value : values_of(parameter, family->values[axis])) {
+      Tuning other = tuning;
+      parameter.set(other, value);
+      if (legal(other)) result.push_back(other);
     }
   }
   return result;
+}
+
+std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
+  return changed(tuning, [&](const Parameter& parameter, const std::vector<int>& values) {
+    return values_beside(parameter, values, parameter.get(tuning));
+  });
+}
+
+std::vector<Tuning> Space::relaunches(const Tuning& tuning) const {
+  return changed(tuning, [&](const Parameter& parameter, std::vector<int> values) {
+    if (!parameter.of_launch) return std::vector<int>{};
+    std::erase(values, parameter.get(tuning));
+    return values;
+  });
 }
 
 bool Space::legal(const Tuning& tuning) const {

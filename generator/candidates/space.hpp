@@ -36,6 +36,9 @@ class Space {
   /// (words: any other value).
   std::vector<Tuning> neighbours(const Tuning& tuning) const;
 
+  /// The other legal candidates that are the same kernel, launched otherwise (Parameter::of_launch).
+  std::vector<Tuning> relaunches(const Tuning& tuning) const;
+
   /// Whether the constraints allow it, and each block of a cluster has a tile.
   bool legal(const Tuning& tuning) const;
   const Problem& problem() const noexcept { return *problem_; }
@@ -47,6 +50,10 @@ class Space {
     std::vector<std::vector<int>> values;  ///< of each parameter, less what the problem rules out at once
     std::uint64_t points;
   };
+
+  /// Candidates that differ in one parameter: in the values that `values_of(parameter, all)` gives.
+  template <class ValuesOf>
+  std::vector<Tuning> changed(const Tuning& tuning, const ValuesOf& values_of) const;
 
   static Tuning decode(const FamilySpace& family, std::uint64_t point);
   std::optional<Tuning> draw(const FamilySpace& family, std::mt19937_64& random, int most_misses) const;

@@ -4,6 +4,7 @@
 //   pool      the next proposals, and every other one later, from a large random sample: where a walk downhill from its
 //             best ends, or its best
 //   basin     neighbours of the best candidate found since the last restart; a better one becomes the new centre
+//   relaunch  other launches of fast kernels, while compilers keep the device waiting: they need none
 //   restart   when a basin is exhausted: a few random steps away from a kind's incumbent. Every third restart goes
 //             to a distant restart point instead: the fastest candidate that is far from the centres of all basins
 //
@@ -33,6 +34,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace stencil_tune {
@@ -51,11 +54,13 @@ constexpr int kRestartTries = 50;        // for one proposal
 constexpr int kHopelessAfter = 8;        // trials of a basin before it may be given up
 
 // Limits as multiples of the best time of all:
-constexpr double kPoolWithin = 1.05;      // for candidates of the pool, by the cost that ranks them
-constexpr double kWalkWithin = 1.2;       // for where a walk ends, by corrected cost
-constexpr double kDistantWithin = 1.1;    // for distant restart points
-constexpr double kIncumbentWithin = 1.1;  // for kinds that are restarted from, by their best time
-constexpr double kHopelessFactor = 1.25;  // for a basin's best; beyond it the basin is given up
+constexpr double kPoolWithin = 1.05;        // for candidates of the pool, by the cost that ranks them
+constexpr double kWalkWithin = 1.2;         // for where a walk ends, by corrected cost
+constexpr double kRelaunchWithin = 1.05;    // for other launches of a kernel, by its time and corrected costs
+constexpr double kRelaunchedWithin = 1.15;  // for kernels whose other launches are looked at
+constexpr double kDistantWithin = 1.1;      // for distant restart points
+constexpr double kIncumbentWithin = 1.1;    // for kinds that are restarted from, by their best time
+constexpr double kHopelessFactor = 1.25;    // for a basin's best; beyond it the basin is given up
 
 // Of the least cost of all: a template whose optimum costs more is no start.
 constexpr double kHopelessStart = 1.2;
@@ -95,11 +100,23 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
+  std::optional<Relaunch<Tuning>> propose_relaunch() override {
+    std::erase_if(relaunches_, [&](const Launch& launch) { return taken_.contains(launch.other.tuning); });
+    const auto best = std::min_element(relaunches_.begin(), relaunches_.end(), [&](const Launch& a, const Launch& b) {
+      return expected_ms(a) < expected_ms(b);
+    });
+    if (best == relaunches_.end() || expected_ms(*best) > kRelaunchWithin * best_time_) return std::nullopt;
+    taken_.add(best->other.tuning);
+    relaunched_.insert(code(best->other.tuning));
+    return Relaunch<Tuning>{best->other.tuning, best->timed.tuning};
+  }
+
   void report(const Tuning& tuning, double time_ms) override {
     taken_.add(tuning);
     Incumbent& incumbent = incumbents_[kind_of(tuning)];
     ++incumbent.trials;
     if (time_ms < incumbent.best_time) incumbent.best_time = time_ms, incumbent.tuning = tuning;
+    const bool is_relaunch = relaunched_.erase(code(tuning)) > 0;
     const double predicted = model_.cost(tuning);
     if (std::isfinite(time_ms) && std::isfinite(predicted) && time_ms > 0 && predicted > 0) {
       correction_.learn(correction_.features(tuning), time_ms, predicted);
@@ -112,9 +129,11 @@ class Local : public Strategy {
       asked_in_basin_.erase(asked);
     }
     if (std::isfinite(time_ms) && far_from_centres(tuning)) restart_points_.push_back({tuning, time_ms});
-    // A candidate outside the basin becomes the centre only when it is the best of all.
-    if (time_ms < (of_basin ? basin_.time : std::min(basin_.time, best_time_))) enter(tuning, time_ms);
+    // A candidate outside the basin becomes the centre only when it is the best of all, and a relaunch never: kernels,
+    // not launches, are what the basin is looked through for.
+    if (!is_relaunch && time_ms < (of_basin ? basin_.time : std::min(basin_.time, best_time_))) enter(tuning, time_ms);
     best_time_ = std::min(best_time_, time_ms);
+    if (!is_relaunch && time_ms <= kRelaunchedWithin * best_time_) look_at_launches(tuning, time_ms);
   }
 
  private:
@@ -140,6 +159,13 @@ class Local : public Strategy {
     double time_ms;
   };
 
+  /// Another launch of a kernel that was timed.
+  struct Launch {
+    Ranked other;
+    Ranked timed;
+    double time_ms;
+  };
+
   using Kind = std::pair<std::string_view, int>;
 
   /// Of a kind: the candidate that restarts begin near, the best time so far, and how many trials were reported.
@@ -158,6 +184,17 @@ class Local : public Strategy {
 
   CostOf by(double (Local::*cost)(const Ranked&) const) const {
     return [this, cost](const Ranked& ranked) { return (this->*cost)(ranked); };
+  }
+
+  void look_at_launches(const Tuning& tuning, double time_ms) {
+    const Ranked timed = rank(tuning);
+    for (const Tuning& other : space_->relaunches(tuning)) {
+      if (!taken_.contains(other)) relaunches_.push_back({rank(other), timed, time_ms});
+    }
+  }
+
+  double expected_ms(const Launch& launch) const {
+    return launch.time_ms * among_fast(launch.other) / among_fast(launch.timed);
   }
 
   void prepare() {
@@ -361,6 +398,8 @@ class Local : public Strategy {
   std::map<Kind, Incumbent> incumbents_;
   std::vector<Tuning> centres_;               // of the basins that were left
   std::vector<RestartPoint> restart_points_;  // far from all of them
+  std::vector<Launch> relaunches_;            // of fast kernels
+  std::set<std::string> relaunched_;          // codes of pending relaunches
   int proposals_ = 0;
   int filled_at_ = 0;
   int fill_every_ = kFillEvery;

@@ -21,6 +21,8 @@ class SearchSpace {
   /// A candidate drawn at random; nothing where there is none.
   virtual std::optional<Tuning> sample(std::mt19937_64& random) const = 0;
   virtual std::vector<Tuning> neighbours(const Tuning& tuning) const = 0;
+  /// Other launches of the candidate's kernel; of a record none.
+  virtual std::vector<Tuning> relaunches(const Tuning&) const { return {}; }
 };
 
 /// A view on the space, which must outlive it.
@@ -32,6 +34,7 @@ class LegalCandidates final : public SearchSpace {
   std::optional<Tuning> at(std::uint64_t point) const override { return space_.at(point); }
   std::optional<Tuning> sample(std::mt19937_64& random) const override { return space_.sample(random); }
   std::vector<Tuning> neighbours(const Tuning& tuning) const override { return space_.neighbours(tuning); }
+  std::vector<Tuning> relaunches(const Tuning& tuning) const override { return space_.relaunches(tuning); }
 
  private:
   const Space& space_;

@@ -6,6 +6,13 @@
 
 namespace stencil_tune {
 
+/// A candidate, and another one that was reported before and is the same kernel, launched otherwise.
+template <class Candidate>
+struct Relaunch {
+  Candidate candidate;
+  Candidate compiled;
+};
+
 /// Proposes candidates and learns from their times. Proposals may run ahead of reports: several candidates are being
 /// compiled while one is timed, so propose() may be called many times between two reports.
 template <class Candidate>
@@ -17,6 +24,10 @@ class SearchStrategy {
 
   /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more.
   virtual std::optional<Candidate> propose() = 0;
+
+  /// A candidate like those of propose(), but one that no compiler is needed for. Nothing where no such one may be as
+  /// fast as the best.
+  virtual std::optional<Relaunch<Candidate>> propose_relaunch() { return std::nullopt; }
 
   /// time_ms of a proposed (or known) candidate; infinity when it failed.
   virtual void report(const Candidate& candidate, double time_ms) = 0;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,7 @@ constexpr int kMostBeyondBudget = 20;  // trials of a session that has found not
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kAwaited = 3;  // kernels that fuse steps: winners that ship come first, then the model's optima
+constexpr std::size_t kMostBinaries = 100;  // the fastest are kept for other launches: 10 MB
 constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
@@ -70,6 +72,11 @@ class Session {
   }
 
  private:
+  struct Binary {
+    CompiledKernel kernel;
+    double time_ms = 0;
+  };
+
   // ---- before the search
 
   void look_through_earlier_trials() {
@@ -153,8 +160,34 @@ class Session {
       if (options_.max_trials > 0 && result_.trials >= options_.max_trials) return StopReason::max_trials;
       if (goes_on) submit_ahead();
       if (queue_.is_exhausted() && devices_.running() == 0) return StopReason::exhausted;
+      if (goes_on) relaunch();
       step();
     }
+  }
+
+  /// Where compilers keep devices waiting, these launch kernels that they had before in other ways.
+  void relaunch() {
+    while (may_relaunch()) {
+      const auto relaunch = parts_.strategy.propose_relaunch();
+      if (!relaunch) return;
+      if (queue_.comes_first(relaunch->candidate)) continue;
+      const auto binary = binaries_.find(relaunch->compiled);
+      if (binary == binaries_.end()) return queue_.submit(relaunch->candidate);  // of an earlier session
+      CompileResult compiled{relaunch->candidate, Outcome::ok, {}, binary->second.kernel};
+      handle(compiled);
+    }
+  }
+
+  bool may_relaunch() {
+    const bool may_try_more = options_.max_trials <= 0 || result_.trials + devices_.running() < options_.max_trials;
+    return may_try_more && !options_.predicted && devices_.has_free() && !queue_.has_compiled();
+  }
+
+  void keep_binary(const std::string& candidate, const CompiledKernel& kernel, double time_ms) {
+    binaries_[candidate] = {kernel, time_ms};
+    if (binaries_.size() <= kMostBinaries) return;
+    binaries_.erase(std::max_element(binaries_.begin(), binaries_.end(),
+                                     [](const auto& a, const auto& b) { return a.second.time_ms < b.second.time_ms; }));
   }
 
   /// What is compiled goes to a device that is free; what a device is done with is concluded from. Waits a moment where
@@ -240,6 +273,7 @@ class Session {
       const bool contends =
           timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial) && !remainders_.contains(candidate);
       finish(std::move(trial), timed.dropped);
+      if (contends && fuses(candidate)) keep_binary(candidate, done.compiled.kernel, timed.timing.median_ms);
       if (contends) contenders_.add(candidate, std::move(done.compiled.kernel), timed.timing.median_ms);
     }
     if (devices_.size() > 0) return;
@@ -392,10 +426,11 @@ class Session {
   SeenTrials seen_;
   TimeBudget time_;
   SessionResult result_;
-  std::optional<TrialRecord> best_;   // timed to the end, of this and earlier sessions
-  std::string won_before_;            // code of a winner that raced under load
-  std::set<std::string> cannot_run_;  // codes of stored trials
-  std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
+  std::optional<TrialRecord> best_;         // timed to the end, of this and earlier sessions
+  std::string won_before_;                  // code of a winner that raced under load
+  std::map<std::string, Binary> binaries_;  // of fused steps that were timed to the end in this session
+  std::set<std::string> cannot_run_;        // codes of stored trials
+  std::set<std::string> remainders_;        // what finalists leave over, timed for the rate of a run alone
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it

@@ -17,6 +17,12 @@ class ByCode final : public SearchStrategy<std::string> {
     return tuning ? std::optional(code(*tuning)) : std::nullopt;
   }
 
+  std::optional<Relaunch<std::string>> propose_relaunch() override {
+    const auto relaunch = strategy_->propose_relaunch();
+    if (!relaunch) return std::nullopt;
+    return Relaunch<std::string>{code(relaunch->candidate), code(relaunch->compiled)};
+  }
+
   void report(const std::string& candidate, double time_ms) override {
     strategy_->report(parse_code(candidate), time_ms);
   }

@@ -72,7 +72,7 @@ Parameter chunks_of_planes() {
         std::erase_if(values, [&](int chunks) { return chunks > axes.extents[2]; });
         return values;
       })
-      .without_constant();  // an argument of the launch
+      .given_at_launch();
 }
 
 // ---- constraints ----------------------------------------------------------------------------------------------------

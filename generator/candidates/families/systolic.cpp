@@ -94,7 +94,7 @@ Parameter shares_of_the_grid() {
                 "parts of equal size that the rows of all tiles are cut into, one a block")
       .coded_always()
       .with_neighbours(2)
-      .without_constant();  // the launch has as many blocks
+      .given_at_launch();  // as many blocks
 }
 
 std::vector<Parameter> parameters() {

@@ -1,5 +1,6 @@
 #include "generator/candidates/space.hpp"
 
+#include "generator/kernel/source.hpp"
 #include "tests/generator/problems.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace stencil_tune {
@@ -213,6 +215,35 @@ TEST(Space, NeighboursHaveUpToTwoChunksMoreOrLess) {
   const Tuning centre = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6");
   for (const Tuning& neighbour : Space(run, kSm90).neighbours(centre)) chunks.insert(neighbour.chunks);
   EXPECT_EQ(chunks, (std::set<int>{4, 5, 6, 7, 8}));
+}
+
+/// What compilers get, but for the comment that names the candidate.
+std::string compiled_text(const Problem& problem, const Tuning& tuning) {
+  std::string text = generate({problem, tuning}).text;
+  text.erase(text.find(code(tuning)), code(tuning).size());
+  return text;
+}
+
+TEST(Space, RelaunchesAreTheSameKernel) {
+  Problem plane = star(2, 1, ElementType::f64), cube = star(3, 2);
+  for (Problem* run : {&plane, &cube}) {
+    run->steps = 100;
+    const Space space(*run, kSm90);
+    std::mt19937_64 random(1);
+    std::map<std::string_view, int> relaunched;  // of each family
+    for (int i = 0; i < 300; ++i) {
+      const Tuning tuning = *space.sample(random);
+      for (const Tuning& other : space.relaunches(tuning)) {
+        if (++relaunched[tuning.family->name] > 20) break;
+        EXPECT_NE(code(other), code(tuning));
+        EXPECT_TRUE(space.legal(other)) << code(other);
+        EXPECT_EQ(compiled_text(*run, other), compiled_text(*run, tuning)) << code(other) << " and " << code(tuning);
+      }
+    }
+    EXPECT_GT(relaunched["temporal"], 0);
+    EXPECT_EQ(relaunched.count("systolic"), run == &plane ? 1u : 0u);
+    EXPECT_EQ(relaunched.count("streaming"), 0u) << "its depth is a constant";
+  }
 }
 
 TEST(Space, WalksMayPartTheUpdatedPlanesEvenly) {

@@ -249,6 +249,52 @@ TEST_F(StrategyTest, LocalSearchStartsFromTheModelsBestFusedStepsWhateverTheSeed
   for (const double cost : first) EXPECT_LE(cost, 1.02 * least);
 }
 
+/// Other launches of kernels that were reported.
+class Relaunches : public StrategyTest {
+ protected:
+  static Problem run_of_100() {
+    Problem run = testing::star(1, 512);
+    run.steps = 100;
+    return run;
+  }
+
+  static constexpr const char* kFast = "temporal.bx32.by8.rx2.ry4.v2.pf3.t4.ch8.u2";
+  static constexpr const char* kSlow = "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.ch8.u2";
+  const Problem run = run_of_100();
+  const Space fused{run, limits};
+  const PerformanceModel fused_model{run, limits, find_device_model("h200")};
+  std::unique_ptr<Strategy> strategy = make_local(fused, fused_model, 1);
+};
+
+TEST_F(Relaunches, AreOfFastKernelsAndOfferedOnce) {
+  EXPECT_FALSE(strategy->propose_relaunch()) << "nothing was reported";
+  strategy->report(parse_code(kFast), 1);
+  strategy->report(parse_code(kSlow), 1.2);
+  std::set<std::string> offered{kFast};
+  while (const auto relaunch = strategy->propose_relaunch()) {
+    EXPECT_EQ(code(relaunch->compiled), kFast);
+    EXPECT_TRUE(offered.insert(code(relaunch->candidate)).second) << code(relaunch->candidate);
+    Tuning same = relaunch->candidate;
+    same.chunks = relaunch->compiled.chunks;
+    EXPECT_EQ(code(same), kFast);
+    strategy->report(relaunch->candidate, 1.01);
+  }
+  EXPECT_GT(offered.size(), 2u);
+  for (int i = 0; i < 200; ++i) {
+    const Tuning proposed = *strategy->propose();
+    EXPECT_EQ(offered.count(code(proposed)), 0u) << code(proposed);
+    strategy->report(proposed, 2);
+  }
+}
+
+TEST_F(Relaunches, ThatShouldBeFarFromTheBestAreNotOffered) {
+  strategy->report(parse_code(kFast), 1);
+  strategy->report(parse_code("temporal.bx32.by12.rx2.ry4.v2.pf3.t4.ch6.u2"), 0.7);
+  while (const auto relaunch = strategy->propose_relaunch()) {
+    EXPECT_NE(code(relaunch->compiled), kFast) << code(relaunch->candidate);
+  }
+}
+
 /// A fast candidate far from the best one of the same template, both without a good neighbour: the share of its
 /// neighbours that local search tries.
 class RestartPoint : public StrategyTest {

@@ -6,6 +6,7 @@
 #include "db/winner_store.hpp"
 #include "generator/kernel/signature.hpp"
 #include "stencil_tune/error.hpp"
+#include "tuner/model/model.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -27,6 +29,11 @@ using testing::FakeDevice;
 double landscape(const Tuning& tuning) {
   const double spread = static_cast<double>(std::hash<std::string>{}(code(tuning)) % 1000) / 1e5;
   return 1.0 + 8.0 / tuning.block_x + 1.0 / tuning.register_x + spread;
+}
+
+Tuning with_chunks(Tuning tuning, int chunks) {
+  tuning.chunks = chunks;
+  return tuning;
 }
 
 class SessionTest : public ::testing::Test {
@@ -227,6 +234,41 @@ TEST_F(RunSessionTest, TheRateOfARunCountsTheStepsThatAreLeftOver) {
   const double cells = 254.0 * 254 * 254;
   EXPECT_NEAR(result.winner->gstencils, 11 * cells / ((8 * 1.0 + 3 * 3.0) * 1e6), 1e-9);
   EXPECT_EQ(device.ran.back(), "temporal.bx32.by4.rx2.ry4.v2.pf3.t3") << "verified and timed before the race";
+}
+
+class RelaunchTest : public RunSessionTest {
+ protected:
+  /// Candidates that ran and no compiler had.
+  std::set<std::string> relaunched_where_compiling_takes(double seconds) {
+    compilers.takes_s = [=](const Tuning&) { return seconds; };
+    device.time_ms = [](const Tuning& tuning) {
+      return (tuning.steps > 1 ? 1 : 3) + 0.01 * std::abs(tuning.chunks - 6);
+    };
+    SessionOptions options;
+    options.budget_s = 60;
+    const Space of_run(problem, limits);
+    const PerformanceModel model(problem, limits, find_device_model("h200"));
+    const auto strategy = by_code(make_local(of_run, model, 1));
+    run_session({subject(), platform, *strategy, compilers, device, database, clock, observer, stop, {}, {}}, options);
+    std::set<std::string> relaunched(device.ran.begin(), device.ran.end());
+    EXPECT_EQ(relaunched.size(), device.ran.size()) << "none twice";
+    for (const std::string& compiled : compilers.submitted) relaunched.erase(compiled);
+    return relaunched;
+  }
+};
+
+TEST_F(RelaunchTest, FillsTheTimeInWhichADeviceWouldWaitForCompilers) {
+  const std::set<std::string> relaunched = relaunched_where_compiling_takes(5);
+  EXPECT_GT(relaunched.size(), 20u);
+  std::set<std::string> kernels;  // that compilers made
+  for (const std::string& compiled : compilers.submitted) kernels.insert(code(with_chunks(parse_code(compiled), 1)));
+  for (const std::string& candidate : relaunched) {
+    EXPECT_TRUE(kernels.contains(code(with_chunks(parse_code(candidate), 1)))) << candidate;
+  }
+}
+
+TEST_F(RelaunchTest, DoesNotCompeteWithWhatIsCompiled) {
+  EXPECT_EQ(relaunched_where_compiling_takes(0), std::set<std::string>{});
 }
 
 /// The fastest of its candidates comes from the compiler after the search is over, while what the others leave over is

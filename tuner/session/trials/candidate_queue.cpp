@@ -59,9 +59,13 @@ bool CandidateQueue::comes_first(const std::string& code) const {
   return baselines_.contains(code) || warm_starts_.contains(code);
 }
 
-std::optional<CompileResult> CandidateQueue::next_compiled() {
+bool CandidateQueue::has_compiled() {
   while (auto compiled = compilers_.poll(milliseconds{0})) ready_.push_back(std::move(*compiled));
-  if (ready_.empty()) {
+  return !ready_.empty();
+}
+
+std::optional<CompileResult> CandidateQueue::next_compiled() {
+  if (!has_compiled()) {
     auto compiled = compilers_.poll(kPollInterval);
     if (!compiled) return std::nullopt;
     ready_.push_back(std::move(*compiled));

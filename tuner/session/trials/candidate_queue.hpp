@@ -29,6 +29,9 @@ class CandidateQueue {
   bool is_baseline(const std::string& code) const { return baselines_.contains(code); }
   bool is_incumbent(const std::string& code) const { return incumbents_.contains(code); }
 
+  /// Whether it is tried without the strategy's asking for it.
+  bool comes_first(const std::string& code) const;
+
   /// Whether it was one; from here on it is none.
   bool take_incumbent(const std::string& code) { return incumbents_.erase(code) > 0; }
 
@@ -39,6 +42,9 @@ class CandidateQueue {
   /// One more, beside the queue.
   void submit(const std::string& code) { compilers_.submit(code); }
 
+  /// Whether a compiler is done with one.
+  bool has_compiled();
+
   /// The next that a compiler is done with; waits a moment where there is none.
   std::optional<CompileResult> next_compiled();
 
@@ -47,7 +53,6 @@ class CandidateQueue {
 
  private:
   int outstanding() const { return compilers_.pending() + static_cast<int>(ready_.size()); }
-  bool comes_first(const std::string& code) const;
   std::optional<std::string> next_candidate();
 
   SearchStrategy<std::string>& strategy_;
