@@ -114,6 +114,13 @@ Tuning::Tuning(const Family& of) : family(&of) {
   for (const Parameter& parameter : of.parameters) parameter.set(*this, parameter.default_value);
 }
 
+Tuning without_launch(Tuning tuning) {
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (parameter.of_launch) parameter.set(tuning, parameter.default_value);
+  }
+  return tuning;
+}
+
 int differences(const Tuning& a, const Tuning& b) {
   int count = 0;
   for (const Parameter& parameter : a.family->parameters) count += parameter.get(a) != parameter.get(b) ? 1 : 0;

@@ -123,7 +123,8 @@ std::string tuning_text(const Candidate& candidate, bool with_points) {
     const bool is_said = (text + more).find(declaration_of(each)) != std::string::npos;
     if (!is_said) text += each;
   }
-  return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(candidate.tuning()), joined(text + more));
+  // Named without its launch: binaries are kept by their text.
+  return fmt::format("// {}\nstruct Tuning {{\n{}}};\n", code(without_launch(candidate.tuning())), joined(text + more));
 }
 
 }  // namespace
