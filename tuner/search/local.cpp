@@ -100,12 +100,15 @@ class Local : public Strategy {
     return std::nullopt;
   }
 
-  std::optional<Relaunch<Tuning>> propose_relaunch() override {
-    std::erase_if(relaunches_, [&](const Launch& launch) { return taken_.contains(launch.other.tuning); });
-    const auto best = std::min_element(relaunches_.begin(), relaunches_.end(), [&](const Launch& a, const Launch& b) {
-      return expected_ms(a) < expected_ms(b);
-    });
-    if (best == relaunches_.end() || expected_ms(*best) > kRelaunchWithin * best_time_) return std::nullopt;
+  std::optional<Relaunch<Tuning>> propose_relaunch(const IsCompiled& is_compiled) override {
+    const Launch* best = nullptr;
+    double least = kRelaunchWithin * best_time_;
+    for (const Launch& launch : relaunches_) {
+      const double expected_ms = launch.time_ms * among_fast(launch.other) / among_fast(launch.timed);
+      if (expected_ms >= least || taken_.contains(launch.other.tuning)) continue;
+      if (is_compiled(launch.timed.tuning)) best = &launch, least = expected_ms;
+    }
+    if (!best) return std::nullopt;
     taken_.add(best->other.tuning);
     relaunched_.insert(code(best->other.tuning));
     return Relaunch<Tuning>{best->other.tuning, best->timed.tuning};
@@ -191,10 +194,6 @@ class Local : public Strategy {
     for (const Tuning& other : space_->relaunches(tuning)) {
       if (!taken_.contains(other)) relaunches_.push_back({rank(other), timed, time_ms});
     }
-  }
-
-  double expected_ms(const Launch& launch) const {
-    return launch.time_ms * among_fast(launch.other) / among_fast(launch.timed);
   }
 
   void prepare() {

@@ -1,6 +1,7 @@
 // The one interface of search: what to try next, and what came of it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -25,9 +26,11 @@ class SearchStrategy {
   /// A legal candidate never proposed before and not among the known ones; nothing when the strategy has no more.
   virtual std::optional<Candidate> propose() = 0;
 
-  /// A candidate like those of propose(), but one that no compiler is needed for. Nothing where no such one may be as
-  /// fast as the best.
-  virtual std::optional<Relaunch<Candidate>> propose_relaunch() { return std::nullopt; }
+  using IsCompiled = std::function<bool(const Candidate&)>;
+
+  /// A candidate like those of propose(), but one that no compiler is needed for: another launch of one that is
+  /// compiled. Nothing where no such one may be as fast as the best.
+  virtual std::optional<Relaunch<Candidate>> propose_relaunch(const IsCompiled&) { return std::nullopt; }
 
   /// time_ms of a proposed (or known) candidate; infinity when it failed.
   virtual void report(const Candidate& candidate, double time_ms) = 0;

@@ -168,12 +168,11 @@ class Session {
   /// Where compilers keep devices waiting, these launch kernels that they had before in other ways.
   void relaunch() {
     while (may_relaunch()) {
-      const auto relaunch = parts_.strategy.propose_relaunch();
+      const auto relaunch =
+          parts_.strategy.propose_relaunch([&](const std::string& code) { return binaries_.contains(code); });
       if (!relaunch) return;
       if (queue_.comes_first(relaunch->candidate)) continue;
-      const auto binary = binaries_.find(relaunch->compiled);
-      if (binary == binaries_.end()) return queue_.submit(relaunch->candidate);  // of an earlier session
-      CompileResult compiled{relaunch->candidate, Outcome::ok, {}, binary->second.kernel};
+      CompileResult compiled{relaunch->candidate, Outcome::ok, {}, binaries_.at(relaunch->compiled).kernel};
       handle(compiled);
     }
   }

@@ -264,14 +264,18 @@ class Relaunches : public StrategyTest {
   const Space fused{run, limits};
   const PerformanceModel fused_model{run, limits, find_device_model("h200")};
   std::unique_ptr<Strategy> strategy = make_local(fused, fused_model, 1);
+
+  std::optional<Relaunch<Tuning>> next() {
+    return strategy->propose_relaunch([](const Tuning&) { return true; });
+  }
 };
 
 TEST_F(Relaunches, AreOfFastKernelsAndOfferedOnce) {
-  EXPECT_FALSE(strategy->propose_relaunch()) << "nothing was reported";
+  EXPECT_FALSE(next()) << "nothing was reported";
   strategy->report(parse_code(kFast), 1);
   strategy->report(parse_code(kSlow), 1.2);
   std::set<std::string> offered{kFast};
-  while (const auto relaunch = strategy->propose_relaunch()) {
+  while (const auto relaunch = next()) {
     EXPECT_EQ(code(relaunch->compiled), kFast);
     EXPECT_TRUE(offered.insert(code(relaunch->candidate)).second) << code(relaunch->candidate);
     Tuning same = relaunch->candidate;
@@ -287,10 +291,16 @@ TEST_F(Relaunches, AreOfFastKernelsAndOfferedOnce) {
   }
 }
 
+TEST_F(Relaunches, AreOfCompiledKernelsAlone) {
+  strategy->report(parse_code(kFast), 1);
+  EXPECT_FALSE(strategy->propose_relaunch([](const Tuning&) { return false; })) << "known from an earlier session";
+  EXPECT_TRUE(next());
+}
+
 TEST_F(Relaunches, ThatShouldBeFarFromTheBestAreNotOffered) {
   strategy->report(parse_code(kFast), 1);
   strategy->report(parse_code("temporal.bx32.by12.rx2.ry4.v2.pf3.t4.ch6.u2"), 0.7);
-  while (const auto relaunch = strategy->propose_relaunch()) {
+  while (const auto relaunch = next()) {
     EXPECT_NE(code(relaunch->compiled), kFast) << code(relaunch->candidate);
   }
 }
