@@ -22,12 +22,20 @@ foreach(file IN LISTS package_files)
 endforeach()
 
 set(flags)
+set(fortran_flags)
+set(with_fortran TRUE)
 if(SANITIZE)
   set(flags -fsanitize=address,undefined)
+  if(COMPILER MATCHES "clang") # gfortran would link GCC's sanitizers beside Clang's
+    set(with_fortran FALSE)
+    set(c_links -fsanitize-link-c++-runtime) # Clang's C driver leaves it out
+  else()
+    set(fortran_flags ${flags})
+  endif()
 endif()
 step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${consumer_build} -G ${GENERATOR}
-  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags}
-  -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMERS=${CONSUMERS}
+  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags}
+  -D CMAKE_Fortran_FLAGS=${fortran_flags} -D CMAKE_PREFIX_PATH=${prefix} -D CONSUMERS=${CONSUMERS}
   -D stencil_tune_INCLUDE=${prefix}/include)
 step(${CMAKE_COMMAND} --build ${consumer_build})
 step(${consumer_build}/consumer)
@@ -54,7 +62,8 @@ step(${PYTHON} -B ${SOURCE}/tests/docs/check_links.py ${prefix}/share/doc/stenci
 set(examples ${prefix}/share/doc/stencil_tune/examples)
 file(REMOVE_RECURSE ${SCRATCH}/examples)
 step(${CMAKE_COMMAND} -S ${examples} -B ${SCRATCH}/examples -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
-  -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags} -D CMAKE_Fortran_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix})
+  -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_C_FLAGS=${flags}
+  -D CMAKE_Fortran_FLAGS=${fortran_flags} -D CMAKE_PREFIX_PATH=${prefix})
 step(${CMAKE_COMMAND} --build ${SCRATCH}/examples --target example_tutorial example_c_heat)
 
 # As docs/recipes.md says, by pkg-config alone. 77: there is no GPU.
@@ -72,9 +81,9 @@ endfunction()
 by_pkg_config(tutorial "${COMPILER} -std=c++20 $(pkg-config --cflags stencil_tune) ${examples}/tutorial/tutorial.cpp"
   ${examples}/tutorial/heat.toml 32 10)
 by_pkg_config(cxx17 "${COMPILER} -std=c++17 $(pkg-config --cflags stencil_tune) ${CONSUMER}/main.cpp")
-by_pkg_config(c_heat "cc -std=c99 $(pkg-config --cflags stencil_tune) ${examples}/c/heat.c" 32 10)
+by_pkg_config(c_heat "${C_COMPILER} ${c_links} -std=c99 $(pkg-config --cflags stencil_tune) ${examples}/c/heat.c" 32 10)
 find_program(fortran gfortran)
-if(fortran)
+if(fortran AND with_fortran)
   by_pkg_config(fortran_heat
     "gfortran $(pkg-config --variable=fortran_module stencil_tune) ${examples}/fortran/heat.f90" 32 10)
 endif()
