@@ -33,6 +33,7 @@ TEST_P(CheckSources, VerificationCompilesForEveryElementType) {
     for (const auto* entry : {"fill", "poison", "reference", "compare", "untouched", "unchanged"}) {
       EXPECT_TRUE(contains(kernel, std::string(".text.") + entry)) << entry;
     }
+    EXPECT_LT(kernel.resources.stack_bytes, 1024) << "a thread does not copy its arguments, of 5 KiB";
   }
 }
 
