@@ -7,6 +7,7 @@
 #include "tuner/session/run_plan.hpp"
 #include "tuner/session/trials/candidate_queue.hpp"
 #include "tuner/session/trials/contenders.hpp"
+#include "tuner/session/trials/kept_binaries.hpp"
 #include "tuner/session/trials/seen_trials.hpp"
 #include "tuner/session/trials/time_budget.hpp"
 #include "tuner/session/trials/trial_record.hpp"
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -26,7 +26,6 @@ constexpr int kMostBeyondBudget = 20;  // trials of a session that has found not
 constexpr double kDropFactor = 1.5;
 constexpr std::size_t kIncumbents = 3;
 constexpr int kAwaited = 3;  // kernels that fuse steps: winners that ship come first, then the model's optima
-constexpr std::size_t kMostBinaries = 100;  // the fastest are kept for other launches: 10 MB
 constexpr std::chrono::milliseconds kPollInterval{100};
 
 /// Rates of runs are those of hours, so that they are always measured under load too.
@@ -72,11 +71,6 @@ class Session {
   }
 
  private:
-  struct Binary {
-    CompiledKernel kernel;
-    double time_ms = 0;
-  };
-
   // ---- before the search
 
   void look_through_earlier_trials() {
@@ -172,7 +166,7 @@ class Session {
           parts_.strategy.propose_relaunch([&](const std::string& code) { return binaries_.contains(code); });
       if (!relaunch) return;
       if (queue_.comes_first(relaunch->candidate)) continue;
-      CompileResult compiled{relaunch->candidate, Outcome::ok, {}, binaries_.at(relaunch->compiled).kernel};
+      CompileResult compiled{relaunch->candidate, Outcome::ok, {}, binaries_.at(relaunch->compiled)};
       handle(compiled);
     }
   }
@@ -180,13 +174,6 @@ class Session {
   bool may_relaunch() {
     const bool may_try_more = options_.max_trials <= 0 || result_.trials + devices_.running() < options_.max_trials;
     return may_try_more && !options_.predicted && devices_.has_free() && !queue_.has_compiled();
-  }
-
-  void keep_binary(const std::string& candidate, const CompiledKernel& kernel, double time_ms) {
-    binaries_[candidate] = {kernel, time_ms};
-    if (binaries_.size() <= kMostBinaries) return;
-    binaries_.erase(std::max_element(binaries_.begin(), binaries_.end(),
-                                     [](const auto& a, const auto& b) { return a.second.time_ms < b.second.time_ms; }));
   }
 
   /// What is compiled goes to a device that is free; what a device is done with is concluded from. Waits a moment where
@@ -272,7 +259,7 @@ class Session {
       const bool contends =
           timed.outcome == Outcome::ok && !timed.dropped && is_sharp(trial) && !remainders_.contains(candidate);
       finish(std::move(trial), timed.dropped);
-      if (contends && fuses(candidate)) keep_binary(candidate, done.compiled.kernel, timed.timing.median_ms);
+      if (contends && fuses(candidate)) binaries_.add(candidate, done.compiled.kernel, timed.timing.median_ms);
       if (contends) contenders_.add(candidate, std::move(done.compiled.kernel), timed.timing.median_ms);
     }
     if (devices_.size() > 0) return;
@@ -425,11 +412,11 @@ class Session {
   SeenTrials seen_;
   TimeBudget time_;
   SessionResult result_;
-  std::optional<TrialRecord> best_;         // timed to the end, of this and earlier sessions
-  std::string won_before_;                  // code of a winner that raced under load
-  std::map<std::string, Binary> binaries_;  // of fused steps that were timed to the end in this session
-  std::set<std::string> cannot_run_;        // codes of stored trials
-  std::set<std::string> remainders_;        // what finalists leave over, timed for the rate of a run alone
+  std::optional<TrialRecord> best_;   // timed to the end, of this and earlier sessions
+  std::string won_before_;            // code of a winner that raced under load
+  KeptBinaries binaries_;             // of fused steps that were timed to the end in this session
+  std::set<std::string> cannot_run_;  // codes of stored trials
+  std::set<std::string> remainders_;  // what finalists leave over, timed for the rate of a run alone
   int left_to_await_ = kAwaited;
   std::set<std::string> awaited_;      // codes: the search does not end before them
   std::set<std::string> tried_again_;  // codes that failed in a way that deserves another try, and had it

@@ -8,8 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kCandidatesAhead =
-    2;  // candidates compiled or waiting for each device, beyond one for each compile process
+constexpr int kCandidatesAhead = 2;  // compiled or waiting for each device, beyond one for each compile process
 constexpr milliseconds kPollInterval{100};
 
 }  // namespace
