@@ -118,10 +118,15 @@ class SystemPlanner {
     }
   }
 
-  /// A level leaves cells wrong as far from the tile's edges as it reads.
+  /// A level leaves cells wrong as far from the tile's edges as it reads; the first one none in rows, where it has a
+  /// rim.
   void extend_halo(const SystemLevel& level) {
+    const bool has_rim = tuning_.rim == Rim::read && system_.levels.empty();
+    for (const SystemField& field : level.in) {
+      if (has_rim) system_.rim_rows = std::max({system_.rim_rows, field.rows_before, field.rows_after});
+    }
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
-      if (!axes_.has(axis)) continue;
+      if (!axes_.has(axis) || (axis == 1 && has_rim)) continue;
       const Reach& farthest = facts(level.stage).farthest[at(axes_.grid_axis[axis])];
       // A walk that ends with the grid meets planes again that it mirrors: it starts early enough for them too.
       const bool mirrors = axis == 2 && axes_.boundaries[axis] == Boundary::reflect;

@@ -58,6 +58,7 @@ struct FusedSystem {
   std::vector<Layers> outputs;  ///< for each output: layers that it keeps
   int exchanged_rows = 0;       ///< of a warp, published for others
   int exchange_slots = 0;
+  int rim_rows = 0;              ///< of the input, above and below a tile, that the first level reads too; 0: none
   bool meets_in_levels = false;  ///< warps wait for each other within levels, rather than between steps
 };
 

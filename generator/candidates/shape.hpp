@@ -55,7 +55,9 @@ struct FusedLevels {
   int left = 0, right = 0;  ///< halo columns of a tile, rounded up to whole vectors and to what TMA takes
   int shift = 0;         ///< cells that tiles after the first begin earlier in x, for their own to begin with a sector
   int row_multiple = 1;  ///< of cells, where tiles' rows end: the last tile may end that many less one beyond the grid
-  int above = 0, below = 0;
+  int above = 0, below = 0;  ///< halo rows
+  int rim_rows = 0;          ///< beyond the tile, above and below, that its first level reads too
+  int rim_age = 0;           ///< planes from the newest to the one whose rows warps publish
   int levels = 0;            ///< of one group of warps
   int lag = 0;               ///< planes that a level works behind the one before it
   int delay = 0;             ///< planes from the input to the output

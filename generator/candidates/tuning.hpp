@@ -69,6 +69,12 @@ enum class Filling {
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
 };
 
+/// temporal: what the first level's warps at a tile's top and bottom read beyond it.
+enum class Rim {
+  none,  ///< nothing: that step uses up rows of the tile, as all others do
+  read,  ///< rows of the input, which are copied for that
+};
+
 /// temporal, system: where in a row the cells that one tile stores end and the next one's begin.
 enum class Borders {
   anywhere,  ///< the halo is as small as it can be
@@ -137,6 +143,7 @@ struct TuningValues {
   int groups = 1;  ///< of warps among which the fused steps are shared out, as a pipeline
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
+  Rim rim = Rim::none;
   NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;
   EdgeWarps edge_warps = EdgeWarps::work;

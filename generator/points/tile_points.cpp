@@ -35,6 +35,7 @@ class TileAxis {
     before_ = axis == 0 ? fused.left : fused.above;
     after_ = axis == 0 ? fused.right : fused.below;
     shift_ = axis == 0 ? fused.shift : 0;
+    rim_ = axis == 0 ? 0 : fused.rim_rows;
     periodic_ = shape.axes.boundaries[axis] == Boundary::periodic;
   }
 
@@ -63,14 +64,14 @@ class TileAxis {
 
  private:
   void add(std::int64_t tile, std::int64_t cell, std::int64_t alike, std::vector<Place>& places) const {
-    const auto span = tile_span<std::int64_t>(tile, tiles_, n_, size_, before_, after_, shift_, periodic_);
+    const auto span = tile_span<std::int64_t>(tile, tiles_, n_, size_, before_, after_, shift_, rim_, periodic_);
     const std::int64_t offset = alike - span.origin;
     if (offset < 0 || offset >= size_) return;
     places.push_back({tile, offset, alike == cell && cell >= span.low && cell < span.high});
   }
 
   std::int64_t n_ = 0, tiles_ = 0;
-  int size_ = 0, before_ = 0, after_ = 0, shift_ = 0;
+  int size_ = 0, before_ = 0, after_ = 0, shift_ = 0, rim_ = 0;
   bool periodic_ = false;
 };
 

@@ -15,9 +15,10 @@ struct TileSpan {
 };
 
 /// Of `tile` among `tiles` along an axis of n cells. before, after: halo cells of `size`. Tiles after the first begin
-/// `shift` cells earlier than where the one before ends its own cells.
+/// `shift` cells earlier than where the one before ends its own cells. rim: cells beyond the tile that it reads.
 template <class Index>
-TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after, int shift, bool periodic) {
+TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before, int after, int shift, int rim,
+                          bool periodic) {
   TileSpan<Index> span{};
   const Index useful = size - before - after;
   if (periodic) {
@@ -30,6 +31,10 @@ TileSpan<Index> tile_span(Index tile, Index tiles, Index n, int size, int before
     span.origin = span.at_high ? n - size : tile * useful - (shift == 0 || span.at_low ? Index(0) : Index(shift));
     span.low = span.at_low ? Index(0) : tile * useful + before - shift;
     span.high = span.at_high ? n : tile * useful + size - after - shift;
+    if (tiles > 1 && n - size - (tiles - 2) * useful < rim) {
+      if (span.at_high) span.low -= rim;
+      if (tile == tiles - 2) span.high -= rim;
+    }
   }
   return span;
 }

@@ -3,7 +3,7 @@
 
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/system/system_input.cuh"
-#include "stencil_tune/system/system_rows.cuh"
+#include "stencil_tune/system/system_rim.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
 #include "stencil_tune/temporal/temporal_place.cuh"
 #include "stencil_tune/window.cuh"
@@ -16,20 +16,6 @@ enum class SystemEdges {
   cells,  ///< in planes that are updated: cells that hold keeps, and those that read what a boundary answers in x or y
   all,    ///< those, whole planes that hold keeps or that lie outside the grid, and planes with points
 };
-
-/// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
-///  - kIn, kOut: fields of the state that enters, that leaves
-///  - kDelay: planes that the level works behind the block's input
-///  - kFields: of each field that enters (LevelField)
-///  - kPlaces: of each input of the stage its place in the state that enters, or -1 - the number of a constant
-///  - kSources: of each field that leaves the output of the stage that it is, or -1 - the place of a field that enters
-///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
-///    memory; kNoLayers where nobody reads them
-///  - kHeld: the layers that the stage's outputs keep
-///  - kWrongAbove, kWrongBelow, where warps rest: rows at a tile's edges that are wrong after the level
-///  - kStep: steps that the levels before have made, where updates ask for the cell's place
-template <class S, int kLevel>
-using LevelOf = typename S::template LevelAt<kLevel>;
 
 inline constexpr int kNoLayers = -1000000;
 
@@ -84,12 +70,14 @@ struct SystemLevels {
   using Plane = TemporalPlane<S, T>;
   using Input = SystemInput<S, T>;
   using Constants = typename Input::Constants;
-  using Published = PublishedRows<S, T>;
+  using Published = typename PublishedOf<S, T, T::kReadsRim>::Type;
 
   // Whether the boundary answers for cells beyond the grid with those of the tile, or with zeros: of columns, of rows, of
   // planes, which are zeros when they arrive.
   static constexpr bool kAnswersColumns = S::kBoundaryX != Boundary::hold && S::kBoundaryX != Boundary::periodic;
   static constexpr bool kAnswersRows = S::kBoundaryY != Boundary::hold && S::kBoundaryY != Boundary::periodic;
+  template <SystemEdges kEdges>
+  static constexpr bool kZeros = kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero;
   static constexpr bool kAnswersPlanes = S::kBoundaryZ == Boundary::clamp || S::kBoundaryZ == Boundary::reflect;
 
   static constexpr int kPublishedFrom = Input::kBytes;
@@ -105,10 +93,10 @@ struct SystemLevels {
   int at_work = S::kLevels;  ///< levels in which the warp has rows that are right
 
   STENCIL_DEVICE SystemLevels(const Arguments<S>& a, const Tile& t, const SystemOutput<S, T>& o, const Points& p)
-      : points(p), arguments(a), tile(t), output(o), published(kPublishedFrom), step_barrier(kBarrierFrom) {
+      : points(p), arguments(a), tile(t), output(o), published(a, t, kPublishedFrom), step_barrier(kBarrierFrom) {
     static_assert(kBarrierFrom + StepBarrier<S, T>::kBytes == T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
-    if constexpr (Shape::kExchangesRows) published.start();
+    if constexpr (Shape::kExchangesRows) published.start(t);
     step_barrier.start();
     kept.clear();
     if constexpr (T::kEdgeWarpsRest) find_levels_at_work(IndicesBelow<S::kLevels>{});
@@ -132,7 +120,7 @@ struct SystemLevels {
   /// Plane z of the input goes through all levels; what leaves the last one is stored.
   template <SystemEdges kEdges>
   STENCIL_DEVICE void step(Index z, SystemState<S, T, Input::kState>& state, Input& input) {
-    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
+    if constexpr (kZeros<kEdges>) {
       clear_outside(z, state, IndicesBelow<Input::kState>{});
     }
     advance<kEdges, 0>(z, state, input);
@@ -182,10 +170,10 @@ struct SystemLevels {
   STENCIL_DEVICE void advance_level(Index z, SystemState<S, T, L::kIn>& newest,
                                     SystemState<S, T, L::kOut>& leaving, const Constants& constants) {
     using Fields = IndicesBelow<L::kIn>;
-    publish_now<kLevel>(newest, Fields{});
+    publish_now<kEdges, kLevel>(z, newest, Fields{});
     SystemState<S, T, L::kOutputs> updated;
     if constexpr (T::kEdgeWarpsRest) {
-      publish_for_next<kLevel>(newest, Fields{});  // resting warps too: others read their rows, right or wrong
+      publish_for_next<kEdges, kLevel>(z, newest, Fields{});  // resting warps too: others read their rows, right or wrong
       if (kLevel < at_work) {
         update_level<kEdges, kLevel>(z, newest, updated, constants);
       } else {
@@ -216,7 +204,7 @@ struct SystemLevels {
     gather<kEdges, kLevel, Reads>(newest, z, window, constants,
                                   IndicesBelow<L::kInputs * Reads::kPlanes * Reads::kRows>{});
     if constexpr (!T::kEdgeWarpsRest) {
-      publish_for_next<kLevel>(newest, IndicesBelow<L::kIn>{});
+      publish_for_next<kEdges, kLevel>(z, newest, IndicesBelow<L::kIn>{});
       if constexpr (kLevel == S::kLevels - 1) step_barrier.arrive();
     }
     update<kLevel>(z, window, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
@@ -290,31 +278,33 @@ struct SystemLevels {
   // ---- rows of other warps ------------------------------------------------------------------------------------------
 
   /// Rows of planes that this very step reads first: the warps meet before they go on.
-  template <int kLevel, class State, int... kF>
-  STENCIL_DEVICE void publish_now(const State& newest, Indices<kF...>) {
+  template <SystemEdges kEdges, int kLevel, class State, int... kF>
+  STENCIL_DEVICE void publish_now(Index z, const State& newest, Indices<kF...>) {
     using L = LevelOf<S, kLevel>;
-    (publish_newest<kLevel, kF>(newest), ...);
+    (publish_newest<kEdges, kLevel, kF>(z, newest), ...);
     if constexpr (((L::kFields[kF].exchanges() && L::kFields[kF].last == L::kFields[kF].newest) || ...)) barrier();
   }
-  template <int kLevel, int kF, class State>
-  STENCIL_DEVICE void publish_newest(const State& newest) {
+  template <SystemEdges kEdges, int kLevel, int kF, class State>
+  STENCIL_DEVICE void publish_newest(Index z, const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
     if constexpr (kField.exchanges() && kField.last == kField.newest) {
       published.template publish<kField.row, kField.rows_before, kField.rows_after>(newest.fields[kF]);
+      if constexpr (T::kReadsRim && kLevel == 0) published.template publish_rim<kF, kZeros<kEdges>>(z);
     }
   }
 
   /// Rows of planes that the next step reads first.
-  template <int kLevel, class State, int... kF>
-  STENCIL_DEVICE void publish_for_next(const State& newest, Indices<kF...>) {
-    (publish_field<kLevel, kF>(newest), ...);
+  template <SystemEdges kEdges, int kLevel, class State, int... kF>
+  STENCIL_DEVICE void publish_for_next(Index z, const State& newest, Indices<kF...>) {
+    (publish_field<kEdges, kLevel, kF>(z, newest), ...);
   }
-  template <int kLevel, int kF, class State>
-  STENCIL_DEVICE void publish_field(const State& newest) {
+  template <SystemEdges kEdges, int kLevel, int kF, class State>
+  STENCIL_DEVICE void publish_field(Index z, const State& newest) {
     constexpr LevelField kField = LevelOf<S, kLevel>::kFields[kF];
     if constexpr (kField.exchanges() && kField.last < kField.newest) {
       published.template publish<kField.row, kField.rows_before, kField.rows_after>(
           plane<kLevel, kF, kField.last + 1>(newest));
+      if constexpr (T::kReadsRim && kLevel == 0) published.template publish_rim<kF, kZeros<kEdges>>(z);
     }
   }
 
@@ -347,11 +337,6 @@ struct SystemLevels {
     }
   }
 
-  /// The newest plane whose rows are published, counted from the one that the level updates.
-  STENCIL_DEVICE static constexpr int published_at(const LevelField& field) {
-    return field.last == field.newest ? field.last : field.last + 1;
-  }
-
   /// Row kJ of field kF, kOffset planes above the one that the level updates.
   template <SystemEdges kEdges, int kLevel, int kF, int kOffset, int kJ, class State>
   STENCIL_DEVICE void take(const State& newest, Index z, Value* body) {
@@ -374,9 +359,8 @@ struct SystemLevels {
       }
       using L = LevelOf<S, kLevel>;
       constexpr LevelField kField = L::kFields[kF];
-      constexpr int kPublished = published_at(kField);
       const int of = offset < kField.first ? kField.first : offset > kField.last ? kField.last : offset;
-      published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kPublished - of, body);
+      published.template read<kField.row, kField.rows_before, kField.rows_after, kJ>(kField.published() - of, body);
     }
   }
 
@@ -425,7 +409,7 @@ struct SystemLevels {
       hold_cells<kLevel>(whole_plane, before, updated, IndicesBelow<Shape::kRows * Shape::kCells>{});
     }
     // After the layers: there is nothing of these in memory beyond the grid.
-    if constexpr (kEdges == SystemEdges::all && S::kBoundaryZ == Boundary::zero) {
+    if constexpr (kZeros<kEdges>) {
       if (z < 0 || z >= tile.nz) updated.fill(Value(0));
     }
   }

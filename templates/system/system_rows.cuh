@@ -7,6 +7,20 @@
 
 namespace stencil_tune {
 
+/// Level kLevel of step S, a stage of one of the steps (its reach, taps and update are those of a stage):
+///  - kIn, kOut: fields of the state that enters, that leaves
+///  - kDelay: planes that the level works behind the block's input
+///  - kFields: of each field that enters (LevelField)
+///  - kPlaces: of each input of the stage its place in the state that enters, or -1 - the number of a constant
+///  - kSources: of each field that leaves the output of the stage that it is, or -1 - the place of a field that enters
+///  - kLayers: of each output the place of the field whose held layers it keeps, or -1 - the input that has them in
+///    memory; kNoLayers where nobody reads them
+///  - kHeld: the layers that the stage's outputs keep
+///  - kWrongAbove, kWrongBelow, where warps rest: rows at a tile's edges that are wrong after the level
+///  - kStep: steps that the levels before have made, where updates ask for the cell's place
+template <class S, int kLevel>
+using LevelOf = typename S::template LevelAt<kLevel>;
+
 /// Of a field of the state that enters a level: what the level keeps of it, and what it reads of other warps.
 struct LevelField {
   int below;        ///< planes kept below the one that the level updates
@@ -17,6 +31,8 @@ struct LevelField {
   int row;          ///< place of the first published row among those of a warp
 
   STENCIL_DEVICE constexpr bool exchanges() const { return rows_before + rows_after > 0; }
+  /// The newest plane whose rows are published, counted from the one that the level updates.
+  STENCIL_DEVICE constexpr int published() const { return last == newest ? last : last + 1; }
 };
 
 /// Published rows of all warps. A plane's are published in the step before the first that reads them, or in that step
@@ -31,7 +47,8 @@ struct PublishedRows {
   static constexpr int kWord = Shape::template word_cells<Value>();
   static constexpr int kRowCells = Shape::kWarpWidth;  ///< word 0 of all lanes, word 1 of all lanes, ...
   static constexpr int kWarpCells = T::kExchangedRows * kRowCells;
-  static constexpr int kSlotCells = Shape::kWarps * kWarpCells;
+  static constexpr int kRims = T::kReadsRim ? 1 : 0;  ///< above the first warp's rows and below the last one's
+  static constexpr int kSlotCells = (Shape::kWarps + 2 * kRims) * kWarpCells;
   static constexpr int kBytes = T::kExchangeSlots * kSlotCells * static_cast<int>(sizeof(Value));
 
   Value* own;          ///< the lane's first word in slot 0
@@ -39,18 +56,19 @@ struct PublishedRows {
   const Value* below;
   int slot = 0;  ///< cells from slot 0 to the one that the step before published
 
-  STENCIL_DEVICE explicit PublishedRows(int first_byte) {
+  STENCIL_DEVICE PublishedRows(const Arguments<S>&, const TemporalTile<S, T>&, int first_byte) {
     const int warp = Shape::warp();
-    own = reinterpret_cast<Value*>(shared_memory() + first_byte) + (warp * kWarpCells + Shape::lane() * kWord);
-    above = warp > 0 ? own - kWarpCells : own;
-    below = warp < Shape::kWarps - 1 ? own + kWarpCells : own;
+    own = reinterpret_cast<Value*>(shared_memory() + first_byte) + ((kRims + warp) * kWarpCells + Shape::lane() * kWord);
+    above = T::kReadsRim || warp > 0 ? own - kWarpCells : own;
+    below = T::kReadsRim || warp < Shape::kWarps - 1 ? own + kWarpCells : own;
   }
 
   /// Clears all cells, so that no thread reads a cell before it was written. All threads call it.
-  STENCIL_DEVICE void start() const {
-    const Value zeros[Shape::kCells] = {};
-    for (int s = 0; s < T::kExchangeSlots; ++s) {
-      for (int r = 0; r < T::kExchangedRows; ++r) store_row(own + (s * kSlotCells + r * kRowCells), zeros);
+  STENCIL_DEVICE void start(const TemporalTile<S, T>&) const {
+    clear(own);
+    if constexpr (T::kReadsRim) {
+      if (Shape::warp() == 0) clear(own - kWarpCells);
+      if (Shape::warp() == Shape::kWarps - 1) clear(own + kWarpCells);
     }
     barrier();
   }
@@ -69,23 +87,28 @@ struct PublishedRows {
     }
   }
 
+  /// Among a warp's rows, of row kJ, beyond the own ones of the warp that reads it.
+  template <int kRow, int kBefore, int kAfter, int kJ>
+  STENCIL_DEVICE static constexpr int place_of() {
+    constexpr int kRows = kBefore + kAfter < Shape::kRows ? kBefore + kAfter : Shape::kRows;
+    return kJ < 0 ? kRow + kRows + kJ : kRow + kJ - Shape::kRows;
+  }
+
   /// Row kJ, beyond the warp's own, of the plane that was published `age` steps before the step's own publication.
   template <int kRow, int kBefore, int kAfter, int kJ>
   STENCIL_DEVICE void read(int age, Value* row) const {
-    constexpr int kRows = kBefore + kAfter < Shape::kRows ? kBefore + kAfter : Shape::kRows;
-    constexpr int kPlace = kJ < 0 ? kRow + kRows + kJ : kRow + kJ - Shape::kRows;
-    const Value* from = (kJ < 0 ? above : below) + (slot_of(age) + kPlace * kRowCells);
+    const Value* from = (kJ < 0 ? above : below) + (slot_of(age) + place_of<kRow, kBefore, kAfter, kJ>() * kRowCells);
     STENCIL_UNROLL
     for (int w = 0; w < Shape::kCells / kWord; ++w) {
       load_cells<LoadHint::cached, kWord>(from + w * 32 * kWord, row + w * kWord);
     }
   }
 
- private:
-  /// Cells from slot 0 to the one that was published `age` steps before the step's own publication.
-  STENCIL_DEVICE int slot_of(int age) const {
-    const int back = next() - age * kSlotCells;
-    return back >= 0 ? back : back + T::kExchangeSlots * kSlotCells;
+  STENCIL_DEVICE static void store(Value* to, const Value* cells) {
+    STENCIL_UNROLL
+    for (int w = 0; w < Shape::kCells / kWord; ++w) {
+      store_cells<StoreHint::write_back, kWord>(to + w * 32 * kWord, cells + w * kWord);
+    }
   }
 
   /// Two slots alternate, written so that the compiler sees an even number of steps end where it began.
@@ -94,18 +117,25 @@ struct PublishedRows {
     return slot == (T::kExchangeSlots - 1) * kSlotCells ? 0 : slot + kSlotCells;
   }
 
+ private:
+  STENCIL_DEVICE static void clear(Value* warp_rows) {
+    const Value zeros[Shape::kCells] = {};
+    for (int s = 0; s < T::kExchangeSlots; ++s) {
+      for (int r = 0; r < T::kExchangedRows; ++r) store(warp_rows + (s * kSlotCells + r * kRowCells), zeros);
+    }
+  }
+
+  /// Cells from slot 0 to the one that was published `age` steps before the step's own publication.
+  STENCIL_DEVICE int slot_of(int age) const {
+    const int back = next() - age * kSlotCells;
+    return back >= 0 ? back : back + T::kExchangeSlots * kSlotCells;
+  }
+
   template <int kFirst, int kCount>
   STENCIL_DEVICE static void store_rows([[maybe_unused]] Value* to, [[maybe_unused]] const Plane& plane) {
     if constexpr (kCount > 0) {
       STENCIL_UNROLL
-      for (int r = 0; r < kCount; ++r) store_row(to + r * kRowCells, plane.cells[kFirst + r]);
-    }
-  }
-
-  STENCIL_DEVICE static void store_row(Value* to, const Value* cells) {
-    STENCIL_UNROLL
-    for (int w = 0; w < Shape::kCells / kWord; ++w) {
-      store_cells<StoreHint::write_back, kWord>(to + w * 32 * kWord, cells + w * kWord);
+      for (int r = 0; r < kCount; ++r) store(to + r * kRowCells, plane.cells[kFirst + r]);
     }
   }
 };

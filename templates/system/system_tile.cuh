@@ -75,7 +75,11 @@ struct TemporalTile<SystemOf<Step>, T> : TemporalShape<SystemOf<Step>, T> {
     const Index row_end = (nx + T::kRowMultiple - 1) / T::kRowMultiple * T::kRowMultiple;
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0],
                                                                                                     row_end);
-    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
+    TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
+    if constexpr (T::kReadsRim && S::kBoundaryY != Boundary::periodic) {
+      leave_to_last<T::kRim, decltype(rows), Index>(rows, ny - Shape::kHeight, Shape::kHeight - T::kAbove - T::kBelow, at.y,
+                                                    a.tiles[1]);
+    }
     x = columns.origin + thread_x() * Shape::kCells;
     y = rows.origin + thread_y() * Shape::kRows;
     left_edge = columns.at_low && thread_x() == 0;

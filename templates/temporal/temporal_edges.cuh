@@ -92,7 +92,7 @@ struct SeamOf<S, T, true> {
 /// A plane's cells are published at the end of the step before the first that reads them, and stay for as many steps as
 /// they are read. There is one stage more than planes in use, so that warps wait for each other only once a step.
 ///
-/// The blocks of a cluster share a tile, one below the other, and exchange the rows at its seams.
+/// The blocks of a cluster share a tile, and exchange the rows at its seams: they stand where one more warp's would.
 template <class S, class T>
 struct EdgeRows {
   using Shape = TemporalShape<S, T>;
@@ -107,7 +107,7 @@ struct EdgeRows {
   static constexpr int kEndRows = Shape::kWarpsX > 1 ? kRowsBetween : 0;  ///< of which the ends are published
   static constexpr int kEndCells = kEndRows * Shape::kRowEnds;
   static constexpr bool kClustered = T::kCluster > 1;
-  static constexpr int kPeers = kClustered ? 1 : 0;  ///< warps of other blocks, on each side
+  static constexpr int kPeers = kClustered || T::kReadsRim ? 1 : 0;  ///< warps of other blocks or a rim, on each side
   static constexpr int kEndsFrom = Row::whole_words((T::kBlockY + 2 * kPeers) * kWarpCells);  ///< after a level's rows
   static constexpr int kAfterEnds = kEndRows > 0 ? Row::whole_words(1) : 0;  ///< no thread's: read before the next row
   static constexpr int kLevelCells = kEndsFrom + Row::whole_words(T::kBlockY * kEndCells) + kAfterEnds;
@@ -128,7 +128,7 @@ struct EdgeRows {
   static_assert(kEndRows == 0 || kLevelCells - kEndsFrom - T::kBlockY * kEndCells >= Row::kWord,
                 "what the first thread of a level reads before its first row is nobody's");
 
-  STENCIL_DEVICE explicit EdgeRows(const TemporalTile<S, T>& tile)
+  STENCIL_DEVICE EdgeRows(const Arguments<S>&, const TemporalTile<S, T>& tile)
       : seam(tile.rank, T::kCluster, thread_y(), T::kBlockY) {
     const int warp = thread_y();
     const int first_level = tile.group * Shape::kLevels * kLevelCells;
@@ -137,17 +137,19 @@ struct EdgeRows {
     if constexpr (kEndRows > 0) {
       ends = Ends::first_row(memory + Row::kBefore) + (first_level + kEndsFrom + warp * kEndCells);
     }
-    above = warp > 0 || seam.above ? own - kWarpCells : own;
-    below = warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
+    above = T::kReadsRim || warp > 0 || seam.above ? own - kWarpCells : own;
+    below = T::kReadsRim || warp < T::kBlockY - 1 || seam.below ? own + kWarpCells : own;
   }
 
   /// Clears all cells, so that no thread reads a cell before it was written. All threads call it.
   STENCIL_DEVICE void start(const TemporalTile<S, T>& tile) {
     clear(own);
     if constexpr (kEndRows > 0) clear_ends();
+    if constexpr (kPeers > 0) {
+      if (T::kReadsRim ? thread_y() == 0 : seam.above) clear(own - kWarpCells);
+      if (T::kReadsRim ? thread_y() == T::kBlockY - 1 : seam.below) clear(own + kWarpCells);
+    }
     if constexpr (kClustered) {
-      if (seam.above) clear(own - kWarpCells);
-      if (seam.below) clear(own + kWarpCells);
       // Rows that are sent stand there after the last warp of the block above, before the first of the one below.
       const int warps = seam.above ? T::kBlockY : -T::kBlockY;
       auto* barriers = reinterpret_cast<Mbarrier*>(shared_memory() + kBarriers) + 4 * tile.group;
@@ -219,6 +221,13 @@ struct EdgeRows {
     return ends + (stage_of(p) + kLevel * kLevelCells + (kJ - S::kHighY) * Ends::kRowCells);
   }
 
+  /// Two stages alternate, written so that the compiler sees an even number of steps end where it began: an unrolled
+  /// loop then keeps both addresses in registers.
+  STENCIL_DEVICE int next() const {
+    if constexpr (kStages == 2) return kStageCells - stage;
+    return stage == (kStages - 1) * kStageCells ? 0 : stage + kStageCells;
+  }
+
  private:
   /// Cells from stage 0 to that of plane p of the reach.
   STENCIL_DEVICE int stage_of(int p) const {
@@ -264,29 +273,14 @@ struct EdgeRows {
   STENCIL_DEVICE int awaited_bytes() const {
     return Shape::kLevels * (seam.above ? S::kLowY : S::kHighY) * Shape::kWidth * static_cast<int>(sizeof(Value));
   }
-
-  /// Two stages alternate, written so that the compiler sees an even number of steps end where it began: an unrolled
-  /// loop then keeps both addresses in registers.
-  STENCIL_DEVICE int next() const {
-    if constexpr (kStages == 2) return kStageCells - stage;
-    return stage == (kStages - 1) * kStageCells ? 0 : stage + kStageCells;
-  }
 };
 
 /// Of a block whose warps read no cells of each other.
 template <class S, class T>
 struct NoEdges {
   static constexpr int kEnd = InputRows<S, T>::kBytes;
-  STENCIL_DEVICE explicit NoEdges(const TemporalTile<S, T>&) {}
+  STENCIL_DEVICE NoEdges(const Arguments<S>&, const TemporalTile<S, T>&) {}
 };
 
-template <class S, class T, bool kAny>
-struct EdgesOf {
-  using Type = NoEdges<S, T>;
-};
-template <class S, class T>
-struct EdgesOf<S, T, true> {
-  using Type = EdgeRows<S, T>;
-};
 
 }  // namespace stencil_tune

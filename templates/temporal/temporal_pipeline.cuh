@@ -32,7 +32,7 @@ struct Levels {
   KeptPlanes<S, T> kept;
 
   STENCIL_DEVICE Levels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : points(p), arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     if constexpr (T::kExchanges) edges.start(t);
@@ -79,6 +79,10 @@ struct Levels {
     if constexpr (S::kInputs > 1) constants.template read<kLevel>(CentreRows{window});
     if constexpr (T::kExchanges) {
       edges.template publish<kLevel>(exchanged_next<kLevel>(newest));
+      if constexpr (T::kReadsRim && kLevel == 0) {
+        constexpr bool kZero = kEdges == Edges::all && S::kBoundaryZ == Boundary::zero;
+        edges.template publish_rim<kZero>(z + (T::kLag - T::kRimAge));
+      }
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) {
         send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
       }

@@ -2,7 +2,7 @@
 // neighbouring warps' from shared memory, and beyond the grid what the boundary says.
 #pragma once
 
-#include "stencil_tune/temporal/temporal_edges.cuh"
+#include "stencil_tune/temporal/temporal_rim.cuh"
 
 namespace stencil_tune {
 

@@ -130,7 +130,7 @@ struct SumLevels {
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : points(p), arguments(a), tile(t), edges(t), step_barrier(OtherEdges::kEnd) {
+      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd) {
     static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
@@ -188,6 +188,10 @@ struct SumLevels {
     if constexpr (T::kExchanges) {
       level.waiting = newest;
       edges.template publish<kLevel>(newest);
+      if constexpr (T::kReadsRim && kLevel == 0) {
+        constexpr bool kZero = kEdges == Edges::all && S::kBoundaryZ == Boundary::zero;
+        edges.template publish_rim<kZero>(z + (T::kLag - T::kRimAge));
+      }
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();

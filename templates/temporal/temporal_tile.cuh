@@ -79,6 +79,15 @@ struct TemporalSpan {
   }
 };
 
+/// Of tiles that read kRim rows beyond their own: those are inside the grid and not held. If the last tile but one ends too
+/// near for that, it leaves as many of its own rows to the last.
+template <int kRim, class Span, class Index>
+STENCIL_DEVICE void leave_to_last(Span& span, Index origin_of_last, Index useful, Index tile, Index tiles) {
+  if (tiles == 1 || origin_of_last - (tiles - 2) * useful >= kRim) return;
+  if (span.at_high) span.low -= kRim;
+  if (tile == tiles - 2) span.high -= kRim;
+}
+
 /// The cell of a periodic axis that answers for i. A tile, no larger than the grid, leaves it at one side at most.
 template <Boundary kBoundary, class Index>
 STENCIL_DEVICE Index wrapped(Index i, Index n) {
@@ -144,7 +153,11 @@ struct TemporalTile : TemporalShape<S, T> {
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - S::kHighZ : nz) {
     const TileIndex at = tile_of_block<T>(a.tiles);
     const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0], nx);
-    const TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
+    TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
+    if constexpr (T::kReadsRim && S::kBoundaryY != Boundary::periodic) {
+      leave_to_last<T::kRim, decltype(rows), Index>(rows, ny - Shape::kHeight, Shape::kHeight - T::kAbove - T::kBelow, at.y,
+                                                    a.tiles[1]);
+    }
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
     if constexpr (T::kGroups > 1) {
       group = thread_z();

@@ -243,6 +243,7 @@ TEST_F(DeviceTemporalForms, KeepSums) { expect_right(temporal_sums_cases()); }
 
 TEST_F(DeviceTemporalForms, ShareStepsOut) { expect_right(temporal_group_cases()); }
 
+TEST_F(DeviceTemporalForms, ReadRowsBeyondTheTile) { expect_right(temporal_rim_cases()); }
 TEST_F(DeviceTemporalForms, ShareTilesInClusters) { expect_right(temporal_cluster_cases()); }
 
 TEST_F(DeviceTemporalForms, SpanTilesWithSeveralWarps) { expect_right(wide_temporal_cases()); }
@@ -285,6 +286,8 @@ class DeviceSystemForms : public DeviceKernels {};
 TEST_F(DeviceSystemForms, FuseOneToSixSteps) { expect_right(system_step_cases()); }
 
 TEST_F(DeviceSystemForms, HaveEveryParameter) { expect_right(system_parameter_cases()); }
+
+TEST_F(DeviceSystemForms, ReadRowsBeyondTheTile) { expect_right(system_rim_cases()); }
 
 TEST_F(DeviceSystemForms, EndRowsBeyondTheGrid) { expect_right(system_row_end_cases()); }
 

@@ -63,6 +63,18 @@ Parameter tile_borders() {
       .without_constant();  // the halo follows from it
 }
 
+Parameter rims_of_tiles() {
+  return word<Rim>("rim", &Tuning::rim,
+                   {{Rim::none, "norim", "nothing: it uses up rows of the tile, as all others do"},
+                    {Rim::read, "rim", "rows of the input, so that it leaves all rows of the tile right"}},
+                   "what the first level reads above and below the tile")
+      .within([](std::vector<int> values, const Problem&, const Limits&, const KernelAxes& axes) {
+        const bool has_rim = axes.has(2) && axes.reach_width(1) > 0;
+        return has_rim ? values : std::vector<int>{static_cast<int>(Rim::none)};
+      })
+      .as("bool", "kReadsRim", {"false", "true"});
+}
+
 Parameter chunks_of_planes() {
   return number("chunks", "ch", &Tuning::chunks, {},
                 {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 17, 19, 21, 23, 26, 29, 32, 35, 40, 48},
@@ -188,6 +200,21 @@ Verdict fused_tile_not_empty(const Candidate& candidate, const Limits&) {
   return fmt::format("{} fused steps use up a tile of {}x{} cells: its halo is {}+{} columns, {}+{} rows",
                      candidate.tuning().steps, fused.width, fused.height, fused.left, fused.right, fused.above,
                      fused.below);
+}
+
+Verdict rims_read(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.rim == Rim::none) return {};
+  const KernelShape& shape = candidate.shape();
+  if (shape.fused.exchange_slots == 0 || shape.fused.rim_rows == 0)
+    return "the first level reads no rows beside its own";
+  if (size_of(candidate.problem().type) < 4) return "cells of 2 bytes are converted; a rim's are copied as they are";
+  if (tuning.block_x != kWarpSize) return fmt::format("{} threads in x; a rim is one warp's", tuning.block_x);
+  if (tuning.block_y == 1) return "a warp copies one rim, above or below it; a block of one row of warps has both";
+  const std::int64_t own = shape.fused.height - shape.fused.above - shape.fused.below;
+  const std::int64_t least = 3 * std::int64_t{shape.fused.rim_rows};
+  if (own >= least) return {};
+  return fmt::format("{} rows of a tile are its own; with a rim of {} it takes {}", own, shape.fused.rim_rows, least);
 }
 
 // ---- shape ----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ std::vector<int> of_walks(std::vector<int> values, const Problem& problem, const
 
 /// others: further ways of TMA that a family's kernels know.
 Parameter copies_of_rows(const std::vector<EnumWord<Copies>>& others = {});
+Parameter rims_of_tiles();
 Parameter chunks_of_planes();
 Parameter tile_borders();
 
@@ -46,6 +47,9 @@ Verdict asynchronous_copies(const Candidate& candidate, const Limits& limits);
 Verdict planes_on_their_way(const Candidate& candidate, const Limits& limits);
 /// TMA fills cells outside the grid with zeros, and places of shared memory that are multiples of 128 bytes.
 Verdict tensor_copies_of_rows(const Candidate& candidate, const Limits& limits);
+/// A warp copies the rows of a rim and publishes them. Where held layers would lie in one, a tile leaves so many of its
+/// own rows to the next (leave_to_last in templates/temporal/), which has to reach them.
+Verdict rims_read(const Candidate& candidate, const Limits& limits);
 Verdict fused_tile_in_grid(const Candidate& candidate, const Limits& limits);
 Verdict fused_tile_not_empty(const Candidate& candidate, const Limits& limits);
 

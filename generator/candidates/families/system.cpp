@@ -106,6 +106,7 @@ std::vector<Parameter> parameters() {
           rows_of_new_planes(),
           shared_parts_of_updates(),
           warps_at_edges(),
+          rims_of_tiles(),
           filling_of_levels(),
           block_rasterization(),
           store_hint(),
@@ -140,11 +141,12 @@ std::string constants(const Candidate& candidate) {
       "  // Planes at the beginning of the grid that need more than plain steps.\n"
       "  static constexpr int kFirstPlain = {};\n"
       "  static constexpr int kExchangedRows = {}, kExchangeSlots = {};  // rows of a warp that others read\n"
+      "  static constexpr int kRim = {};  // rows of the input beyond a tile that are read\n"
       "  static constexpr bool kExchanges = {};  // between two steps, not within levels\n"
       "  static constexpr bool kEdgeColumns = {}, kEdgeRows = {};\n"
       "  static constexpr int kSharedBytes = {};\n",
       fused.left, fused.right, fused.above, fused.below, fused.shift, fused.row_multiple, system.halo.low[2],
-      system.delay, system.first_plain, system.exchanged_rows, system.exchange_slots,
+      system.delay, system.first_plain, system.exchanged_rows, system.exchange_slots, system.rim_rows,
       system.exchanged_rows > 0 && !system.meets_in_levels, concerns(0), concerns(1), shape.shared.bytes);
 }
 

@@ -92,6 +92,9 @@ std::vector<Constraint> system_constraints() {
        new_rows},
       {"system_shared_parts", "Parts that are read at several cells are computed once a cell, and no edge is zero.",
        shared_parts},
+      {"system_rim",
+       "Rows beyond a system's tile are read where warps exchange rows, by one warp above and another below.",
+       rims_read},
       {"system_tile_in_grid", "A tile of a system is no larger than the grid.", fused_tile_in_grid},
       {"tile_not_empty", "Fused steps leave cells of a tile outside its halo.", fused_tile_not_empty},
   };

@@ -18,6 +18,7 @@ FusedLevels tile_of(const Problem& problem, const Tuning& tuning, const KernelAx
   fused.levels = static_cast<int>(system.levels.size());
   fused.delay = system.delay;
   fused.exchange_slots = system.exchange_slots;
+  fused.rim_rows = system.rim_rows;
   for (const SystemLevel& level : system.levels) fused.lag = std::max(fused.lag, level.lag);
   return fused;
 }
@@ -35,9 +36,15 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t input = saturating_product({planes, fused.height, fused.width, storage_bytes(problem)});
   const std::int64_t arrivals = arrival_bytes(tuning, tuning.block_y);
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
-  const std::int64_t rows =
-      saturating_product({system.exchange_slots, system.exchanged_rows, tuning.block_y, fused.width, value});
-  return saturating_sum(saturating_sum(input, arrivals), rows);
+  const std::int64_t warps = tuning.block_y + (tuning.rim == Rim::read ? 2 : 0);
+  std::int64_t rows = saturating_product({system.exchange_slots, system.exchanged_rows, warps});
+  if (tuning.rim == Rim::read) {  // above and below, of planes on their way and one that is published
+    for (const SystemField& field : system.levels.front().in) {
+      const int of_a_plane = 2 * std::max(field.rows_before, field.rows_after);
+      rows = saturating_sum(rows, saturating_product({tuning.prefetch + 1, of_a_plane}));
+    }
+  }
+  return saturating_sum(saturating_sum(input, arrivals), saturating_product({rows, fused.width, value}));
 }
 
 /// As work_of_an_output(), of the stages that the levels have.

@@ -63,7 +63,7 @@ std::vector<Parameter> parameters() {
   return {threads_in_x({kWarpSize}),
           threads_in_y(),
           register_tile_in_x({1, 2, 3, 4, 6, 8}),
-          register_tile_in_y(),
+          register_tile_in_y({1, 2, 3, 4, 6, 8}),
           vector_of_cells(),
           tile_borders().found_by_neighbours_alone(),  // of nine winners it helps four, by 1 % (H200, 2026-11-23)
           kept_between_planes().as("bool", "kKeepsSums", {"false", "true"}),
@@ -73,6 +73,7 @@ std::vector<Parameter> parameters() {
           chunks_of_planes(),
           groups_of_warps(),
           step_barrier(),
+          rims_of_tiles(),
           blocks_of_a_tile(),
           block_rasterization(),
           store_hint(),
@@ -162,12 +163,14 @@ std::string constants(const Candidate& candidate) {
              "  static constexpr bool kWarpsWait = {}, kExchanges = {};\n"
              "  static constexpr int kFirstExchanged = {}, kLastExchanged = {};\n"
              "  static constexpr bool kSplitsSums = {};  // those of a plane are added in two steps\n"
+             "  static constexpr int kRim = {}, kRimAge = {};  // planes from the newest to the one whose rows are "
+             "published\n"
              "  static constexpr int kExchangedWord = {};  // cells of a row that one access moves\n"
              "  static constexpr int kSharedBytes = {};\n",
              shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), fused.left, fused.right, fused.above,
              fused.below, fused.shift, fused.kept, fused.lag, fused.delay, fused.hand_over, fused.group_delay,
              exchanges || candidate.tuning().groups > 1, exchanges, fused.first_exchanged, fused.last_exchanged,
-             fused.splits_sums, exchanged_word(candidate), shape.shared.bytes);
+             fused.splits_sums, fused.rim_rows, fused.rim_age, exchanged_word(candidate), shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -40,8 +40,9 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   fused.block_height = std::int64_t{tuning.block_y} * tuning.register_y;
   fused.height = tuning.cluster * fused.block_height;
   place_halo_in_x(problem, tuning, axes, -tuning.steps * x.low, tuning.steps * x.high, fused);
-  fused.above = -tuning.steps * y.low;
-  fused.below = tuning.steps * y.high;
+  const int using_up_rows = tuning.steps - (tuning.rim == Rim::read ? 1 : 0);  // steps
+  fused.above = -using_up_rows * y.low;
+  fused.below = using_up_rows * y.high;
 
   // Levels that keep sums read one plane at a time; clamp and reflect answer with any of those in reach.
   const PlaneRange others = planes_with_others_cells(problem, tuning, axes);
@@ -65,6 +66,8 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   // What one group completes in a step the next takes in the one after, or, where warps wait for each other within a
   // step, in the one after that.
   fused.levels = std::max(1, tuning.steps / tuning.groups);
+  fused.rim_rows = tuning.rim == Rim::read ? std::max(-y.low, y.high) : 0;
+  fused.rim_age = sums ? 0 : fused.kept - fused.last_exchanged - 1;
   fused.hand_over = tuning.barrier == StepBarrier::split ? 2 : 1;
   fused.group_delay = fused.levels * fused.lag + fused.hand_over;
   fused.delay = tuning.steps * fused.lag + (tuning.groups - 1) * fused.hand_over;
@@ -79,12 +82,18 @@ std::int64_t input_bytes(const Problem& problem, const Tuning& tuning, const Fus
   return saturating_product({planes, fused.block_height, fused.width, storage_bytes(problem)});
 }
 
+/// Rows above and below a tile, from when they are asked for until they are published.
+std::int64_t rim_bytes(const Tuning& tuning, const FusedLevels& fused, std::int64_t value) {
+  return saturating_product({2, tuning.prefetch + 1, fused.rim_rows, fused.width, value});
+}
+
 /// Rows that warps exchange, one more plane of them than those in use.
 std::int64_t edge_bytes(const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused, std::int64_t value) {
   if (fused.exchange_slots == 0) return 0;
   // In a cluster the rows of a warp above and of one below are other blocks', and two barriers a side count those that
-  // come. A row has room for one thread more, and before a level's first row there is room for a word.
-  const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 ? 2 : 0);
+  // come; a rim stands there too. A row has room for one thread more, and before a level's first row there is
+  // room for a word.
+  const std::int64_t warps = tuning.block_y + (tuning.cluster > 1 || tuning.rim == Rim::read ? 2 : 0);
   const std::int64_t places = saturating_product({tuning.block_x + 1, value});
   const std::int64_t rows = saturating_product({warps, axes.reach_width(1), tuning.register_x, places});
   const std::int64_t ends = saturating_product({tuning.block_y, fused.end_rows, axes.reach_width(0), places});
@@ -103,8 +112,8 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t arrivals = arrival_bytes(tuning, saturating_product({warps_of_group(tuning), tuning.groups}));
   const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
   std::int64_t bytes = splits ? kWordBytes : 0;
-  for (const std::int64_t part :
-       {input_bytes(problem, tuning, fused), passed, arrivals, edge_bytes(tuning, axes, fused, value), seams}) {
+  for (const std::int64_t part : {input_bytes(problem, tuning, fused), rim_bytes(tuning, fused, value), passed,
+                                  arrivals, edge_bytes(tuning, axes, fused, value), seams}) {
     bytes = saturating_sum(bytes, part);
   }
   return bytes;

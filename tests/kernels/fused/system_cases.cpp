@@ -143,6 +143,12 @@ HostCase system_case(const Stencil& stencil, ElementType type, const Boundaries&
   // With chunks that fill inside the grid, and the planes from there on that no boundary has a part in.
   if (tuning.filling == Filling::plain) add(0, shape.height, tuning.chunks * (4 * shape.delay + 3), 0);
   if (rank == 2) add(2 * shape.width, 0, shape.delay + tuning.chunks, 0);  // with tiles away from all edges
+  // Tiles whose rims would reach held layers, or end beyond the grid: the first of two, the second of three.
+  if (shape.rim_rows > 0) {
+    const std::int64_t own = shape.height - shape.above - shape.below;
+    for (const std::int64_t higher : {std::int64_t{1}, own + 1, 2 * own + 2})
+      add(4, higher, shape.delay + tuning.chunks, 0);
+  }
   return host_case;
 }
 
@@ -244,6 +250,32 @@ std::vector<HostCase> system_row_end_cases() {
   add(corpus("shallow2d"), f32, on_all_sides(hold), "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.once.ch2");
   add(corpus("gray_scott2d"), f16, {hold, clamp, hold}, "system.bx32.by1.rx4.v4.tmabeyond.pf2.t3.fillplain.ch2");
   add(corpus("yee3d"), f64, on_all_sides(hold), "system.bx32.by4.rx2.ry2.v1.tmabeyond.pf2.t1.late.ch2");
+  return cases;
+}
+
+std::vector<HostCase> system_rim_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const auto add = [&](const Stencil& stencil, ElementType type, const Boundaries& boundaries, std::string_view code) {
+    cases.push_back(system_case(stencil, type, boundaries, code));
+  };
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(corpus("acoustic3d_o4"), f32, sides, "system.bx32.by4.rx2.ry4.v2.pf2.t2.rim.ch2.u2");
+    add(corpus("yee3d"), f32, sides, "system.bx32.by3.rx2.ry2.v2.pf2.t2.rim.ch2.u2");
+    add(predictor_corrector(3), f32, sides, "system.bx32.by3.rx2.ry4.v1.pf1.t2.rim.ch2");
+    add(corpus("anisotropic_diffusion3d"), f64, sides, "system.bx32.by2.rx2.ry4.v2.tmarows.pf2.t2.rim");
+  }
+  for (const Boundaries& mixed : {Boundaries{periodic, hold, clamp}, Boundaries{reflect, zero, hold},
+                                  Boundaries{hold, periodic, zero}, Boundaries{hold, clamp, periodic}}) {
+    add(corpus("acoustic3d_o2"), f64, mixed, "system.bx32.by4.rx2.ry3.v2.tmarows.pf1.t3.rim.rest.fillplain.ch3.u2");
+    add(corpus("yee3d"), f32, mixed, "system.bx32.by4.rx2.ry2.v2.tmarows.pf2.t1.late.rim.ch2");
+    add(two_stage_fluxes(), f32, mixed, "system.bx32.by3.rx2.ry3.v2.pf2.t2.rim.ch2");
+  }
+  add(corpus("elastic3d"), f32, on_all_sides(hold), "system.bx32.by6.rx2.ry2.v2.pf1.t1.rim.ch2");
+  add(two_stage_fluxes(), f32, {hold, reflect, clamp}, "system.bx32.by5.rx2.ry2.v2.pf2.t2.late.rim.ch2");
+  add(corpus("acoustic3d_o4"), f32, on_all_sides(hold), "system.bx32.by4.rx2.ry4.v2.sectors.tmabeyond.pf1.t2.rim.ch2");
   return cases;
 }
 

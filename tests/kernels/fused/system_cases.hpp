@@ -29,6 +29,10 @@ std::vector<HostCase> system_parameter_cases();
 /// grids.
 std::vector<HostCase> system_row_end_cases();
 
+/// Rows beyond the tile that the first level reads: one field and several, of one side and of both, that wait for the
+/// next step or are read at once, every boundary.
+std::vector<HostCase> system_rim_cases();
+
 /// Parts of updates that are computed once a cell and passed on.
 std::vector<HostCase> system_shared_part_cases();
 

@@ -63,6 +63,8 @@ TEST(SystemKernels, FuseStepsOfTheCorpus) {
 
 TEST(SystemKernels, AreRightWithEveryParameter) { expect_all_right(system_parameter_cases()); }
 
+TEST(SystemKernels, ReadRowsBeyondTheTile) { expect_all_right(system_rim_cases()); }
+
 TEST(SystemKernels, EndRowsBeyondTheGridWhereTmaStartsThem) {
   const std::vector<HostCase> cases = system_row_end_cases();
   for (const HostCase& each : cases) {

@@ -87,6 +87,12 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   });
   add(1, 0, std::max(tuning.chunks, mirrors_once ? 3 : 2), tuning.vector - 1);
   if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
+  // Tiles whose rims would reach held layers, or end beyond the grid: the first of two, the second of three.
+  if (shape.rim_rows > 0) {
+    const std::int64_t own = shape.height - shape.above - shape.below;
+    for (const std::int64_t higher : {std::int64_t{1}, own, own + 1, 2 * own + 2})
+      add(4, higher, lag + tuning.chunks, 0);
+  }
   return host_case;
 }
 
@@ -202,6 +208,31 @@ std::vector<HostCase> temporal_group_cases() {
       "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.ch2");
   add(load_definition("corpus/poisson2d_9pt.toml"), f64, on_all_sides(periodic),
       "temporal.bx32.by1.rx2.v2.pf1.t6.tg3.ch2");
+  return cases;
+}
+
+std::vector<HostCase> temporal_rim_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const Adder add{cases};
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(3, 2), f64, sides, "temporal.bx32.by3.rx2.ry4.v2.pf2.t2.ch2.rim.u2");
+    add(box(3, 1), f32, sides, "temporal.bx32.by3.rx4.ry3.v4.pf1.t3.rim");
+    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx2.ry2.tmarows.pf2.t2.rim.cl2.ch2");
+  }
+  for (const Boundaries& sides : {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero},
+                                  Boundaries{hold, periodic, hold}, Boundaries{periodic, zero, periodic}}) {
+    add(box(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry4.sums.pf2.t2.split.rim.u2");
+    add(star(3, 2), f32, sides, "temporal.bx32.by4.rx2.ry4.sums.tmarows.pf1.t2.ch2.rim");
+    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx4.ry3.sums.v4.pf3.t3.split.rim.cl2");
+    add(star(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry3.v2.pf2.t4.tg2.ch2.rim.u2");
+    add(upwind_stencil(), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.rim");
+  }
+  add(box(3, 2), f64, {clamp, hold, reflect}, "temporal.bx32.by5.rx2.ry3.v1.pf3.t2.ch2.rim.u2");
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
+      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.ch2.rim");
   return cases;
 }
 

@@ -35,6 +35,10 @@ std::vector<HostCase> temporal_group_cases();
 /// boundary.
 std::vector<HostCase> temporal_cluster_cases();
 
+/// Rows beyond the tile that its first level reads: cells and sums, beside rows by lanes and by TMA, groups, seams,
+/// every boundary; tiles that end next to the grid's end.
+std::vector<HostCase> temporal_rim_cases();
+
 /// Tiles that several warps span in x: every boundary in a plane, cells and sums, stars and boxes, rows at seams, of
 /// which ends are exchanged and of which there are none.
 std::vector<HostCase> wide_temporal_cases();

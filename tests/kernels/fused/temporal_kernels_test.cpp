@@ -43,6 +43,7 @@ TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_all_right(temporal_sums
 
 TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_all_right(temporal_group_cases()); }
 
+TEST(TemporalKernels, ReadRowsBeyondTheTile) { expect_all_right(temporal_rim_cases()); }
 TEST(TemporalKernels, ShareTilesInClusters) { expect_all_right(temporal_cluster_cases()); }
 
 TEST(TemporalKernels, SpanTilesWithSeveralWarps) { expect_all_right(wide_temporal_cases()); }
@@ -151,6 +152,27 @@ TEST(TemporalShapes, OverlapTilesByWhatTheStepsReach) {
   EXPECT_EQ(overlapping_tiles(64, 64, 4, 4, 4, false), 1);
   EXPECT_EQ(overlapping_tiles(120, 64, 4, 4, 0, false), 2);
   EXPECT_EQ(overlapping_tiles(120, 64, 4, 4, 4, false), 3) << "the second begins 4 cells earlier, and ends too early";
+}
+
+TEST(TemporalShapes, LoseNoRowsToTheFirstStepWithARim) {
+  const Problem problem = make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, everywhere(Boundary::hold),
+                                       {3, {512, 512, 512}}, 0, 8);
+  const auto shape = [&](const std::string& with) {
+    return Candidate(problem, parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t3.ch3" + with)).shape();
+  };
+  const KernelShape without = shape(""), rim = shape(".rim");
+  EXPECT_EQ(without.fused.above, 6);
+  EXPECT_EQ(rim.fused.above, 4);
+  EXPECT_EQ(rim.fused.below, 4);
+  EXPECT_EQ(rim.fused.left, without.fused.left);
+  EXPECT_EQ(rim.tile[1], without.tile[1] + 4);
+  EXPECT_EQ(rim.fused.rim_rows, 2);
+  // The newest plane is the second ahead of the one that is updated; warps publish the first a step before they read
+  // it.
+  EXPECT_EQ(rim.fused.rim_age, 1);
+  // Two rows of 64 cells above and below, of four planes on their way and one that is published; four rows more of 33
+  // words that warps exchange above the first and below the last, in two stages of three levels.
+  EXPECT_EQ(rim.shared.bytes - without.shared.bytes, (4U + 1) * 2 * 2 * 64 * 4 + 2U * 3 * 2 * 4 * 66 * 4);
 }
 
 TEST(TemporalShapes, ShareATileAmongTheBlocksOfACluster) {
@@ -279,6 +301,13 @@ TEST(TemporalConstraints, ExcludeWhatWouldBeWrong) {
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "legal");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl16"), "clusters");
   EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t3.cl2"), "temporal_clusters");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.rim"), "legal");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx32.by1.rx2.ry8.v2.pf3.t2.rim"), "temporal_rim");
+  EXPECT_EQ(violated(star, hold, grid, 4, "temporal.bx64.by4.rx2.ry4.v2.pf3.t4.rim"), "temporal_rim");
+  EXPECT_EQ(violated(star, hold, grid, 5, "temporal.bx32.by5.rx2.ry2.v2.pf3.t5.rim"), "temporal_rim")
+      << "two rows of its own, and a rim of one that may lie in held layers";
+  EXPECT_EQ(violated(make_builtin(Shape::star, 2, 1), hold, {2, {512, 512, 1}}, 4, "temporal.bx32.by1.rx2.pf3.t4.rim"),
+            "temporal_rim");
   const Stencil one_way = parse_stencil("u_next = u + k * (u[x,y-1,z] - u)", 3);
   EXPECT_EQ(violated(one_way, hold, grid, 4, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.cl2"), "temporal_clusters");
   const Problem older = make_problem(star, ElementType::f32, hold, grid, 0, 4);

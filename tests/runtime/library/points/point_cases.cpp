@@ -106,7 +106,8 @@ std::set<std::int64_t> edges_of_tiles(const KernelShape& shape, std::size_t axis
     const bool is_x = axis == 0;
     const auto span = tile_span<std::int64_t>(tile, tiles, n, static_cast<int>(is_x ? fused.width : fused.height),
                                               is_x ? fused.left : fused.above, is_x ? fused.right : fused.below,
-                                              is_x ? fused.shift : 0, shape.axes.boundaries[axis] == periodic);
+                                              is_x ? fused.shift : 0, is_x ? 0 : fused.rim_rows,
+                                              shape.axes.boundaries[axis] == periodic);
     cells.insert({span.low, span.high - 1});
   }
   return cells;
