@@ -38,7 +38,7 @@ struct RimmedRows<S, T, Indices<kField...>> : PublishedRows<S, T> {
     using RimOfField<S, T, kF>::RimOfField;
   };
   struct Rims : Rim<kField>... {
-    STENCIL_DEVICE Rims(const Arguments<S>& a, const TemporalTile<S, T>& t, int first_byte, const RimSides& sides)
+    STENCIL_DEVICE Rims(const Arguments<S>& a, const TemporalTile<S, T>& t, int first_byte, RimSides sides)
         : Rim<kField>(a, t, first_byte + bytes_before(kField), sides)... {}
   };
 

@@ -38,9 +38,9 @@ struct RimRows {
   const Arguments<S>& arguments;
   const Tile& tile;
   const int first_byte;  ///< of shared memory
-  const RimSides& sides;
+  const RimSides sides;
 
-  STENCIL_DEVICE RimRows(const Arguments<S>& a, const Tile& t, int first, const RimSides& s)
+  STENCIL_DEVICE RimRows(const Arguments<S>& a, const Tile& t, int first, RimSides s)
       : arguments(a), tile(t), first_byte(first), sides(s) {}
 
   /// Publishes the rows of plane z as rows of type Row. Those above the tile go to `above`, one after the other, those

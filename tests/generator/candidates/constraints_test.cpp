@@ -338,6 +338,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
   of_little_memory.most_fused_steps = 1;
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2", of_little_memory);
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
+  add(run, "temporal.bx32.by1.rx2.ry8.v2.pf3.t2.rim");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
   Problem cornered = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32,
                                   {Boundary::hold, Boundary::clamp, Boundary::hold}, {3, {512, 512, 512}}, 0, 8);
@@ -398,6 +399,7 @@ p = "p_prev"
       "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch1");
   add(waves(16), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch3");
   add(waves(512), "system.bx32.by4.rx2.ry2.v2.pf2.t2.once.ch3");
+  add(waves(512), "system.bx32.by1.rx2.ry8.v2.pf2.t2.rim.ch3");
   const auto forced = [&](const char* text) {
     return make_problem(parse_definition(text, "forced.toml"), ElementType::f32, {}, testing::cube(3, 512), 0, 8);
   };

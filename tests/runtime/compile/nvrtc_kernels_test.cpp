@@ -86,6 +86,30 @@ TEST(NvrtcKernels, PipelinesOfWarpsCompile) {
                    "systolic.rx7.pf2.t8.tg4.rb2.words.sh132"});
 }
 
+/// Kernels of fused steps are as fast as their planes are in registers: a pointer into what a walk keeps would leave
+/// all of it in memory.
+TEST(NvrtcKernels, FusedStepsKeepTheirPlanesInRegisters) {
+  const auto compiler = compiler_if_there();
+  if (!compiler) GTEST_SKIP() << "no NVRTC here";
+  const auto stack_bytes = [&](const Problem& problem, const char* code) {
+    const Tuning tuning = parse_code(code);
+    EXPECT_TRUE(is_legal({problem, tuning}, limits_of_architecture("sm_90"))) << code;
+    return compiler->compile(generate({problem, tuning}), "sm_90").resources.stack_bytes;
+  };
+  const Extents cube{3, {512, 512, 512}};
+  const Problem star = make_problem(make_builtin(Shape::star, 3, 2), ElementType::f32, {}, cube, 0, 8);
+  for (const char* code :
+       {"temporal.bx32.by8.rx2.ry4.v2.pf4.t2", "temporal.bx32.by8.rx2.ry4.v2.tmarows.pf4.t2.rim.cl2",
+        "temporal.bx32.by8.rx2.ry4.v2.sums.pf4.t2.split.rim", "temporal.bx32.by4.rx2.ry4.v2.pf4.t2.tg2.rim"}) {
+    EXPECT_EQ(stack_bytes(star, code), 0) << code;
+  }
+  const Problem yee = make_problem(load_definition("corpus/yee3d.toml"), ElementType::f32, {}, cube, 0, 8, kWholeStep);
+  for (const char* code :
+       {"system.bx32.by8.rx2.ry2.v2.pf2.t1.ch3", "system.bx32.by8.rx2.ry2.v2.tmarows.pf2.t1.rim.ch3"}) {
+    EXPECT_EQ(stack_bytes(yee, code), 0) << code;
+  }
+}
+
 TEST(NvrtcKernels, WholeStepsOfSystemsCompile) {
   const auto compiler = compiler_if_there();
   if (!compiler) GTEST_SKIP() << "no NVRTC here";
