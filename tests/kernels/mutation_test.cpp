@@ -37,6 +37,7 @@ struct Mutation {
 void PrintTo(const Mutation& mutation, std::ostream* out) { *out << mutation.name; }
 
 constexpr std::string_view kOneSided = "u_next = 0.4 * u + 0.3 * u[x-1,y,z] + 0.2 * u[x,y+1,z] + 0.1 * u[x,y,z-1]";
+constexpr std::string_view kTwoRows = "u_next = 0.4 * u + 0.3 * u[x,y-2,z] + 0.2 * u[x,y+2,z+1] + 0.1 * u[x-1,y,z]";
 constexpr std::string_view kWrongCell = "should be";
 constexpr std::string_view kStrayWrite = "was written";
 constexpr std::string_view kFault = "out_of_bounds";
@@ -48,6 +49,12 @@ constexpr std::string_view kYeeSteps = "system.bx32.by3.rx2.ry2.v2.pf2.t2.ch2";
 constexpr std::string_view kAcousticSteps = "system.bx32.by3.rx2.ry4.v2.pf2.t2.ch2";
 constexpr std::string_view kPredictorStep = "system.bx32.by3.rx2.ry4.v1.pf1.t1.ch2";
 constexpr std::string_view kPredictorLate = "system.bx32.by3.rx2.ry4.v1.pf1.t1.late.ch2";
+
+constexpr std::string_view kYeeRim = "system.bx32.by3.rx2.ry2.v2.pf2.t2.rim.ch2";
+
+// The first level reads rows beyond the tile.
+constexpr std::string_view kRim = "temporal.bx32.by3.rx2.ry4.v2.pf2.t2.rim.ch2";
+constexpr std::string_view kRimByTma = "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t2.rim.ch2";
 
 // Rows pass from warp to warp.
 constexpr std::string_view kRelay = "systolic.rx7.pf1.t8.tg4.rb2.sh3";
@@ -274,8 +281,28 @@ constexpr Mutation kMutations[]{
      "L::kFields[kF].newest) || ...)) return;", kYeeStep, kZero, kWrongCell, "yee3d"},
     {"WarpsThatDoNotMeetBetweenSteps", "system_levels.cuh", "void begin_step() { step_barrier.await(); }",
      "void begin_step() {}", kPredictorLate, kZero, kWrongCell, "predictor_corrector"},
-    {"RowsPublishedAStepTooEarly", "system_levels.cuh", "(kPublished - of, body);", "(kPublished - of + 1, body);",
-     kPredictorStep, kZero, kWrongCell, "predictor_corrector"},
+    {"RowsPublishedAStepTooEarly", "system_levels.cuh", "(kField.published() - of, body);",
+     "(kField.published() - of + 1, body);", kPredictorStep, kZero, kWrongCell, "predictor_corrector"},
+    {"RimOfTheRowsBesideIt", "temporal_rim.cuh", "tile.y - kBefore :", "tile.y - kBefore + 1 :", kRim, kHold,
+     kWrongCell},
+    {"RimOfThePlaneAfter", "temporal_rim.cuh", "copy(z + kStages, stage);", "copy(z + kStages + 1, stage);", kRim,
+     kHold, kWrongCell},
+    {"RimThatBeginsAPlaneLate", "temporal_rim.cuh", "T::kRimAge + s, s);", "T::kRimAge + s + 1, s);", kRim, kHold,
+     kWrongCell},
+    {"RimReadBeforeItArrives", "temporal_rim.cuh", "async_wait<kRims * kStages - 1>();", ";", kRimByTma, kHold,
+     kWrongCell},
+    {"RimOfPlanesBeyondTheGrid", "temporal_rim.cuh", "z >= 0 && z < tile.nz ?", "true ?", kRim, kZero, kWrongCell,
+     kTwoRows},
+    {"RimAboveIsTheOneBelow", "temporal_rim.cuh", "(z, stage, sides.above ? above : below);", "(z, stage, below);",
+     kRim, kHold, kWrongCell},
+    {"RimOfHeldRows", "temporal_tile.cuh", "if (tile == tiles - 2) span.high -= kRim;", "", kRim, kHold, kWrongCell,
+     kTwoRows},
+    {"RimOfTheLastTileOfHeldRows", "temporal_tile.cuh", "if (span.at_high) span.low -= kRim;", "", kRim, kHold, "",
+     kTwoRows},
+    {"RimOfAFieldInAnotherPlane", "system_rim.cuh", "(z + kOf.published(), stage,", "(z + kOf.published() + 1, stage,",
+     kYeeRim, kHold, kWrongCell, "yee3d"},
+    {"RimsThatMoveOnTwice", "system_rim.cuh", "if constexpr (kF == last_published()) stage", "stage", kYeeRim, kHold,
+     kWrongCell, "yee3d"},
     {"RowsOfTheOtherWarp", "system_rows.cuh", "(kJ < 0 ? above : below) +", "(kJ < 0 ? below : above) +", kYeeStep,
      kZero, kWrongCell, "yee3d"},
     {"PlanesOfALevelNeverMoveOn", "system_levels.cuh", "planes[p] = planes[p + 1];", ";", kPredictorStep, kZero,

@@ -52,8 +52,8 @@ std::string without_the_stencil(std::string text) {
 bool has_pipeline(const Tuning& tuning) { return tuning.planes == Planes::ring; }
 bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temporal"; }
 
-/// The most that any winner of a kind may take.
-Length limit_of(const Tuning& tuning) {
+/// The most that any winner of a kind may take, but for a rim.
+Length limit_without_rim(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
     if (tuning.keeps == Keeps::sums) return more ? Length{1675, 1185} : Length{1485, 1040};
@@ -64,6 +64,12 @@ Length limit_of(const Tuning& tuning) {
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
   return tuning.keeps == Keeps::sums ? Length{525, 375} : Length{445, 310};
+}
+
+Length limit_of(const Tuning& tuning) {
+  constexpr Length kRim{160, 135};  // copying the rows beyond a tile, and publishing them
+  const Length limit = limit_without_rim(tuning);
+  return tuning.rim == Rim::read ? Length{limit.lines + kRim.lines, limit.code + kRim.code} : limit;
 }
 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.
