@@ -128,6 +128,7 @@ std::vector<PointCase> point_cases() {
       system("wave3d_by_tma", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry2.tmarows.pf2.t3.ch2.u2"),
       system("wave3d_sectors", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.sectors.pf1.t4.ch2.u3"),
       system("wave3d_rests", kWave3d, everywhere(hold), "system.bx32.by8.rx2.v2.pf2.t2.ch2.rest.fillplain"),
+      system("wave3d_rim", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.pf1.t3.ch2.rim"),
       system("yee3d", kYee3d, everywhere(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2"),
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
       one_field("heat3d", 3, kOthers, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2"),
@@ -135,6 +136,8 @@ std::vector<PointCase> point_cases() {
       one_field("heat3d_two_warps_wide", 3, everywhere(zero), "temporal.bx64.by2.ry3.pf2.t2.u2"),
       one_field("heat3d_groups", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.pf2.t4.ch2.tg2"),
       one_field("heat3d_cluster", 3, everywhere(hold), "temporal.bx32.by3.rx2.ry4.sums.tmarows.pf2.t2.split.cl2"),
+      one_field("heat3d_rim", 3, everywhere(hold), "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.rim.u2"),
+      one_field("heat3d_rim_periodic", 3, everywhere(periodic), "temporal.bx32.by3.rx2.ry4.sums.pf2.t2.rim.cl2"),
       one_field("heat2d", 2, kMixed, "temporal.bx32.by1.rx2.v2.pf2.t5.ch3.u2"),
       one_field("heat1d", 1, everywhere(periodic), "temporal.bx32.by1.rx4.pf1.t4"),
   };
