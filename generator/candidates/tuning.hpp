@@ -69,9 +69,9 @@ enum class Filling {
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
 };
 
-/// temporal: what the first level's warps at a tile's top and bottom read beyond it.
+/// temporal, system: what the first level's warps at a tile's top and bottom read beyond it.
 enum class Rim {
-  none,  ///< nothing: that step uses up rows of the tile, as all others do
+  none,  ///< nothing: that level uses up rows of the tile, as all others do
   read,  ///< rows of the input, which are copied for that
 };
 

@@ -1,5 +1,5 @@
 // Where an overlapping tile lies along one axis, for the host, which looks for the tiles that have a cell: TemporalSpan
-// (templates/temporal/temporal_tile.cuh) with sizes that are known as it runs.
+// and leave_to_last() (templates/temporal/temporal_tile.cuh) with sizes that are known as it runs.
 #pragma once
 
 namespace stencil_tune {

@@ -38,7 +38,7 @@ struct RimRows {
   const Arguments<S>& arguments;
   const Tile& tile;
   const int first_byte;  ///< of shared memory
-  const RimSides sides;
+  const RimSides sides;  ///< no reference: one from member to member would leave all planes of the walk in memory
 
   STENCIL_DEVICE RimRows(const Arguments<S>& a, const Tile& t, int first, RimSides s)
       : arguments(a), tile(t), first_byte(first), sides(s) {}

@@ -163,8 +163,9 @@ std::string constants(const Candidate& candidate) {
              "  static constexpr bool kWarpsWait = {}, kExchanges = {};\n"
              "  static constexpr int kFirstExchanged = {}, kLastExchanged = {};\n"
              "  static constexpr bool kSplitsSums = {};  // those of a plane are added in two steps\n"
-             "  static constexpr int kRim = {}, kRimAge = {};  // planes from the newest to the one whose rows are "
-             "published\n"
+             "  // Rows of the input beyond a tile that are read; planes from the newest to the one whose rows are "
+             "published.\n"
+             "  static constexpr int kRim = {}, kRimAge = {};\n"
              "  static constexpr int kExchangedWord = {};  // cells of a row that one access moves\n"
              "  static constexpr int kSharedBytes = {};\n",
              shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), fused.left, fused.right, fused.above,

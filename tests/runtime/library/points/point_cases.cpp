@@ -53,6 +53,17 @@ p_next = "p"
 p = "p_prev"
 )toml";
 
+constexpr const char* kWave3dOfOrder4 = R"toml(
+name = "wave3d_of_order_4"
+rank = 3
+fields = ["p", "p_prev", "p_next"]
+[update]
+p_next = "2*p - p_prev + 0.1*laplacian(p, accuracy=4)"
+[rotate]
+p_next = "p"
+p = "p_prev"
+)toml";
+
 constexpr const char* kYee3d = R"toml(
 name = "yee3d"
 rank = 3
@@ -129,6 +140,9 @@ std::vector<PointCase> point_cases() {
       system("wave3d_sectors", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.sectors.pf1.t4.ch2.u3"),
       system("wave3d_rests", kWave3d, everywhere(hold), "system.bx32.by8.rx2.v2.pf2.t2.ch2.rest.fillplain"),
       system("wave3d_rim", kWave3d, everywhere(hold), "system.bx32.by4.rx2.ry4.v2.pf1.t3.ch2.rim"),
+      // The first of two tiles ends a row before the grid, and leaves two of its own to the second.
+      system("wave3d_rim_of_held_rows", kWave3dOfOrder4, everywhere(hold),
+             "system.bx32.by14.rx2.ry3.v2.pf1.t2.ch2.rim"),
       system("yee3d", kYee3d, everywhere(hold), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2.u2"),
       system("yee3d_periodic", kYee3d, everywhere(periodic), "system.bx32.by4.rx2.ry2.v2.pf2.t2.ch2"),
       one_field("heat3d", 3, kOthers, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch2"),
