@@ -39,6 +39,23 @@ STENCIL_DEVICE T shuffle_from(T value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane, 32);
 }
 
+/// One of two values that are both there: lanes that differ go on together. With ?: the compiler may branch, so as to
+/// compute one of them.
+STENCIL_DEVICE float choose(bool first, float a, float b) {
+  float chosen;
+  asm("{\n.reg .pred first;\nsetp.ne.u32 first, %3, 0;\nselp.f32 %0, %1, %2, first;\n}"
+      : "=f"(chosen)
+      : "f"(a), "f"(b), "r"(static_cast<unsigned>(first)));
+  return chosen;
+}
+STENCIL_DEVICE double choose(bool first, double a, double b) {
+  double chosen;
+  asm("{\n.reg .pred first;\nsetp.ne.u32 first, %3, 0;\nselp.f64 %0, %1, %2, first;\n}"
+      : "=d"(chosen)
+      : "d"(a), "d"(b), "r"(static_cast<unsigned>(first)));
+  return chosen;
+}
+
 STENCIL_DEVICE unsigned char* shared_memory() {
   extern __shared__ __align__(128) unsigned char stencil_tune_shared[];
   return stencil_tune_shared;

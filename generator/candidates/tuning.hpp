@@ -33,9 +33,10 @@ enum class Keeps {
   sums,   ///< partial sums of the outputs that a plane contributes to; the plane itself is then done with
 };
 
-/// streaming with sums: what of the walk is unrolled into one body of the loop.
+/// streaming with sums, systolic: what of the walk is unrolled into one body of the loop.
 enum class SumsLoop {
-  turn,  ///< as many steps as sums are under way: each is back in its registers after them
+  turn,  ///< as many steps as sums are under way (systolic: as a ring has slots): each is back in its registers after
+         ///< them
   step,  ///< one step: short code; a multiply-add that adds to a sum puts it where it belongs in the next
 };
 
@@ -130,12 +131,12 @@ struct TuningValues {
   Copies copies = Copies::tma;
   int prefetch = 0;  ///< planes on their way beyond those in use: to registers, or to the ring
   int unroll = 1;    ///< iterations of the walk unrolled together
+  SumsLoop sums_loop = SumsLoop::turn;
 
   // Walks of one sweep: streaming.
   Planes planes = Planes::registers;
   int depth = 1;  ///< coarsening depth: outputs a thread walks along the last axis
   int tiles = 1;  ///< that a block takes one after the other
-  SumsLoop sums_loop = SumsLoop::turn;
 
   // Fused steps: temporal, system.
   int steps = 2;   ///< sweeps that a launch makes

@@ -13,11 +13,12 @@
 //   level              sums of the rows in reach (see plane_sums.cuh), and no more
 //
 // One barrier for kBatch rows (systolic_barrier.cuh): behind it lies all that warps have put into the rings' slots
-// before it. A slot that is read between two barriers is written again behind the second one. The loop's body has as
-// many rows as a ring has slots, so that slots are constants. All warps run the same code: no thread branches, so that
-// the compiler keeps the coefficients in uniform registers.
+// before it. A slot that is read between two barriers is written again behind the second one. All warps run the same
+// code: no thread branches, so that the compiler keeps the coefficients in uniform registers. The loop's body has as
+// many rows as a ring has slots, so that slots are constants; or it has one row (step). Of more coefficients than there
+// are uniform registers two rows of a body would have some in common, kept in registers of the threads.
 //
-// The blocks share the rows of all tiles out evenly (systolic_share.cuh): one block an SM is one wave on every grid.
+// The blocks share the rows of all tiles out (systolic_share.cuh): one block an SM is one wave on every grid.
 #pragma once
 
 #include "stencil_tune/systolic/systolic_barrier.cuh"
@@ -57,18 +58,18 @@ struct SystolicWalk {
       : part(p), warp(w), rings(w), feed(a, p, w, parity), batches(b), levels(a, p) {}
 
   /// First and last come rows that hold keeps or that lie outside the grid; for some level, one by one. The rows
-  /// between are plain. The loop of single rows stands there once for both ends: with a copy of it before and one
-  /// behind the loops of plain rows, these spill.
+  /// between are plain. The loop of such rows stands there once for both ends: with a copy of it before and one behind
+  /// the loops of plain rows, these spill.
   STENCIL_DEVICE void run() {
     feed.start();
     if constexpr (T::kSplitsBarrier) meet();
     Index row = 0;
 #pragma unroll 1
     for (int end = 0; end < 2; ++end) {
-      row = walk(row, end == 0 ? part.first_plain : part.rows);
+      row = walk_rows<Rows::any>(row, end == 0 ? part.first_plain : part.rows);
       if (end == 0) {
-        row = part.holds_cells || !part.whole_rows ? walk_unrolled<Rows::at_sides>(row, part.last_plain)
-                                                   : walk_unrolled<Rows::plain>(row, part.last_plain);
+        row = part.holds_cells || !part.whole_rows ? walk<Rows::at_sides>(row, part.last_plain)
+                                                   : walk<Rows::plain>(row, part.last_plain);
       }
     }
     feed.finish();
@@ -81,18 +82,24 @@ struct SystolicWalk {
     barrier();
   }
 
-  /// Both end with whole turns of the rings.
+  template <Rows kRows>
   STENCIL_DEVICE Index walk(Index row, Index end) {
+    if constexpr (T::kLoopOfTurns) return walk_turns<kRows>(row, end);
+    return walk_rows<kRows>(row, end);
+  }
+  /// Both end with whole turns of the rings.
+  template <Rows kRows>
+  STENCIL_DEVICE Index walk_rows(Index row, Index end) {
     int slot = 0;
 #pragma unroll 1
     for (; row < end; ++row) {
-      step<Rows::any>(row, slot);
+      step<kRows>(row, slot);
       slot = slot == Shape::kSlots - 1 ? 0 : slot + 1;
     }
     return row;
   }
   template <Rows kRows>
-  STENCIL_DEVICE Index walk_unrolled(Index row, Index end) {
+  STENCIL_DEVICE Index walk_turns(Index row, Index end) {
 #pragma unroll 1
     for (; row < end; row += Shape::kSlots) {
       STENCIL_UNROLL

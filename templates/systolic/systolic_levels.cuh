@@ -71,8 +71,13 @@ struct SystolicLevels {
   }
   template <Rows kRows, int kLevel, int... kI>
   STENCIL_DEVICE void complete_cells(const Row& entering, Row& completed, Indices<kI...>) const {
-    ((completed.own(kI) = holds<kRows, kI>() ? kept_cell<kLevel, kI>(entering) : complete_cell<kLevel, kI>(entering)),
-     ...);
+    ((completed.own(kI) = completed_cell<kRows, kLevel, kI>(entering)), ...);
+  }
+  template <Rows kRows, int kLevel, int kI>
+  STENCIL_DEVICE Value completed_cell(const Row& entering) const {
+    const Value sum = complete_cell<kLevel, kI>(entering);
+    if constexpr (!kMayHold<kRows, kI>) return sum;
+    return choose(holds<kI>(), kept_cell<kLevel, kI>(entering), sum);
   }
   template <int kLevel, int kI>
   STENCIL_DEVICE Value kept_cell(const Row& entering) const {
@@ -103,10 +108,14 @@ struct SystolicLevels {
     if (kRow <= kOwn && holds_row<kRows>(z)) {
       ((sums[kLevel][kRow - 1][kI] = kept_sum<kLevel, kRow, kI>(entering)), ...);
     } else {
-      ((sums[kLevel][kRow - 1][kI] = kRow <= kOwn && holds<kRows, kI>() ? kept_sum<kLevel, kRow, kI>(entering)
-                                                                        : grown_sum<kLevel, kRow, kI>(entering)),
-       ...);
+      ((sums[kLevel][kRow - 1][kI] = next_sum<kRows, kLevel, kRow, kI>(entering)), ...);
     }
+  }
+  template <Rows kRows, int kLevel, int kRow, int kI>
+  STENCIL_DEVICE Value next_sum(const Row& entering) const {
+    const Value sum = grown_sum<kLevel, kRow, kI>(entering);
+    if constexpr (kRow > kOwn || !kMayHold<kRows, kI>) return sum;
+    return choose(holds<kI>(), kept_sum<kLevel, kRow, kI>(entering), sum);
   }
   static constexpr int kOwn = S::kHighZ;  ///< the entering row itself, counted so
 
@@ -129,12 +138,16 @@ struct SystolicLevels {
   STENCIL_DEVICE bool holds_row(Index z) const {
     return kRows == Rows::any && S::kBoundaryZ == Boundary::hold && part.holds_row(z);
   }
-  /// Cell kI of the lane is one that hold keeps.
+  /// Cell kI is one that hold keeps in a lane at an edge.
   template <Rows kRows, int kI>
+  static constexpr bool kMayHold = kRows != Rows::plain &&
+                                   (kI < Shape::kHeldLeft || kI >= Shape::kCells - Shape::kHeldRight);
+  /// ... and in this lane.
+  template <int kI>
   STENCIL_DEVICE bool holds() const {
     bool held = false;
-    if constexpr (kRows != Rows::plain && kI < Shape::kHeldLeft) held = held || part.left_edge;
-    if constexpr (kRows != Rows::plain && kI >= Shape::kCells - Shape::kHeldRight) held = held || part.right_edge;
+    if constexpr (kI < Shape::kHeldLeft) held = held || part.left_edge;
+    if constexpr (kI >= Shape::kCells - Shape::kHeldRight) held = held || part.right_edge;
     return held;
   }
 

@@ -1,10 +1,14 @@
-// What a systolic block works on. The rows of all tiles, tile after tile, are shared out evenly among the blocks, whose
-// number is chosen freely: a block has a run of rows, which may begin in one tile and end in the next.
+// What a systolic block works on. The rows of all tiles, tile after tile, are shared out among the blocks, whose number
+// is chosen freely: a block has a run of rows, which may begin in one tile and end in the next.
 //
 //      tile 0    tile 1    tile 2
-//      block 0   block 1   block 3        five blocks, three tiles: each block has 3/5 of a tile's rows. Where a block
-//      block 0   block 2   block 4        goes on in the next tile, the warps' pipeline is filled again.
+//      block 0   block 1   block 3        five blocks, three tiles: each block has some 3/5 of a tile's rows
+//      block 0   block 2   block 4
 //      block 1   block 3   block 4
+//
+// All blocks are to end at once, so what is shared out evenly is not rows but costs. A row of the first and of the last
+// tile, with cells that hold keeps, costs more than another. And a block that goes on in the next tile fills the warps'
+// pipeline again, which costs as much as the rows that pass meanwhile.
 #pragma once
 
 #include "stencil_tune/arguments.cuh"
@@ -66,40 +70,62 @@ struct SystolicShare {
   using Index = typename S::Index;
   using Columns = SystolicColumns<S, T>;
 
+  static constexpr long long kFill = T::kDelay + T::kSteps * S::kLowZ;  ///< rows that pass while the pipeline fills
+
   Index tiles;           ///< of the grid
   Index low_x, high_x;   ///< cells to update ...
   Index low_z, high_z;   ///< ... and rows
-  Index first_tile = 0;  ///< that stores any of them
-  long long at, end;     ///< of the rows of all such tiles: those of the block that are left
-  Index tile = 0;        ///< of the run
+  Index tile;            ///< of the run
   Index first = 0;       ///< its rows, in the grid
   Index last = 0;        ///< one past them
+  Index next_tile;       ///< of the run behind it
+  Index end_tile;        ///< one past the last that stores any cell
+  long long cost = 0;    ///< of all tiles before next_tile
+  long long begin, end;  ///< the block's part of all costs
 
   STENCIL_DEVICE explicit SystolicShare(const Arguments<S>& a)
       : tiles(Columns::tiles_of(static_cast<Index>(a.n[0]))),
         low_x(static_cast<Index>(a.low[0])),
         high_x(static_cast<Index>(a.high[0])),
         low_z(static_cast<Index>(a.low[2])),
-        high_z(static_cast<Index>(a.high[2])) {
+        high_z(static_cast<Index>(a.high[2])),
+        tile(0),
+        next_tile(0),
+        end_tile(tiles) {
     const Index nx = static_cast<Index>(a.n[0]);
-    Index end_tile = tiles;
-    while (first_tile < tiles && Columns(first_tile, tiles, nx).high <= low_x) ++first_tile;
-    while (end_tile > first_tile && Columns(end_tile - 1, tiles, nx).low >= high_x) --end_tile;
-    const long long rows = static_cast<long long>(end_tile - first_tile) * (high_z - low_z);
-    at = rows * block_x() / blocks_in_x();
-    end = rows * (block_x() + 1) / blocks_in_x();
+    while (next_tile < tiles && Columns(next_tile, tiles, nx).high <= low_x) ++next_tile;
+    while (end_tile > next_tile && Columns(end_tile - 1, tiles, nx).low >= high_x) --end_tile;
+    long long all = 0;
+    for (Index t = next_tile; t < end_tile; ++t) all += cost_of(t);
+    begin = all * block_x() / blocks_in_x();
+    end = all * (block_x() + 1) / blocks_in_x();
   }
 
   /// The next run; false when there is none.
   STENCIL_DEVICE bool next() {
-    if (at >= end) return false;
+    while (next_tile < end_tile && cost < end) {
+      tile = next_tile;
+      first = row_at(begin - cost);
+      last = row_at(end - cost);
+      cost += cost_of(tile);
+      ++next_tile;
+      if (first < last) return true;
+    }
+    return false;
+  }
+
+ private:
+  STENCIL_DEVICE long long row_cost(Index t) const {
+    const bool at_side = !Columns::kWraps && (t == 0 || t == tiles - 1);
+    return at_side ? T::kSideRowCost : T::kRowCost;
+  }
+  STENCIL_DEVICE long long cost_of(Index t) const { return (kFill + (high_z - low_z)) * row_cost(t); }
+
+  /// The row of `tile` that begins where that much of its cost has been paid.
+  STENCIL_DEVICE Index row_at(long long paid) const {
+    const long long row = paid / row_cost(tile) - kFill;
     const long long rows = high_z - low_z;
-    const long long done = at / rows;
-    tile = first_tile + static_cast<Index>(done);
-    first = low_z + static_cast<Index>(at - done * rows);
-    last = end < (done + 1) * rows ? low_z + static_cast<Index>(end - done * rows) : high_z;
-    at += last - first;
-    return true;
+    return low_z + static_cast<Index>(row < 0 ? 0 : row < rows ? row : rows);
   }
 };
 

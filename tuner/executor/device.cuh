@@ -125,6 +125,11 @@ STENCIL_DEVICE T shuffle_from(T value, int lane, STENCIL_TUNE_CALLER) {
   return host::exchange(value, lane, {file, line});
 }
 
+template <class T>
+STENCIL_DEVICE T choose(bool first, T a, T b) {
+  return first ? a : b;
+}
+
 STENCIL_DEVICE unsigned char* shared_memory() { return host::self().shared; }
 
 template <int kBytes>

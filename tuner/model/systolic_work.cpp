@@ -48,7 +48,8 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   const double warp_rows = rows * warps;
   work.arithmetic = warp_rows * levels * cells * operations;
   work.instructions = work.arithmetic + warp_rows * others + work.blocks * warps * c.block_instructions;
-  work.loop_instructions = tuning.unroll * (tuning.prefetch + 1) * (levels * cells * operations + others);
+  const int rows_of_loop = tuning.sums_loop == SumsLoop::step ? 1 : tuning.unroll * (tuning.prefetch + 1);
+  work.loop_instructions = rows_of_loop * (levels * cells * operations + others);
   work.shared_wavefronts =
       warp_rows * (moved * bytes * kWarpSize / kWavefrontBytes + shuffles) + 2 * rows * width * bytes / kWavefrontBytes;
 

@@ -73,6 +73,16 @@ Parameter copies_of_lines() {
       .as("bool", "kBulkCopies", {"true", "false"});
 }
 
+Parameter loop_of_rows() {
+  return word<SumsLoop>(
+             "loop of rows", &Tuning::sums_loop,
+             {{SumsLoop::turn, "turn", "as many rows as a ring has slots, which then are constants"},
+              {SumsLoop::step, "step",
+               "one row, for which all coefficients are read again: where they are more than the uniform registers"}},
+             "how many rows one iteration of a warp's loop takes")
+      .as("bool", "kLoopOfTurns", {"true", "false"});
+}
+
 Parameter barrier_of_batches() {
   return word<StepBarrier>(
              "barrier", &Tuning::barrier,
@@ -106,6 +116,7 @@ std::vector<Parameter> parameters() {
           fused_steps(),
           groups_of_one_warp(),
           rows_of_a_batch(),
+          loop_of_rows(),
           barrier_of_batches(),
           copies_of_lines(),
           shares_of_the_grid(),
@@ -250,8 +261,8 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
   const std::int64_t values = saturating_product({words, tuning.register_x, fused.levels * fused.kept + 1});
   shape.live_registers = std::max<std::int64_t>(values - kMoreForValues, 1);
-  shape.unrolled_work =
-      saturating_product({work_of_an_output(problem), tuning.register_x, fused.levels, slots(tuning)});
+  const std::int64_t rows_of_loop = tuning.sums_loop == SumsLoop::step ? 1 : slots(tuning);
+  shape.unrolled_work = saturating_product({work_of_an_output(problem), tuning.register_x, fused.levels, rows_of_loop});
 }
 
 // ---- the kernel -----------------------------------------------------------------------------------------------------
@@ -265,8 +276,25 @@ bool reads_beside_last(const Candidate& candidate) {
   });
 }
 
+/// What a row of a tile costs a lane and level: multiply-adds; at the grid's sides words too that are chosen there, of
+/// cells that hold keeps and of what lies beyond an edge. That shares by these costs end at once was measured for
+/// stars and boxes of order 1 to 3 (bench/results/h200/systolic.txt).
+struct RowCosts {
+  std::size_t inside, at_side;
+};
+RowCosts row_costs(const Candidate& candidate) {
+  const Problem& problem = candidate.problem();
+  const KernelAxes& axes = candidate.shape().axes;
+  const auto words_of = [&](int cells) { return static_cast<std::size_t>(cells) * size_of(problem.type) / 4; };
+  const int beside = axes.reach[0].high - axes.reach[0].low;
+  const bool holds = axes.boundaries[0] == Boundary::hold;
+  const std::size_t inside = problem.facts.taps.size() * static_cast<std::size_t>(candidate.tuning().register_x);
+  return {inside, inside + words_of(holds ? beside * (1 + axes.reach[2].high) : beside)};
+}
+
 std::string constants(const Candidate& candidate) {
   const KernelShape& shape = candidate.shape();
+  const RowCosts row = row_costs(candidate);
   return fmt::format(
       "  static constexpr int kCluster = 1, kClusterAxis = -1;\n"
       "  static constexpr auto kOrder = stencil_tune::BlockOrder::natural;\n"
@@ -274,8 +302,10 @@ std::string constants(const Candidate& candidate) {
       "  // Columns of a tile's halo, of which every step uses some up; rows from the input to the output.\n"
       "  static constexpr int kLeft = {}, kRight = {}, kDelay = {};\n"
       "  static constexpr bool kReadsBesideLast = {};  // neighbours in the last row that a sum takes\n"
+      "  static constexpr int kRowCost = {}, kSideRowCost = {};  // of a tile inside the grid, of one at its sides\n"
       "  static constexpr int kSharedBytes = {};\n",
-      shape.fused.left, shape.fused.right, shape.fused.delay, reads_beside_last(candidate), shape.shared.bytes);
+      shape.fused.left, shape.fused.right, shape.fused.delay, reads_beside_last(candidate), row.inside, row.at_side,
+      shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

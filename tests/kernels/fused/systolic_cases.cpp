@@ -63,6 +63,8 @@ std::vector<HostCase> systolic_cases(Boundary x, Boundary walk) {
            {star(1), f64, "systolic.rx7.pf2.t8.tg4.rb2.words.sh1"},
            {box(1), f64, "systolic.rx7.pf1.t8.tg4.rb2.words.sh3.stcs"},
            {star(2), f32, "systolic.rx7.pf2.t8.tg4.rb1.split.words.sh4"},
+           {box(2), f64, "systolic.rx7.pf1.t4.tg4.rb2.split.step.sh3"},
+           {star(1), f32, "systolic.rx9.pf2.t8.tg4.rb1.words.step.sh2"},
        }) {
     HostCase tested = systolic_case(stencil, type, boundaries, code);
     if (!tested.problems.empty()) cases.push_back(std::move(tested));
@@ -77,7 +79,8 @@ std::vector<HostCase> systolic_pipeline_cases() {
        {"systolic.rx13.pf2.t32.tg8.rb2.sh7", "systolic.rx7.pf5.t8.tg8.rb1.sh2", "systolic.rx9.pf1.t16.tg4.rb3.sh3",
         "systolic.rx11.pf3.t8.tg2.rb1.sh11", "systolic.rx7.pf1.t12.tg12.rb2.sh6", "systolic.rx8.pf2.t2.tg1.rb2.sh2",
         "systolic.rx9.pf1.t3.tg3.rb3.split.sh3", "systolic.rx8.pf1.t7.tg7.rb2.sh2",
-        "systolic.rx7.pf3.t8.tg8.rb1.split.sh2", "systolic.rx9.pf1.t16.tg4.rb3.split.words.sh3"}) {
+        "systolic.rx7.pf3.t8.tg8.rb1.split.sh2", "systolic.rx9.pf1.t16.tg4.rb3.split.words.sh3",
+        "systolic.rx7.pf2.t8.tg4.rb3.step.sh5", "systolic.rx9.pf1.t16.tg4.rb3.split.step.words.sh3"}) {
     cases.push_back(systolic_case(star(1), ElementType::f64, {hold, hold, hold}, code));
   }
   cases.push_back(systolic_case(star(1), ElementType::f32, {zero, hold, hold}, "systolic.rx9.pf1.t12.tg4.sh5"));

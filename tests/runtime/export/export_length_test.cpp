@@ -60,7 +60,7 @@ Length limit_without_rim(const Tuning& tuning) {
     return more ? Length{1580, 1105} : Length{1395, 965};
   }
   if (tuning.family->name == "system") return {1760, 1285};  // what outputs keep of their boxes included
-  if (tuning.family->name == "systolic") return {975, 690};
+  if (tuning.family->name == "systolic") return {1025, 730};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
   return tuning.keeps == Keeps::sums ? Length{525, 375} : Length{445, 310};
