@@ -88,8 +88,10 @@ const DeviceModel& device_model_of_gpu(std::string_view gpu) {
       fmt::format("no device model of '{}': its figures belong in tuner/model/device_model.cpp", printable(gpu)));
 }
 
+const DeviceModel& default_model() { return find_device_model("h200"); }  // the calibrated one
+
 const DeviceModel& model_of_architecture(std::string_view architecture) {
-  if (architecture == "sm_90") return find_device_model("h200");  // the calibrated one
+  if (architecture == default_model().architecture) return default_model();
   const int wanted = limits_of_architecture(architecture).compute_capability;
   const DeviceModel* best = &kModels.front();
   for (const DeviceModel& model : kModels) {

@@ -35,6 +35,9 @@ const DeviceModel& find_device_model(std::string_view name);
 /// By the GPU's model name ("NVIDIA H200"). Throws Error(unknown_name).
 const DeviceModel& device_model_of_gpu(std::string_view gpu);
 
+/// What is predicted for where no GPU is here and none is named.
+const DeviceModel& default_model();
+
 /// The model that stands for an architecture ("sm_90" -> h200): the same, else the nearest older one.
 /// Throws Error(unknown_name) for what is not sm_NN with NN >= 70.
 const DeviceModel& model_of_architecture(std::string_view architecture);

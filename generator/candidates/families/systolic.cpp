@@ -73,9 +73,9 @@ Parameter copies_of_lines() {
       .as("bool", "kBulkCopies", {"true", "false"});
 }
 
-Parameter loop_of_rows() {
+Parameter loop_of_sums() {
   return word<SumsLoop>(
-             "loop of rows", &Tuning::sums_loop,
+             "loop of sums", &Tuning::sums_loop,
              {{SumsLoop::turn, "turn", "as many rows as a ring has slots, which then are constants"},
               {SumsLoop::step, "step",
                "one row, for which all coefficients are read again: where they are more than the uniform registers"}},
@@ -116,7 +116,7 @@ std::vector<Parameter> parameters() {
           fused_steps(),
           groups_of_one_warp(),
           rows_of_a_batch(),
-          loop_of_rows(),
+          loop_of_sums(),
           barrier_of_batches(),
           copies_of_lines(),
           shares_of_the_grid(),

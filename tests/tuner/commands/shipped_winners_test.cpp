@@ -50,6 +50,18 @@ TEST_F(ShippedTest, ListSpeaksCsv) {
   expect_error("list --csv --json", 2, "exclude");
 }
 
+TEST_F(CommandLineTest, WithoutAGpuTheWinnerOfTheModelThatIsPredictedIsMeant) {
+  const auto devices = nlohmann::json::parse(run("devices --json").out)["devices"];
+  if (!devices.empty()) GTEST_SKIP() << "a GPU is here: its own winner is meant";
+  const std::string run_of_steps = "--dims 512 --steps 100";
+  ASSERT_NE(run("show --gpu h100 " + run_of_steps).out.find("NVIDIA H100"), std::string::npos) << "both have winners";
+  for (const char* verb : {"show", "show --json"}) {
+    const ProgramRun said = run(std::string(verb) + " " + run_of_steps);
+    EXPECT_NE(said.out.find("NVIDIA H200"), std::string::npos) << verb << said.out << said.err;
+    EXPECT_EQ(said.out.find("NVIDIA H100"), std::string::npos) << verb << said.out;
+  }
+}
+
 TEST_F(ShippedTest, AnIdIsEnoughToExport) {
   std::map<std::string, std::string> ids;
   for (const auto& winner : nlohmann::json::parse(run("list --shipped --json").out)) {

@@ -10,8 +10,6 @@
 namespace stencil_tune {
 namespace {
 
-constexpr const char* kDefaultArchitecture = "sm_90";
-
 Target predicted_target(const po::variables_map& values, std::string note) {
   Target target;
   target.note = std::move(note);
@@ -22,7 +20,7 @@ Target predicted_target(const po::variables_map& values, std::string note) {
   if (values.count("arch") > 0) {
     target.architecture = values["arch"].as<std::string>();
   } else if (target.architecture.empty()) {
-    target.architecture = kDefaultArchitecture;
+    target.architecture = default_model().architecture;
   }
   target.limits = limits_of_architecture(target.architecture);
   if (values.count("device-model") == 0) target.model = model_of_architecture(target.architecture);

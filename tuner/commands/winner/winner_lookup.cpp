@@ -5,11 +5,14 @@
 #include "runtime/library/lookup/site_winners.hpp"
 #include "stencil_tune/error.hpp"
 #include "tuner/commands/winner/no_winner.hpp"
+#include "tuner/model/device_model.hpp"
 #include "tuner/session/say.hpp"
 #include "tuner/subject/stencil_subject.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -33,6 +36,32 @@ struct FoundWinner {
   std::string passed_over;  ///< a line each, after a line break
 };
 
+/// "s" of those that ship, "site" of the site's, nothing of what was tuned here.
+std::string_view layer_of(const TrialRecord& winner) {
+  return winner.session == kPretunedSession ? "s" : winner.session == kSiteSession ? "site" : "";
+}
+
+/// The GPU model that a command without one is about: of the first GPU here, else the one that is predicted for.
+std::string gpu_meant() {
+  try {
+    if (const auto devices = list_devices(); !devices.empty()) return devices.front().name;
+  } catch (const Error&) {  // a winner can be shown without a driver
+  }
+  return std::string(default_model().gpu);
+}
+
+/// Of equals, which come layer after layer, the first layer's: one on the GPU that is meant, if it has any.
+const WinnerRecord& of_the_gpu_meant(const std::vector<WinnerRecord>& equals) {
+  const auto others = std::find_if(equals.begin(), equals.end(), [&](const WinnerRecord& winner) {
+    return layer_of(winner.trial) != layer_of(equals.front().trial);
+  });
+  if (others - equals.begin() == 1) return equals.front();
+  const std::string gpu = gpu_meant();
+  const auto meant = std::find_if(equals.begin(), others,
+                                  [&](const WinnerRecord& winner) { return winner.trial.platform.gpu == gpu; });
+  return meant != others ? *meant : equals.front();
+}
+
 /// A measured one before a predicted one, then a fresh one before a stale one, then the one by the nearest objective,
 /// then what was tuned here, then the site's.
 FoundWinner find_winner(Database* database, const Problem& problem, const std::optional<std::string>& gpu,
@@ -42,14 +71,17 @@ FoundWinner find_winner(Database* database, const Problem& problem, const std::o
     return std::tuple(winner.trial.predicted, is_stale(winner.trial), objective_distance(winner.trial, objective));
   };
   FoundWinner found;
+  std::vector<WinnerRecord> best;
   for (const WinnerRecord& winner : known_winners(database, key, gpu)) {
     if (winner.trial.problem != key || (gpu && winner.trial.platform.gpu != *gpu)) continue;
     if (const auto objection = objection_to(winner.trial, problem)) {
       found.passed_over += fmt::format("\npassed over, it cannot run: {}", *objection);
-    } else if (!found.winner || rank(winner) < rank(*found.winner)) {
-      found.winner = winner;
+    } else if (best.empty() || rank(winner) <= rank(best.front())) {
+      if (!best.empty() && rank(winner) < rank(best.front())) best.clear();
+      best.push_back(winner);
     }
   }
+  if (!best.empty()) found.winner = gpu ? best.front() : of_the_gpu_meant(best);
   return found;
 }
 
@@ -78,12 +110,7 @@ std::optional<WinnerRecord> measured_elsewhere(const Problem& problem, const std
   return found.winner && !found.winner->trial.predicted ? std::move(found.winner) : std::nullopt;
 }
 
-std::string winner_id(const TrialRecord& winner) {
-  const std::string_view layer = winner.session == kPretunedSession ? "s"
-                                 : winner.session == kSiteSession   ? "site"
-                                                                    : "";
-  return fmt::format("{}{}", layer, winner.id);
-}
+std::string winner_id(const TrialRecord& winner) { return fmt::format("{}{}", layer_of(winner), winner.id); }
 
 std::optional<Choice> kernel_of_one_sweep(Database& database, Problem problem, const PlatformKey& platform,
                                           const Limits& limits) {
