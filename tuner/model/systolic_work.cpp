@@ -40,16 +40,25 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   work.l2_write_sectors = work.write_bytes / kSectorBytes;
   work.l1_wavefronts = 2 * rows * width * bytes / kWavefrontBytes;
 
-  // Of a warp, a row: it takes and gives a lane's cells; each level but the first shuffles words of four bytes.
+  // Of a warp, a row: it takes and gives a lane's cells; each level but the first shuffles words of four bytes. Where a
+  // loop's body is one row, its slot is no constant: so much more for places in the rings (machine code, H200).
+  constexpr double kSlotInstructions = 90;
+  const bool one_row = tuning.sums_loop == SumsLoop::step;
   const double operations = std::ceil(problem.facts.operations / 2.0);
   const double shuffles = (levels - 1) * side_cells * bytes / 4;
   const double moved = 2 * cells + side_cells;
-  const double others = moved + shuffles + c.step_instructions / tuning.unroll;
+  const double others = moved + shuffles + c.step_instructions / tuning.unroll + (one_row ? kSlotInstructions : 0);
+
+  // Rows of one body share their coefficients. Those that uniform registers do not hold come from registers of the
+  // thread, for which a multiply-add takes longer (bench/energy.cu).
+  constexpr double kUniformWords = 44;
+  constexpr double kLonger = 0.3;
+  const double coefficient_words = static_cast<double>(problem.facts.taps.size()) * bytes / 4;
+  const double from_registers = one_row ? 0 : std::max(0.0, 1 - kUniformWords / coefficient_words);
   const double warp_rows = rows * warps;
-  work.arithmetic = warp_rows * levels * cells * operations;
+  work.arithmetic = warp_rows * levels * cells * operations * (1 + kLonger * from_registers);
+  // A block's warps run the same code at nearly the same time: bodies of thousands of instructions wait for none.
   work.instructions = work.arithmetic + warp_rows * others + work.blocks * warps * c.block_instructions;
-  const int rows_of_loop = tuning.sums_loop == SumsLoop::step ? 1 : tuning.unroll * (tuning.prefetch + 1);
-  work.loop_instructions = rows_of_loop * (levels * cells * operations + others);
   work.shared_wavefronts =
       warp_rows * (moved * bytes * kWarpSize / kWavefrontBytes + shuffles) + 2 * rows * width * bytes / kWavefrontBytes;
 

@@ -316,6 +316,8 @@ std::vector<Tuning> defaults(const Problem& problem) {
     int cells, steps;
   };
   const bool doubles = problem.type == ElementType::f64;
+  constexpr std::size_t kUniformWords = 44;  // of coefficients that stay from row to row
+  const bool many_coefficients = problem.facts.taps.size() * size_of(problem.type) / 4 > kUniformWords;
   const std::vector<Form> forms = doubles ? std::vector<Form>{{13, 32}, {15, 24}, {13, 16}, {17, 8}, {7, 8}}
                                           : std::vector<Form>{{27, 32}, {27, 24}, {27, 16}, {27, 8}, {7, 8}};
   std::vector<Tuning> choices;
@@ -326,7 +328,8 @@ std::vector<Tuning> defaults(const Problem& problem) {
         tuning.register_x = form.cells;
         tuning.steps = form.steps;
         tuning.groups = 8;
-        tuning.unroll = 3;
+        tuning.unroll = many_coefficients ? 2 : 3;
+        tuning.sums_loop = many_coefficients ? SumsLoop::step : SumsLoop::turn;
         tuning.prefetch = 1;
         tuning.copies = copies;
         tuning.chunks = shares;
