@@ -85,7 +85,7 @@ struct KernelShape {
   Lengths cluster_tile{};  ///< cells that the blocks of a cluster store together
   Lengths tiles{};         ///< cluster_tiles that cover the whole grid; zero where the tile is empty
   Placement placement = Placement::aligned;
-  std::int64_t shares = 0;         ///< blocks that share out the rows of all tiles evenly; 0: a tile has its own blocks
+  std::int64_t shares = 0;         ///< blocks that share out the rows of all tiles; 0: a tile has its own blocks
   Lengths whole_tile{};            ///< placement inside: the tile with its halo; along a walk, the planes it must have
   Lengths least_extents{1, 1, 1};  ///< of a grid that the tile lies in
   std::int64_t row_multiple = 1;   ///< of cells, that each row of the grid must have
@@ -102,6 +102,7 @@ struct KernelShape {
 
   /// 32-bit registers that a thread's values need at the same time, addresses and coefficients not counted. An upper
   /// bound where the compiler reorders, hence only good for legality.
+  double factors_in_registers = 0;  ///< systolic: share of multiply-adds whose factor no uniform register keeps
   std::int64_t live_registers = 0;
   /// Updates' worth of straight-line code: taps (or pairs of operations, where there are more) of all outputs that one
   /// iteration of the innermost rolled loop updates.

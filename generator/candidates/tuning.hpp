@@ -35,8 +35,7 @@ enum class Keeps {
 
 /// streaming with sums, systolic: what of the walk is unrolled into one body of the loop.
 enum class SumsLoop {
-  turn,  ///< as many steps as sums are under way (systolic: as a ring has slots): each is back in its registers after
-         ///< them
+  turn,  ///< as many steps as sums are under way, or as a ring has slots: each is in its place again after them
   step,  ///< one step: short code; a multiply-add that adds to a sum puts it where it belongs in the next
 };
 

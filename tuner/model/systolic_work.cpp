@@ -49,14 +49,9 @@ Work count_systolic_work(const Candidate& candidate, const Calibration& calibrat
   const double moved = 2 * cells + side_cells;
   const double others = moved + shuffles + c.step_instructions / tuning.unroll + (one_row ? kSlotInstructions : 0);
 
-  // Rows of one body share their coefficients. Those that uniform registers do not hold come from registers of the
-  // thread, for which a multiply-add takes longer (bench/energy.cu).
-  constexpr double kUniformWords = 44;
-  constexpr double kLonger = 0.3;
-  const double coefficient_words = static_cast<double>(problem.facts.taps.size()) * bytes / 4;
-  const double from_registers = one_row ? 0 : std::max(0.0, 1 - kUniformWords / coefficient_words);
+  constexpr double kLonger = 0.3;  // a multiply-add of three registers (bench/energy.cu)
   const double warp_rows = rows * warps;
-  work.arithmetic = warp_rows * levels * cells * operations * (1 + kLonger * from_registers);
+  work.arithmetic = warp_rows * levels * cells * operations * (1 + kLonger * shape.factors_in_registers);
   // A block's warps run the same code at nearly the same time: bodies of thousands of instructions wait for none.
   work.instructions = work.arithmetic + warp_rows * others + work.blocks * warps * c.block_instructions;
   work.shared_wavefronts =

@@ -238,6 +238,15 @@ std::size_t ring_bytes(const Problem& problem, const Tuning& tuning, const Kerne
   return static_cast<std::size_t>(saturating_sum(cells, saturating_product({barriers, kBarrierBytes})));
 }
 
+/// Rows of one body of the loop share their coefficients: the share of those that uniform registers do not keep, which
+/// then stay in registers of the threads.
+double coefficients_in_registers(const Problem& problem) {
+  constexpr double kUniformWords = 44;  // beside addresses (machine code, NVRTC 13.0)
+  const std::size_t named = problem.stencil.coefficients.size();
+  const auto coefficients = static_cast<double>(named > 0 ? named : problem.facts.taps.size());
+  return std::max(0.0, 1 - kUniformWords / (coefficients * static_cast<double>(size_of(problem.type)) / 4));
+}
+
 void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const KernelAxes& axes = shape.axes;
   FusedLevels& fused = shape.fused;
@@ -261,7 +270,9 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   const std::int64_t words = problem.type == ElementType::f64 ? 2 : 1;
   const std::int64_t values = saturating_product({words, tuning.register_x, fused.levels * fused.kept + 1});
   shape.live_registers = std::max<std::int64_t>(values - kMoreForValues, 1);
-  const std::int64_t rows_of_loop = tuning.sums_loop == SumsLoop::step ? 1 : slots(tuning);
+  const bool one_row = tuning.sums_loop == SumsLoop::step;
+  shape.factors_in_registers = one_row ? 0 : coefficients_in_registers(problem);
+  const std::int64_t rows_of_loop = one_row ? 1 : slots(tuning);
   shape.unrolled_work = saturating_product({work_of_an_output(problem), tuning.register_x, fused.levels, rows_of_loop});
 }
 
@@ -316,8 +327,7 @@ std::vector<Tuning> defaults(const Problem& problem) {
     int cells, steps;
   };
   const bool doubles = problem.type == ElementType::f64;
-  constexpr std::size_t kUniformWords = 44;  // of coefficients that stay from row to row
-  const bool many_coefficients = problem.facts.taps.size() * size_of(problem.type) / 4 > kUniformWords;
+  const bool many_coefficients = coefficients_in_registers(problem) > 0;
   const std::vector<Form> forms = doubles ? std::vector<Form>{{13, 32}, {15, 24}, {13, 16}, {17, 8}, {7, 8}}
                                           : std::vector<Form>{{27, 32}, {27, 24}, {27, 16}, {27, 8}, {7, 8}};
   std::vector<Tuning> choices;

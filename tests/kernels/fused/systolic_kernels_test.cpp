@@ -1,5 +1,6 @@
 // Systolic kernels against plain repeated sweeps, in every cell.
 #include "generator/candidates/constraints.hpp"
+#include "generator/candidates/families/families.hpp"
 #include "generator/definition/definition.hpp"
 #include "tests/kernels/expect_right.hpp"
 #include "tests/kernels/fused/systolic_cases.hpp"
@@ -84,6 +85,33 @@ TEST(SystolicShape, LinesTakeFieldsThatStartOnWords) {
       make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {hold, hold, hold}, {2, {4096, 4096, 1}}, 0, 100);
   EXPECT_EQ(required_alignment({problem, parse_code("systolic.rx13.pf1.t32.tg8.rb3.sh132")}), 16U);
   EXPECT_EQ(required_alignment({problem, parse_code("systolic.rx13.pf1.t32.tg8.rb3.words.sh132")}), 8U);
+}
+
+std::string constants_of(const Stencil& stencil, Boundary x, const char* code) {
+  const Problem problem = make_problem(stencil, ElementType::f64, {x, hold, hold}, {2, {4096, 4096, 1}}, 0, 100);
+  return systolic_family().constants({problem, parse_code(code)});
+}
+
+TEST(SystolicShape, RowsAtTheGridsSidesCostAWordMoreForEachThatIsChosen) {
+  const Stencil star = make_builtin(Shape::star, 2, 1);
+  const char* code = "systolic.rx13.pf1.t32.tg8.rb3.words.sh132";
+  const auto costs = [](int inside, int at_side) {
+    return "kRowCost = " + std::to_string(inside) + ", kSideRowCost = " + std::to_string(at_side);
+  };
+  // 5 points of 13 cells; two cells of two words are held, of the row that is complete and of the next one.
+  EXPECT_NE(constants_of(star, hold, code).find(costs(65, 65 + 2 * 2 * 2)), std::string::npos);
+  EXPECT_NE(constants_of(star, clamp, code).find(costs(65, 65 + 2 * 2)), std::string::npos);
+}
+
+TEST(SystolicShape, FactorsThatUniformRegistersDoNotKeepAreCounted) {
+  const auto share = [](const Stencil& stencil, const char* code) {
+    const Problem problem = make_problem(stencil, ElementType::f64, {hold, hold, hold}, {2, {4096, 4096, 1}}, 0, 100);
+    return Candidate(problem, parse_code(code)).shape().factors_in_registers;
+  };
+  const Stencil box = make_builtin(Shape::box, 2, 3);  // 49 coefficients of two words, 44 of which are kept
+  EXPECT_NEAR(share(box, "systolic.rx15.pf1.t8.tg8.rb1.sh132"), 1 - 44.0 / 98, 1e-12);
+  EXPECT_EQ(share(box, "systolic.rx15.pf1.t8.tg8.rb1.step.sh132"), 0);
+  EXPECT_EQ(share(make_builtin(Shape::star, 2, 3), "systolic.rx15.pf1.t8.tg8.rb3.sh132"), 0);
 }
 
 }  // namespace

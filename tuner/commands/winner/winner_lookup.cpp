@@ -52,14 +52,14 @@ std::string gpu_meant() {
 
 /// Of equals, which come layer after layer, the first layer's: one on the GPU that is meant, if it has any.
 const WinnerRecord& of_the_gpu_meant(const std::vector<WinnerRecord>& equals) {
-  const auto others = std::find_if(equals.begin(), equals.end(), [&](const WinnerRecord& winner) {
+  const auto layer_end = std::find_if(equals.begin(), equals.end(), [&](const WinnerRecord& winner) {
     return layer_of(winner.trial) != layer_of(equals.front().trial);
   });
-  if (others - equals.begin() == 1) return equals.front();
+  if (layer_end - equals.begin() == 1) return equals.front();
   const std::string gpu = gpu_meant();
-  const auto meant = std::find_if(equals.begin(), others,
+  const auto meant = std::find_if(equals.begin(), layer_end,
                                   [&](const WinnerRecord& winner) { return winner.trial.platform.gpu == gpu; });
-  return meant != others ? *meant : equals.front();
+  return meant != layer_end ? *meant : equals.front();
 }
 
 /// A measured one before a predicted one, then a fresh one before a stale one, then the one by the nearest objective,
