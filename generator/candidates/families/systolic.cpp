@@ -101,7 +101,7 @@ Parameter barrier_of_batches() {
 Parameter shares_of_the_grid() {
   return number("shares", "sh", &Tuning::chunks, {},
                 {1, 16, 33, 66, 80, 108, 114, 128, 132, 142, 144, 148, 216, 264, 296},
-                "parts of equal size that the rows of all tiles are cut into, one a block")
+                "parts of equal cost that the rows of all tiles are cut into, one a block")
       .coded_always()
       .with_neighbours(2)
       .given_at_launch();  // as many blocks
