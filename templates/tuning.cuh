@@ -11,6 +11,10 @@ enum class BlockOrder { natural, z_first, raster, raster32 };
 /// How a thread gets the cells left and right of its own.
 enum class Neighbours { cache, shuffle };
 
+/// In which loop threads at an edge of the grid keep the cells that boundary hold does not change: one of their blocks' own,
+/// or one of all blocks, without a branch or with one around them.
+enum class HeldLoop { apart, chosen, skipped };
+
 /// Which tile the threads of a block cover one to one.
 enum class Cover { output, input };
 

@@ -69,6 +69,13 @@ enum class Filling {
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
 };
 
+/// temporal: in which loop threads at an edge of the grid keep the cells that boundary hold does not change.
+enum class HeldLoop {
+  apart,    ///< one of their blocks' own; all others' loop knows no such cells
+  chosen,   ///< the one loop of all blocks, which chooses those cells without a branch
+  skipped,  ///< the one loop of all blocks, in which a warp that has none skips them
+};
+
 /// temporal, system: what the first level's warps at a tile's top and bottom read beyond it.
 enum class Rim {
   none,  ///< nothing: that level uses up rows of the tile, as all others do
@@ -144,6 +151,7 @@ struct TuningValues {
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   Rim rim = Rim::none;
+  HeldLoop held_loop = HeldLoop::apart;
   NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;
   EdgeWarps edge_warps = EdgeWarps::work;

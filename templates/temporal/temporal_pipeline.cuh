@@ -3,7 +3,7 @@
 
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
-#include "stencil_tune/temporal/temporal_held.cuh"
+#include "stencil_tune/temporal/temporal_kept.cuh"
 #include "stencil_tune/temporal/temporal_place.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
 #include "stencil_tune/window.cuh"
@@ -38,9 +38,6 @@ struct Levels {
     if constexpr (T::kExchanges) edges.start(t);
     if constexpr (T::kWarpsWait) step_barrier.start();
   }
-
-  /// After steps without held cells.
-  STENCIL_DEVICE void clear_held() {}
 
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
@@ -93,7 +90,9 @@ struct Levels {
     if constexpr (kEdges == Edges::all) {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }
-    if constexpr (kEdges != Edges::none) hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    if (kEdges != Edges::none && tile.looks_for_held()) {
+      hold_cells(plane_in_reach<kLevel, S::kLowZ>(newest), updated, AllCells{});
+    }
     if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     kept.template push<kLevel>(newest);
     newest = updated;

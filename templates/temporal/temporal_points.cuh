@@ -46,12 +46,11 @@ struct TemporalWalkToPoints : TemporalWalk<S, T, Levels> {
       const Index plain_end = levels.points.plain_end(z, tile.last_plain_plane());
       if (z < tile.first_plain_plane() || z + T::kUnroll > plain_end) {
         Walk::template step<Edges::all>(z++);
-      } else if (tile.at_edge) {
+      } else if (tile.steps_keep_cells()) {
         z = Walk::template walk_plain<Edges::cells>(z, plain_end);
       } else {
         assume(!tile.grid_ends_within);
         z = Walk::template walk_plain<Edges::none>(z, plain_end);
-        levels.clear_held();
       }
     }
     input.leave();

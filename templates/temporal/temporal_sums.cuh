@@ -10,81 +10,17 @@
 // A star reads neighbours only in the output's own plane. Its taps ahead of the output need no rows of other warps, and
 // are added a step before the others; every level then lags one plane less.
 //
-// Held cells, which boundary hold keeps, are never a sum's result. At a tile's edge a thread remembers them until their
-// plane is complete. Whole planes at an end of the walk are read from memory again.
+// Held cells, which boundary hold keeps, are never a sum's result. At a tile's edge a thread puts them aside until their
+// plane is complete (temporal_held_cells.cuh). Whole planes at an end of the walk are read from memory again.
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_barrier.cuh"
+#include "stencil_tune/temporal/temporal_held_cells.cuh"
 #include "stencil_tune/temporal/temporal_walk.cuh"
 
 namespace stencil_tune {
-
-/// The held cells of a thread at an edge of the grid, of the planes that were added but are not complete. A thread is
-/// at one end of a row at most, and at one end of a column, unless its warp is as high as the tile.
-template <class S, class T>
-struct HeldCells {
-  using Shape = TemporalShape<S, T>;
-  using Tile = TemporalTile<S, T>;
-  using Plane = TemporalPlane<S, T>;
-  using Value = typename S::Value;
-
-  static constexpr int kPlanes = S::kHighZ > 0 ? S::kHighZ : 1;
-  static constexpr int kLeft = Shape::kHeldLeft, kRight = Shape::kHeldRight;
-  static constexpr int kAbove = Shape::kHeldAbove, kBelow = Shape::kHeldBelow;
-  static constexpr int kColumns = kLeft > kRight ? kLeft : kRight;
-  static constexpr int kHeldRows = T::kBlockY == 1 ? kAbove + kBelow : kAbove > kBelow ? kAbove : kBelow;
-  static constexpr int kLastColumns = Shape::kCells - kColumns;  ///< from this one on they are the row's last
-  static constexpr int kLastRows = Shape::kRows - kHeldRows;
-
-  struct OfPlane {
-    Value columns[Shape::kRows][kColumns > 0 ? kColumns : 1];
-    Value rows[kHeldRows > 0 ? kHeldRows : 1][Shape::kCells];
-  };
-  OfPlane planes[kPlanes];
-
-  /// The plane that is added now.
-  STENCIL_DEVICE void remember(const Tile& tile, const Plane& plane) {
-    STENCIL_UNROLL
-    for (int p = 0; p + 1 < kPlanes; ++p) planes[p] = planes[p + 1];
-    OfPlane& newest = planes[kPlanes - 1];
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < kColumns; ++i) {
-        newest.columns[j][i] = tile.left_edge ? plane.cells[j][i] : plane.cells[j][kLastColumns + i];
-      }
-    }
-    STENCIL_UNROLL
-    for (int j = 0; j < kHeldRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) {
-        newest.rows[j][i] = j < kAbove && tile.top_edge ? plane.cells[j][i] : plane.cells[kLastRows + j][i];
-      }
-    }
-  }
-
-  /// The plane that is complete now.
-  STENCIL_DEVICE void restore(const Tile& tile, Plane& plane) const {
-    STENCIL_UNROLL
-    for (int j = 0; j < Shape::kRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < kColumns; ++i) {
-        if (i < kLeft && tile.left_edge) plane.cells[j][i] = planes[0].columns[j][i];
-        if (i >= kColumns - kRight && tile.right_edge) plane.cells[j][kLastColumns + i] = planes[0].columns[j][i];
-      }
-    }
-    STENCIL_UNROLL
-    for (int j = 0; j < kHeldRows; ++j) {
-      STENCIL_UNROLL
-      for (int i = 0; i < Shape::kCells; ++i) {
-        if (j < kAbove && tile.top_edge) plane.cells[j][i] = planes[0].rows[j][i];
-        if (j >= kHeldRows - kBelow && tile.bottom_edge) plane.cells[kLastRows + j][i] = planes[0].rows[j][i];
-      }
-    }
-  }
-};
 
 struct NothingAhead {};
 
@@ -118,7 +54,6 @@ struct SumLevels {
   struct Level {
     Sums sums;
     Plane waiting;  ///< for other warps' rows of it; unused where none are read
-    HeldCells<S, T> held;
   };
 
   Points points;
@@ -127,23 +62,19 @@ struct SumLevels {
   Level levels[Shape::kLevels];
   OtherEdges edges;
   WarpBarrier step_barrier;
+  HeldCells<S, T> held;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
-      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd) {
-    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes <= T::kSharedBytes,
+      : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd),
+        held(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + HeldCells<S, T>::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
-    clear_held();
+    held.start(t);
     if constexpr (T::kExchanges) edges.start(t);
     if constexpr (T::kWarpsWait) step_barrier.start();
-  }
-
-  /// After steps without held cells, so that older ones do not stay in registers.
-  STENCIL_DEVICE void clear_held() {
-    STENCIL_UNROLL
-    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = HeldCells<S, T>{};
   }
 
   /// Before each step: waits for what other warps publish and pass on.
@@ -158,6 +89,7 @@ struct SumLevels {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
+    if (kEdges != Edges::none && tile.looks_for_held()) held.remember(tile, plane);
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (T::kExchanges) edges.next_step();
   }
@@ -180,7 +112,6 @@ struct SumLevels {
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
     const Plane settled = T::kExchanges ? level.waiting : newest;
-    const Plane added = T::kSplitsSums ? newest : settled;
     Window<S, T, typename Sums::Reads> taps;
     gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
     [[maybe_unused]] typename AheadOf<S, T, T::kSplitsSums>::Type ahead;
@@ -195,7 +126,6 @@ struct SumLevels {
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
-    if constexpr (kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     if constexpr (T::kSplitsSums) {
       level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
@@ -206,10 +136,7 @@ struct SumLevels {
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) hold_plane(z, updated);
-    if constexpr (kEdges != Edges::none) {
-      level.held.restore(tile, updated);
-      if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
-    }
+    if (kEdges != Edges::none && tile.looks_for_held()) held.template restore<kLevel>(tile, updated);
     if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     newest = updated;
   }

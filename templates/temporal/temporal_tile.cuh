@@ -215,6 +215,16 @@ struct TemporalTile : TemporalShape<S, T> {
 
   STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
 
+  /// Which loop the block's plain steps are made by: one that keeps held cells, or one that knows of none.
+  STENCIL_DEVICE bool steps_keep_cells() const { return T::kHeldLoop != HeldLoop::apart || at_edge; }
+
+  /// In a step that keeps held cells: whether the warp looks for its own. All lanes agree.
+  STENCIL_DEVICE bool looks_for_held() const {
+    if constexpr (T::kHeldLoop != HeldLoop::skipped) return true;
+    return any_in_warp((Shape::kHeldLeft > 0 && left_edge) || (Shape::kHeldRight > 0 && right_edge) ||
+                       (Shape::kHeldAbove > 0 && top_edge) || (Shape::kHeldBelow > 0 && bottom_edge));
+  }
+
   /// Cell i of the thread's row j is one that hold keeps.
   template <int kI, int kJ>
   STENCIL_DEVICE bool holds() const {

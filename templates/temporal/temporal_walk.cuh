@@ -23,12 +23,11 @@ struct TemporalWalk {
     Index z = tile.first_plane();
     input.start(z);
     z = walk(z, tile.first_plain_plane());
-    if (tile.at_edge) {
+    if (tile.steps_keep_cells()) {
       z = walk_plain<Edges::cells>(z, tile.last_plain_plane());
     } else {
       assume(!tile.grid_ends_within);
       z = walk_plain<Edges::none>(z, tile.last_plain_plane());
-      levels.clear_held();
     }
     walk(z, tile.last_plane());
     input.leave();

@@ -47,6 +47,24 @@ Parameter step_barrier() {
       .as("bool", "kSplitsBarrier", {"false", "true"});
 }
 
+Parameter loop_of_held_cells() {
+  return word<HeldLoop>(
+             "held cells", &Tuning::held_loop,
+             {{HeldLoop::apart, "heldapart", "one that blocks at an edge of the grid have for themselves"},
+              {HeldLoop::chosen, "heldchosen", "the one loop of all blocks, which chooses held cells without a branch"},
+              {HeldLoop::skipped, "heldskipped",
+               "the one loop of all blocks, in which warps without held cells skip them"}},
+             "which loop keeps the cells that boundary hold does not change")
+      .within([](std::vector<int> values, const Problem& problem, const Limits&, const KernelAxes& axes) {
+        const auto held = [&](std::size_t axis) {
+          return axes.has(axis) && held_layers(problem, static_cast<std::size_t>(axes.grid_axis[axis])).both() > 0;
+        };
+        return held(0) || held(1) ? values : std::vector<int>{static_cast<int>(HeldLoop::apart)};
+      })
+      .as("stencil_tune::HeldLoop", "kHeldLoop",
+          {"stencil_tune::HeldLoop::apart", "stencil_tune::HeldLoop::chosen", "stencil_tune::HeldLoop::skipped"});
+}
+
 Parameter blocks_of_a_tile() {
   Parameter row = cluster_of_blocks();
   row.meaning =
@@ -74,6 +92,7 @@ std::vector<Parameter> parameters() {
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),
+          loop_of_held_cells().found_by_neighbours_alone(),  // each is the best of some kernels (H200, 2026-11-28)
           blocks_of_a_tile(),
           block_rasterization(),
           store_hint(),

@@ -103,6 +103,24 @@ std::int64_t edge_bytes(const Tuning& tuning, const KernelAxes& axes, const Fuse
   return saturating_sum(saturating_product({fused.exchange_slots, tuning.steps, level}), kWordBytes);
 }
 
+/// Cells that boundary hold keeps, of threads at the edges of the grid, from when their plane enters a group's first
+/// level until the last one that another level reads has completed its own. Levels that keep planes have them there.
+std::int64_t held_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused,
+                        std::int64_t value) {
+  if (tuning.keeps != Keeps::sums) return 0;
+  const auto held = [&](std::size_t axis) {
+    return axes.has(axis) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[axis])) : HeldLayers{};
+  };
+  const auto larger = [](const HeldLayers& layers) { return std::max(layers.low, layers.high); };
+  const bool one_warp_high = tuning.block_y == 1;
+  const std::int64_t columns = saturating_product({2, tuning.block_y, tuning.register_y, larger(held(0))});
+  const std::int64_t rows =
+      saturating_product({tuning.block_x, tuning.register_x, one_warp_high ? held(1).both() : 2 * larger(held(1))});
+  const int read_levels = tuning.groups > 1 ? fused.levels : fused.levels - 1;
+  const std::int64_t slots = std::int64_t{read_levels} * fused.lag + 1;
+  return saturating_product({tuning.groups, slots, saturating_sum(columns, rows), value});
+}
+
 std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
                           const FusedLevels& fused) {
   const bool splits = tuning.barrier == StepBarrier::split;
@@ -112,8 +130,9 @@ std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const Ke
   const std::int64_t arrivals = arrival_bytes(tuning, saturating_product({warps_of_group(tuning), tuning.groups}));
   const std::int64_t seams = tuning.cluster > 1 ? saturating_product({tuning.groups, 4, kBarrierBytes}) : 0;
   std::int64_t bytes = splits ? kWordBytes : 0;
-  for (const std::int64_t part : {input_bytes(problem, tuning, fused), rim_bytes(tuning, fused, value), passed,
-                                  arrivals, edge_bytes(tuning, axes, fused, value), seams}) {
+  for (const std::int64_t part :
+       {input_bytes(problem, tuning, fused), rim_bytes(tuning, fused, value), passed, arrivals,
+        edge_bytes(tuning, axes, fused, value), seams, held_bytes(problem, tuning, axes, fused, value)}) {
     bytes = saturating_sum(bytes, part);
   }
   return bytes;

@@ -26,6 +26,7 @@ std::vector<HostCase> temporal_step_cases();
 /// Sums kept between planes, over one and several planes, with boundaries of all kinds across the walk and those along
 /// it that sums allow.
 std::vector<HostCase> temporal_sums_cases();
+std::vector<HostCase> temporal_held_cases();
 
 /// Steps shared out among groups of warps: with and without rows exchanged, cells and sums, constant fields, clusters,
 /// every boundary.

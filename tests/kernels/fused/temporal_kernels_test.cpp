@@ -41,6 +41,8 @@ TEST(TemporalKernels, FuseStepsOnALine) { expect_all_right(temporal_line_cases()
 
 TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_all_right(temporal_sums_cases()); }
 
+TEST(TemporalKernels, KeepHeldCellsInEachLoop) { expect_all_right(temporal_held_cases()); }
+
 TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_all_right(temporal_group_cases()); }
 
 TEST(TemporalKernels, ReadRowsBeyondTheTile) { expect_all_right(temporal_rim_cases()); }
@@ -117,6 +119,20 @@ TEST(TemporalShapes, LagAsFarAsTheirSumsWaitForOtherWarpsRows) {
   EXPECT_EQ(shape(Shape::star, 2).kept, 4);
   EXPECT_EQ(shape(Shape::box, 1).lag, 2) << "one more than its reach";
   EXPECT_EQ(shape(Shape::box, 1).kept, 3);
+}
+
+TEST(TemporalShapes, PutHeldCellsOfSumsAside) {
+  const auto bytes = [](Boundary boundary, const char* code) {
+    const Problem problem = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f64,
+                                         {boundary, boundary, Boundary::zero}, {3, {512, 512, 512}}, 0, 8);
+    return Candidate(problem, parse_code(code)).shape().shared.bytes;
+  };
+  // A column on each side of 24 rows, and two rows, of the plane that arrives and of those that the first level lags
+  // behind. What the second leaves there is not stored.
+  constexpr const char* kSums = "temporal.bx32.by8.rx3.ry3.sums.pf4.t2";
+  EXPECT_EQ(bytes(Boundary::hold, kSums) - bytes(Boundary::zero, kSums), (2U * 24 + 2 * 96) * (2 + 1) * 8);
+  constexpr const char* kPlanes = "temporal.bx32.by8.rx3.ry3.pf4.t2";
+  EXPECT_EQ(bytes(Boundary::hold, kPlanes), bytes(Boundary::zero, kPlanes)) << "levels have the planes before";
 }
 
 TEST(TemporalShapes, StartTilesWhereTmaMay) {

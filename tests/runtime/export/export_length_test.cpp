@@ -56,7 +56,7 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 Length limit_without_rim(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1675, 1185} : Length{1485, 1040};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1705, 1200} : Length{1515, 1055};
     return more ? Length{1580, 1105} : Length{1395, 965};
   }
   if (tuning.family->name == "system") return {1760, 1285};  // what outputs keep of their boxes included
