@@ -23,6 +23,11 @@ STENCIL_DEVICE void warp_barrier() { __syncwarp(); }  ///< all lanes of the warp
 STENCIL_DEVICE void assume(bool value) { __builtin_assume(value); }  ///< from here on the compiler relies on it
 /// Whether the value is true in some lane. The compiler knows that branches on it do not diverge.
 STENCIL_DEVICE bool any_in_warp(bool value) { return __any_sync(0xffffffffu, value) != 0; }
+/// What follows is not computed before what precedes: compilers move no arithmetic across a branch that they cannot decide.
+/// never: false for all lanes, which the compiler must not be able to tell.
+STENCIL_DEVICE void keep_behind(bool never) {
+  if (any_in_warp(never)) asm volatile("exit;");
+}
 
 /// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
 template <class T>

@@ -15,6 +15,9 @@ enum class Neighbours { cache, shuffle };
 /// or one of all blocks, without a branch or with one around them.
 enum class HeldLoop { apart, chosen, skipped };
 
+/// How the warps of a block wait for each other from step to step (temporal_barrier.cuh).
+enum class StepBarrierKind { meet, split, pinned };
+
 /// Which tile the threads of a block cover one to one.
 enum class Cover { output, input };
 

@@ -41,8 +41,9 @@ enum class SumsLoop {
 
 /// temporal: how the warps of a block wait for each other from step to step.
 enum class StepBarrier {
-  meet,   ///< all of them between two steps
-  split,  ///< each says within a step that its cells are there, and waits when the next one begins (sm_90+)
+  meet,    ///< all of them between two steps
+  split,   ///< each says within a step that its cells are there, and waits when the next one begins (sm_90+)
+  pinned,  ///< as split; a branch that is never taken pins the last level's update behind that
 };
 
 /// system: when a level reads other warps' rows of the very plane that enters it.

@@ -16,6 +16,9 @@ namespace stencil_tune {
 ///     warp 0   publish, arrive . . . update . . . |wait| publish, arrive . . .
 ///     warp 1   publish, arrive . . update . . |wait| publish, arrive . . .
 ///
+/// Arithmetic needs no barrier, and the compiler may move all of that update before the arrival: then the others wait for it
+/// after all. A branch that is never taken pins it where it is written.
+///
 /// With a split barrier, planes that are passed on are taken a step later: they are complete after the warp has
 /// arrived.
 template <class S, class T>
@@ -23,7 +26,7 @@ struct StepBarrier {
   using Shape = TemporalShape<S, T>;
 
   static constexpr bool kNeeded = T::kExchanges || T::kGroups > 1;
-  static constexpr bool kSplit = kNeeded && T::kSplitsBarrier;
+  static constexpr bool kSplit = kNeeded && T::kBarrier != StepBarrierKind::meet;
   static constexpr int kBytes = kSplit ? 16 : 0;  ///< of shared memory
 
   Mbarrier* arrived;  ///< counts the threads
@@ -51,9 +54,11 @@ struct StepBarrier {
     }
   }
 
-  /// In a step: the warp has read what others published before, and published what they read in the next step.
-  STENCIL_DEVICE void arrive() const {
+  /// In a step: the warp has read what others published before, and published what they read in the next step. never: false,
+  /// which the compiler cannot know.
+  STENCIL_DEVICE void arrive(bool never = false) const {
     if constexpr (kSplit) warp_arrive(arrived);
+    if constexpr (T::kBarrier == StepBarrierKind::pinned) keep_behind(never);
   }
 };
 

@@ -84,7 +84,7 @@ struct Levels {
         send(exchanged_next<kLevel>(newest), IndicesBelow<Shape::kLevels>{});
       }
     }
-    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
+    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive(tile.nx < 0);
     Plane updated;
     update<kLevel>(z, window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {

@@ -125,7 +125,7 @@ struct SumLevels {
       }
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
-    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive();
+    if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive(tile.nx < 0);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     if constexpr (T::kSplitsSums) {
       level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);

@@ -257,6 +257,8 @@ STENCIL_DEVICE void assume(bool value, STENCIL_TUNE_CALLER) {
   if (!value) stencil_tune_host_services->fail(host::Rule::other, nullptr, "assumption that does not hold", {file, line});
 }
 
+STENCIL_DEVICE void keep_behind(bool) {}
+
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
   int any = value ? 1 : 0;
   for (int distance = 16; distance > 0; distance /= 2) {

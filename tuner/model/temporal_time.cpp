@@ -33,7 +33,7 @@ double overlap(const Launch& launch) {
   const FusedConstants& c = launch.calibration.fused;
   if (launch.work.barriers == 0) return c.overlap_of_warps;
   // Groups hand planes over in any case, so that they gain nothing.
-  const bool has_slack = tuning.barrier == StepBarrier::split && tuning.groups == 1;
+  const bool has_slack = tuning.barrier != StepBarrier::meet && tuning.groups == 1;
   const double slack = has_slack ? c.slack_of_last_level / (tuning.steps * tuning.steps) : 0;
   return c.overlap_with_barriers * (1 + slack);
 }

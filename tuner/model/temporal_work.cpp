@@ -92,20 +92,16 @@ double plane_instructions(const Levels& s, const FusedConstants& c) {
   const double copying = s.candidate.shape().uses_tensor_maps ? 2 * moved + c.tma_instructions : 3 * moved;
   return t.steps * level_instructions(s, c) + copying + s.constants * moved * (1 + t.steps) +
          s.passed * s.value_bytes / 16 + t.groups * c.step_instructions / std::sqrt(static_cast<double>(t.unroll)) +
-         (t.barrier == StepBarrier::split ? t.groups * c.split_instructions : 0);
+         (t.barrier != StepBarrier::meet ? t.groups * c.split_instructions : 0);
 }
 
 /// What a thread holds: its levels' planes; of the level at work its input with halo, its result and what is on its
-/// way; and with sums the cells at the grid's edges that boundary hold keeps.
+/// way.
 double live_values(const Levels& s, const RegisterConstants& c) {
   const double rx = s.tuning.register_x, ry = s.tuning.register_y;
   const double sides = s.span(0) * ry + s.span(1) * rx;
   const double halo = s.problem.facts.star ? sides : sides + s.span(0) * s.span(1);
-  const bool remembers =
-      s.tuning.keeps == Keeps::sums && (s.axes.grid_axis[0] >= 0) && s.problem.boundaries[0] == Boundary::hold;
-  const double edges = remembers ? s.shape.levels * s.span(2) / 2 * (s.span(0) / 2 * ry + s.span(1) / 2 * rx) : 0;
-  return s.outputs * (static_cast<double>(s.shape.levels) * s.shape.kept + c.fused_planes) + c.fused_halo * halo +
-         c.fused_edge_cell * edges;
+  return s.outputs * (static_cast<double>(s.shape.levels) * s.shape.kept + c.fused_planes) + c.fused_halo * halo;
 }
 
 /// Blocks, their tiles, and how far they walk.

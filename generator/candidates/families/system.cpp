@@ -133,7 +133,7 @@ std::string constants(const Candidate& candidate) {
   };
   return fmt::format(
       "  static constexpr int kCluster = 1, kClusterAxis = -1, kGroups = 1, kGroupDelay = 0;\n"
-      "  static constexpr bool kSplitsBarrier = false;\n"
+      "  static constexpr stencil_tune::StepBarrierKind kBarrier = stencil_tune::StepBarrierKind::meet;\n"
       "  static constexpr int kLeft = {}, kRight = {}, kAbove = {}, kBelow = {}, kShift = {};  // halo of a tile\n"
       "  static constexpr int kRowMultiple = {};  // of cells, where rows of tiles end\n"
       "  // Planes that the walk starts before and ends after those that it stores.\n"

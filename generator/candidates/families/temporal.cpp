@@ -38,13 +38,17 @@ Parameter step_barrier() {
              "barrier", &Tuning::barrier,
              {{StepBarrier::meet, "meet", "all of them between two steps"},
               {StepBarrier::split, "split",
-               "each says within a step that its cells are there, and waits when the next begins (sm_90+)"}},
+               "each says within a step that its cells are there, and waits when the next begins (sm_90+)"},
+              {StepBarrier::pinned, "pinned",
+               "as split; a branch that is never taken pins the last level's update behind that (sm_90+)"}},
              "how the warps of a block wait for each other from step to step")
       .within([](std::vector<int> values, const Problem&, const Limits& limits, const KernelAxes& axes) {
         const bool can_split = axes.has(2) && limits.compute_capability >= kFirstWithTensorCopies;
         return can_split ? values : std::vector<int>{static_cast<int>(StepBarrier::meet)};
       })
-      .as("bool", "kSplitsBarrier", {"false", "true"});
+      .as("stencil_tune::StepBarrierKind", "kBarrier",
+          {"stencil_tune::StepBarrierKind::meet", "stencil_tune::StepBarrierKind::split",
+           "stencil_tune::StepBarrierKind::pinned"});
 }
 
 Parameter loop_of_held_cells() {

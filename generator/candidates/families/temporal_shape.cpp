@@ -68,7 +68,7 @@ FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const Kernel
   fused.levels = std::max(1, tuning.steps / tuning.groups);
   fused.rim_rows = tuning.rim == Rim::read ? std::max(-y.low, y.high) : 0;
   fused.rim_age = sums ? 0 : fused.kept - fused.last_exchanged - 1;
-  fused.hand_over = tuning.barrier == StepBarrier::split ? 2 : 1;
+  fused.hand_over = tuning.barrier != StepBarrier::meet ? 2 : 1;
   fused.group_delay = fused.levels * fused.lag + fused.hand_over;
   fused.delay = tuning.steps * fused.lag + (tuning.groups - 1) * fused.hand_over;
   return fused;
@@ -123,7 +123,7 @@ std::int64_t held_bytes(const Problem& problem, const Tuning& tuning, const Kern
 
 std::int64_t shared_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes,
                           const FusedLevels& fused) {
-  const bool splits = tuning.barrier == StepBarrier::split;
+  const bool splits = tuning.barrier != StepBarrier::meet;
   const std::int64_t value = std::max<std::int64_t>(storage_bytes(problem), 4);
   const std::int64_t plane = saturating_product({fused.block_height, fused.width, value});
   const std::int64_t passed = saturating_product({tuning.groups - 1, splits ? 3 : 2, plane});

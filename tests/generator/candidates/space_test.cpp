@@ -46,7 +46,7 @@ TEST(Space, ReachesFromItsNeighboursWhatItDoesNotDraw) {
     ASSERT_EQ(tuning.block_x, 32) << code(tuning);
     barriers.insert(tuning.barrier);
   }
-  EXPECT_EQ(barriers.size(), 2U);
+  EXPECT_EQ(barriers.size(), 3U);
   std::set<std::string> beside;
   for (const Tuning& tuning : space.neighbours(parse_code("temporal.bx32.by4.rx2.ry4.v2.pf2.t2.ch4"))) {
     beside.insert(code(tuning));

@@ -335,6 +335,9 @@ std::vector<HostCase> split_barrier_cases() {
   add(box(2, 1), f32, {zero, hold, hold}, "temporal.bx64.by1.rx2.v2.pf2.t4.tg2.split.ch2.u2");
   add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
       "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.tg2.split.ch2");
+  add(star(3, 1), f32, on_all_sides(hold), "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.pinned.rim.u3");
+  add(box(3, 1), f64, {hold, periodic, zero}, "temporal.bx32.by3.rx3.ry3.sums.pf2.t2.pinned.heldchosen.cl2");
+  add(star(2, 1), f64, {hold, hold, hold}, "temporal.bx32.by1.rx2.v2.pf2.t4.ch2.tg2.pinned.u3");
   return cases;
 }
 

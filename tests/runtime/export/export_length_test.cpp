@@ -56,10 +56,10 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 Length limit_without_rim(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1705, 1200} : Length{1515, 1055};
-    return more ? Length{1580, 1105} : Length{1395, 965};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1715, 1205} : Length{1525, 1060};
+    return more ? Length{1590, 1110} : Length{1405, 970};
   }
-  if (tuning.family->name == "system") return {1760, 1285};  // what outputs keep of their boxes included
+  if (tuning.family->name == "system") return {1770, 1290};  // what outputs keep of their boxes included
   if (tuning.family->name == "systolic") return {1025, 730};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
