@@ -12,8 +12,9 @@ enum class BlockOrder { natural, z_first, raster, raster32 };
 enum class Neighbours { cache, shuffle };
 
 /// In which loop threads at an edge of the grid keep the cells that boundary hold does not change: one of their blocks' own,
-/// or one of all blocks, without a branch or with one around them.
-enum class HeldLoop { apart, chosen, skipped };
+/// or one of all blocks, without a branch or with one around them. Where levels keep sums, they remember such cells in `apart`
+/// alone; in all others they put them aside (temporal_held_cells.cuh).
+enum class HeldLoop { apart, aside, chosen, skipped };
 
 /// How the warps of a block wait for each other from step to step (temporal_barrier.cuh).
 enum class StepBarrierKind { meet, split, pinned };

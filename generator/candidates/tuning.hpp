@@ -73,6 +73,7 @@ enum class Filling {
 /// temporal: in which loop threads at an edge of the grid keep the cells that boundary hold does not change.
 enum class HeldLoop {
   apart,    ///< one of their blocks' own; all others' loop knows no such cells
+  aside,    ///< the same, of levels that keep sums: they put held cells aside, where with `apart` they remember them
   chosen,   ///< the one loop of all blocks, which chooses those cells without a branch
   skipped,  ///< the one loop of all blocks, in which a warp that has none skips them
 };

@@ -39,6 +39,9 @@ struct Levels {
     if constexpr (T::kWarpsWait) step_barrier.start();
   }
 
+  /// After steps without held cells.
+  STENCIL_DEVICE void clear_held() {}
+
   /// Before each step: waits for what other warps publish and pass on.
   STENCIL_DEVICE void begin_step() {
     if constexpr (T::kWarpsWait) step_barrier.await();

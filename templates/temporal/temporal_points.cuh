@@ -51,6 +51,7 @@ struct TemporalWalkToPoints : TemporalWalk<S, T, Levels> {
       } else {
         assume(!tile.grid_ends_within);
         z = Walk::template walk_plain<Edges::none>(z, plain_end);
+        levels.clear_held();
       }
     }
     input.leave();

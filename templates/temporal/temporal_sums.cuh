@@ -10,8 +10,8 @@
 // A star reads neighbours only in the output's own plane. Its taps ahead of the output need no rows of other warps, and
 // are added a step before the others; every level then lags one plane less.
 //
-// Held cells, which boundary hold keeps, are never a sum's result. At a tile's edge a thread puts them aside until their
-// plane is complete (temporal_held_cells.cuh). Whole planes at an end of the walk are read from memory again.
+// Held cells, which boundary hold keeps, are never a sum's result. At a tile's edge a thread remembers them or puts them aside
+// until their plane is complete (temporal_held_cells.cuh). Whole planes at an end of the walk are read from memory again.
 #pragma once
 
 #include "stencil_tune/plane_sums.cuh"
@@ -47,6 +47,8 @@ struct SumLevels {
   using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
   using Sums = PlaneSums<S, T>;
   using Late = typename LateCellsOf<S, T, S::kInputs != 1>::Type;
+  static constexpr bool kRemembers = T::kHeldLoop == HeldLoop::apart;
+  using Held = HeldCellsOf<S, T, kRemembers>;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
@@ -54,6 +56,7 @@ struct SumLevels {
   struct Level {
     Sums sums;
     Plane waiting;  ///< for other warps' rows of it; unused where none are read
+    typename Held::Remembered held;
   };
 
   Points points;
@@ -62,19 +65,26 @@ struct SumLevels {
   Level levels[Shape::kLevels];
   OtherEdges edges;
   WarpBarrier step_barrier;
-  HeldCells<S, T> held;
+  typename Held::Aside aside;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
       : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd),
-        held(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
-    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + HeldCells<S, T>::kBytes <= T::kSharedBytes,
+        aside(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + Held::Aside::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
-    held.start(t);
+    clear_held();
+    if constexpr (!kRemembers) aside.start(t);
     if constexpr (T::kExchanges) edges.start(t);
     if constexpr (T::kWarpsWait) step_barrier.start();
+  }
+
+  /// After steps without held cells, so that older ones do not stay in registers.
+  STENCIL_DEVICE void clear_held() {
+    STENCIL_UNROLL
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = typename Held::Remembered{};
   }
 
   /// Before each step: waits for what other warps publish and pass on.
@@ -89,7 +99,9 @@ struct SumLevels {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if (kEdges != Edges::none && tile.looks_for_held()) held.remember(tile, plane);
+    if constexpr (kEdges != Edges::none && !kRemembers) {
+      if (tile.looks_for_held()) aside.remember(tile, plane);
+    }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
     if constexpr (T::kExchanges) edges.next_step();
   }
@@ -112,6 +124,7 @@ struct SumLevels {
   STENCIL_DEVICE void advance_level(Index z, Plane& newest, const Constants& constants) {
     Level& level = levels[kLevel];
     const Plane settled = T::kExchanges ? level.waiting : newest;
+    const Plane added = T::kSplitsSums ? newest : settled;
     Window<S, T, typename Sums::Reads> taps;
     gather<kLevel, T::kExchanges>(settled, taps, IndicesBelow<Sums::Reads::kRows>{});
     [[maybe_unused]] typename AheadOf<S, T, T::kSplitsSums>::Type ahead;
@@ -126,6 +139,7 @@ struct SumLevels {
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive(tile.nx < 0);
+    if constexpr (kRemembers && kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
     level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     if constexpr (T::kSplitsSums) {
       level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
@@ -136,7 +150,12 @@ struct SumLevels {
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) hold_plane(z, updated);
-    if (kEdges != Edges::none && tile.looks_for_held()) held.template restore<kLevel>(tile, updated);
+    if constexpr (kEdges != Edges::none && kRemembers) {
+      level.held.restore(tile, updated);
+      if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
+    } else if constexpr (kEdges != Edges::none) {
+      if (tile.looks_for_held()) aside.template restore<kLevel>(tile, updated);
+    }
     if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);
     newest = updated;
   }

@@ -215,8 +215,10 @@ struct TemporalTile : TemporalShape<S, T> {
 
   STENCIL_DEVICE bool holds_planes_at(Index z) const { return z < first_updated_z || z >= first_held_z; }
 
+  static constexpr bool kOneLoop = T::kHeldLoop == HeldLoop::chosen || T::kHeldLoop == HeldLoop::skipped;
+
   /// Which loop the block's plain steps are made by: one that keeps held cells, or one that knows of none.
-  STENCIL_DEVICE bool steps_keep_cells() const { return T::kHeldLoop != HeldLoop::apart || at_edge; }
+  STENCIL_DEVICE bool steps_keep_cells() const { return kOneLoop || at_edge; }
 
   /// In a step that keeps held cells: whether the warp looks for its own. All lanes agree.
   STENCIL_DEVICE bool looks_for_held() const {

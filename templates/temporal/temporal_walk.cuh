@@ -28,6 +28,7 @@ struct TemporalWalk {
     } else {
       assume(!tile.grid_ends_within);
       z = walk_plain<Edges::none>(z, tile.last_plain_plane());
+      levels.clear_held();
     }
     walk(z, tile.last_plane());
     input.leave();

@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RegisterConstants, base, direct_window, direc
                                    registers_prefetch, registers_other, ring_window, ring_other, shared_window,
                                    shared_results, shared_unroll, shared_other, sums_ring, cells_ring, other_ring,
                                    sums_registers, cells_registers, other_registers, step_tma, step_copies,
-                                   step_registers, fused_planes, fused_halo, fused_other, fused_level)
+                                   step_registers, fused_planes, fused_halo, fused_edge_cell, fused_other, fused_level)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FitRecord, trials, problems, candidates, deviation, level, highest, lost, agreement)
 
 void to_json(nlohmann::json& json, const Calibration& c) {

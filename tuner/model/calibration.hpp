@@ -117,8 +117,9 @@ struct RegisterConstants {
   double step_registers;  ///< there is none
 
   // fused steps
-  double fused_planes;  ///< planes of a thread's outputs, beside those that levels hold
-  double fused_halo;    ///< of the halo of its register tile
+  double fused_planes;     ///< planes of a thread's outputs, beside those that levels hold
+  double fused_halo;       ///< of the halo of its register tile
+  double fused_edge_cell;  ///< for each cell at the grid's edges that sums remember
   double fused_other;
   double fused_level;  ///< for each level
 };

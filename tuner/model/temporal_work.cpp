@@ -96,12 +96,16 @@ double plane_instructions(const Levels& s, const FusedConstants& c) {
 }
 
 /// What a thread holds: its levels' planes; of the level at work its input with halo, its result and what is on its
-/// way.
+/// way; and with sums the cells at the grid's edges that boundary hold keeps, unless they are put aside.
 double live_values(const Levels& s, const RegisterConstants& c) {
   const double rx = s.tuning.register_x, ry = s.tuning.register_y;
   const double sides = s.span(0) * ry + s.span(1) * rx;
   const double halo = s.problem.facts.star ? sides : sides + s.span(0) * s.span(1);
-  return s.outputs * (static_cast<double>(s.shape.levels) * s.shape.kept + c.fused_planes) + c.fused_halo * halo;
+  const bool remembers = s.tuning.keeps == Keeps::sums && s.tuning.held_loop == HeldLoop::apart &&
+                         (s.axes.grid_axis[0] >= 0) && s.problem.boundaries[0] == Boundary::hold;
+  const double edges = remembers ? s.shape.levels * s.span(2) / 2 * (s.span(0) / 2 * ry + s.span(1) / 2 * rx) : 0;
+  return s.outputs * (static_cast<double>(s.shape.levels) * s.shape.kept + c.fused_planes) + c.fused_halo * halo +
+         c.fused_edge_cell * edges;
 }
 
 /// Blocks, their tiles, and how far they walk.

@@ -55,6 +55,8 @@ Parameter loop_of_held_cells() {
   return word<HeldLoop>(
              "held cells", &Tuning::held_loop,
              {{HeldLoop::apart, "heldapart", "one that blocks at an edge of the grid have for themselves"},
+              {HeldLoop::aside, "heldaside",
+               "the same; levels that keep sums have them in shared memory, not in registers"},
               {HeldLoop::chosen, "heldchosen", "the one loop of all blocks, which chooses held cells without a branch"},
               {HeldLoop::skipped, "heldskipped",
                "the one loop of all blocks, in which warps without held cells skip them"}},
@@ -66,7 +68,8 @@ Parameter loop_of_held_cells() {
         return held(0) || held(1) ? values : std::vector<int>{static_cast<int>(HeldLoop::apart)};
       })
       .as("stencil_tune::HeldLoop", "kHeldLoop",
-          {"stencil_tune::HeldLoop::apart", "stencil_tune::HeldLoop::chosen", "stencil_tune::HeldLoop::skipped"});
+          {"stencil_tune::HeldLoop::apart", "stencil_tune::HeldLoop::aside", "stencil_tune::HeldLoop::chosen",
+           "stencil_tune::HeldLoop::skipped"});
 }
 
 Parameter blocks_of_a_tile() {

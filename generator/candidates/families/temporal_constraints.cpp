@@ -75,6 +75,12 @@ Verdict groups(const Candidate& candidate, const Limits& limits) {
   return steps_shared_out_evenly(candidate, limits);
 }
 
+Verdict held_cells(const Candidate& candidate, const Limits&) {
+  const Tuning& tuning = candidate.tuning();
+  if (tuning.held_loop != HeldLoop::aside || tuning.keeps == Keeps::sums) return {};
+  return "levels that keep planes have held cells there";
+}
+
 /// At a seam both blocks wait for each other: that keeps either from running ahead.
 Verdict clusters(const Candidate& candidate, const Limits&) {
   const Tuning& tuning = candidate.tuning();
@@ -110,6 +116,7 @@ std::vector<Constraint> temporal_constraints() {
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
       {"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.", groups},
+      {"temporal_held_cells", "Held cells are put aside where levels keep sums.", held_cells},
       {"temporal_rim",
        "Rows beyond a temporal tile are read where warps exchange rows, by one warp above and another below.",
        rims_read},

@@ -107,7 +107,7 @@ std::int64_t edge_bytes(const Tuning& tuning, const KernelAxes& axes, const Fuse
 /// level until the last one that another level reads has completed its own. Levels that keep planes have them there.
 std::int64_t held_bytes(const Problem& problem, const Tuning& tuning, const KernelAxes& axes, const FusedLevels& fused,
                         std::int64_t value) {
-  if (tuning.keeps != Keeps::sums) return 0;
+  if (tuning.keeps != Keeps::sums || tuning.held_loop == HeldLoop::apart) return 0;
   const auto held = [&](std::size_t axis) {
     return axes.has(axis) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[axis])) : HeldLayers{};
   };

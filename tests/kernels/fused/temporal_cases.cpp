@@ -197,8 +197,11 @@ std::vector<HostCase> temporal_held_cases() {
     add(star(3, 1), f32, {hold, periodic, zero}, "temporal.bx32.by4.rx2.ry4.tmarows.pf2.t3.split.rim." + loop);
     add(star(2, 1), f64, {hold, hold, hold}, "temporal.bx32.by1.rx4.v2.pf2.t8.ch2.tg2." + loop + ".u2");
     add(upwind_stencil(), f32, all, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2." + loop);
+  }
+  for (const std::string loop : {"heldapart", "heldaside", "heldchosen", "heldskipped"}) {
     add(box(3, 1), f64, all, "temporal.bx32.by3.rx3.ry3.sums.tmarows.pf2.t2.ch2.split.rim." + loop + ".u2");
     add(box(3, 1), f16, {clamp, hold, periodic}, "temporal.bx32.by1.rx2.ry8.sums.v2.pf2.t2." + loop);
+    add(box(3, 1), f32, all, "temporal.bx32.by1.rx2.ry8.sums.v2.pf2.t2.tg2." + loop);
     add(star(3, 2), f64, {hold, zero, zero}, "temporal.bx32.by3.rx2.ry4.sums.v2.pf1.t2.ch2." + loop + ".cl2");
     add(star(3, 1), f32, all, "temporal.bx32.by4.rx2.ry4.sums.pf2.t4.ch2.tg2." + loop);
     add(box(2, 2), f32, {hold, hold, hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.ch2." + loop);

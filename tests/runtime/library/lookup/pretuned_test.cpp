@@ -142,8 +142,8 @@ TEST_F(PretunedTest, StaleOnesAreUsedAndCalledStale) {
 
 /// How many winners that ship may be stale: tune such again (bench/pretune), or sign winners whose code a change did
 /// not move (bench/README.md).
-/// Now: those of the H100 that keep sums; they are to race again.
-constexpr int kMostStale = 8;
+/// Now: none.
+constexpr int kMostStale = 0;
 
 TEST(Pretuned, NoMoreWinnersAreStaleThanIsRecorded) {
   std::string stale;
