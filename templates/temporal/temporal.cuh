@@ -13,7 +13,7 @@
 //   read there too. Where several warps span the tile, the ends of all lanes' rows pass through it, and nothing is
 //   shuffled.
 // - Barrier: warps wait for each other once a step, for all levels together (temporal_barrier.cuh).
-// - Planes that a level keeps are in registers; the oldest may be in shared memory (temporal_kept.cuh).
+// - Planes that a level keeps are in registers; newest last (temporal_kept.cuh).
 // - Copies: a warp's rows are copied by its lanes or by TMA (temporal_copies.cuh).
 // - Levels may be shared out among groups of warps that pass planes on, and a tile among the blocks of a cluster.
 // - Constant fields, which no step changes, are read at the cell itself. Each has a pipeline of its own, in which a

@@ -47,8 +47,8 @@ struct SumLevels {
   using WarpBarrier = typename BarrierOf<S, T, T::kWarpsWait>::Type;
   using Sums = PlaneSums<S, T>;
   using Late = typename LateCellsOf<S, T, S::kInputs != 1>::Type;
-  static constexpr bool kRemembers = T::kHeldLoop == HeldLoop::apart;
-  using Held = HeldCellsOf<S, T, kRemembers>;
+  using Remembered = typename HeldCellsOf<S, T, T::kHeldLoop == HeldLoop::apart>::Remembered;
+  using Aside = typename HeldCellsOf<S, T, T::kHeldLoop == HeldLoop::apart>::Aside;
 
   /// Taps up to this one are added from the plane whose rows are all published, the later ones from the newest plane.
   static constexpr int kLastSettled = T::kSplitsSums ? 0 : S::kHighZ;
@@ -56,7 +56,7 @@ struct SumLevels {
   struct Level {
     Sums sums;
     Plane waiting;  ///< for other warps' rows of it; unused where none are read
-    typename Held::Remembered held;
+    Remembered held;
   };
 
   Points points;
@@ -65,18 +65,18 @@ struct SumLevels {
   Level levels[Shape::kLevels];
   OtherEdges edges;
   WarpBarrier step_barrier;
-  typename Held::Aside aside;
+  Aside aside;
 
   /// All planes are 0: what boundary zero reads before the first plane.
   STENCIL_DEVICE SumLevels(const Arguments<S>& a, const Tile& t, const Points& p)
       : points(p), arguments(a), tile(t), edges(a, t), step_barrier(OtherEdges::kEnd),
         aside(t, OtherEdges::kEnd + WarpBarrier::kBytes) {
-    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + Held::Aside::kBytes <= T::kSharedBytes,
+    static_assert(OtherEdges::kEnd + WarpBarrier::kBytes + Aside::kBytes <= T::kSharedBytes,
                   "the host plans the shared memory that the kernel lays out");
     STENCIL_UNROLL
     for (int l = 0; l < Shape::kLevels; ++l) levels[l].waiting.fill(Value(0));
     clear_held();
-    if constexpr (!kRemembers) aside.start(t);
+    if constexpr (T::kHeldLoop != HeldLoop::apart) aside.start(t);
     if constexpr (T::kExchanges) edges.start(t);
     if constexpr (T::kWarpsWait) step_barrier.start();
   }
@@ -84,7 +84,7 @@ struct SumLevels {
   /// After steps without held cells, so that older ones do not stay in registers.
   STENCIL_DEVICE void clear_held() {
     STENCIL_UNROLL
-    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = typename Held::Remembered{};
+    for (int l = 0; l < Shape::kLevels; ++l) levels[l].held = Remembered{};
   }
 
   /// Before each step: waits for what other warps publish and pass on.
@@ -99,7 +99,7 @@ struct SumLevels {
     if constexpr (kEdges == Edges::all && S::kBoundaryZ == Boundary::zero) {
       if (z >= tile.nz) plane.fill(Value(0));
     }
-    if constexpr (kEdges != Edges::none && !kRemembers) {
+    if constexpr (kEdges != Edges::none && T::kHeldLoop != HeldLoop::apart) {
       if (tile.looks_for_held()) aside.remember(tile, plane);
     }
     advance<kEdges>(z, plane, constants, IndicesBelow<Shape::kLevels>{});
@@ -139,7 +139,9 @@ struct SumLevels {
       if constexpr (T::kCluster > 1 && kLevel == Shape::kLevels - 1) send(IndicesBelow<Shape::kLevels>{});
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive(tile.nx < 0);
-    if constexpr (kRemembers && kEdges != Edges::none && S::kHighZ == 0) level.held.remember(tile, added);
+    if constexpr (kEdges != Edges::none && T::kHeldLoop == HeldLoop::apart && S::kHighZ == 0) {
+      level.held.remember(tile, added);
+    }
     level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
     if constexpr (T::kSplitsSums) {
       level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
@@ -150,10 +152,11 @@ struct SumLevels {
     finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) hold_plane(z, updated);
-    if constexpr (kEdges != Edges::none && kRemembers) {
+    if constexpr (kEdges != Edges::none && T::kHeldLoop == HeldLoop::apart) {
       level.held.restore(tile, updated);
       if constexpr (S::kHighZ > 0) level.held.remember(tile, added);
-    } else if constexpr (kEdges != Edges::none) {
+    }
+    if constexpr (kEdges != Edges::none && T::kHeldLoop != HeldLoop::apart) {
       if (tile.looks_for_held()) aside.template restore<kLevel>(tile, updated);
     }
     if constexpr (Points::kAny && kEdges == Edges::all) points.template meet<kLevel>(z, updated);

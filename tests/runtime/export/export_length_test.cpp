@@ -56,7 +56,7 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 Length limit_without_rim(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
-    if (tuning.keeps == Keeps::sums) return more ? Length{1805, 1270} : Length{1620, 1125};
+    if (tuning.keeps == Keeps::sums) return more ? Length{1766, 1240} : Length{1580, 1095};
     return more ? Length{1595, 1110} : Length{1415, 970};
   }
   if (tuning.family->name == "system") return {1770, 1290};  // what outputs keep of their boxes included
