@@ -70,12 +70,6 @@ enum class Filling {
   plain,  ///< by the plain loop, which then asks in every step whether the plane is stored
 };
 
-/// temporal: what levels do while they fill, in blocks whose walk begins inside the grid.
-enum class FillUpdates {
-  all,     ///< each updates all planes that come
-  needed,  ///< each updates only planes that stored cells depend on
-};
-
 /// temporal: in which loop threads at an edge of the grid keep the cells that boundary hold does not change.
 enum class HeldLoop {
   apart,    ///< one of their blocks' own; all others' loop knows no such cells
@@ -159,7 +153,6 @@ struct TuningValues {
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;
   Rim rim = Rim::none;
-  FillUpdates fill_updates = FillUpdates::all;
   HeldLoop held_loop = HeldLoop::apart;
   NewRows new_rows = NewRows::fresh;
   SharedParts shared_parts = SharedParts::again;

@@ -89,11 +89,7 @@ struct Levels {
     }
     if constexpr (T::kWarpsWait && kLevel == Shape::kLevels - 1) step_barrier.arrive(tile.nx < 0);
     Plane updated;
-    if (!T::kFillsAsNeeded || kEdges != Edges::all || tile.needs(z, kLevel)) {
-      update<kLevel>(z, window, updated, AllCells{});
-    } else {
-      updated = newest;
-    }
+    update<kLevel>(z, window, updated, AllCells{});
     if constexpr (kEdges == Edges::all) {
       hold_plane(plane_in_reach<kLevel, S::kLowZ>(newest), z, updated);
     }

@@ -142,19 +142,14 @@ struct SumLevels {
     if constexpr (kEdges != Edges::none && T::kHeldLoop == HeldLoop::apart && S::kHighZ == 0) {
       level.held.remember(tile, added);
     }
-    Plane updated;
-    // The plane adds to outputs up to z + kReach.
-    if (!T::kFillsAsNeeded || kEdges != Edges::all || tile.needs(z + Sums::kReach, kLevel)) {
-      level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
-      if constexpr (T::kSplitsSums) {
-        level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
-      }
-      Late late;
-      if constexpr (S::kInputs > 1) constants.template read<kLevel>(late);
-      finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
-    } else {
-      updated = newest;
+    level.sums.template add_taps<-S::kLowZ, kLastSettled, T::kSplitsSums ? 1 : 0>(taps, arguments.coefficients);
+    if constexpr (T::kSplitsSums) {
+      level.sums.template add_taps<kLastSettled + 1, S::kHighZ, 0>(ahead, arguments.coefficients);
     }
+    Late late;
+    if constexpr (S::kInputs > 1) constants.template read<kLevel>(late);
+    Plane updated;
+    finish(level.sums, late, updated, IndicesBelow<Shape::kRows>{});
     level.sums.next();
     if constexpr (kEdges == Edges::all) hold_plane(z, updated);
     if constexpr (kEdges != Edges::none && T::kHeldLoop == HeldLoop::apart) {

@@ -205,13 +205,6 @@ struct TemporalTile : TemporalShape<S, T> {
   /// From this one on the output is stored.
   STENCIL_DEVICE Index first_storing_plane() const { return low_z + T::kDelay; }
 
-  /// Whether a stored cell depends on the level's plane z. All lanes agree.
-  STENCIL_DEVICE bool needs(Index z, int level) const {
-    const int steps_after = T::kSteps - 1 - (group * Shape::kLevels + level);
-    const bool needed = z >= low_z - static_cast<Index>(steps_after * S::kLowZ);
-    return T::kGroups > 1 ? any_in_warp(needed) : needed;
-  }
-
   /// From this one to last - 1, every level also updates a plane inside the grid and reads none outside.
   STENCIL_DEVICE Index first_plain_plane() const {
     return smaller(first_storing_plane() + (Shape::kMapsPlanes ? S::kLowZ : 0), last_plane());

@@ -243,8 +243,6 @@ TEST_F(DeviceTemporalForms, KeepSums) { expect_right(temporal_sums_cases()); }
 
 TEST_F(DeviceTemporalForms, KeepHeldCellsInEachLoop) { expect_right(temporal_held_cases()); }
 
-TEST_F(DeviceTemporalForms, UpdateWhatIsNeededWhileTheyFill) { expect_right(temporal_filling_cases()); }
-
 TEST_F(DeviceTemporalForms, ShareStepsOut) { expect_right(temporal_group_cases()); }
 
 TEST_F(DeviceTemporalForms, ReadRowsBeyondTheTile) { expect_right(temporal_rim_cases()); }

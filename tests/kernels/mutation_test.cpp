@@ -263,13 +263,6 @@ constexpr Mutation kMutations[]{
      "(Shape::kHeldBelow", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.heldskipped",
      Boundaries{Boundary::periodic, Boundary::hold, Boundary::zero}, kWrongCell},
 
-    {"LevelsThatUpdateTooLateWhileTheyFill", "temporal_tile.cuh", "T::kSteps - 1 - (group * Shape::kLevels + level)",
-     "T::kSteps - 2 - (group * Shape::kLevels + level)", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.fillneeded", kHold,
-     kWrongCell},
-    {"SumsThatTakePlanesTooLateWhileTheyFill", "temporal_sums.cuh", "tile.needs(z + Sums::kReach, kLevel)",
-     "tile.needs(z + Sums::kReach - 1, kLevel)", "temporal.bx32.by4.rx2.ry4.sums.v2.pf2.t3.ch2.fillneeded", kHold,
-     kWrongCell},
-
     {"RowsTakenBeforeTheyAreGiven", "systolic_barrier.cuh", "    } else {\n      barrier();\n", "    } else {\n",
      kRelay, kZero, ""},
     {"RowsTakenWhileOthersGiveThem", "systolic_barrier.cuh", "      warp_wait_phase(arrived(), parity);\n", "",

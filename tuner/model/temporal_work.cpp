@@ -139,19 +139,11 @@ void count_traffic(const Levels& s, Work& work) {
   work.l1_wavefronts = s.inputs * s.warp_planes * s.outputs * s.bytes * 32 / kWavefrontBytes;
 }
 
-/// Of the updates of a walk those that are left where levels make only the needed ones while they fill: half of these
-/// steps'.
-double share_of_filling(const Levels& s) {
-  if (s.tuning.fill_updates == FillUpdates::all) return 1;
-  const double filling = static_cast<double>(s.shape.delay) - s.tuning.steps * s.axes.reach[2].low;
-  return 1 - 0.5 * filling / s.planes * (s.tuning.chunks - 1) / s.tuning.chunks;
-}
-
 /// Instructions, and what passes through shared memory.
 void count_levels(const Levels& s, const FusedConstants& c, Work& work) {
   const Tuning& t = s.tuning;
   const double others = plane_instructions(s, c);
-  work.arithmetic = s.warp_planes * t.steps * s.outputs * s.operations * share_of_filling(s);
+  work.arithmetic = s.warp_planes * t.steps * s.outputs * s.operations;
   work.loop_instructions = t.unroll * (t.steps * s.outputs * s.operations + others) / t.groups;
   work.instructions = work.arithmetic + s.warp_planes * others + s.warps * c.block_instructions;
 

@@ -51,15 +51,6 @@ Parameter step_barrier() {
            "stencil_tune::StepBarrierKind::pinned"});
 }
 
-Parameter updates_while_filling() {
-  return word<FillUpdates>("updates while filling", &Tuning::fill_updates,
-                           {{FillUpdates::all, "fillall", "of all planes that come"},
-                            {FillUpdates::needed, "fillneeded", "only of planes that stored cells depend on"}},
-                           "what levels update while they fill, in blocks that start inside the grid")
-      .within(of_walks)
-      .as("bool", "kFillsAsNeeded", {"false", "true"});
-}
-
 Parameter loop_of_held_cells() {
   return word<HeldLoop>(
              "held cells", &Tuning::held_loop,
@@ -108,7 +99,6 @@ std::vector<Parameter> parameters() {
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),
-          updates_while_filling().found_by_neighbours_alone(),
           loop_of_held_cells().found_by_neighbours_alone(),  // each is the best of some kernels (H200, 2026-11-28)
           blocks_of_a_tile(),
           block_rasterization(),

@@ -87,8 +87,6 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   });
   add(1, 0, std::max(tuning.chunks, mirrors_once ? 3 : 2), tuning.vector - 1);
   if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
-  // Blocks that start so far inside the grid that their levels fill before any plane that is needed.
-  if (tuning.fill_updates == FillUpdates::needed) add(0, 0, tuning.chunks * (2 * lag + 5), 0);
   // Tiles whose rims would reach held layers, or end beyond the grid: the first of two, the second of three.
   if (shape.rim_rows > 0) {
     const std::int64_t own = shape.height - shape.above - shape.below;
@@ -209,30 +207,6 @@ std::vector<HostCase> temporal_held_cases() {
     add(box(2, 2), f32, {hold, hold, hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.ch2." + loop);
     add(upwind_stencil(), f32, all, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t3.ch2." + loop);
   }
-  return cases;
-}
-
-std::vector<HostCase> temporal_filling_cases() {
-  using enum Boundary;
-  using enum ElementType;
-  std::vector<HostCase> cases;
-  const Adder add{cases};
-  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
-    const Boundaries sides = on_all_sides(boundary);
-    add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t8.ch3.tg2.fillneeded.u2");
-    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx2.ry4.v2.pf2.t3.ch2.split.rim.fillneeded.heldskipped.cl2");
-    add(box(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry3.pf2.t2.ch3.fillneeded");
-  }
-  for (const Boundaries& sides :
-       {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero}, Boundaries{hold, zero, periodic}}) {
-    add(star(3, 2), f64, sides, "temporal.bx32.by3.rx2.ry4.sums.v2.pf2.t2.ch2.fillneeded.u2");
-    add(box(3, 1), f32, sides, "temporal.bx32.by3.rx3.ry3.sums.tmarows.pf2.t3.ch2.rim.fillneeded");
-    add(star(3, 1), f32, sides, "temporal.bx32.by4.rx2.ry4.sums.pf2.t4.ch2.tg2.fillneeded.heldaside");
-    add(upwind_stencil(), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t3.ch3.fillneeded");
-    add(upwind_stencil(), f64, sides, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t3.ch3.fillneeded");
-  }
-  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp},
-      "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.ch2.fillneeded");
   return cases;
 }
 

@@ -26,13 +26,7 @@ std::vector<HostCase> temporal_step_cases();
 /// Sums kept between planes, over one and several planes, with boundaries of all kinds across the walk and those along
 /// it that sums allow.
 std::vector<HostCase> temporal_sums_cases();
-
-/// Cells that boundary hold keeps, in each loop that may keep them: planes and sums, one warp high and several.
 std::vector<HostCase> temporal_held_cases();
-
-/// Levels that update only what is needed while they fill, in blocks that start inside the grid: planes and sums,
-/// groups of warps, every boundary, a stencil that reaches further to one side.
-std::vector<HostCase> temporal_filling_cases();
 
 /// Steps shared out among groups of warps: with and without rows exchanged, cells and sums, constant fields, clusters,
 /// every boundary.
