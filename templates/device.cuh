@@ -107,6 +107,10 @@ STENCIL_DEVICE unsigned shared_address(const void* at) { return static_cast<unsi
 STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
+/// Before another is initialised in its place. Nothing may be on its way to it.
+STENCIL_DEVICE void end_mbarrier(Mbarrier* barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
 /// Makes initialised mbarriers visible to TMA.
 STENCIL_DEVICE void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 

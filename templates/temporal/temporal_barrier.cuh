@@ -44,6 +44,11 @@ struct StepBarrier {
     }
   }
 
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() const {
+    if (kSplit && thread_x() == 0 && thread_y() == 0 && thread_z() == 0) end_mbarrier(arrived);
+  }
+
   /// Before a step.
   STENCIL_DEVICE void await() {
     if constexpr (kSplit) {
@@ -66,6 +71,7 @@ struct StepBarrier {
 struct NoBarrier {
   static constexpr int kBytes = 0;
   STENCIL_DEVICE explicit NoBarrier(int) {}
+  STENCIL_DEVICE void end_mbarriers() const {}
 };
 
 template <class S, class T, bool kNeeded>

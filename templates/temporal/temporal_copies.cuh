@@ -212,6 +212,9 @@ struct LaneArrivals {
 
   /// After the last step: no copy may arrive when the block's shared memory is another's.
   STENCIL_DEVICE void leave() {}
+
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() {}
 };
 
 /// The same for TMA: each warp has kPrefetch mbarriers, one after the other, and each counts the bytes of a step's
@@ -256,6 +259,12 @@ struct TmaArrivals {
       await();
       close();
     }
+  }
+  STENCIL_DEVICE void end_mbarriers() const {
+    if (!copies) return;
+    fence_async_proxy();
+    if (Shape::lane() != 0) return;
+    for (int b = 0; b < T::kPrefetch; ++b) end_mbarrier(barriers + b);
   }
 };
 

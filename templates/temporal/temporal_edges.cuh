@@ -58,6 +58,13 @@ struct Seam : SeamSides {
     arrive_expect_tx(received, bytes);
   }
 
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() const {
+    if (!here() || thread_x() != 0) return;
+    end_mbarrier(received);
+    end_mbarrier(received + 1);
+  }
+
   /// Waits for the rows of the step before `step`. One of the waiting warps then expects the bytes of the step after
   /// it. Before step 0 none were sent: the phase before an mbarrier's first counts as ended.
   STENCIL_DEVICE void await(int step, bool expects, int bytes) const {
@@ -163,6 +170,11 @@ struct EdgeRows {
     if constexpr (kClustered) {
       seam.await(step, Shape::kWarpsX == 1 || any_in_warp(thread_x() == 0), awaited_bytes());
     }
+  }
+
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() const {
+    if constexpr (kClustered) seam.end_mbarriers();
   }
 
   STENCIL_DEVICE void next_step() {
@@ -280,6 +292,7 @@ template <class S, class T>
 struct NoEdges {
   static constexpr int kEnd = InputRows<S, T>::kBytes;
   STENCIL_DEVICE NoEdges(const Arguments<S>&, const TemporalTile<S, T>&) {}
+  STENCIL_DEVICE void end_mbarriers() const {}
 };
 
 

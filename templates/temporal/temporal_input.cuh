@@ -99,6 +99,9 @@ struct InputRows {
   /// After the last step.
   STENCIL_DEVICE void leave() { arrivals.leave(); }
 
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() { arrivals.end_mbarriers(); }
+
  private:
   STENCIL_DEVICE void copy_next() {
     Mbarrier* arrived = arrivals.open();

@@ -111,6 +111,12 @@ struct SumLevels {
     if constexpr (T::kCluster > 1) begin_step();
   }
 
+  /// Before the block walks again.
+  STENCIL_DEVICE void end_mbarriers() const {
+    step_barrier.end_mbarriers();
+    edges.end_mbarriers();
+  }
+
  private:
   STENCIL_DEVICE TemporalRows<S, T> rows() const { return {tile, edges}; }
 

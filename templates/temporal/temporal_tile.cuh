@@ -125,6 +125,15 @@ STENCIL_DEVICE bool ends_within(Index x, Index y, Index nx, Index ny) {
   return in_x || in_y;
 }
 
+/// Planes of a tile: what a block, or a cluster, makes in one walk where blocks share out the planes of all tiles.
+template <class S>
+struct TemporalPart {
+  using Index = typename S::Index;
+  TileIndex at;                 ///< number of the tile ...
+  unsigned tiles[3] = {};       ///< ... of so many
+  Index low_z = 0, high_z = 0;  ///< planes to store
+};
+
 /// The tile of the block, or of its cluster, and the thread's part of it.
 template <class S, class T>
 struct TemporalTile : TemporalShape<S, T> {
@@ -147,16 +156,18 @@ struct TemporalTile : TemporalShape<S, T> {
   bool whole_vectors;          ///< no vector of the tile's rows lies on both sides of an end of the grid
   bool grid_ends_within = false;  ///< a periodic grid ends within the warp's rows, so that TMA cannot copy them
 
-  STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a)
+  /// part: where blocks share planes out; else the tile and its planes are the block's own.
+  STENCIL_DEVICE explicit TemporalTile(const Arguments<S>& a, const TemporalPart<S>& part = {})
       : nx(static_cast<Index>(a.n[0])), ny(static_cast<Index>(a.n[1])), nz(static_cast<Index>(a.n[2])),
         first_updated_z(S::kBoundaryZ == Boundary::hold ? S::kLowZ : 0),
         first_held_z(S::kBoundaryZ == Boundary::hold ? nz - S::kHighZ : nz) {
-    const TileIndex at = tile_of_block<T>(a.tiles);
-    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, a.tiles[0], nx);
-    TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, a.tiles[1], ny);
+    const TileIndex at = T::kShares ? part.at : tile_of_block<T>(a.tiles);
+    const unsigned (&tiles)[3] = T::kShares ? part.tiles : a.tiles;
+    const TemporalSpan<S::kBoundaryX, Shape::kWidth, T::kLeft, T::kRight, T::kShift, Index> columns(at.x, tiles[0], nx);
+    TemporalSpan<S::kBoundaryY, Shape::kHeight, T::kAbove, T::kBelow, 0, Index> rows(at.y, tiles[1], ny);
     if constexpr (T::kReadsRim && S::kBoundaryY != Boundary::periodic) {
       leave_to_last<T::kRim, decltype(rows), Index>(rows, ny - Shape::kHeight, Shape::kHeight - T::kAbove - T::kBelow, at.y,
-                                                    a.tiles[1]);
+                                                    tiles[1]);
     }
     if constexpr (T::kCluster > 1) rank = static_cast<int>(cluster_rank());
     if constexpr (T::kGroups > 1) {
@@ -188,9 +199,14 @@ struct TemporalTile : TemporalShape<S, T> {
     high_x = smaller(columns.high, static_cast<Index>(a.high[0]));
     low_y = larger(rows.low, static_cast<Index>(a.low[1]));
     high_y = smaller(rows.high, static_cast<Index>(a.high[1]));
-    const long long planes = a.high[2] - a.low[2];
-    low_z = static_cast<Index>(a.low[2] + planes * at.z / a.tiles[2]);
-    high_z = static_cast<Index>(a.low[2] + planes * (at.z + 1) / a.tiles[2]);
+    if constexpr (T::kShares) {
+      low_z = part.low_z;
+      high_z = part.high_z;
+    } else {
+      const long long planes = a.high[2] - a.low[2];
+      low_z = static_cast<Index>(a.low[2] + planes * at.z / a.tiles[2]);
+      high_z = static_cast<Index>(a.low[2] + planes * (at.z + 1) / a.tiles[2]);
+    }
   }
 
   STENCIL_DEVICE bool stores_nothing() const { return low_x >= high_x || low_y >= high_y || low_z >= high_z; }

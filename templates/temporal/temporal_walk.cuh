@@ -4,6 +4,7 @@
 #include "stencil_tune/points/no_points.cuh"
 #include "stencil_tune/temporal/temporal_output.cuh"
 #include "stencil_tune/temporal/temporal_rows.cuh"
+#include "stencil_tune/temporal/temporal_share.cuh"
 
 namespace stencil_tune {
 
@@ -71,14 +72,31 @@ struct TemporalWalk {
 
 /// Kernel: its arguments, with tensor maps or without.
 template <class S, class T, class Levels, class Kernel>
-STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
+STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part, const NoPoints& points) {
   const Arguments<S>& arguments = plain(kernel);
-  const TemporalTile<S, T> tile(arguments);
+  const TemporalTile<S, T> tile(arguments, part);
   if (tile.stores_nothing()) return;
   InputRows<S, T> input(arguments, tile, tensor_maps(kernel));
   OutputRows<S, T> output(arguments, tile);
   Levels levels(arguments, tile, points);
   TemporalWalk<S, T, Levels>{tile, input, output, levels}.run();
+  if constexpr (T::kShares) {
+    // The next walk begins from nothing: no copy is on its way, no thread reads what it writes, no mbarrier counts.
+    async_wait<0>();
+    barrier();
+    input.end_mbarriers();
+    levels.end_mbarriers();
+  }
+}
+
+template <class S, class T, class Levels, class Kernel>
+STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
+  if constexpr (T::kShares) {
+    TemporalShare<S, T> share(plain(kernel));
+    while (share.next()) walk_part<S, T, Levels>(kernel, share.part(), points);
+  } else {
+    walk_part<S, T, Levels>(kernel, {}, points);
+  }
 }
 
 }  // namespace stencil_tune

@@ -243,6 +243,8 @@ TEST_F(DeviceTemporalForms, KeepSums) { expect_right(temporal_sums_cases()); }
 
 TEST_F(DeviceTemporalForms, KeepHeldCellsInEachLoop) { expect_right(temporal_held_cases()); }
 
+TEST_F(DeviceTemporalForms, SharePlanesOut) { expect_right(temporal_share_cases()); }
+
 TEST_F(DeviceTemporalForms, ShareStepsOut) { expect_right(temporal_group_cases()); }
 
 TEST_F(DeviceTemporalForms, ReadRowsBeyondTheTile) { expect_right(temporal_rim_cases()); }

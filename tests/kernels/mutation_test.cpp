@@ -263,6 +263,11 @@ constexpr Mutation kMutations[]{
      "(Shape::kHeldBelow", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.heldskipped",
      Boundaries{Boundary::periodic, Boundary::hold, Boundary::zero}, kWrongCell},
 
+    {"SharesThatEndAPlaneEarly", "temporal_share.cuh", "end = all * (share + 1) / shares;",
+     "end = all * (share + 1) / shares - 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
+    {"SharesThatEndWithTheirFirstTile", "temporal_walk.cuh", "while (share.next())", "if (share.next())",
+     "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
+
     {"RowsTakenBeforeTheyAreGiven", "systolic_barrier.cuh", "    } else {\n      barrier();\n", "    } else {\n",
      kRelay, kZero, ""},
     {"RowsTakenWhileOthersGiveThem", "systolic_barrier.cuh", "      warp_wait_phase(arrived(), parity);\n", "",

@@ -108,6 +108,19 @@ double live_values(const Levels& s, const RegisterConstants& c) {
          c.fused_edge_cell * edges;
 }
 
+/// That a block walks which has a share of the planes of all tiles: its part of them with what fills each tile's
+/// levels, and what fills them where it begins within a tile.
+double planes_of_a_share(const Levels& s, double filling) {
+  const KernelShape& shape = s.candidate.shape();
+  const auto tiles_along = [&](std::size_t axis, std::int64_t halo) {
+    const auto own = static_cast<double>(shape.tile[axis]);
+    return std::max(1.0, std::ceil(static_cast<double>(s.axes.extents[axis] - halo) / own));
+  };
+  const double tiles = tiles_along(0, s.shape.left + s.shape.right) * tiles_along(1, s.shape.above + s.shape.below);
+  const auto planes = static_cast<double>(s.axes.extents[2]);
+  return tiles * (planes + filling) / static_cast<double>(shape.shares) + filling;
+}
+
 /// Blocks, their tiles, and how far they walk.
 void count_tiles(Levels& s, Work& work) {
   const LaunchGeometry geometry = launch_geometry(s.candidate, updated_box(s.problem));
@@ -121,7 +134,8 @@ void count_tiles(Levels& s, Work& work) {
     work.tile[a] = std::clamp(static_cast<double>(own[a]), 1.0, static_cast<double>(s.axes.extents[a]));
     work.tiles[a] = static_cast<double>(s.axes.extents[a]) / work.tile[a];
   }
-  s.planes = work.tile[2] + s.shape.delay - s.tuning.steps * s.axes.reach[2].low;
+  const double filling = static_cast<double>(s.shape.delay) - s.tuning.steps * s.axes.reach[2].low;
+  s.planes = s.tuning.shares > 0 ? planes_of_a_share(s, filling) : work.tile[2] + filling;
   s.warps = work.blocks * static_cast<double>(warps_of_group(s.tuning));
   s.warp_planes = s.warps * s.planes;
   work.steps = s.planes;

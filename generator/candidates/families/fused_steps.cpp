@@ -236,6 +236,18 @@ bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes) {
   return axes.extents[0] % box_start_cells(problem) != 0;
 }
 
+namespace {
+
+/// A share has a run of the planes of all tiles, and they lie along the first axis of the launch.
+void share_planes_out(int shares, KernelShape& shape) {
+  const std::int64_t planes = saturating_product({shape.tiles[0], shape.tiles[1], shape.axes.extents[2]});
+  shape.tile[2] = std::min(shape.axes.extents[2], (planes + shares - 1) / shares);
+  shape.tiles = {shares, 1, 1};
+  shape.shares = shares;
+}
+
+}  // namespace
+
 void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape& shape) {
   const FusedLevels& fused = shape.fused;
   const KernelAxes& axes = shape.axes;
@@ -250,6 +262,7 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
   shape.tiles = {overlapping_tiles(row_end, fused.width, fused.left, fused.right, fused.shift, periodic(0)),
                  overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, 0, periodic(1)),
                  tuning.chunks};
+  if (tuning.shares > 0) share_planes_out(tuning.shares, shape);
   const std::int64_t held_planes =
       axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
   shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};

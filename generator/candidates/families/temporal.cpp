@@ -33,6 +33,12 @@ Parameter groups_of_warps() {
       .within(of_walks);
 }
 
+Parameter shares_of_the_planes() {
+  return number("shares", "sh", &Tuning::shares, {}, {0},
+                "parts of equal length that the planes of all tiles are cut into, one a block or cluster; 0: chunks")
+      .given_at_launch();
+}
+
 Parameter step_barrier() {
   return word<StepBarrier>(
              "barrier", &Tuning::barrier,
@@ -96,6 +102,7 @@ std::vector<Parameter> parameters() {
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
           chunks_of_planes(),
+          shares_of_the_planes(),
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),
@@ -110,7 +117,8 @@ std::vector<Parameter> parameters() {
 // ---- the kernel -----------------------------------------------------------------------------------------------------
 
 KernelTemplate kernel_template(const Tuning& tuning) {
-  constexpr std::string_view kWithPoints = "temporal/temporal_points.cuh";
+  // A block has the points of its tile's planes, not of runs of planes.
+  const std::string_view kWithPoints = tuning.shares > 0 ? "" : "temporal/temporal_points.cuh";
   if (tuning.keeps == Keeps::sums) {
     return {.file = "temporal/temporal_sums.cuh",
             .function = "temporal_sums",
@@ -174,6 +182,7 @@ std::string constants(const Candidate& candidate) {
   return reads(candidate) +
          fmt::format(
              "  static constexpr int kClusterAxis = {};\n"
+             "  static constexpr bool kShares = {};  // blocks share out the planes of all tiles\n"
              "  static constexpr stencil_tune::Neighbours kNeighbours = stencil_tune::Neighbours::shuffle;\n"
              "  // The input that steps advance; others keep their values.\n"
              "  static constexpr int kAdvanced = {};\n"
@@ -194,10 +203,11 @@ std::string constants(const Candidate& candidate) {
              "  static constexpr int kRim = {}, kRimAge = {};\n"
              "  static constexpr int kExchangedWord = {};  // cells of a row that one access moves\n"
              "  static constexpr int kSharedBytes = {};\n",
-             shape.cluster_axis, advanced_input(candidate.problem()).value_or(0), fused.left, fused.right, fused.above,
-             fused.below, fused.shift, fused.kept, fused.lag, fused.delay, fused.hand_over, fused.group_delay,
-             exchanges || candidate.tuning().groups > 1, exchanges, fused.first_exchanged, fused.last_exchanged,
-             fused.splits_sums, fused.rim_rows, fused.rim_age, exchanged_word(candidate), shape.shared.bytes);
+             shape.cluster_axis, shape.shares > 0, advanced_input(candidate.problem()).value_or(0), fused.left,
+             fused.right, fused.above, fused.below, fused.shift, fused.kept, fused.lag, fused.delay, fused.hand_over,
+             fused.group_delay, exchanges || candidate.tuning().groups > 1, exchanges, fused.first_exchanged,
+             fused.last_exchanged, fused.splits_sums, fused.rim_rows, fused.rim_age, exchanged_word(candidate),
+             shape.shared.bytes);
 }
 
 // ---- defaults and the textbook's counts -----------------------------------------------------------------------------

@@ -87,6 +87,8 @@ HostCase temporal_case(const Stencil& stencil, ElementType type, const Boundarie
   });
   add(1, 0, std::max(tuning.chunks, mirrors_once ? 3 : 2), tuning.vector - 1);
   if (stencil.rank == 2) add(2 * shape.width, 0, lag + tuning.chunks, 0);  // with tiles away from all edges
+  // Runs that begin in one tile and end in the next, or in the one after.
+  if (tuning.shares > 0) add(shape.width, stencil.rank == 3 ? shape.height : 0, lag + 9, 0);
   // Tiles whose rims would reach held layers, or end beyond the grid: the first of two, the second of three.
   if (shape.rim_rows > 0) {
     const std::int64_t own = shape.height - shape.above - shape.below;
@@ -207,6 +209,29 @@ std::vector<HostCase> temporal_held_cases() {
     add(box(2, 2), f32, {hold, hold, hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.ch2." + loop);
     add(upwind_stencil(), f32, all, "temporal.bx32.by4.rx2.ry2.sums.v2.pf2.t3.ch2." + loop);
   }
+  return cases;
+}
+
+std::vector<HostCase> temporal_share_cases() {
+  using enum Boundary;
+  using enum ElementType;
+  std::vector<HostCase> cases;
+  const Adder add{cases};
+  for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
+    const Boundaries sides = on_all_sides(boundary);
+    add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t4.sh3.u2");
+    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t3.sh2.split.rim.heldskipped.cl2.u2");
+    add(box(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry3.pf2.t2.sh5");
+    add(star(3, 2), f32, sides, "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t2.sh7.pinned.rim");
+  }
+  for (const Boundaries& sides :
+       {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero}, Boundaries{hold, zero, periodic}}) {
+    add(box(3, 1), f32, sides, "temporal.bx32.by3.rx3.ry3.sums.tmarows.pf2.t2.sh3.split.heldaside.cl2");
+    add(star(3, 1), f64, sides, "temporal.bx32.by4.rx2.ry4.sums.pf2.t4.sh5.tg2.heldchosen");
+    add(box(2, 2), f32, {sides[0], sides[2], hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.sh4.u5");
+    add(upwind_stencil(), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.sh1");
+  }
+  add(load_definition("corpus/hotspot3d.toml"), f32, {hold, zero, clamp}, "temporal.bx32.by4.rx2.ry4.v2.pf2.t4.sh3");
   return cases;
 }
 

@@ -26,7 +26,13 @@ std::vector<HostCase> temporal_step_cases();
 /// Sums kept between planes, over one and several planes, with boundaries of all kinds across the walk and those along
 /// it that sums allow.
 std::vector<HostCase> temporal_sums_cases();
+
+/// Cells that boundary hold keeps, in each loop that may keep them: planes and sums, one warp high and several.
 std::vector<HostCase> temporal_held_cases();
+
+/// Blocks and clusters that share out the planes of all tiles: planes and sums, rows by lanes and by TMA, rims, groups,
+/// constant fields, every boundary.
+std::vector<HostCase> temporal_share_cases();
 
 /// Steps shared out among groups of warps: with and without rows exchanged, cells and sums, constant fields, clusters,
 /// every boundary.

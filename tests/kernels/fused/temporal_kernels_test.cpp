@@ -43,6 +43,8 @@ TEST(TemporalKernels, KeepSumsOfLinearStencils) { expect_all_right(temporal_sums
 
 TEST(TemporalKernels, KeepHeldCellsInEachLoop) { expect_all_right(temporal_held_cases()); }
 
+TEST(TemporalKernels, SharePlanesOutAmongBlocks) { expect_all_right(temporal_share_cases()); }
+
 TEST(TemporalKernels, ShareStepsOutAmongGroupsOfWarps) { expect_all_right(temporal_group_cases()); }
 
 TEST(TemporalKernels, ReadRowsBeyondTheTile) { expect_all_right(temporal_rim_cases()); }
