@@ -207,8 +207,8 @@ constexpr Mutation kMutations[]{
     {"VectorsOfASystemAcrossTheEndOfAPeriodicGrid", "system/system_tile.cuh",
      "whole_vectors = columns.origin % T::kVector == 0 && nx % T::kVector == 0;",
      "whole_vectors = columns.origin % T::kVector == 0;", kYeeStep, kPeriodic, "", "yee3d"},
-    {"RowsReleasedWhileLoadsAreInFlight", "temporal_copies.cuh", "    fence_async_proxy();\n", "",
-     "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, "it has not fenced"},
+    {"RowsReleasedWhileLoadsAreInFlight", "temporal_copies.cuh", "    fence_async_proxy();\n    warp_barrier();",
+     "    warp_barrier();", "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.ch2", kZero, "it has not fenced"},
     {"TapsAddedToTheOutputsOfTheNextPlane", "temporal_sums.cuh", "T::kSplitsSums ? 1 : 0>(taps", "0>(taps",
      "temporal.bx32.by4.rx2.ry4.sums.v2.pf2.t2.ch2", kZero, kWrongCell},
     {"BarriersThatCountNothing", "temporal_copies.cuh", "    if (copies && Shape::lane() == 0) {",
@@ -265,6 +265,9 @@ constexpr Mutation kMutations[]{
 
     {"SharesThatEndAPlaneEarly", "temporal_share.cuh", "end = all * (share + 1) / shares;",
      "end = all * (share + 1) / shares - 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
+    {"RunsThatBeginWhileLoadsAreInFlight", "temporal_copies.cuh",
+     "    fence_async_proxy();\n    if (Shape::lane() != 0) return;", "    if (Shape::lane() != 0) return;",
+     "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.sh3", kZero, "it has not fenced"},
     {"SharesThatEndWithTheirFirstTile", "temporal_walk.cuh", "while (share.next())", "if (share.next())",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
 
