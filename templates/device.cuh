@@ -29,6 +29,12 @@ STENCIL_DEVICE void keep_behind(bool never) {
   if (any_in_warp(never)) asm volatile("exit;");
 }
 
+/// x, of which the compiler does not know that it is always the same: it keeps nothing that follows from it.
+STENCIL_DEVICE int computed_anew(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 /// The value of the lane `delta` below (above), within groups of `width` lanes. All lanes of the warp take part.
 template <class T>
 STENCIL_DEVICE T shuffle_up(T value, int delta, int width) {

@@ -20,66 +20,42 @@ struct TemporalShare {
   using Shape = TemporalShape<S, T>;
   using Index = typename S::Index;
 
-  static constexpr long long kFill = T::kDelay + T::kSteps * S::kLowZ;  ///< planes that pass while the levels fill
+  static constexpr Index kFill = T::kDelay + T::kSteps * S::kLowZ;  ///< planes that pass while the levels fill
 
-  Index tiles_x, tiles_y;  ///< of the grid
-  Index low_z, planes;     ///< to update
-  Index tile = 0;          ///< of the run
-  Index first = 0;         ///< its planes, counted from low_z
-  Index last = 0;          ///< one past them
-  Index shares;            ///< blocks or clusters
-  Index next_own;          ///< tile that the block has for itself
-  Index first_cut;         ///< of the tiles that are cut into runs
-  long long position;      ///< where the next run begins, and ...
-  long long end;           ///< ... where the block's end, in planes of all cut tiles with what fills the levels
+  /// Run number `run` of the block or cluster, which has no planes where the share begins while a tile's levels fill; false
+  /// when there is none. All is computed anew for each run: kept meanwhile, it would take registers from the walk.
+  STENCIL_DEVICE static bool part_of(const Arguments<S>& a, int run, TemporalPart<S>& part) {
+    const int zero = computed_anew(0);
+    const Index tiles_x = static_cast<Index>(overlapping_tiles(a.n[0] + zero, Shape::kWidth, T::kLeft, T::kRight, T::kShift,
+                                                               S::kBoundaryX == Boundary::periodic));
+    const Index tiles_y = static_cast<Index>(overlapping_tiles(a.n[1] + zero, Shape::kHeight, T::kAbove, T::kBelow, 0,
+                                                               S::kBoundaryY == Boundary::periodic));
+    const Index low_z = static_cast<Index>(a.low[2]) + zero, planes = static_cast<Index>(a.high[2]) - low_z;
+    const Index share = static_cast<Index>(block_x() / T::kCluster) + zero;
+    const Index shares = static_cast<Index>(blocks_in_x() / T::kCluster);
+    const Index own = tiles_x * tiles_y / shares;  // tiles that each share has for itself
 
-  STENCIL_DEVICE explicit TemporalShare(const Arguments<S>& a)
-      : tiles_x(static_cast<Index>(overlapping_tiles(a.n[0], Shape::kWidth, T::kLeft, T::kRight, T::kShift,
-                                                     S::kBoundaryX == Boundary::periodic))),
-        tiles_y(static_cast<Index>(
-            overlapping_tiles(a.n[1], Shape::kHeight, T::kAbove, T::kBelow, 0, S::kBoundaryY == Boundary::periodic))),
-        low_z(static_cast<Index>(a.low[2])), planes(static_cast<Index>(a.high[2] - a.low[2])),
-        shares(static_cast<Index>(blocks_in_x() / T::kCluster)), next_own(static_cast<Index>(block_x() / T::kCluster)),
-        first_cut(tiles_x * tiles_y / shares * shares) {
-    const long long all = (tiles_x * tiles_y - first_cut) * of_a_tile(), share = next_own;
-    position = all * share / shares;
-    end = all * (share + 1) / shares;
-  }
+    // The share's planes of the tiles that are cut, counted from the first, with what fills the levels of each.
+    const Index of_a_tile = kFill + planes;
+    const long long all = static_cast<long long>(tiles_x * tiles_y - own * shares) * of_a_tile;
+    const Index begin = static_cast<Index>(all * share / shares), end = static_cast<Index>(all * (share + 1) / shares);
+    const Index cut = begin / of_a_tile + run - own, start = cut * of_a_tile;
 
-  /// The next run; false when there is none.
-  STENCIL_DEVICE bool next() {
-    if (next_own < first_cut) {
-      tile = next_own;
-      last = planes;
-      next_own += shares;
-      return true;
-    }
-    while (position < end) {
-      const auto cut = static_cast<Index>(position / of_a_tile());
-      const long long start = cut * of_a_tile();
-      tile = first_cut + cut;
-      first = plane_at(position - start);
-      last = plane_at(end - start);
-      position = start + of_a_tile();
-      if (first < last) return true;
-    }
-    return false;
-  }
-
-  STENCIL_DEVICE TemporalPart<S> part() const {
-    return {{static_cast<unsigned>(tile % tiles_x), static_cast<unsigned>(tile / tiles_x), 0},
-            {static_cast<unsigned>(tiles_x), static_cast<unsigned>(tiles_y), 1},
-            low_z + first,
-            low_z + last};
+    const bool is_own = run < own;
+    const Index tile = is_own ? share + run * shares : own * shares + cut;
+    part.at = {static_cast<unsigned>(tile % tiles_x), static_cast<unsigned>(tile / tiles_x), 0};
+    part.tiles[0] = static_cast<unsigned>(tiles_x);
+    part.tiles[1] = static_cast<unsigned>(tiles_y);
+    part.low_z = low_z + (is_own ? 0 : plane_at(begin - start, planes));
+    part.high_z = low_z + (is_own ? planes : plane_at(end - start, planes));
+    return is_own || start < end;
   }
 
  private:
-  STENCIL_DEVICE long long of_a_tile() const { return kFill + planes; }
-
   /// The plane of a tile that begins where so much of it has passed.
-  STENCIL_DEVICE Index plane_at(long long passed) const {
-    const long long plane = passed - kFill;
-    return static_cast<Index>(plane < 0 ? 0 : plane < planes ? plane : planes);
+  STENCIL_DEVICE static Index plane_at(Index passed, Index planes) {
+    const Index plane = passed - kFill;
+    return plane < 0 ? 0 : plane < planes ? plane : planes;
   }
 };
 

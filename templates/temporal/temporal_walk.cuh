@@ -92,8 +92,10 @@ STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part,
 template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
   if constexpr (T::kShares) {
-    TemporalShare<S, T> share(plain(kernel));
-    while (share.next()) walk_part<S, T, Levels>(kernel, share.part(), points);
+    TemporalPart<S> part;
+    for (int run = 0; TemporalShare<S, T>::part_of(plain(kernel), run, part); ++run) {
+      walk_part<S, T, Levels>(kernel, part, points);
+    }
   } else {
     walk_part<S, T, Levels>(kernel, {}, points);
   }

@@ -263,12 +263,13 @@ constexpr Mutation kMutations[]{
      "(Shape::kHeldBelow", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.ch2.heldskipped",
      Boundaries{Boundary::periodic, Boundary::hold, Boundary::zero}, kWrongCell},
 
-    {"SharesThatEndAPlaneEarly", "temporal_share.cuh", "end = all * (share + 1) / shares;",
-     "end = all * (share + 1) / shares - 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
+    {"SharesThatEndAPlaneEarly", "temporal_share.cuh", "end = static_cast<Index>(all * (share + 1) / shares);",
+     "end = static_cast<Index>(all * (share + 1) / shares) - 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold,
+     kWrongCell},
     {"RunsThatBeginWhileLoadsAreInFlight", "temporal_copies.cuh",
      "    fence_async_proxy();\n    if (Shape::lane() != 0) return;", "    if (Shape::lane() != 0) return;",
      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.sh3", kZero, "it has not fenced"},
-    {"SharesThatEndWithTheirFirstTile", "temporal_walk.cuh", "while (share.next())", "if (share.next())",
+    {"SharesThatEndWithTheirFirstTile", "temporal_walk.cuh", "run, part); ++run)", "run, part) && run < 1; ++run)",
      "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold, kWrongCell},
 
     {"RowsTakenBeforeTheyAreGiven", "systolic_barrier.cuh", "    } else {\n      barrier();\n", "    } else {\n",
