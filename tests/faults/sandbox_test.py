@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 import types
 import unittest
 from collections import Counter
@@ -44,6 +45,9 @@ class SandboxTest(unittest.TestCase):
     def test_knows_its_processes_and_ends_them(self):
         with sandbox.Sandbox(pathlib.Path('/bin/true')) as place:
             process = subprocess.Popen(['sleep', '100'], env=place.environment)
+            ends = time.monotonic() + 20
+            while not place.processes() and time.monotonic() < ends:  # its environment is not there at once
+                time.sleep(0.01)
             self.assertEqual(place.processes(), [process.pid])
         self.assertEqual(process.wait(), -9)
         self.assertFalse(place.folder.exists())
