@@ -280,7 +280,7 @@ ReceiverCells receiver_cells(const PointList& points) {
 std::string points_obstacle(const Candidate& candidate, const PointList& points) {
   const Family& family = candidate.family();
   if (family.kernel_template(candidate.tuning()).points_file.empty()) {
-    return fmt::format("kernels of the family {} take no points", family.name);
+    return fmt::format("the family {} has no template with points for it", family.name);
   }
   if (candidate.shape().axes.extents[2] >= kMostPlanes) return "the grid has more planes than tables of points number";
   const FusedSystem& system = candidate.shape().system;

@@ -70,7 +70,7 @@ struct TemporalWalk {
   }
 };
 
-/// Kernel: its arguments, with tensor maps or without.
+/// One walk: the block's tile, or a run of its share. kernel: its arguments, with tensor maps or without.
 template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part, const NoPoints& points) {
   const Arguments<S>& arguments = plain(kernel);
@@ -89,6 +89,7 @@ STENCIL_DEVICE void walk_part(const Kernel& kernel, const TemporalPart<S>& part,
   }
 }
 
+/// All that the block makes.
 template <class S, class T, class Levels, class Kernel>
 STENCIL_DEVICE void walk_levels(const Kernel& kernel, const NoPoints& points) {
   if constexpr (T::kShares) {

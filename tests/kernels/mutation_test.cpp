@@ -266,6 +266,8 @@ constexpr Mutation kMutations[]{
     {"SharesThatEndAPlaneEarly", "temporal_share.cuh", "end = static_cast<Index>(all * (share + 1) / shares);",
      "end = static_cast<Index>(all * (share + 1) / shares) - 1;", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kHold,
      kWrongCell},
+    {"RunsThatBeginWhileOthersRead", "temporal_walk.cuh", "    async_wait<0>();\n    barrier();\n",
+     "    async_wait<0>();\n", "temporal.bx32.by4.rx2.ry4.v2.pf2.t3.sh3", kZero, ""},
     {"RunsThatBeginWhileLoadsAreInFlight", "temporal_copies.cuh",
      "    fence_async_proxy();\n    if (Shape::lane() != 0) return;", "    if (Shape::lane() != 0) return;",
      "temporal.bx32.by4.rx2.ry4.v2.tmarows.pf2.t3.sh3", kZero, "it has not fenced"},

@@ -181,7 +181,6 @@ STENCIL_DEVICE void init_mbarrier(Mbarrier* barrier, int arrivals, STENCIL_TUNE_
   }
   barrier->content = {static_cast<unsigned short>(arrivals), static_cast<unsigned short>(arrivals), 0};
 }
-STENCIL_DEVICE int computed_anew(int x) { return x; }
 STENCIL_DEVICE void end_mbarrier(Mbarrier* barrier) { barrier->content = {}; }
 STENCIL_DEVICE void fence_mbarrier_init() {}
 STENCIL_DEVICE void fence_async_proxy() { stencil_tune_host_services->fence_copies(); }
@@ -260,6 +259,7 @@ STENCIL_DEVICE void assume(bool value, STENCIL_TUNE_CALLER) {
 }
 
 STENCIL_DEVICE void keep_behind(bool) {}
+STENCIL_DEVICE int computed_anew(int x) { return x; }
 
 STENCIL_DEVICE bool any_in_warp(bool value, STENCIL_TUNE_CALLER) {
   int any = value ? 1 : 0;

@@ -238,7 +238,7 @@ bool rows_start_off_the_copies(const Problem& problem, const KernelAxes& axes) {
 
 namespace {
 
-/// A share has a run of the planes of all tiles, and they lie along the first axis of the launch.
+/// Blocks or clusters lie along the launch's first axis; each walks through as many planes of the tiles as the others.
 void share_planes_out(int shares, KernelShape& shape) {
   const std::int64_t planes = saturating_product({shape.tiles[0], shape.tiles[1], shape.axes.extents[2]});
   shape.tile[2] = std::min(shape.axes.extents[2], (planes + shares - 1) / shares);

@@ -35,7 +35,7 @@ Parameter groups_of_warps() {
 
 Parameter shares_of_the_planes() {
   return number("shares", "sh", &Tuning::shares, {}, {0},
-                "parts of equal length that the planes of all tiles are cut into, one a block or cluster; 0: chunks")
+                "equal parts of the planes of all tiles, one a block or cluster, in place of chunks")
       .given_at_launch();
 }
 
@@ -102,7 +102,7 @@ std::vector<Parameter> parameters() {
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
           chunks_of_planes(),
-          shares_of_the_planes(),
+          shares_of_the_planes(),  // not drawn: none has been measured yet
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),

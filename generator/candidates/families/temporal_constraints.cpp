@@ -79,8 +79,8 @@ Verdict shares(const Candidate& candidate, const Limits&) {
   const Tuning& tuning = candidate.tuning();
   if (tuning.shares == 0) return {};
   if (!candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: there are no planes to share out";
-  if (tuning.chunks > 1) return "shares of all planes are no chunks of each tile's";
-  if (tuning.order != BlockOrder::natural) return "shares follow each other in the order of the tiles";
+  if (tuning.chunks > 1) return "shares stand in place of chunks";
+  if (tuning.order != BlockOrder::natural) return "shares take tiles in their natural order";
   return {};
 }
 
@@ -124,7 +124,8 @@ std::vector<Constraint> temporal_constraints() {
        tensor_copies_of_rows},
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
-      {"temporal_shares", "Shares of the planes of all tiles are runs in their order, in place of chunks.", shares},
+      {"temporal_shares",
+       "Shares of the planes of all tiles stand in place of chunks, and take tiles in their natural order.", shares},
       {"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.", groups},
       {"temporal_held_cells", "Held cells are put aside where levels keep sums.", held_cells},
       {"temporal_rim",

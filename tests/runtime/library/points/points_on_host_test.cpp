@@ -1,5 +1,6 @@
 // Sources and receivers of runs on the host executor, fused and stage by stage, against plain loops.
 #include "generator/definition/definition.hpp"
+#include "generator/points/tile_points.hpp"
 #include "tests/generator/systems.hpp"
 #include "tests/runtime/library/points/point_cases.hpp"
 #include "tests/runtime/library/systems_on_host.hpp"
@@ -45,6 +46,14 @@ double difference(const Problem& problem, const Kernel& kernel, const Points& po
     after.push_back(*std::find_if(now.begin(), now.end(), is_here));
   }
   return difference(problem, after, records, expected);
+}
+
+TEST(PointsObstacle, IsSaidOfKernelsThatSharePlanesOut) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 8);
+  const std::string code = "temporal.bx32.by4.rx2.ry4.v2.pf3.t2";
+  EXPECT_EQ(points_obstacle({problem, parse_code(code + ".ch3")}, {}), "");
+  EXPECT_NE(points_obstacle({problem, parse_code(code + ".sh66")}, {}), "");
 }
 
 class PointsOnHost : public SystemsOnHost {
