@@ -48,6 +48,11 @@ Parameter Parameter::given_at_launch() && {
   return std::move(*this).without_constant();
 }
 
+Parameter Parameter::given_at_launch_unless_default() && {
+  default_apart = true;
+  return std::move(*this).given_at_launch();
+}
+
 Parameter number(std::string_view name, std::string_view prefix, int TuningValues::*member, std::string_view constant,
                  std::vector<int> values, std::string_view meaning) {
   Parameter parameter{};

@@ -31,7 +31,8 @@ struct Parameter {
   bool always_coded = false;  ///< written in every code of its family; others only when not at their default
   bool drawn = true;  ///< random candidates take any value; otherwise only the search's neighbours leave the default
   int nearby = 1;     ///< values on each side of a number that count as neighbours
-  bool of_launch = false;  ///< an argument of the launch: candidates that differ in it alone have one binary
+  bool of_launch = false;      ///< an argument of the launch: candidates that differ in it alone have one binary ...
+  bool default_apart = false;  ///< ... but for the default, which is another kernel
   std::function<bool(const Tuning&)> used;  ///< by a candidate of the family, by its other values; empty: by all
   PossibleValues possible;                  ///< empty: all
 
@@ -51,6 +52,8 @@ struct Parameter {
   Parameter as(std::string_view type, std::string_view its_name, std::vector<std::string_view> of_values) &&;
   Parameter without_constant() &&;
   Parameter given_at_launch() &&;
+  /// The same of all values but the default, which is another kernel.
+  Parameter given_at_launch_unless_default() &&;
 };
 
 /// A number: its constant in the kernel is an int.

@@ -85,7 +85,7 @@ struct KernelShape {
   Lengths cluster_tile{};  ///< cells that the blocks of a cluster store together
   Lengths tiles{};         ///< cluster_tiles that cover the whole grid; zero where the tile is empty
   Placement placement = Placement::aligned;
-  std::int64_t shares = 0;         ///< blocks that share out the rows of all tiles; 0: a tile has its own blocks
+  std::int64_t shares = 0;         ///< that rows or planes of all tiles are cut into; 0: a tile has its own blocks
   Lengths whole_tile{};            ///< placement inside: the tile with its halo; along a walk, the planes it must have
   Lengths least_extents{1, 1, 1};  ///< of a grid that the tile lies in
   std::int64_t row_multiple = 1;   ///< of cells, that each row of the grid must have

@@ -11,13 +11,21 @@ namespace {
 constexpr int kMostMisses = 100000;         // before a family counts as one without legal points
 constexpr int kMostMissesOfASample = 3000;  // then another family is drawn from; some have one legal point of 30000
 
-/// What the other values leave without a meaning goes back to its default, so that a template with few parameters is
-/// drawn as often as one with many; so does what is looked for beside good kernels alone.
-Tuning with_defaults_where_not_drawn(Tuning tuning) {
+/// What the other values leave without a meaning goes back to its default.
+Tuning with_defaults_where_unused(Tuning tuning) {
   for (const Parameter& parameter : tuning.family->parameters) {
-    if (!parameter.drawn || !parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
+    if (!parameter.used_by(tuning)) parameter.set(tuning, parameter.default_value);
   }
   return tuning;
+}
+
+/// So that a template with few parameters is drawn as often as one with many. What is looked for beside good kernels
+/// alone goes back to its default too.
+Tuning with_defaults_where_not_drawn(Tuning tuning) {
+  for (const Parameter& parameter : tuning.family->parameters) {
+    if (!parameter.drawn) parameter.set(tuning, parameter.default_value);
+  }
+  return with_defaults_where_unused(tuning);
 }
 
 /// Whether each block of a cluster has a tile on a grid of that size.
@@ -127,7 +135,8 @@ std::vector<Tuning> Space::changed(const Tuning& tuning, const ValuesOf& values_
     for (const int value : values_of(parameter, family->values[axis])) {
       Tuning other = tuning;
       parameter.set(other, value);
-      if (legal(other)) result.push_back(other);
+      other = with_defaults_where_unused(other);
+      if (other != tuning && legal(other)) result.push_back(other);
     }
   }
   return result;
@@ -142,6 +151,8 @@ std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
 std::vector<Tuning> Space::relaunches(const Tuning& tuning) const {
   return changed(tuning, [&](const Parameter& parameter, std::vector<int> values) {
     if (!parameter.of_launch) return std::vector<int>{};
+    if (parameter.default_apart && parameter.get(tuning) == parameter.default_value) return std::vector<int>{};
+    if (parameter.default_apart) std::erase(values, parameter.default_value);
     std::erase(values, parameter.get(tuning));
     return values;
   });

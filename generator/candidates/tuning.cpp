@@ -116,7 +116,9 @@ Tuning::Tuning(const Family& of) : family(&of) {
 
 Tuning without_launch(Tuning tuning) {
   for (const Parameter& parameter : tuning.family->parameters) {
-    if (parameter.of_launch) parameter.set(tuning, parameter.default_value);
+    if (!parameter.of_launch) continue;
+    const bool is_apart = parameter.default_apart && parameter.get(tuning) != parameter.default_value;
+    parameter.set(tuning, parameter.default_value + (is_apart ? 1 : 0));  // one stands for all others
   }
   return tuning;
 }

@@ -149,8 +149,7 @@ struct TuningValues {
   // Fused steps: temporal, system.
   int steps = 2;   ///< sweeps that a launch makes
   int chunks = 1;  ///< parts of the last axis that blocks of their own walk
-  int shares =
-      0;  ///< temporal: blocks or clusters that share out the planes of all tiles; 0: tiles have their own blocks
+  int shares = 0;  ///< temporal: blocks that share out the planes of all tiles; 0: tiles have their own blocks
   int groups = 1;  ///< of warps among which the fused steps are shared out, as a pipeline
   Borders borders = Borders::anywhere;
   StepBarrier barrier = StepBarrier::meet;

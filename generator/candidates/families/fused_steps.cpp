@@ -262,7 +262,7 @@ void place_fused_tiles(const Problem& problem, const Tuning& tuning, KernelShape
   shape.tiles = {overlapping_tiles(row_end, fused.width, fused.left, fused.right, fused.shift, periodic(0)),
                  overlapping_tiles(axes.extents[1], fused.height, fused.above, fused.below, 0, periodic(1)),
                  tuning.chunks};
-  if (tuning.shares > 0) share_planes_out(tuning.shares, shape);
+  if (tuning.shares > 0) share_planes_out(tuning.shares / tuning.cluster, shape);
   const std::int64_t held_planes =
       axes.has(2) ? held_layers(problem, static_cast<std::size_t>(axes.grid_axis[2])).both() : 0;
   shape.least_extents = {fused.width, fused.height, tuning.chunks + held_planes};

@@ -33,11 +33,16 @@ Parameter groups_of_warps() {
       .within(of_walks);
 }
 
+/// Those of a wave of one block an SM, or two, on GPUs of 80 to 148 SMs.
 Parameter shares_of_the_planes() {
-  return number("shares", "sh", &Tuning::shares, {}, {0},
-                "equal parts of the planes of all tiles, one a block or cluster, in place of chunks")
-      .given_at_launch();
+  return number("shares", "sh", &Tuning::shares, {},
+                {0, 80, 108, 114, 128, 132, 142, 144, 148, 160, 216, 228, 256, 264, 284, 288, 296},
+                "blocks among which the planes of all tiles are shared out, in place of chunks")
+      .with_neighbours(8)  // from none to those of one block an SM
+      .given_at_launch_unless_default();
 }
+
+bool has_chunks(const Tuning& tuning) { return tuning.shares == 0; }
 
 Parameter step_barrier() {
   return word<StepBarrier>(
@@ -101,14 +106,14 @@ std::vector<Parameter> parameters() {
           copies_of_rows().found_by_neighbours_alone(),  // of 26 winners TMA helps two (H200, 2026-11-22)
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
-          chunks_of_planes(),
-          shares_of_the_planes(),  // not drawn: none has been measured yet
+          chunks_of_planes().where(has_chunks),
+          shares_of_the_planes().found_by_neighbours_alone(),  // they help f64 with clusters alone (H200, 2026-11-28)
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),
           loop_of_held_cells().found_by_neighbours_alone(),  // each is the best of some kernels (H200, 2026-11-28)
           blocks_of_a_tile(),
-          block_rasterization(),
+          block_rasterization().where(has_chunks),
           store_hint(),
           unrolled_iterations({1, 2, 3, 4}).within(of_walks),
           blocks_per_sm()};

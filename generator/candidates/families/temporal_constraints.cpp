@@ -79,9 +79,8 @@ Verdict shares(const Candidate& candidate, const Limits&) {
   const Tuning& tuning = candidate.tuning();
   if (tuning.shares == 0) return {};
   if (!candidate.shape().axes.has(2)) return "steps of rank 1 are not walked through: there are no planes to share out";
-  if (tuning.chunks > 1) return "shares stand in place of chunks";
-  if (tuning.order != BlockOrder::natural) return "shares take tiles in their natural order";
-  return {};
+  if (tuning.shares % tuning.cluster == 0) return {};
+  return fmt::format("{} blocks are no whole clusters of {}", tuning.shares, tuning.cluster);
 }
 
 Verdict held_cells(const Candidate& candidate, const Limits&) {
@@ -125,7 +124,7 @@ std::vector<Constraint> temporal_constraints() {
       {"temporal_barrier", "A barrier that is split parts warps that wait for each other, on sm_90 and newer.",
        barrier},
       {"temporal_shares",
-       "Shares of the planes of all tiles stand in place of chunks, and take tiles in their natural order.", shares},
+       "The planes of all tiles are shared out among whole clusters of blocks, where a kernel walks.", shares},
       {"temporal_groups", "Fused steps of a walk are shared out evenly among groups of warps.", groups},
       {"temporal_held_cells", "Held cells are put aside where levels keep sums.", held_cells},
       {"temporal_rim",

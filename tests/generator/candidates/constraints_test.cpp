@@ -340,7 +340,7 @@ TEST(Constraints, EveryOneForbidsSomething) {
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t4.tg3");
   add(run, "temporal.bx32.by1.rx2.ry8.v2.pf3.t2.rim");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.heldaside");
-  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.ch2.sh66");
+  add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.sh66.cl4");
   add(run, "temporal.bx32.by4.rx2.ry4.v2.pf3.t2.split", limits_of_architecture("sm_80"));
   Problem cornered = make_problem(make_builtin(Shape::box, 3, 1), ElementType::f32,
                                   {Boundary::hold, Boundary::clamp, Boundary::hold}, {3, {512, 512, 512}}, 0, 8);

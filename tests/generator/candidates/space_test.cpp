@@ -213,8 +213,39 @@ TEST(Space, NeighboursHaveUpToTwoChunksMoreOrLess) {
   const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
   std::set<int> chunks;
   const Tuning centre = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6");
-  for (const Tuning& neighbour : Space(run, kSm90).neighbours(centre)) chunks.insert(neighbour.chunks);
+  for (const Tuning& neighbour : Space(run, kSm90).neighbours(centre)) {
+    if (neighbour.shares == 0) chunks.insert(neighbour.chunks);
+  }
   EXPECT_EQ(chunks, (std::set<int>{4, 5, 6, 7, 8}));
+}
+
+TEST(Space, NeighboursHaveDefaultsWhereTheChangedValueLeavesOthersWithoutAMeaning) {
+  const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
+  const Space space(run, kSm90);
+  std::set<std::string> codes;
+  for (const Tuning& neighbour : space.neighbours(parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6.cl2.raster32"))) {
+    codes.insert(code(neighbour));
+  }
+  EXPECT_TRUE(codes.count("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.sh132.cl2"))
+      << "shares have neither chunks nor an order";
+  EXPECT_TRUE(codes.count("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.sh114.cl2")) << "a wave of another GPU";
+  EXPECT_FALSE(codes.count("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.sh264.cl2")) << "two blocks an SM";
+}
+
+TEST(Space, ARelaunchHasOtherSharesAndNoChunks) {
+  const Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f64, {}, {3, {512, 512, 512}}, 0, 100);
+  const Space space(run, kSm90);
+  std::set<int> shares;
+  const Tuning shared_out = parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.sh132.cl2");
+  for (const Tuning& relaunch : space.relaunches(shared_out)) {
+    EXPECT_EQ(code(without_launch(relaunch)), code(without_launch(shared_out)));
+    shares.insert(relaunch.shares);
+  }
+  EXPECT_TRUE(shares.count(264) && shares.count(114));
+  EXPECT_FALSE(shares.count(0)) << "another kernel";
+  for (const Tuning& relaunch : space.relaunches(parse_code("temporal.bx32.by8.rx2.ry4.v2.pf4.t4.ch6.cl2"))) {
+    EXPECT_EQ(relaunch.shares, 0) << code(relaunch);
+  }
 }
 
 TEST(Space, RelaunchesAreTheSameKernel) {

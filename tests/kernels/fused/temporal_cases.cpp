@@ -220,13 +220,13 @@ std::vector<HostCase> temporal_share_cases() {
   for (const Boundary boundary : {hold, zero, clamp, periodic, reflect}) {
     const Boundaries sides = on_all_sides(boundary);
     add(star(2, 1), f64, sides, "temporal.bx32.by1.rx4.v2.pf2.t4.sh3.u2");
-    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t3.sh2.split.rim.heldskipped.cl2.u2");
+    add(star(3, 1), f32, sides, "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t3.sh4.split.rim.heldskipped.cl2.u2");
     add(box(3, 1), f64, sides, "temporal.bx32.by3.rx2.ry3.pf2.t2.sh5");
     add(star(3, 2), f32, sides, "temporal.bx32.by3.rx2.ry4.tmarows.pf2.t2.sh7.pinned.rim");
   }
   for (const Boundaries& sides :
        {Boundaries{hold, hold, hold}, Boundaries{clamp, reflect, zero}, Boundaries{hold, zero, periodic}}) {
-    add(box(3, 1), f32, sides, "temporal.bx32.by3.rx3.ry3.sums.tmarows.pf2.t2.sh3.split.heldaside.cl2");
+    add(box(3, 1), f32, sides, "temporal.bx32.by3.rx3.ry3.sums.tmarows.pf2.t2.sh6.split.heldaside.cl2");
     add(star(3, 1), f64, sides, "temporal.bx32.by4.rx2.ry4.sums.pf2.t4.sh5.tg2.heldchosen");
     add(box(2, 2), f32, {sides[0], sides[2], hold}, "temporal.bx32.by1.rx4.sums.v4.pf3.t3.sh4.u5");
     add(upwind_stencil(), f32, sides, "temporal.bx32.by4.rx2.ry2.v2.pf2.t2.sh1");
