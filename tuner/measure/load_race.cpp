@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 namespace stencil_tune {
@@ -121,6 +123,16 @@ class Load {
   std::vector<Event> ends_;  // of the batches in the queue
 };
 
+/// Leaves so many, in their order.
+void keep_fastest(std::vector<std::size_t>& racing, int most, const std::function<double(std::size_t)>& sweep_ms) {
+  if (racing.size() <= static_cast<std::size_t>(most)) return;
+  std::vector<double> times;
+  for (const std::size_t i : racing) times.push_back(sweep_ms(i));
+  std::nth_element(times.begin(), times.begin() + (most - 1), times.end());
+  const double limit = times[static_cast<std::size_t>(most) - 1];
+  std::erase_if(racing, [&](std::size_t i) { return sweep_ms(i) > limit; });
+}
+
 }  // namespace
 
 std::vector<LoadFigures> race_under_load(Driver& driver, CUstream_st* stream, std::span<const LoadRunner> runners,
@@ -128,19 +140,25 @@ std::vector<LoadFigures> race_under_load(Driver& driver, CUstream_st* stream, st
   std::vector<Load::Counted> counted(runners.size());
   std::vector<PowerMeter> meters(runners.size(), PowerMeter(sensors));
   Load load(driver, stream);
+  const auto sweep_ms = [&](std::size_t i) {
+    const double sweeps = static_cast<double>(counted[i].launches) * runners[i].sweeps;
+    return sweeps > 0 ? counted[i].ms / sweeps : 0;
+  };
+  std::vector<std::size_t> racing(runners.size());
+  std::iota(racing.begin(), racing.end(), std::size_t{0});
   double warm_up_ms = plan.warm_up_ms;
   for (int round = 0; round < plan.load_rounds; ++round) {
-    for (std::size_t turn = 0; turn < runners.size(); ++turn) {
-      const std::size_t i = round % 2 == 0 ? turn : runners.size() - 1 - turn;
+    for (const std::size_t i : racing) {
       const Load::Counted more = load.turn(runners[i], warm_up_ms + plan.settle_ms, plan.load_ms, meters[i]);
       counted[i] = {counted[i].ms + more.ms, counted[i].launches + more.launches};
       warm_up_ms = 0;
     }
+    keep_fastest(racing, plan.again, sweep_ms);
+    std::reverse(racing.begin(), racing.end());
   }
   std::vector<LoadFigures> figures;
   for (std::size_t i = 0; i < runners.size(); ++i) {
-    const double sweeps = static_cast<double>(counted[i].launches) * runners[i].sweeps;
-    figures.push_back({sweeps > 0 ? counted[i].ms / sweeps : 0, meters[i].watts(), meters[i].clocks()});
+    figures.push_back({sweep_ms(i), meters[i].watts(), meters[i].clocks()});
   }
   return figures;
 }

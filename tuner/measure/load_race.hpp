@@ -2,7 +2,10 @@
 // draws its power cap has lowered its clocks.
 //
 //   round 1:  warm-up of the first | A settle, count | B settle, count | C settle, count
-//   round 2:                         C settle, count | B settle, count | A settle, count
+//   round 2:                         C settle, count | A settle, count                     (B was slow)
+//
+// At its power limit a GPU is not steady: an H200 takes 10 % more and then less than its limit, over and over within a
+// second. So a turn counts for a whole second: half of one differs from the next by up to 12 %, a whole one by 1.5 %.
 //
 // Batches of launches are queued ahead of the device, which never rests: also not from one finalist to the next.
 #pragma once
@@ -25,7 +28,7 @@ struct LoadRunner {
 };
 
 struct LoadFigures {
-  double sweep_ms = 0;  ///< mean of all turns
+  double sweep_ms = 0;  ///< mean of its turns
   double watts = 0;     ///< from the energy counter, else the mean of power readings; 0: neither is there
   ClockReading clocks;  ///< the reading with the lowest SM clock
 };

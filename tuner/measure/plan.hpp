@@ -6,6 +6,7 @@
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/nvml.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -24,19 +25,21 @@ struct MeasurePlan {
 };
 
 /// How finalists race: in bursts, each in turn and with rests between, then the first of them under continuous load,
-/// one straight after the other, forth in one round and back in the next.
+/// one straight after the other: all in the first round, the fastest of them once more on the way back.
 struct RacePlan {
   int rounds = 5;            ///< in bursts, at the least
   int under_load = 0;        ///< so many of the finalists, from the first on
   int load_rounds = 2;       ///< even, so that a GPU that heats up favours none
+  int again = 3;             ///< that go through the later rounds
   double warm_up_ms = 1000;  ///< of load before the first turn
   double settle_ms = 200;    ///< of a turn, not counted: clocks follow the load within this time
-  double load_ms = 500;      ///< of a turn, counted
+  double load_ms = 1000;     ///< of a turn, counted: a period of the power that an H200 lets through at its limit
 };
 
 /// Seconds that so many take under load.
 inline double load_race_s(const RacePlan& plan, int finalists) {
-  return (plan.warm_up_ms + finalists * plan.load_rounds * (plan.settle_ms + plan.load_ms)) / 1e3;
+  const int turns = finalists + (plan.load_rounds - 1) * std::min(plan.again, finalists);
+  return (plan.warm_up_ms + turns * (plan.settle_ms + plan.load_ms)) / 1e3;
 }
 
 struct DeviceResult {

@@ -341,7 +341,7 @@ class Session {
               [&](const TrialRecord& a, const TrialRecord& b) { return is_better(a, b, context_.objective); });
   }
 
-  /// As many as there is time for. Two take 4 s, and say what the load does to the fastest where a budget is shorter.
+  /// As many as there is time for. Two take 6 s, and say what the load does to the fastest where a budget is shorter.
   int most_under_load(const RacePlan& plan) const {
     constexpr int kFewest = 2, kMost = 64;
     int most = kFewest;

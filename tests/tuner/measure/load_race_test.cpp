@@ -78,17 +78,39 @@ TEST_F(LoadRaceOnAClock, RatesAndPowerAreThoseOfEachKernel) {
 }
 
 TEST_F(LoadRaceOnAClock, GoesForthAndBackSoThatADeviceThatHeatsUpFavoursNone) {
-  slower_a_second = 0.02;
+  slower_a_second = 0.01;
   const auto figures = race({runner("a", 1, 700), runner("b", 1, 700), runner("c", 1, 700)});
   EXPECT_EQ(turns, (std::vector<std::string>{"a", "b", "c", "b", "a"}));
-  EXPECT_GT(figures[0].sweep_ms, 0.255) << "it has become slower";
+  EXPECT_GT(figures[0].sweep_ms, 0.2525) << "it has become slower";
   EXPECT_NEAR(figures[0].sweep_ms / figures[1].sweep_ms, 1, 1e-3);
   EXPECT_NEAR(figures[1].sweep_ms / figures[2].sweep_ms, 1, 1e-3);
+}
+
+TEST_F(LoadRaceOnAClock, TheFastestOfTheFirstRoundGoBack) {
+  plan.again = 2;
+  const auto figures = race({runner("a", 1, 700), runner("b", 3, 700), runner("c", 2, 700), runner("d", 1.5, 700)});
+  EXPECT_EQ(turns, (std::vector<std::string>{"a", "b", "c", "d", "a"}));
+  EXPECT_NEAR(figures[1].sweep_ms, 0.75, 1e-6);
+  EXPECT_NEAR(figures[3].sweep_ms, 0.375, 1e-6);
 }
 
 TEST_F(LoadRaceOnAClock, TakesAsLongAsThePlanSays) {
   race({runner("a", 1, 700), runner("b", 1, 700)});
   EXPECT_NEAR(driver.now_ms / 1e3, load_race_s(plan, 2), 0.2);
+  driver.now_ms = 0;
+  plan.again = 1;
+  race({runner("a", 1, 700), runner("b", 2, 700), runner("c", 2, 700)});
+  EXPECT_NEAR(driver.now_ms / 1e3, load_race_s(plan, 3), 0.2);
+}
+
+/// Clocks swing with the power that the device lets through.
+TEST_F(LoadRaceOnAClock, ATurnCountsAWholePeriodOfAPowerLimit) {
+  const auto swinging = [this](int count) {
+    for (int i = 0; i < count; ++i) driver.now_ms += 1 + 0.1 * std::sin(2 * 3.14159265 * driver.now_ms / 1e3);
+  };
+  for (plan.settle_ms = 200; plan.settle_ms < 1200; plan.settle_ms += 200) {
+    EXPECT_NEAR(race({{swinging, 1, 3, 4}, {swinging, 1, 3, 4}})[0].sweep_ms, 0.25, 0.0025) << plan.settle_ms;
+  }
 }
 
 TEST_F(LoadRaceOnAClock, BatchesAreWholeRotationsOfTheBuffersOrOneLongLaunch) {
