@@ -111,10 +111,12 @@ TEST_F(RecordedTrialsTest, ThatShipAreOfProblemsAndCandidatesThatThereAre) {
   EXPECT_LT(passed_over, candidates / 10) << "most should still say something";
 }
 
-/// Neighbours of a candidate from which a step of the search does not lead back to it: some value is in no list.
+/// Neighbours of a candidate from which a step of the search does not lead back to it: some value is in no list. Those
+/// that have lost other values too are left out.
 std::vector<std::string> unreached(const Space& space, const Tuning& tuning) {
   std::vector<std::string> from;
   for (const Tuning& neighbour : space.neighbours(tuning)) {
+    if (differences(neighbour, tuning) > 1) continue;
     const std::vector<Tuning> back = space.neighbours(neighbour);
     if (std::find(back.begin(), back.end(), tuning) == back.end()) from.push_back(code(neighbour));
   }

@@ -52,14 +52,14 @@ std::string without_the_stencil(std::string text) {
 bool has_pipeline(const Tuning& tuning) { return tuning.planes == Planes::ring; }
 bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temporal"; }
 
-/// The most that any winner of a kind may take, but for a rim.
-Length limit_without_rim(const Tuning& tuning) {
+/// The most that any winner of a kind may take, but for a rim and shares.
+Length limit_of_kind(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
     const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
     if (tuning.keeps == Keeps::sums) return more ? Length{1780, 1250} : Length{1595, 1105};
-    return more ? Length{1610, 1120} : Length{1430, 980};
+    return more ? Length{1610, 1145} : Length{1430, 980};
   }
-  if (tuning.family->name == "system") return {1785, 1295};  // what outputs keep of their boxes included
+  if (tuning.family->name == "system") return {1790, 1295};  // what outputs keep of their boxes included
   if (tuning.family->name == "systolic") return {1025, 730};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};
@@ -67,9 +67,12 @@ Length limit_without_rim(const Tuning& tuning) {
 }
 
 Length limit_of(const Tuning& tuning) {
-  constexpr Length kRim{160, 135};  // copying the rows beyond a tile, and publishing them
-  const Length limit = limit_without_rim(tuning);
-  return tuning.rim == Rim::read ? Length{limit.lines + kRim.lines, limit.code + kRim.code} : limit;
+  constexpr Length kRim{160, 135};    // copying the rows beyond a tile, and publishing them
+  constexpr Length kShares{105, 45};  // which planes of which tiles are a block's
+  Length limit = limit_of_kind(tuning);
+  if (tuning.rim == Rim::read) limit = {limit.lines + kRim.lines, limit.code + kRim.code};
+  if (tuning.shares > 0) limit = {limit.lines + kShares.lines, limit.code + kShares.code};
+  return limit;
 }
 
 /// Of the 3D star of order 1, which reads 7 points: fewer lines than this.

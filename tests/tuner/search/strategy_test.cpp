@@ -174,7 +174,7 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
       if (i >= 200 && slower) ++bad;
     }
   }
-  EXPECT_LT(bad, 60) << "of 1000";
+  EXPECT_LT(bad, 80) << "of 1000";
 }
 
 // Streaming stores make slow kernels slower, and fast ones faster.

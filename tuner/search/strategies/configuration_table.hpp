@@ -27,7 +27,7 @@ struct TableParameter {
 class ConfigurationTable {
  public:
   /// places: of each configuration one for each parameter, row after row. Throws Error(invalid_argument) for a row that
-  /// stands twice, places that their parameter does not have, and more combinations than 64 bits count.
+  /// stands twice and places that their parameter does not have.
   ConfigurationTable(std::vector<TableParameter> parameters, std::vector<ValueIndex> places);
 
   std::size_t size() const noexcept { return size_; }
@@ -48,19 +48,20 @@ class ConfigurationTable {
   std::vector<Configuration> neighbours(Configuration configuration) const;
 
  private:
-  std::uint64_t number(std::span<const ValueIndex> places) const;
+  std::uint64_t hash(std::span<const ValueIndex> places) const;
+  std::optional<Configuration> row_of(std::uint64_t hash, std::span<const ValueIndex> places) const;
   int apart(std::size_t parameter, ValueIndex a, ValueIndex b) const {
     return parameters_[parameter].ordered ? std::abs(a - b) : static_cast<int>(a != b);
   }
   /// Calls use(parameter, value, configuration) for each legal change of one parameter.
   template <class Use>
-  void for_each_changed(std::uint64_t centre, std::span<const ValueIndex> places, Use use) const;
+  void for_each_changed(std::span<const ValueIndex> places, Use use) const;
 
   std::vector<TableParameter> parameters_;
   std::vector<ValueIndex> places_;
   std::size_t size_;
-  std::vector<std::uint64_t> strides_;  ///< of a parameter in number()
-  std::unordered_map<std::uint64_t, Configuration> found_;
+  std::vector<std::uint64_t> factors_;  ///< of a parameter's places in hash()
+  std::unordered_multimap<std::uint64_t, Configuration> rows_;
 };
 
 }  // namespace stencil_tune

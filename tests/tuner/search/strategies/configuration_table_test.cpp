@@ -49,8 +49,20 @@ TEST(ConfigurationTableTest, TablesThatAreNoneAreRefused) {
   EXPECT_THROW(ConfigurationTable({{"x", {"1"}}}, {}), Error);
   EXPECT_THROW(ConfigurationTable({{"x", {"1", "2"}}}, {0, 2}), Error);
   EXPECT_THROW(ConfigurationTable({{"x", {"1", "2"}}}, {1, 1}), Error);
-  std::vector<TableParameter> many(17, {"x", std::vector<std::string>(16, "v")});  // 2^68
-  EXPECT_THROW(ConfigurationTable(many, Places(17, 0)), Error);
+}
+
+TEST(ConfigurationTableTest, MoreCombinationsThan64BitsCountAreFoundToo) {
+  constexpr std::size_t kParameters = 40;
+  const std::vector<TableParameter> parameters(kParameters, {"x", std::vector<std::string>(16, "v")});  // 2^160
+  Places places(kParameters, 0);  // of the first row; each other row has one place more
+  for (std::size_t row = 0; row < kParameters; ++row) {
+    for (std::size_t i = 0; i < kParameters; ++i) places.push_back(i == row ? 15 : 0);
+  }
+  const ConfigurationTable table(parameters, places);
+  for (Configuration row = 0; row < table.size(); ++row) EXPECT_EQ(table.find(table.places(row)), row);
+  EXPECT_EQ(table.neighbours(0).size(), kParameters);
+  EXPECT_EQ(table.neighbours(1), (std::vector<Configuration>{0}));
+  EXPECT_EQ(table.find(Places(kParameters, 1)), std::nullopt);
 }
 
 }  // namespace
