@@ -108,17 +108,32 @@ double live_values(const Levels& s, const RegisterConstants& c) {
          c.fused_edge_cell * edges;
 }
 
+/// Of a plane.
+double tiles_of(const Levels& s) {
+  const auto tiles_along = [&](std::size_t axis, std::int64_t halo) {
+    const auto own = static_cast<double>(s.candidate.shape().tile[axis]);
+    return std::max(1.0, std::ceil(static_cast<double>(s.axes.extents[axis] - halo) / own));
+  };
+  return tiles_along(0, s.shape.left + s.shape.right) * tiles_along(1, s.shape.above + s.shape.below);
+}
+
 /// That a block walks which has a share of the planes of all tiles: its part of them with what fills each tile's
 /// levels, and what fills them where it begins within a tile.
 double planes_of_a_share(const Levels& s, double filling) {
   const KernelShape& shape = s.candidate.shape();
-  const auto tiles_along = [&](std::size_t axis, std::int64_t halo) {
-    const auto own = static_cast<double>(shape.tile[axis]);
-    return std::max(1.0, std::ceil(static_cast<double>(s.axes.extents[axis] - halo) / own));
-  };
-  const double tiles = tiles_along(0, s.shape.left + s.shape.right) * tiles_along(1, s.shape.above + s.shape.below);
   const auto planes = static_cast<double>(s.axes.extents[2]);
-  return tiles * (planes + filling) / static_cast<double>(shape.shares) + filling;
+  return tiles_of(s) * (planes + filling) / static_cast<double>(shape.shares) + filling;
+}
+
+/// Of the cells, how many DRAM serves once more: what tiles that are cut read beyond their own. Blocks beside them are
+/// at other planes, so that L2 has it no more.
+double reread_by_shares(const Levels& s) {
+  const KernelShape& shape = s.candidate.shape();
+  if (shape.shares == 0) return 0;
+  const double tiles = tiles_of(s);
+  const double own = std::floor(tiles / static_cast<double>(shape.shares)) * static_cast<double>(shape.shares);
+  const double read = static_cast<double>(s.shape.width * s.shape.height);
+  return (1 - own / tiles) * (read / static_cast<double>(shape.tile[0] * shape.tile[1]) - 1);
 }
 
 /// Blocks, their tiles, and how far they walk.
@@ -145,7 +160,7 @@ void count_tiles(Levels& s, Work& work) {
 void count_traffic(const Levels& s, Work& work) {
   work.cells = static_cast<double>(updated_box(s.problem).cells());
   work.cell_bytes = (s.inputs + 1) * s.bytes;
-  work.read_bytes = s.inputs * static_cast<double>(s.problem.extents.cells()) * s.bytes;
+  work.read_bytes = s.inputs * static_cast<double>(s.problem.extents.cells()) * (1 + reread_by_shares(s)) * s.bytes;
   work.write_bytes = work.cells * s.bytes;
   work.l2_read_sectors = s.inputs * work.blocks * static_cast<double>(s.shape.width * s.shape.block_height) * s.planes *
                          s.bytes / kSectorBytes;

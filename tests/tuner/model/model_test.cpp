@@ -73,6 +73,20 @@ TEST(PerformanceModel, KnowsThatTilesEndBetweenSectorsWhereSeveralOutputsAreStor
   EXPECT_LT(gain("anisotropic_diffusion3d", "system.bx32.by12.rx2.ry4.v2", ".pf3.t2.ch6.u2.mb1"), 0.95);
 }
 
+/// 6 x 13 tiles of 96 x 48 cells, which store 88 x 40: all are cut among 132 blocks, none among 78, which have one
+/// each. On one NVIDIA H200, 2026-11-28, DRAM read 945 MB for the 132, 625 for five chunks.
+TEST(PerformanceModel, KnowsThatDramServesHalosOfTilesThatBlocksShareOut) {
+  Problem run = make_problem(make_builtin(Shape::star, 3, 1), ElementType::f32, {}, {3, {512, 512, 512}}, 0, 100);
+  const PerformanceModel model(run, limits_of_architecture("sm_90"), find_device_model("h200"));
+  const auto dram_bytes = [&](const std::string& shares) {
+    return model.predict(parse_code("temporal.bx32.by12.rx3.ry4.sectors.tmarows.pf3.t4" + shares + ".split.u2"))
+        .dram_bytes;
+  };
+  const double grid = 512.0 * 512 * 512 * 4;
+  EXPECT_NEAR((dram_bytes(".sh132") - dram_bytes(".sh78")) / grid, 96.0 * 48 / (88 * 40) - 1, 0.04);
+  EXPECT_LE(dram_bytes(".sh78"), dram_bytes(".ch5"));
+}
+
 /// Measured on one NVIDIA H200, 2026-11-22: 348 and 382 GStencil/s at 512^3 with the last of two levels left after
 /// warps have arrived, 2019 and 1842 at 16384^2 with one of six.
 TEST(PerformanceModel, KnowsWhereWarpsThatWaitWithinAStepAreFaster) {
