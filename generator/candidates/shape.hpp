@@ -86,6 +86,7 @@ struct KernelShape {
   Lengths tiles{};         ///< cluster_tiles that cover the whole grid; zero where the tile is empty
   Placement placement = Placement::aligned;
   std::int64_t shares = 0;         ///< that rows or planes of all tiles are cut into; 0: a tile has its own blocks
+  std::int64_t shared_tiles = 0;   ///< of fused steps: tiles of a plane that the shares are cut from
   Lengths whole_tile{};            ///< placement inside: the tile with its halo; along a walk, the planes it must have
   Lengths least_extents{1, 1, 1};  ///< of a grid that the tile lies in
   std::int64_t row_multiple = 1;   ///< of cells, that each row of the grid must have

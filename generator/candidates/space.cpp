@@ -149,13 +149,12 @@ std::vector<Tuning> Space::neighbours(const Tuning& tuning) const {
 }
 
 std::vector<Tuning> Space::relaunches(const Tuning& tuning) const {
-  return changed(tuning, [&](const Parameter& parameter, std::vector<int> values) {
-    if (!parameter.of_launch) return std::vector<int>{};
-    if (parameter.default_apart && parameter.get(tuning) == parameter.default_value) return std::vector<int>{};
-    if (parameter.default_apart) std::erase(values, parameter.default_value);
-    std::erase(values, parameter.get(tuning));
-    return values;
+  std::vector<Tuning> others = changed(tuning, [](const Parameter& parameter, const std::vector<int>& values) {
+    return parameter.of_launch ? values : std::vector<int>{};
   });
+  std::erase_if(others,
+                [kernel = without_launch(tuning)](const Tuning& other) { return without_launch(other) != kernel; });
+  return others;
 }
 
 bool Space::legal(const Tuning& tuning) const {

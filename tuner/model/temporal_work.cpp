@@ -108,21 +108,12 @@ double live_values(const Levels& s, const RegisterConstants& c) {
          c.fused_edge_cell * edges;
 }
 
-/// Of a plane.
-double tiles_of(const Levels& s) {
-  const auto tiles_along = [&](std::size_t axis, std::int64_t halo) {
-    const auto own = static_cast<double>(s.candidate.shape().tile[axis]);
-    return std::max(1.0, std::ceil(static_cast<double>(s.axes.extents[axis] - halo) / own));
-  };
-  return tiles_along(0, s.shape.left + s.shape.right) * tiles_along(1, s.shape.above + s.shape.below);
-}
-
 /// That a block walks which has a share of the planes of all tiles: its part of them with what fills each tile's
 /// levels, and what fills them where it begins within a tile.
 double planes_of_a_share(const Levels& s, double filling) {
   const KernelShape& shape = s.candidate.shape();
   const auto planes = static_cast<double>(s.axes.extents[2]);
-  return tiles_of(s) * (planes + filling) / static_cast<double>(shape.shares) + filling;
+  return static_cast<double>(shape.shared_tiles) * (planes + filling) / static_cast<double>(shape.shares) + filling;
 }
 
 /// Of the cells, how many DRAM serves once more: what tiles that are cut read beyond their own. Blocks beside them are
@@ -130,10 +121,10 @@ double planes_of_a_share(const Levels& s, double filling) {
 double reread_by_shares(const Levels& s) {
   const KernelShape& shape = s.candidate.shape();
   if (shape.shares == 0) return 0;
-  const double tiles = tiles_of(s);
-  const double own = std::floor(tiles / static_cast<double>(shape.shares)) * static_cast<double>(shape.shares);
+  const double cut = static_cast<double>(shape.shared_tiles % shape.shares);
   const double read = static_cast<double>(s.shape.width * s.shape.height);
-  return (1 - own / tiles) * (read / static_cast<double>(shape.tile[0] * shape.tile[1]) - 1);
+  return cut / static_cast<double>(shape.shared_tiles) *
+         (read / static_cast<double>(shape.tile[0] * shape.tile[1]) - 1);
 }
 
 /// Blocks, their tiles, and how far they walk.

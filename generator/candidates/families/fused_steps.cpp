@@ -240,7 +240,8 @@ namespace {
 
 /// Blocks or clusters lie along the launch's first axis; each walks through as many planes of the tiles as the others.
 void share_planes_out(int shares, KernelShape& shape) {
-  const std::int64_t planes = saturating_product({shape.tiles[0], shape.tiles[1], shape.axes.extents[2]});
+  shape.shared_tiles = saturating_product({shape.tiles[0], shape.tiles[1]});
+  const std::int64_t planes = saturating_product({shape.shared_tiles, shape.axes.extents[2]});
   shape.tile[2] = std::min(shape.axes.extents[2], (planes + shares - 1) / shares);
   shape.tiles = {shares, 1, 1};
   shape.shares = shares;

@@ -107,7 +107,7 @@ std::vector<Parameter> parameters() {
           prefetch_distance({1, 2, 3, 4, 6, 8}).within(of_walks),
           fused_steps(),
           chunks_of_planes().where(has_chunks),
-          shares_of_the_planes().found_by_neighbours_alone(),  // they help f64 with clusters alone (H200, 2026-11-28)
+          shares_of_the_planes().found_by_neighbours_alone(),  // five winners in f64 have them (H200, 2026-11-28)
           groups_of_warps(),
           step_barrier(),
           rims_of_tiles(),

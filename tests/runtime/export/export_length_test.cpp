@@ -55,11 +55,13 @@ bool has_fused_steps(const Tuning& tuning) { return tuning.family->name == "temp
 /// The most that any winner of a kind may take, but for a rim and shares.
 Length limit_of_kind(const Tuning& tuning) {
   if (has_fused_steps(tuning)) {
-    const bool more = tuning.copies == Copies::tma || tuning.cluster > 1;
+    const bool by_tma = tuning.copies == Copies::tma, in_clusters = tuning.cluster > 1;
+    const bool more = by_tma || in_clusters;
     if (tuning.keeps == Keeps::sums) return more ? Length{1780, 1250} : Length{1595, 1105};
-    return more ? Length{1610, 1145} : Length{1430, 980};
+    if (by_tma && in_clusters) return {1610, 1145};
+    return more ? Length{1610, 1120} : Length{1430, 980};
   }
-  if (tuning.family->name == "system") return {1790, 1295};  // what outputs keep of their boxes included
+  if (tuning.family->name == "system") return {1786, 1295};  // what outputs keep of their boxes included
   if (tuning.family->name == "systolic") return {1025, 730};
   if (tuning.family->name == "direct") return {445, 310};
   if (has_pipeline(tuning)) return tuning.keeps == Keeps::sums ? Length{675, 490} : Length{580, 415};

@@ -164,7 +164,7 @@ TEST_F(StrategyTest, LocalSearchBeatsRandomSearchEvenWithAModelThatRanksNothing)
 // draw of what the changes may do: bad ones are tried again while that is uncertain, and left alone from then on.
 TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
   int bad = 0;
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto strategy = make_local(space, model, seed);
     for (int i = 0; i < 400; ++i) {
       const Tuning tuning = *strategy->propose();
@@ -174,7 +174,7 @@ TEST_F(StrategyTest, LocalSearchLeavesChangesAloneThatWereBadBefore) {
       if (i >= 200 && slower) ++bad;
     }
   }
-  EXPECT_LT(bad, 80) << "of 1000";
+  EXPECT_LT(bad, 240) << "of 4000";
 }
 
 // Streaming stores make slow kernels slower, and fast ones faster.

@@ -651,7 +651,7 @@ TEST_F(SessionTest, AShortRunAwaitsTheFirstKernelsThatFuseSteps) {
   EXPECT_LE(result.seconds, 12 + 0.12 * 8 + 5) << "and no longer: the race follows";
   EXPECT_LE(compilers.submitted.size(), 120u) << "nothing new begins while they are awaited";
 
-  EXPECT_LT(run(options).seconds, 13) << "one is known now";
+  EXPECT_LT(run(options).seconds, options.budget_s + 5) << "one is known now, and two race under load for 6 s";
 }
 
 TEST_F(SessionTest, ARunWhoseFusedKernelsNeverCompileEndsWithinItsBudgetAndOneDeadline) {
