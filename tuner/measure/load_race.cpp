@@ -12,14 +12,20 @@
 namespace stencil_tune {
 namespace {
 
-constexpr std::size_t kBatchesAhead = 4;  // batches in the queue
-constexpr double kBatchMs = 5;            // NVML answers within the time of all batches that are queued
-constexpr double kReadEveryMs = 50;       // clocks and power
+constexpr std::size_t kMostBatches = 32;  // in the queue
+constexpr double kBatchMs = 5;
+constexpr double kReadEveryMs = 50;  // clocks and power
 
 int launches_a_batch(const LoadRunner& runner) {
   const double wanted = std::ceil(kBatchMs / std::max(runner.launch_ms, 1e-6));
   if (wanted <= 1) return 1;
   return (static_cast<int>(std::min(wanted, 1e4)) + runner.period - 1) / runner.period * runner.period;
+}
+
+/// In the queue while the host waits for the first of them: what stays takes at least ahead_ms.
+std::size_t batches_ahead(const LoadRunner& runner, double ahead_ms) {
+  const double batch_ms = launches_a_batch(runner) * std::max(runner.launch_ms, 1e-6);
+  return static_cast<std::size_t>(std::clamp(std::ceil(ahead_ms / batch_ms) + 1, 2.0, 1.0 * kMostBatches));
 }
 
 /// Power of one runner. The counter goes on in steps, and time is taken from step to step: what came before the first
@@ -82,8 +88,8 @@ class PowerMeter {
 /// The device's queue, which is never empty between the first turn and the last.
 class Load {
  public:
-  Load(Driver& driver, CUstream_st* stream) : stream_(stream), origin_(driver) {
-    for (std::size_t i = 0; i < kBatchesAhead; ++i) ends_.emplace_back(driver);
+  Load(Driver& driver, CUstream_st* stream, double ahead_ms) : stream_(stream), ahead_ms_(ahead_ms), origin_(driver) {
+    for (std::size_t i = 0; i < kMostBatches; ++i) ends_.emplace_back(driver);
   }
 
   struct Counted {
@@ -94,13 +100,14 @@ class Load {
   /// Leaves some batches in the queue, which the next turn follows.
   Counted turn(const LoadRunner& runner, double settle_ms, double counted_ms, PowerMeter& meter) {
     const int batch = launches_a_batch(runner);
+    const std::size_t ahead = batches_ahead(runner, ahead_ms_);
     Counted counted;
     std::optional<double> since;
     meter.begin_turn();
     origin_.record(stream_);
     for (std::size_t issued = 0;; ++issued) {
-      const Event& end = ends_[issued % kBatchesAhead];
-      if (issued >= kBatchesAhead) {
+      const Event& end = ends_[issued % ahead];
+      if (issued >= ahead) {
         end.synchronize();
         const double now = end.elapsed_since(origin_);
         if (since) {
@@ -119,6 +126,7 @@ class Load {
 
  private:
   CUstream_st* stream_;
+  double ahead_ms_;
   Event origin_;
   std::vector<Event> ends_;  // of the batches in the queue
 };
@@ -139,7 +147,7 @@ std::vector<LoadFigures> race_under_load(Driver& driver, CUstream_st* stream, st
                                          const RacePlan& plan, const GpuSensors* sensors) {
   std::vector<Load::Counted> counted(runners.size());
   std::vector<PowerMeter> meters(runners.size(), PowerMeter(sensors));
-  Load load(driver, stream);
+  Load load(driver, stream, plan.ahead_ms);
   const auto sweep_ms = [&](std::size_t i) {
     const double sweeps = static_cast<double>(counted[i].launches) * runners[i].sweeps;
     return sweeps > 0 ? counted[i].ms / sweeps : 0;

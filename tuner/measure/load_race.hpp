@@ -7,7 +7,8 @@
 // At its power limit a GPU is not steady: an H200 takes 10 % more and then less than its limit, over and over within a
 // second. So a turn counts for a whole second: half of one differs from the next by up to 12 %, a whole one by 1.5 %.
 //
-// Batches of launches are queued ahead of the device, which never rests: also not from one finalist to the next.
+// Batches of launches are queued ahead of the device, which never rests: also not from one finalist to the next, nor
+// while the host does. Threads of a container that has used up its processor time stand still for most of 100 ms.
 #pragma once
 
 #include "runtime/cuda/driver.hpp"

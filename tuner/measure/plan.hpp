@@ -32,6 +32,7 @@ struct RacePlan {
   int load_rounds = 2;       ///< even, so that a GPU that heats up favours none
   int again = 3;             ///< that go through the later rounds
   double warm_up_ms = 1000;  ///< of load before the first turn
+  double ahead_ms = 100;     ///< of work in the device's queue: a host that others keep busy may not come for as long
   double settle_ms = 200;    ///< of a turn, not counted: clocks follow the load within this time
   double load_ms = 1000;     ///< of a turn, counted: a period of the power that an H200 lets through at its limit
 };
@@ -39,7 +40,7 @@ struct RacePlan {
 /// Seconds that so many take under load.
 inline double load_race_s(const RacePlan& plan, int finalists) {
   const int turns = finalists + (plan.load_rounds - 1) * std::min(plan.again, finalists);
-  return (plan.warm_up_ms + turns * (plan.settle_ms + plan.load_ms)) / 1e3;
+  return (plan.warm_up_ms + turns * (plan.ahead_ms + plan.settle_ms + plan.load_ms)) / 1e3;
 }
 
 struct DeviceResult {

@@ -41,7 +41,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelResources, registers, spill_bytes, stac
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledKernel, cubin, entry, resources, seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileResult, code, outcome, message, kernel)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasurePlan, first_look_ms, drop_factor, best_ms, relative_interval, cap_ms)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RacePlan, rounds, under_load, load_rounds, again, warm_up_ms, settle_ms, load_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RacePlan, rounds, under_load, load_rounds, again, warm_up_ms, ahead_ms, settle_ms,
+                                   load_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limits, compute_capability, max_threads_per_block, max_registers_per_thread,
                                    registers_per_sm, max_threads_per_sm, max_blocks_per_sm, shared_per_block,
                                    shared_per_sm)

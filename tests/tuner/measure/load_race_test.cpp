@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -15,10 +16,14 @@ namespace {
 /// Launches take the time that a test says; nothing rests in between.
 class ClockDriver : public FakeDriver {
  public:
-  double now_ms = 0;
+  double now_ms = 0;  ///< when all that is queued has ended
   double joules = 0;
+  double shortest_queue_ms = 1e9;  ///< of what is left when the host has waited
 
   void record_event(CUevent_st* event, CUstream_st*) override { times_[event] = now_ms; }
+  void synchronize_event(CUevent_st* event) override {
+    shortest_queue_ms = std::min(shortest_queue_ms, now_ms - times_[event]);
+  }
   float elapsed_ms(CUevent_st* start, CUevent_st* stop) override {
     return static_cast<float>(times_[stop] - times_[start]);
   }
@@ -117,6 +122,11 @@ TEST_F(LoadRaceOnAClock, ATurnCountsAWholePeriodOfAPowerLimit) {
 TEST_F(LoadRaceOnAClock, BatchesAreWholeRotationsOfTheBuffersOrOneLongLaunch) {
   race({runner("short", 0.1, 700), runner("long", 60, 700)});
   for (const int batch : batches) EXPECT_TRUE(batch == 51 || batch == 1) << batch;
+}
+
+TEST_F(LoadRaceOnAClock, AHostThatStopsForAWhileLeavesTheDeviceWork) {
+  race({runner("short", 0.1, 700), runner("middle", 7, 700), runner("long", 60, 700)});
+  EXPECT_GE(driver.shortest_queue_ms, plan.ahead_ms);
 }
 
 TEST_F(LoadRaceOnAClock, WithoutAnEnergyCounterPowerReadingsTellTheWatts) {

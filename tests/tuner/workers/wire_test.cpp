@@ -115,13 +115,15 @@ TEST(Wire, ResultsArriveWhole) {
 }
 
 TEST(Wire, PlansOfRacesArriveWhole) {
-  const RacePlan sent{1, 2, 4, 5, 10, 20, 30};
-  const auto [rounds, under_load, load_rounds, again, warm_up_ms, settle_ms, load_ms] = Message(sent).get<RacePlan>();
+  const RacePlan sent{1, 2, 4, 5, 10, 15, 20, 30};
+  const auto [rounds, under_load, load_rounds, again, warm_up_ms, ahead_ms, settle_ms, load_ms] =
+      Message(sent).get<RacePlan>();
   EXPECT_EQ(rounds, 1);
   EXPECT_EQ(under_load, 2);
   EXPECT_EQ(load_rounds, 4);
   EXPECT_EQ(again, 5);
   EXPECT_EQ(warm_up_ms, 10);
+  EXPECT_EQ(ahead_ms, 15);
   EXPECT_EQ(settle_ms, 20);
   EXPECT_EQ(load_ms, 30);
 }
