@@ -44,9 +44,13 @@ Parameter fused_steps() {
       });
 }
 
+std::int64_t cells_of_a_word(const Problem& problem) {
+  return kWordBytes / static_cast<std::int64_t>(size_of(problem.type));
+}
+
 /// Rows of which each tile's cells are whole words: bulk copies bring and store such alone.
 bool rows_are_whole_words(const Problem& problem, const KernelAxes& axes) {
-  const auto word = kWordBytes / static_cast<std::int64_t>(size_of(problem.type));
+  const std::int64_t word = cells_of_a_word(problem);
   return axes.boundaries[0] != Boundary::periodic && axes.extents[0] % word == 0 && problem.pitch % word == 0;
 }
 
@@ -211,7 +215,7 @@ std::int64_t slots(const Tuning& tuning) { return std::int64_t{tuning.unroll} * 
 
 FusedLevels levels_of(const Problem& problem, const Tuning& tuning, const KernelAxes& axes) {
   const auto [x, y, z] = axes.reach;
-  const std::int64_t word = kWordBytes / static_cast<std::int64_t>(size_of(problem.type));
+  const std::int64_t word = cells_of_a_word(problem);
   FusedLevels fused;
   fused.width = fused.warp_width = std::int64_t{kWarpSize} * tuning.register_x;
   fused.height = fused.block_height = 1;
@@ -253,6 +257,7 @@ void shape_of(const Problem& problem, const Tuning& tuning, KernelShape& shape) 
   fused = levels_of(problem, tuning, axes);
   shape.shared.bytes = ring_bytes(problem, tuning, axes, fused);
   shape.copies_lines = tuning.copies == Copies::tma;
+  if (shape.copies_lines) shape.row_multiple = cells_of_a_word(problem);  // the last tile ends with the grid
   shape.placement = Placement::inside;
   shape.shares = tuning.chunks;
   const bool periodic = axes.boundaries[0] == Boundary::periodic;

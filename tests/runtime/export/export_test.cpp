@@ -268,6 +268,22 @@ TEST(Export, FusedStepsWhoseRowsTmaCopiesCheckThemselvesOnRowsThatItCanCopy) {
   expect_nvcc_takes(source);
 }
 
+TEST(Export, DeepRunsWhoseRowsBulkCopiesBringCheckThemselvesOnRowsOfWholeWords) {
+  const Problem problem =
+      make_problem(make_builtin(Shape::star, 2, 1), ElementType::f64, {}, {2, {512, 512, 1}}, 0, 100, kWholeStep);
+  const auto exported = [&](const char* code) {
+    return export_kernel(problem, parse_code(code), {.name = "heat", .with_main = true}).source;
+  };
+  const std::string lines = exported("systolic.bx32.by1.rx7.pf1.t8.tg4.sh132");
+  EXPECT_NE(lines.find("nx must be 224 at least; nx must be a multiple of 2."), std::string::npos);
+  EXPECT_NE(lines.find("  if (nx % 2 != 0) return cudaErrorInvalidValue;"), std::string::npos);
+  EXPECT_NE(lines.find("const long long small[3] = {230, "), std::string::npos);
+  const std::string words = exported("systolic.bx32.by1.rx7.pf1.t8.tg4.words.sh132");
+  EXPECT_EQ(words.find("nx % 2"), std::string::npos) << "threads bring cells too";
+  EXPECT_NE(words.find("const long long small[3] = {229, "), std::string::npos);
+  expect_nvcc_takes(lines);
+}
+
 TEST(Export, FusedStepsOfWideTilesAskForThem) {
   const std::string source = export_of_fused_steps(cube(), "temporal.bx64.by4.rx2.ry4.v2.tmarows.pf3.t4.tg2.split.ch2");
   EXPECT_NE(source.find("nx must be 128 at least, ny 16; nx must be a multiple of 4."), std::string::npos);

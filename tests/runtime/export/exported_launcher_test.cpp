@@ -98,6 +98,11 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
        ElementType::f64,
        {hold, periodic, zero},
        "system.bx32.by4.rx2.ry2.v2.cprows.pf2.t1.ch3"},
+      {make_builtin(Shape::star, 2, 1), ElementType::f64, {hold, hold, hold}, "systolic.bx32.by1.rx7.pf1.t8.tg4.sh132"},
+      {make_builtin(Shape::star, 2, 1),
+       ElementType::f64,
+       {hold, hold, hold},
+       "systolic.bx32.by1.rx7.pf1.t8.tg4.words.sh132"},
   };
   for (const Exported& each : exports) {
     const bool flat = each.stencil.rank == 2;
@@ -106,8 +111,8 @@ TEST(ExportedLauncher, LaunchesWhatTheLibraryWouldOnEveryGridAndNothingElse) {
     for (const auto& [x, y, z, pitch] :
          {std::array{1, 1, 1, 4}, std::array{3, 18, 7, 8}, std::array{64, 8, 4, 64}, std::array{64, 9, 5, 64},
           std::array{63, 8, 9, 64}, std::array{65, 33, 17, 80}, std::array{129, 40, 2, 131},
-          std::array{200, 5, 70, 200}, std::array{160, 24, 12, 160}, std::array{2048, 2048, 500, 2048},
-          std::array{2048, 2048, 520, 2048}}) {
+          std::array{200, 5, 70, 200}, std::array{160, 24, 12, 160}, std::array{301, 140, 30, 304},
+          std::array{302, 140, 30, 304}, std::array{2048, 2048, 500, 2048}, std::array{2048, 2048, 520, 2048}}) {
       const Problem grid = on_grid(each, {each.stencil.rank, {x, y, flat ? 1 : z}}, pitch);
       EXPECT_EQ(launcher.complaint(grid), "") << each.code << " on " << to_string(grid.extents) << ", pitch " << pitch;
     }
