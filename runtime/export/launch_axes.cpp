@@ -104,15 +104,16 @@ std::string index_check(const Candidate& candidate, const AxisTexts& axes) {
 std::string size_check(const Candidate& candidate, const AxisTexts& axes) {
   const KernelShape& shape = candidate.shape();
   if (shape.placement == Placement::aligned) return "";
-  std::string smaller;
+  std::string wrong;
   for (std::size_t a = 0; a < kMaxRank; ++a) {
     if (!axes[a].there) continue;
-    smaller += fmt::format("{}{} < {}", smaller.empty() ? "" : " || ", axes[a].extent, shape.least_extents[a]);
+    wrong += fmt::format("{}{} < {}", wrong.empty() ? "" : " || ", axes[a].extent, shape.least_extents[a]);
   }
+  if (shape.row_multiple > 1) wrong += fmt::format(" || nx % {} != 0", shape.row_multiple);
   return fmt::format(
       "  // Tiles overlap by their halos, and the last ones end with the grid; the planes of each are shared out.\n"
       "  if ({}) return cudaErrorInvalidValue;\n",
-      smaller);
+      wrong);
 }
 
 std::string argument_lines(const Candidate& candidate, const ExportSignature& signature, const AxisTexts& axes,

@@ -46,7 +46,7 @@ std::vector<LongerAxis> longer_axes(const KernelShape& shape);
 /// Lines that refuse grids whose indices would not fit the kernel's: fits_32_bits() in the launcher's words.
 std::string index_check(const Candidate& candidate, const AxisTexts& axes);
 
-/// Lines that refuse grids smaller than a tile which must lie inside.
+/// Lines that refuse grids in which the tiles cannot lie inside: smaller than one, or of rows that end off a multiple.
 std::string size_check(const Candidate& candidate, const AxisTexts& axes);
 
 /// The kernel's arguments but coefficients and tensor maps, member by member, as generator/kernel/launch.cpp packs them

@@ -44,10 +44,6 @@ std::string longer_checks(const KernelShape& shape) {
   return text;
 }
 
-std::string row_check(std::int64_t multiple) {
-  return multiple == 1 ? "" : fmt::format("  if (nx % {} != 0) return cudaErrorInvalidValue;\n", multiple);
-}
-
 std::string coefficient_lines(const Problem& problem, std::string_view plain) {
   if (problem.stencil.coefficients.empty()) return "";
   constexpr std::size_t kWidth = 120;
@@ -204,7 +200,7 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       R"({declaration} {{
   using S = {kernel}_candidate::Stencil;
 {pointer_checks}  if ({no_cells}) return cudaErrorInvalidValue;
-{index_check}{stride_checks}{row_check}{nothing_inside}{size_check}
+{index_check}{stride_checks}{nothing_inside}{size_check}
 {arguments}{coefficients}{tensor_maps}{shared}  const dim3 grid{grid};
   {kernel}<<<grid, dim3({block}), {shared_bytes}, stream>>>(arguments);
   return cudaGetLastError();
@@ -214,8 +210,8 @@ std::string launcher_text(const Candidate& candidate, const ExportSignature& sig
       fmt::arg("pointer_checks", pointer_checks(candidate, signature)),
       fmt::arg("no_cells", of_axes(axes, " || ", [](const AxisText& axis) { return axis.extent + " < 1"; })),
       fmt::arg("stride_checks", stride_checks(candidate) + mirror_checks(problem) + longer_checks(shape)),
-      fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("row_check", row_check(shape.row_multiple)),
-      fmt::arg("nothing_inside", nothing_inside_check(axes)), fmt::arg("size_check", size_check(candidate, axes)),
+      fmt::arg("index_check", index_check(candidate, axes)), fmt::arg("nothing_inside", nothing_inside_check(axes)),
+      fmt::arg("size_check", size_check(candidate, axes)),
       fmt::arg("arguments", argument_lines(candidate, signature, axes, detail)),
       fmt::arg("coefficients", coefficient_lines(problem, plain) + place_lines(candidate, signature, plain)),
       fmt::arg("tensor_maps", tensor_map_lines(candidate, signature, axes)),

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kRaceShare = 0.06;  // of the budget is kept for the race in bursts: 2 to 3 s of 60
 constexpr double kLongestRaceS = 8;
-constexpr double kLoadShare = 0.2;  // of the budget, where finalists race under load: six of them in 60 s
+constexpr double kLoadShare = 0.2;  // of the budget, where finalists race under load: five of them in 60 s
 constexpr double kLongestLoadS = 20;
 constexpr double kRemainderShare = 0.08;  // of the budget of a run, for the kernels of the steps that are left over
 constexpr double kLongestRemaindersS = 5;
