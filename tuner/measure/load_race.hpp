@@ -8,7 +8,7 @@
 // second. So a turn counts for a whole second: half of one differs from the next by up to 12 %, a whole one by 1.5 %.
 //
 // Batches of launches are queued ahead of the device, which never rests: also not from one finalist to the next, nor
-// while the host does. Threads of a container that has used up its processor time stand still for most of 100 ms.
+// where a host that other programs keep busy comes late (bench/results/h200/power-cap.txt, "Gaps in the load").
 #pragma once
 
 #include "runtime/cuda/driver.hpp"
