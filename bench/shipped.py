@@ -59,8 +59,14 @@ def is_run(winner):
 
 
 def read_also(path):
-    """{(stencil, type, dims, steps): codes} of lines `STENCIL TYPE DIMS STEPS CODE`; # begins a comment."""
+    """{(stencil, type, dims, steps): codes} of lines `STENCIL TYPE DIMS STEPS CODE`, where # begins a comment, or of a
+    file of winners (*.json), such as another GPU's."""
     also = {}
+    if path and path.endswith(".json"):
+        for trial in (winner["trial"] for winner in winners_in(path)):
+            if named := short_key(trial):
+                also.setdefault(named, []).append(trial["code"])
+        return also
     for line in pathlib.Path(path).read_text().splitlines() if path else []:
         words = line.partition("#")[0].split()
         if words:
@@ -130,7 +136,8 @@ def races(winners, which, part, listed, also):
         lines.append(race(trials[0], list(dict.fromkeys(codes))))
     if which in ("all", "runs", "also"):
         shipped = {short_key(winner["trial"]) for winner in winners}
-        lines += [new_race(named, codes) for named, codes in sorted(also.items()) if named not in shipped]
+        lines += [new_race(named, codes) for named, codes in sorted(also.items())
+                  if named not in shipped and (which != "runs" or named[3] > 1)]
     number, parts = map(int, part.split("/"))
     return lines[number - 1 :: parts]
 

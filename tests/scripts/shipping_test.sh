@@ -141,6 +141,15 @@ races_further_codes_with_what_ships() {
   expect_winners "$here" heat:100:new:time:1 star:1:old:burst:50 wave:100:other:time:1
 }
 
+races_the_winners_of_another_gpu_beside_its_own() {
+  ships heat:100:new:time sweep:1:other:burst wave:100:third:time
+  cp "$here" "$scratch/others.json"
+  ships heat:100:old:time star:1:old:burst
+  run retime h200 runs --also "$scratch/others.json"
+  grep -q -- '--stencil heat .*--candidates old,new ' "$FAKE_TUNES" || fail 'new should race beside old'
+  expect_winners "$here" heat:100:new:time:1 star:1:old:burst:50 wave:100:third:time:1
+}
+
 keeps_what_was_done_when_cut_short() {
   ships a:1:old:burst b:1:old:burst c:1:old:burst
   printf 'a f32 64x32 1 new\nc f32 64x32 1 new2\n' >"$scratch/more"
