@@ -32,14 +32,14 @@ class Backwards {
     need_.fields.resize(problem.stencil.fields.size());
     for (std::size_t axis = 0; axis < at(problem.extents.rank); ++axis) {
       edges_[axis] = static_cast<int>(least_extent(problem.stencil, axis)) - 1;
+      holds_ = holds_ || problem.boundaries[axis] == Boundary::hold;
     }
   }
 
   HaloNeed run(int steps) && {
     for (int step = 0; step < steps; ++step) {
       undo_rotations();
-      for (auto stage = problem_.step.stages.rbegin(); stage != problem_.step.stages.rend(); ++stage)
-        undo(stage->facts);
+      for (auto stage = problem_.step.stages.rbegin(); stage != problem_.step.stages.rend(); ++stage) undo(*stage);
     }
     return std::move(need_);
   }
@@ -55,12 +55,16 @@ class Backwards {
     need_.fields = std::move(before);
   }
 
-  void undo(const StageFacts& facts) {
+  /// Outputs have the held layers of other fields, which are needed as far as they are.
+  void undo(const StepStage& stage) {
+    const StageFacts& facts = stage.facts;
     HaloLayers outputs{};
+    std::vector<HaloLayers> held;
     for (const int field : facts.outputs) {
       widen(outputs, need_.fields[at(field)]);
-      need_.fields[at(field)] = {};
+      held.push_back(std::exchange(need_.fields[at(field)], {}));
     }
+    for (std::size_t i = 0; holds_ && i < held.size(); ++i) widen(need_.fields[at(stage.layers_of[i])], held[i]);
     for (std::size_t i = 0; i < facts.inputs.size(); ++i) {
       widen(need_.fields[at(facts.inputs[i])], read_from(outputs, seen(facts.reach[i])));
     }
@@ -77,6 +81,7 @@ class Backwards {
 
   const Problem& problem_;
   std::array<int, kMaxRank> edges_{0, 0, 0};
+  bool holds_ = false;
   HaloNeed need_;
 };
 

@@ -11,6 +11,9 @@ PartForm form_of_part(const Problem& whole, const Cut& cut) {
     if (cut[axis] == 1 || form.boundaries[axis] != Boundary::periodic) continue;
     form.boundaries[axis] = Boundary::hold;
     form.stencil.boundary[axis].reset();  // what a definition says of the axis is of the whole grid's edges
+    for (const UnsaidLayers& unsaid : whole.step.unsaid) {
+      form.stencil.holds.push_back({unsaid.field, unsaid.candidates.front()});  // any: halos answer for these too
+    }
   }
   return form;
 }

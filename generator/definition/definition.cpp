@@ -16,8 +16,8 @@
 namespace stencil_tune {
 namespace {
 
-const std::vector<std::string> kKeys{"name",   "rank",  "element", "fields",   "coefficients", "let",
-                                     "update", "stage", "rotate",  "boundary", "source",       "description"};
+const std::vector<std::string> kKeys{"name",  "rank",   "element", "fields",   "coefficients", "let",        "update",
+                                     "stage", "rotate", "hold",    "boundary", "source",       "description"};
 
 class DefinitionReader : private TomlReader {
  public:
@@ -39,6 +39,7 @@ class DefinitionReader : private TomlReader {
     declare(stencil, document);
     updates(stencil, document);
     rotations(stencil, document);
+    held_layers(stencil, document);
     boundaries(stencil, document);
     return std::move(stencil).build(0);
   }
@@ -147,6 +148,15 @@ class DefinitionReader : private TomlReader {
     for (const TomlEntry& entry : entries(*rotate)) {
       if (entry.value->as_string() == nullptr) reject(offset_of(*entry.value), "a field's name must be a string");
       stencil.rotate(entry.key, entry.value->as_string()->get(), entry.offset);
+    }
+  }
+
+  void held_layers(DefinedStencil& stencil, const toml::table& document) const {
+    const toml::table* hold = table(document, "hold");
+    if (hold == nullptr) return;
+    for (const TomlEntry& entry : entries(*hold)) {
+      if (entry.value->as_string() == nullptr) reject(offset_of(*entry.value), "a field's name must be a string");
+      stencil.hold(entry.key, entry.value->as_string()->get(), entry.offset);
     }
   }
 

@@ -104,6 +104,36 @@ void DefinedStencil::rotate(std::string_view from, std::string_view to, std::siz
   scope_.find(from)->used = scope_.find(to)->used = true;  // a state that is kept for the caller alone
 }
 
+void DefinedStencil::hold(std::string_view field, std::string_view layers_of, std::size_t offset) {
+  const Hold hold{known_field(field, offset), known_field(layers_of, offset)};
+  const Stencil& stencil = builder_.stencil();
+  const auto is_written = [&](int number) {
+    return std::any_of(stencil.stages.begin(), stencil.stages.end(), [&](const Stage& stage) {
+      return std::any_of(stage.updates.begin(), stage.updates.end(),
+                         [&](const Update& update) { return update.output == number; });
+    });
+  };
+  const auto moves = [&](int number) {
+    return std::any_of(stencil.rotations.begin(), stencil.rotations.end(),
+                       [&](const Rotation& rotation) { return rotation.from == number; });
+  };
+  const auto taken = std::find_if(stencil.rotations.begin(), stencil.rotations.end(),
+                                  [&](const Rotation& rotation) { return rotation.to == hold.layers_of; });
+  const bool older = taken != stencil.rotations.end() && !is_written(taken->from);
+  if (!is_written(hold.field) || moves(hold.field) || !fields_read(stencil).contains(hold.field)) {
+    text_.reject(offset, fmt::format("'{}' is no field between stages: [hold] says of one that a stage writes, that a "
+                                     "later one reads and that becomes no other field, whose held layers it has",
+                                     field));
+  }
+  if (hold.field == hold.layers_of || older || profile_axis(stencil, hold.layers_of) >= 0) {
+    text_.reject(offset, fmt::format("'{}' has no held layers for '{}': name a field that steps change, but no older "
+                                     "time level, or one that no step writes",
+                                     layers_of, field));
+  }
+  builder_.hold(hold.field, hold.layers_of);
+  scope_.find(layers_of)->used = true;
+}
+
 void DefinedStencil::rotate_by_convention() {
   std::vector<int> outputs;
   for (const Stage& stage : builder_.stencil().stages) {

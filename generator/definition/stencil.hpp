@@ -34,6 +34,9 @@ class DefinedStencil {
   /// becomes the single input.
   void rotate_by_convention();
 
+  /// The intermediate `field` has the held layers of the other. After rotations.
+  void hold(std::string_view field, std::string_view layers_of, std::size_t offset);
+
   /// What lies beyond the edges of an axis, on one side or both: of a field, or of all that have no rule of their own
   /// (an empty name). `rule` is a word, or neumann(q).
   void boundary(std::string_view field, std::string_view axis, std::optional<Side> side, const ExpressionText& rule,

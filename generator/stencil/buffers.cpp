@@ -11,16 +11,26 @@ namespace {
 
 constexpr int kNowhere = -1;
 
+/// For each place the field whose held layers it carries once launches have stored to it; of a spare buffer that
+/// nothing is stored to none.
+std::vector<int> layers_at_places(const Problem& problem, const LaunchBuffers& buffers) {
+  std::vector<int> layers = problem.step.layers_at;
+  layers.resize(buffers.next.size(), kNowhere);
+  for (std::size_t i = 0; i < buffers.stored.size(); ++i) {
+    layers[at(buffers.outputs[i])] = problem.step.layers_at[at(buffers.stored[i])];
+  }
+  return layers;
+}
+
 class BufferPlan {
  public:
   BufferPlan(const Problem& problem, int steps)
-      : problem_(problem),
-        steps_(steps),
-        inputs_(kernel_inputs(problem, steps)),
-        stored_(kernel_outputs(problem, steps)) {}
+      : problem_(problem), steps_(steps), inputs_(kernel_inputs(problem, steps)) {
+    plan_.stored = kernel_outputs(problem, steps);
+  }
 
   LaunchBuffers run() && {
-    for (const int field : stored_) plan_.outputs.push_back(place_for(field));
+    for (const int field : plan_.stored) plan_.outputs.push_back(place_for(field));
     place_fields(rotated(before_last_rotation()));
     place_what_is_left();
     return std::move(plan_);
@@ -52,7 +62,7 @@ class BufferPlan {
         for (const int output : stage.facts.outputs) places[at(output)] = step + 1 < steps_ ? kNowhere : output;
       }
     }
-    for (std::size_t i = 0; i < stored_.size(); ++i) places[at(stored_[i])] = plan_.outputs[i];
+    for (std::size_t i = 0; i < plan_.stored.size(); ++i) places[at(plan_.stored[i])] = plan_.outputs[i];
     return places;
   }
 
@@ -65,15 +75,15 @@ class BufferPlan {
     };
     for (const int field : inputs_) keep(field);
     for (const Rotation& rotation : problem_.stencil.rotations) keep(rotation.to);
-    for (const int field : stored_) {
+    for (const int field : plan_.stored) {
       const bool moves = std::any_of(problem_.stencil.rotations.begin(), problem_.stencil.rotations.end(),
                                      [&](const Rotation& rotation) { return rotation.from == field; });
       if (!moves) keep(field);
     }
   }
 
-  /// The others exchange buffers with the field that has theirs now, where that one's is free; else they take what is
-  /// left in order.
+  /// The others exchange buffers with the field that has theirs now, where that one's is free; else they take the first
+  /// left that carries their held layers, so that these are copied into it once and never again.
   void place_what_is_left() {
     std::vector<int>& next = plan_.next;
     for (int place = 0; place < static_cast<int>(next.size()); ++place) {
@@ -82,12 +92,19 @@ class BufferPlan {
       const int wanted = holder == static_cast<int>(next.size()) ? place : holder;
       if (!taken(wanted)) next[at(place)] = wanted;
     }
-    int left = 0;
-    for (int& place : next) {
-      if (place != kNowhere) continue;
-      while (taken(left)) ++left;
-      place = left;
+    for (int place = 0; place < static_cast<int>(next.size()); ++place) {
+      if (next[at(place)] == kNowhere) next[at(place)] = left_for(place);
     }
+  }
+
+  int left_for(int place) const {
+    const std::vector<int> layers = layers_at_places(problem_, plan_);
+    std::vector<int> left(plan_.next.size());
+    std::iota(left.begin(), left.end(), 0);
+    std::erase_if(left, [&](int other) { return taken(other); });
+    const auto alike =
+        std::find_if(left.begin(), left.end(), [&](int other) { return layers[at(other)] == layers[at(place)]; });
+    return alike != left.end() ? *alike : left.front();
   }
 
   bool taken(int place) const { return std::find(plan_.next.begin(), plan_.next.end(), place) != plan_.next.end(); }
@@ -95,7 +112,6 @@ class BufferPlan {
   const Problem& problem_;
   int steps_;
   std::vector<int> inputs_;
-  std::vector<int> stored_;
   LaunchBuffers plan_;
 };
 
@@ -113,14 +129,11 @@ int spare_buffers(const Problem& problem, int most_steps) {
 }
 
 std::vector<int> layer_classes(const Problem& problem, const LaunchBuffers& buffers) {
-  std::vector<int> classes(buffers.next.size());
-  std::iota(classes.begin(), classes.end(), 0);
-  const auto join = [&](int a, int b) {
-    const auto [least, most] = std::minmax(classes[at(a)], classes[at(b)]);
-    std::replace(classes.begin(), classes.end(), int{most}, int{least});
-  };
-  for (const Rotation& rotation : problem.stencil.rotations) join(rotation.from, rotation.to);
-  for (std::size_t place = 0; place < buffers.next.size(); ++place) join(static_cast<int>(place), buffers.next[place]);
+  const std::vector<int> layers = layers_at_places(problem, buffers);
+  std::vector<int> classes;
+  for (const int field : layers) {
+    classes.push_back(static_cast<int>(std::find(layers.begin(), layers.end(), field) - layers.begin()));
+  }
   return classes;
 }
 

@@ -13,7 +13,8 @@ namespace stencil_tune {
 
 /// Places of buffers: one a field of the stencil, under its number, then spare ones.
 struct LaunchBuffers {
-  std::vector<int> outputs;  ///< for each of kernel_outputs(): the place of the buffer that it is stored to; no input's
+  std::vector<int> stored;   ///< kernel_outputs()
+  std::vector<int> outputs;  ///< for each of them: the place of the buffer that it is stored to; no input's
   std::vector<int> next;     ///< [place]: the place whose buffer stands here after the launch and its rotations
   int spares = 0;            ///< buffers beyond those of the fields
 };
@@ -24,8 +25,8 @@ LaunchBuffers launch_buffers(const Problem& problem, int steps);
 /// The most spare buffers that a launch of 1 to `most_steps` steps needs.
 int spare_buffers(const Problem& problem, int most_steps);
 
-/// For each place, spares of the launch included: the least field of those whose buffers come to the same places, so
-/// that their held layers must be equal.
+/// For each place, spares of the launch included: the least place of those that must carry the same held layers when
+/// launches follow each other (StepFacts::layers_at).
 std::vector<int> layer_classes(const Problem& problem, const LaunchBuffers& buffers);
 
 }  // namespace stencil_tune

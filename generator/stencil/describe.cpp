@@ -210,6 +210,10 @@ std::string describe(const Stencil& stencil) {
     }
     text += "\n";
   }
+  for (const Hold& hold : stencil.holds) {
+    text += fmt::format("held layers of {} are those of {}\n", stencil.fields[at(hold.field)],
+                        stencil.fields[at(hold.layers_of)]);
+  }
   return text;
 }
 

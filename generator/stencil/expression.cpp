@@ -284,6 +284,8 @@ void StencilBuilder::rotate(int from_field, int to_field) {
   stencil_.rotations.push_back({from_field, to_field});
 }
 
+void StencilBuilder::hold(int field, int layers_of) { stencil_.holds.push_back({field, layers_of}); }
+
 void StencilBuilder::rewrite(const std::function<NodeId(NodeId)>& change) {
   for (Stage& stage : stencil_.stages) {
     for (Update& update : stage.updates) update.expression = change(update.expression);

@@ -64,6 +64,9 @@ class CanonicalWriter {
     for (const Rotation& rotation : stencil_.rotations) {
       text_ += fmt::format("f{} becomes f{}\n", number(fields_, rotation.from), number(fields_, rotation.to));
     }
+    for (const Hold& hold : stencil_.holds) {
+      text_ += fmt::format("f{} holds layers of f{}\n", number(fields_, hold.field), number(fields_, hold.layers_of));
+    }
     return std::move(text_);
   }
 

@@ -18,18 +18,22 @@ Stages part_of(const Stages& stages, const StageRange& range) {
   return {stages.begin() + range.first, stages.begin() + range.end()};
 }
 
-/// A field that becomes itself is one that is needed afterwards, whoever else reads it.
+/// A field that becomes itself is one that is needed afterwards, whoever else reads it; its buffer has the held layers
+/// that the whole step gives it. Those of others are the whole step's too.
 Stencil stages_of(const Problem& step, const StageRange& range) {
   Stencil part = step.stencil;
   part.name = fmt::format("{}_stages_{}_{}", part.name, range.first, range.end() - 1);
   part.stages = part_of(part.stages, range);
   if (!part.written.stages.empty()) part.written.stages = part_of(part.written.stages, range);
   part.rotations.clear();
+  part.holds.clear();
   const std::vector<int>& needed = step.step.stages[static_cast<std::size_t>(range.end() - 1)].state_out;
   for (const Stage& stage : part.stages) {
     for (const Update& update : stage.updates) {
       const bool kept = std::find(needed.begin(), needed.end(), update.output) != needed.end();
       if (kept) part.rotations.push_back({update.output, update.output});
+      const int layers_of = step.step.layers_at[static_cast<std::size_t>(update.output)];
+      if (!kept && layers_of != update.output) part.holds.push_back({update.output, layers_of});
     }
   }
   return part;

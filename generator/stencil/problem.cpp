@@ -1,6 +1,7 @@
 #include "generator/stencil/problem.hpp"
 
 #include "generator/stencil/axis_names.hpp"
+#include "generator/stencil/indices.hpp"
 #include "generator/stencil/rewriting/linear.hpp"
 #include "generator/stencil/rewriting/shared_parts.hpp"
 #include "generator/stencil/rewriting/sum_parts.hpp"
@@ -92,6 +93,24 @@ void check_edges(const Problem& problem) {
   }
 }
 
+/// An intermediate that is read where nobody writes it needs a word of the definition.
+void check_intermediates(const Problem& problem) {
+  const std::vector<std::string>& fields = problem.stencil.fields;
+  for (const UnsaidLayers& unsaid : problem.step.unsaid) {
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(problem.stencil.rank); ++axis) {
+      if (!unsaid.axes[axis] || problem.boundaries[axis] != Boundary::hold) continue;
+      std::vector<std::string> names;
+      for (const int field : unsaid.candidates) names.push_back(fields[at(field)]);
+      reject(fmt::format(
+          "stencil '{}' reads field '{}' at the edges in {}, where boundary hold keeps stage {} from writing it: the "
+          "definition has to say whose held layers it has. Add [hold] {} = \"{}\"{}",
+          problem.stencil.name, fields[at(unsaid.field)], kAxisNames[axis], unsaid.stage, fields[at(unsaid.field)],
+          names.empty() ? "u" : names.front(),
+          names.size() > 1 ? fmt::format(" (or another of {})", fmt::join(names, ", ")) : ""));
+    }
+  }
+}
+
 std::array<Reach, kMaxRank> stage_reach(const StageFacts& stage) {
   std::array<Reach, kMaxRank> reach{};
   for (const Tap& tap : stage.taps) {
@@ -155,6 +174,7 @@ Problem make_problem(Stencil stencil, ElementType type, const Boundaries& bounda
   take_boundaries(problem);
   check(problem);
   check_edges(problem);
+  check_intermediates(problem);
   check_constants(problem);
   problem.sums = stage == kWholeStep ? 0 : count_sums(problem);
   if (is_whole_step(problem) && problem.step.obstacle.empty()) problem.parts_once = with_parts_once(problem.stencil);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace stencil_tune {
@@ -34,6 +35,7 @@ class StepAnalysis {
 
   StepFacts run() && {
     find_constants();
+    find_layers_of_outputs();
     find_states();
     find_left();
     find_layers();
@@ -65,6 +67,9 @@ class StepAnalysis {
     for (const int output : stage.facts.outputs) after.erase(output);
     for (const int input : stage.facts.inputs) {
       if (changes(input)) after.insert(input);
+    }
+    for (const Intermediate& between : step_.intermediates) {
+      if (contains(stage.facts.outputs, between.field) && changes(between.layers_of)) after.insert(between.layers_of);
     }
     return after;
   }
@@ -131,19 +136,118 @@ class StepAnalysis {
                      [](const LeftField& a, const LeftField& b) { return a.age < b.age; });
   }
 
-  void find_layers() {
-    Fields layers;
+  static bool any(const std::array<bool, kMaxRank>& axes) {
+    return std::find(axes.begin(), axes.end(), true) != axes.end();
+  }
+
+  /// The axes along which a later stage reads an output within the layers that its own stage keeps under hold.
+  std::array<bool, kMaxRank> layers_read(int output, std::size_t stage) const {
+    std::array<bool, kMaxRank> axes{};
+    const std::array<Reach, kMaxRank>& kept = step_.stages[stage].facts.farthest;
+    for (std::size_t later = stage + 1; later < step_.stages.size(); ++later) {
+      const StageFacts& facts = step_.stages[later].facts;
+      for (const Tap& tap : facts.taps) {
+        for (std::size_t axis = 0; tap.field == output && axis < kMaxRank; ++axis) {
+          const bool at_low = tap.offset[axis] - facts.farthest[axis].low < -kept[axis].low;
+          const bool at_high = facts.farthest[axis].high - tap.offset[axis] < kept[axis].high;
+          axes[axis] = axes[axis] || at_low || at_high;
+        }
+      }
+    }
+    return axes;
+  }
+
+  /// Whether a step reads what the step before wrote into the field, under the same name.
+  bool carries_over(int field) const {
+    if (taken_by_.contains(field) || becomes_.contains(field)) return false;
+    for (const StepStage& stage : step_.stages) {
+      if (contains(stage.facts.inputs, field)) return true;
+      if (contains(stage.facts.outputs, field)) return false;
+    }
+    return false;
+  }
+
+  /// Fields that the results of a step stand for: those that steps change, older time levels left out; where there are
+  /// none, those that the step reads.
+  std::vector<int> stood_for() const {
+    Fields fields;
+    for (const auto& [field, writes] : writes_) {
+      const auto becomes = becomes_.find(field);
+      if (becomes != becomes_.end()) fields.insert(becomes->second);
+      if (carries_over(field)) fields.insert(field);
+    }
+    if (fields.empty()) fields.insert(step_.constants.begin(), step_.constants.end());
+    std::erase_if(fields, [&](int field) { return profile_axis(stencil_, field) >= 0; });
+    return {fields.begin(), fields.end()};
+  }
+
+  int layers_of(int output, std::size_t stage) {
+    const auto becomes = becomes_.find(output);
+    if (becomes != becomes_.end()) return becomes->second;
+    const std::array<bool, kMaxRank> read_along = layers_read(output, stage);
+    if (kept_.contains(output) || carries_over(output) || !any(read_along)) return output;
+    for (const Hold& hold : stencil_.holds) {
+      if (hold.field == output) return hold.layers_of;
+    }
+    const std::vector<int> fields = stood_for();
+    if (fields.size() == 1) return fields.front();
+    step_.unsaid.push_back({output, static_cast<int>(stage), read_along, fields});
+    return output;
+  }
+
+  void find_layers_of_outputs() {
+    step_.layers_at.resize(stencil_.fields.size());
+    std::iota(step_.layers_at.begin(), step_.layers_at.end(), 0);
+    step_.written_by.assign(stencil_.fields.size(), -1);
     for (std::size_t s = 0; s < step_.stages.size(); ++s) {
       StepStage& stage = step_.stages[s];
       for (const int output : stage.facts.outputs) {
-        const auto becomes = becomes_.find(output);
-        const int kept = becomes == becomes_.end() ? output : becomes->second;
+        const int kept = layers_of(output, s);
         stage.layers_of.push_back(kept);
-        const bool is_state = std::count(step_.state.begin(), step_.state.end(), kept) > 0;
-        if (!is_state && read_later(output, s)) layers.insert(kept);
+        step_.layers_at[at(output)] = kept;
+        step_.written_by[at(output)] = static_cast<int>(s);
+        if (kept != output && !becomes_.contains(output)) step_.intermediates.push_back({output, kept, false});
+      }
+    }
+    find_layers_of_older();
+    for (Intermediate& between : step_.intermediates) between.follows = updates_layers_of(between);
+  }
+
+  /// Whether a stage updates the field whose layers the other has where that one's own stage does not write.
+  bool updates_layers_of(const Intermediate& between) const {
+    const int writer = step_.written_by[at(between.layers_of)];
+    if (writer < 0) return false;
+    const auto& kept = step_.stages[at(step_.written_by[at(between.field)])].facts.farthest;
+    const auto& held = step_.stages[at(writer)].facts.farthest;
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+      if (kept[axis].low < held[axis].low || kept[axis].high > held[axis].high) return true;
+    }
+    return false;
+  }
+
+  void find_layers() {
+    Fields layers;
+    for (std::size_t s = 0; s < step_.stages.size(); ++s) {
+      const StepStage& stage = step_.stages[s];
+      for (std::size_t i = 0; i < stage.layers_of.size(); ++i) {
+        const int output = stage.facts.outputs[i], kept = stage.layers_of[i];
+        const bool is_read = any(layers_read(output, s)) || (kept_.contains(output) && read_later(output, s));
+        if (is_read && !contains(step_.state, kept) && !contains(step_.constants, kept)) layers.insert(kept);
       }
     }
     step_.layers.assign(layers.begin(), layers.end());
+  }
+
+  /// What a step moves on has the layers that it had when a step wrote it.
+  void find_layers_of_older() {
+    for (std::size_t field = 0; field < step_.layers_at.size(); ++field) {
+      int written = static_cast<int>(field);
+      for (std::size_t moves = 0; moves < stencil_.fields.size() && !writes_.contains(written); ++moves) {
+        written = source(written);
+      }
+      step_.layers_at[field] = step_.layers_at[at(written)];
+      step_.written_by[field] = step_.written_by[at(written)];
+    }
   }
 
   void find_obstacle() {
@@ -202,6 +306,10 @@ std::vector<FusedLevel> fused_levels(const StepFacts& step, int steps) {
       for (const int field : facts.inputs) {
         if (!contains(step.constants, field) || travelling.contains(field)) in.insert(field);
       }
+      for (const Intermediate& between : step.intermediates) {
+        const bool needs = contains(needed, between.field) && contains(facts.outputs, between.field);
+        if (needs && contains(step.state, between.layers_of)) in.insert(between.layers_of);
+      }
       levels.push_back({stage, {in.begin(), in.end()}, std::move(needed)});
       needed.assign(in.begin(), in.end());
     }
@@ -215,6 +323,12 @@ std::vector<FusedLevel> fused_levels(const StepFacts& step, int steps) {
 }
 
 StepFacts analyse_step(const Stencil& stencil) { return StepAnalysis(stencil).run(); }
+
+const Intermediate* find_intermediate(const StepFacts& step, int field) {
+  const auto found = std::find_if(step.intermediates.begin(), step.intermediates.end(),
+                                  [&](const Intermediate& between) { return between.field == field; });
+  return found == step.intermediates.end() ? nullptr : &*found;
+}
 
 std::vector<int> stored_fields(const StepFacts& step, int steps) {
   std::vector<int> fields;

@@ -12,6 +12,7 @@
 
 #include "stencil_tune/stencil.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +24,28 @@ struct StepStage {
   StageFacts facts;
   std::vector<int> state_in;   ///< fields of the state that enters, in order of index
   std::vector<int> state_out;  ///< of the state that leaves: outputs of this stage, the others passed on as they are
-  /// For each of facts.outputs: the field whose held layers it keeps, the one that it becomes after the step. Its own
-  /// number where it rotates into nothing.
+  /// For each of facts.outputs: the field whose held layers it has: the one that it becomes after the step. An
+  /// intermediate has those of another field where a later stage reads them: of the one that the definition names
+  /// (Stencil::holds), else of the only one that steps change, or read where they change none. Its own number where
+  /// nothing else is to be in them.
   std::vector<int> layers_of;
+};
+
+/// A field that a stage writes, a later one reads within the layers that the first one keeps, and no rotation moves:
+/// there it has what another field holds when the stage runs.
+struct Intermediate {
+  int field = 0;
+  int layers_of = 0;
+  bool follows = false;  ///< steps change the other field there, so that the layers are others in each step
+};
+
+/// An intermediate that a later stage reads within the layers that its own stage keeps from being written, where the
+/// definition does not say what they are and more than one field is possible.
+struct UnsaidLayers {
+  int field = 0;
+  int stage = 0;                      ///< that writes it
+  std::array<bool, kMaxRank> axes{};  ///< along which they are read
+  std::vector<int> candidates;        ///< fields whose layers these could be
 };
 
 /// A value that a run of steps leaves in memory.
@@ -41,13 +61,22 @@ struct StepFacts {
   std::vector<int> constants;  ///< fields that are read and that no step changes, in order of index
   std::vector<StepStage> stages;
   std::vector<LeftField> left;  ///< youngest first, then in the order of the updates
-  /// Fields of which held layers alone are read, from memory: those that an output keeps (StepStage::layers_of), that a
-  /// later stage reads there, and that are no part of the state.
+  /// Fields of which held layers alone are read, from memory: those that an output has (StepStage::layers_of), that a
+  /// later stage reads there, and that are neither state nor constants.
   std::vector<int> layers;
+  /// For each field of the stencil: the one whose held layers its buffer has once steps have stored it: that of
+  /// StepStage::layers_of, perhaps some steps and names ago. Itself where no step writes it.
+  std::vector<int> layers_at;
+  std::vector<int> written_by;  ///< for each field of the stencil: the stage that wrote it, as above; -1 for none
+  std::vector<Intermediate> intermediates;  ///< in the order in which they are written
+  std::vector<UnsaidLayers> unsaid;
   std::string obstacle;  ///< why the stages of a step cannot be fused; empty where they can
 };
 
 StepFacts analyse_step(const Stencil& stencil);
+
+/// Null where the field is none.
+const Intermediate* find_intermediate(const StepFacts& step, int field);
 
 /// The fields that so many fused steps store, under their names before the rotation of the last step: after u_next -> u
 /// and u -> u_prev one step stores u_next, and two or more store u_next and u. With one step these are all outputs that

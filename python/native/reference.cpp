@@ -69,35 +69,24 @@ Stencil read_stencil(Source source, const char* text, int rank, std::string_view
   return stencil;
 }
 
-/// Stage after stage, each rounded as it is stored. `layers[f]`: the field whose held layers f gets, f where it keeps
-/// its own.
-void make_step(const std::vector<Problem>& stages, std::span<const double> coefficients, const std::vector<int>& layers,
-               Fields& fields) {
+/// Stage after stage, each rounded as it is stored. In a time loop outputs get the held layers that the step gives
+/// them; in a single step they keep their own, unless they are between stages.
+void make_step(const std::vector<Problem>& stages, std::span<const double> coefficients, bool in_loop, Fields& fields) {
   for (const Problem& stage : stages) {
     Fields inputs;
     for (const int field : kernel_inputs(stage, 1)) inputs.push_back(fields[static_cast<std::size_t>(field)]);
+    const Fields before = fields;
     for (const ReferenceField& output : evaluate_reference(stage, inputs, coefficients)) {
       const auto number = static_cast<std::size_t>(output.field);
-      std::vector<double> next = fields[static_cast<std::size_t>(layers[number])];
+      const bool has_others = in_loop || find_intermediate(stage.step, output.field) != nullptr;
+      const std::size_t layers = has_others ? static_cast<std::size_t>(stage.step.layers_at[number]) : number;
+      std::vector<double> next = before[layers];
       for (std::size_t cell = 0; cell < next.size(); ++cell) {
         if (output.tolerance[cell] >= 0) next[cell] = round_to_storage(output.value[cell], stage.type);
       }
       fields[number] = std::move(next);
     }
   }
-}
-
-std::vector<int> own_layers(const Stencil& stencil) {
-  std::vector<int> layers(stencil.fields.size());
-  for (std::size_t field = 0; field < layers.size(); ++field) layers[field] = static_cast<int>(field);
-  return layers;
-}
-
-/// Of a time loop: each output has those of the field that it becomes.
-std::vector<int> rotated_layers(const Stencil& stencil) {
-  std::vector<int> layers = own_layers(stencil);
-  for (const Rotation& rotation : stencil.rotations) layers[static_cast<std::size_t>(rotation.from)] = rotation.to;
-  return layers;
 }
 
 void run(const Stencil& stencil, const char* type, const char* boundary, const std::int64_t* extents,
@@ -116,13 +105,12 @@ void run(const Stencil& stencil, const char* type, const char* boundary, const s
     }
     stages.push_back(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, static_cast<int>(stage)));
   }
-  if (steps < 0) return make_step(stages, coefficients, own_layers(stencil), fields);
+  if (steps < 0) return make_step(stages, coefficients, false, fields);
 
   require_next_step(make_problem(stencil, parse_element_type(type), boundaries, grid, 0, 1, kWholeStep));
-  const std::vector<int> layers = rotated_layers(stencil);
   const std::vector<int> next = buffer_rotation(stencil);
   for (; steps > 0; --steps) {
-    make_step(stages, coefficients, layers, fields);
+    make_step(stages, coefficients, true, fields);
     Fields rotated(fields.size());
     for (std::size_t field = 0; field < fields.size(); ++field) {
       rotated[field] = std::move(fields[static_cast<std::size_t>(next[field])]);

@@ -102,6 +102,7 @@ _FUNCTIONS = {
     "stencil_field_is_output": (c.c_int32, [_HANDLE, c.c_int32]),
     "stencil_field_axis": (c.c_int32, [_HANDLE, c.c_int32]),
     "stencil_field_next": (c.c_int32, [_HANDLE, c.c_int32]),
+    "stencil_field_layers": (c.c_int32, [_HANDLE, c.c_int32]),
     "stencil_coefficient_count": (c.c_int32, [_HANDLE]),
     "stencil_coefficient_name": (c.c_char_p, [_HANDLE, c.c_int32]),
     "stencil_coefficient_value": (c.c_double, [_HANDLE, c.c_int32]),

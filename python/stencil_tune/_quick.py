@@ -27,8 +27,6 @@ class QuickRun:
         self._stream_of = _streams.way_of(like)
         self._order = FieldOrder(stencil)
         self._others = len(stencil.arguments) - len(stencil.inputs)
-        # As in Run: what a stage writes and a later one reads has held layers that nothing writes.
-        self._other_like = torch.empty_like if stencil.stages == 1 else torch.zeros_like
         self._state = stencil._state
         self._copied = [] if run.keeps else [i for i, name in enumerate(stencil.inputs) if name in run.state]
         # A single step that holds layers: a launch that copies them, and the step's own.
@@ -86,7 +84,7 @@ class QuickRun:
             held[i] = held[i].clone()
             found[i] = held[i].data_ptr()
         for _ in range(self._others):
-            held.append(self._other_like(held[0]))
+            held.append(torch.empty_like(held[0]))
             found.append(held[-1].data_ptr())
         by_address: dict[int | None, torch.Tensor] = dict(zip(found, held))
         addresses = self._order.array(*(found[i] for i in self._order.argument_at))

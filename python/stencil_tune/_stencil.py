@@ -55,6 +55,7 @@ class Stencil:
         self._order: list[int] = inputs + [i for i in count if i not in inputs]  # of arguments: places among the fields
         self._state: list[int] = [i for i in inputs if native.stencil_field_next(handle, i) != i or i in outputs]
         self._next: list[int] = [native.stencil_field_next(handle, i) for i in count]
+        self._layers: list[int] = [native.stencil_field_layers(handle, i) for i in count]
         self._writes = frozenset(outputs)
         self._axes: list[int] = [native.stencil_field_axis(handle, i) for i in count]  # of arrays along one axis, else -1
         self.inputs: tuple[str, ...] = tuple(self.fields[i] for i in inputs)

@@ -51,8 +51,6 @@ class _Call:
         # Where results stand: a run's are its state, and room for the other fields that it writes.
         count = len(self.stencil.inputs)
         self.others = self.stencil._order[count:]
-        # What a stage writes and a later one reads has held layers that nothing writes: they are zeros, more arguments.
-        self.zeros = self.others if self.steps and self.stencil.stages > 1 else []
         self.results = [*self.state, *self.others]
 
 
@@ -71,11 +69,8 @@ def _on_gpu(text: str, frame: CallFrame) -> None:
         native.check(native.copy_field_on_device(handle, stream, to, source))
 
     at = dict(zip(call.stencil._order, (layout.address for layout in arguments)))
-    zeros = {place: at[place] for place in call.zeros}
     room = dict(zip(call.results, (layout.address for layout in results)))
     at.update({place: room[place] for place in call.others})
-    for place, address in zeros.items():
-        copy(room[place], address)
     if call.steps == 1 and len(call.state) == 1 and call.state[0] not in call.stencil._writes:
         at[call.stencil._next[call.state[0]]] = room[call.state[0]]  # one launch reads the argument, writes the result
     else:
@@ -121,9 +116,7 @@ def _on_cpu(text: str, frame: CallFrame) -> None:
     if not call.steps:
         kernel(*arguments, *(results[place] for place in call.others), coefficients=call.coefficients)
         return
-    arrays = [argument.copy() for argument in arguments]
-    if not call.zeros:
-        arrays += [results[place].copy() for place in call.others]
+    arrays = [argument.copy() for argument in arguments] + [results[place].copy() for place in call.others]
     after = kernel.advance(arrays, steps=call.steps, coefficients=call.coefficients)
     for place, values in zip(call.state, [after] if len(call.state) == 1 else after):
         results[place][...] = values
@@ -141,8 +134,7 @@ def _run_call(stencil: Stencil, boundary: str, steps: int, coefficients: Mapping
                        "coefficients": dict(coefficients) if coefficients else None})
     like = jax.ShapeDtypeStruct(inputs[0].shape, inputs[0].dtype)
     call = _call(text)
-    zeros = [jnp.zeros(like.shape, like.dtype) for _ in call.zeros]
-    made = jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, *zeros, call=text)
+    made = jax.ffi.ffi_call(_TARGET, [like] * len(call.results), vmap_method="sequential")(*inputs, call=text)
     return list(made)
 
 

@@ -22,6 +22,7 @@ struct FieldRole {
   bool is_input = false;   ///< reads what it held before
   bool is_output = false;  ///< writes it
   int next = 0;            ///< the field whose buffer stands for it afterwards
+  int layers = 0;          ///< the field whose held layers its buffer has once steps have written it
 };
 
 }  // namespace stencil_tune

@@ -17,10 +17,17 @@ std::vector<FieldRole> roles_of(const Stencil& stencil) {
   const std::vector<int> next = buffer_rotation(stencil);
   for (std::size_t field = 0; field < roles.size(); ++field) roles[field].next = next[field];
   const auto role = [&](int field) -> FieldRole& { return roles[static_cast<std::size_t>(field)]; };
-  for (const StepStage& stage : analyse_step(stencil).stages) {
+  const StepFacts step = analyse_step(stencil);
+  for (std::size_t field = 0; field < roles.size(); ++field) roles[field].layers = step.layers_at[field];
+  for (const StepStage& stage : step.stages) {
     for (const int field : stage.facts.inputs) role(field).is_input |= !role(field).is_output;
+    for (const int field : stage.facts.outputs) {
+      const Intermediate* between = find_intermediate(step, field);
+      if (between != nullptr) role(between->layers_of).is_input |= !role(between->layers_of).is_output;
+    }
     for (const int field : stage.facts.outputs) role(field).is_output = true;
   }
+  for (const int field : step.layers) role(field).is_input = true;
   for (const Profile& profile : stencil.profiles) role(profile.field).is_input = true;
   return roles;
 }
@@ -169,6 +176,11 @@ int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field) {
   const FieldRole* found = at(stencil->roles, field);
   return found != nullptr ? found->next : -1;
+}
+
+int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field) {
+  const FieldRole* found = at(stencil->roles, field);
+  return found != nullptr ? found->layers : -1;
 }
 
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil) {

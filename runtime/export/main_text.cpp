@@ -126,8 +126,13 @@ std::string tables(const Problem& problem, const SelfCheck& check) {
   };
   std::string text = table("const Stage kStages", check.stages, [&](int stage) {
     const StageFacts& facts = problem.step.stages[at(stage)].facts;
-    return fmt::format("stage_{}, {}, {{{}}}, {}", stage, facts.outputs.size(), fmt::join(facts.outputs, ", "),
-                       held_text(problem, facts.farthest));
+    std::vector<int> layers;
+    for (const int output : facts.outputs) {
+      const Intermediate* between = find_intermediate(problem.step, output);
+      layers.push_back(between != nullptr ? between->layers_of : output);
+    }
+    return fmt::format("stage_{}, {}, {{{}}}, {{{}}}, {}", stage, facts.outputs.size(), fmt::join(facts.outputs, ", "),
+                       fmt::join(layers, ", "), held_text(problem, facts.farthest));
   });
   text += table("constexpr Place kPlaces", check.places,
                 [](const CheckedPlace& place) { return fmt::format("{}, {}", place.axis, place.layers_of); });

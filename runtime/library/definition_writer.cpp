@@ -58,6 +58,8 @@ class DefinitionWriter {
     for (const Rotation& rotation : stencil_.rotations) {
       text += fmt::format("f{} = \"f{}\"\n", rotation.from, rotation.to);
     }
+    if (!stencil_.holds.empty()) text += "[hold]\n";
+    for (const Hold& hold : stencil_.holds) text += fmt::format("f{} = \"f{}\"\n", hold.field, hold.layers_of);
     return text;
   }
 
@@ -74,6 +76,7 @@ class DefinitionWriter {
       for (const Update& update : stage.updates) fields_used_.insert(update.output);
     }
     for (const Rotation& rotation : stencil_.rotations) fields_used_.insert({rotation.from, rotation.to});
+    for (const Hold& hold : stencil_.holds) fields_used_.insert({hold.field, hold.layers_of});
   }
 
   std::string fields() const {

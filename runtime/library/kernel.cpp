@@ -31,25 +31,28 @@ void prepare_stage(const StageKernel& stage, bool in_background) {
   if (stage.meanwhile) stage.meanwhile->loaded->prepare(0);
 }
 
+enum class FilledLayers { between, all };  // of intermediates alone, or of all outputs
+
+/// The layers that the stage does not write. Everything that it is given was checked.
+void fill_layers(const Kernel::State& state, std::uint64_t context, const StageKernel& stage, FilledLayers filled,
+                 CUstream_st* stream, std::span<void* const> fields) {
+  std::vector<LayerCopier::Copy> copies;
+  for (const HeldOutput& held : stage.held) {
+    if (filled == FilledLayers::between && !held.between) continue;
+    void* const to = fields[static_cast<std::size_t>(held.place)];
+    const void* const from = fields[static_cast<std::size_t>(held.layers_of)];
+    if (to != from) copies.push_back({from, to, held.stage});
+  }
+  state.layers->copy(context, copies, stream);
+}
+
 void launch_stage_in(const Kernel::State& state, std::uint64_t context, const StageKernel& stage, const Place& place,
                      CUstream_st* stream, std::span<void* const> fields, std::span<const double> coefficients,
                      const std::optional<Box>& box) {
   check_launch(state, stage, fields, coefficients);
   if (box) check_box(*box, stage.updated);
+  fill_layers(state, context, stage, FilledLayers::between, stream, fields);
   StageLaunch{*state.driver, context, stage, stream, fields, coefficients, box, place}.run();
-}
-
-/// The layers that the stage does not write. Everything that it is given was checked.
-void fill_layers(const Kernel::State& state, std::uint64_t context, std::size_t stage, CUstream_st* stream,
-                 std::span<void* const> fields) {
-  const StepStage& writes = state.step.step.stages[stage];
-  std::vector<LayerCopier::Copy> copies;
-  for (std::size_t i = 0; i < writes.layers_of.size(); ++i) {
-    void* const to = fields[static_cast<std::size_t>(writes.facts.outputs[i])];
-    const void* const from = fields[static_cast<std::size_t>(writes.layers_of[i])];
-    if (to != from) copies.push_back({from, to, stage});
-  }
-  state.layers->copy(context, copies, stream);
 }
 
 }  // namespace
@@ -72,7 +75,7 @@ void launch_step_into_new(const Kernel::State& state, std::uint64_t context, CUs
   for (const StageKernel& stage : state.stages()) check_launch(state, stage, fields, coefficients);
   for (std::size_t stage = 0; stage < state.stages().size(); ++stage) {
     const StageKernel& kernel = state.stages()[stage];
-    fill_layers(state, context, stage, stream, fields);
+    fill_layers(state, context, kernel, FilledLayers::all, stream, fields);
     StageLaunch{*state.driver, context, kernel, stream, fields, coefficients, std::nullopt, {}}.run();
   }
 }

@@ -17,19 +17,6 @@ namespace {
 
 std::uintptr_t address_of(const void* buffer) { return reinterpret_cast<std::uintptr_t>(buffer); }
 
-/// The cells that no step writes go from the current fields to the buffers that these will take turns with, but for the
-/// first ones, so many, which carry the same already.
-void copy_held_layers(const Kernel::State& state, std::uint64_t context, CUstream_st* stream,
-                      std::span<void* const> buffers, std::size_t alike) {
-  std::vector<LayerCopier::Copy> copies;
-  for (const LayerCopy& copy : layer_copies(state.step, state.buffers)) {
-    if (static_cast<std::size_t>(copy.to) < alike) continue;
-    copies.push_back({buffers[static_cast<std::size_t>(copy.from)], buffers[static_cast<std::size_t>(copy.to)],
-                      static_cast<std::size_t>(copy.stage)});
-  }
-  state.layers->copy(context, copies, stream);
-}
-
 /// What fields still have in spare buffers goes to the caller's, of which as many stand in places of spare ones.
 void leave_spare_buffers(const Kernel::State& state, CUstream_st* stream, std::span<void*> buffers, std::size_t fields,
                          std::span<void* const> spares) {
@@ -64,9 +51,10 @@ KernelRun::KernelRun(const Kernel::State& state, PointRun* points, const Place& 
       stream_(stream),
       coefficients_(coefficients),
       spares_(state.workspaces->of(stream)),
-      buffers_(fields.begin(), fields.end()) {
+      buffers_(fields.begin(), fields.end()),
+      carried_(carried_layers(state.step, layers)) {
   buffers_.insert(buffers_.end(), spares_.begin(), spares_.end());
-  copy_held_layers(state_, context_, stream_, buffers_, layers == RunLayers::alike ? fields.size() : 0);
+  carried_.resize(buffers_.size(), -1);
 }
 
 void KernelRun::advance(std::int64_t steps, const SplitLaunch* split) {
@@ -88,6 +76,18 @@ bool KernelRun::takes_part(const Sweep& sweep, std::size_t number) const {
   return !sweep.in_background || is_loaded(sweep, context_);
 }
 
+/// An older time level keeps its own layers until its buffer is stored to.
+void KernelRun::fill_layers(const StageKernel& stage) {
+  std::vector<LayerCopier::Copy> copies;
+  for (const HeldOutput& held : stage.held) {
+    const int carried = std::exchange(carried_[static_cast<std::size_t>(held.place)], held.layers_of);
+    if (carried == held.layers_of && !held.follows) continue;
+    copies.push_back({buffers_[static_cast<std::size_t>(held.layers_of)],
+                      buffers_[static_cast<std::size_t>(held.place)], held.stage});
+  }
+  state_.layers->copy(context_, copies, stream_);
+}
+
 void KernelRun::launch_stage(const StageKernel& stage, const std::optional<Box>& box) const {
   StageLaunch{*state_.driver, context_, stage, stream_, buffers_, coefficients_, box, here_}.run();
 }
@@ -107,6 +107,7 @@ void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch
   if (split != nullptr && points_ != nullptr) split->arrive();
   for (std::size_t stage = 0; stage < sweep.stages.size(); ++stage) {
     const StageKernel& kernel = sweep.stages[stage];
+    fill_layers(kernel);
     if (points_ != nullptr) {
       const StageLaunch launch{*state_.driver, context_, kernel, stream_, buffers_, coefficients_, std::nullopt, here_};
       points_->launch(number, static_cast<int>(stage), launch);
@@ -118,7 +119,11 @@ void KernelRun::launch(const Sweep& sweep, std::size_t number, const SplitLaunch
   }
   here_.step += sweep.steps;
   const std::vector<void*> now = buffers_;
-  for (std::size_t i = 0; i < sweep.next.size(); ++i) buffers_[i] = now[static_cast<std::size_t>(sweep.next[i])];
+  const std::vector<int> carried = carried_;
+  for (std::size_t i = 0; i < sweep.next.size(); ++i) {
+    buffers_[i] = now[static_cast<std::size_t>(sweep.next[i])];
+    carried_[i] = carried[static_cast<std::size_t>(sweep.next[i])];
+  }
   if (points_ != nullptr) points_->finish(number, buffers_);
 }
 

@@ -64,6 +64,11 @@ bool may_fuse_steps(const Problem& run, const Limits& limits) {
   });
 }
 
+bool holds_layers(const Problem& step) {
+  const auto axes = step.boundaries.begin();
+  return std::count(axes, axes + step.extents.rank, Boundary::hold) > 0;
+}
+
 void check_alignment(const Request& request) {
   const std::size_t cell = size_of(request.type);
   const bool power_of_two = request.alignment != 0 && (request.alignment & (request.alignment - 1)) == 0;
@@ -100,10 +105,11 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   const bool whole_steps = !state->plan.empty() && state->plan.back().steps == 1;
   if (passes && !whole_steps) state->plan.push_back(std::move(*passes));
   state->plan.push_back(std::move(stages));
-  state->buffers = {.outputs = {}, .next = state->plan.back().next, .spares = 0};
+  state->buffers = {.stored = {}, .outputs = {}, .next = state->plan.back().next, .spares = 0};
   for (const Sweep& sweep : state->plan) {
     const auto spares = static_cast<int>(sweep.next.size() - request.stencil.fields.size());
-    if (spares > state->buffers.spares) state->buffers = {.outputs = {}, .next = sweep.next, .spares = spares};
+    if (spares > state->buffers.spares)
+      state->buffers = {.stored = {}, .outputs = {}, .next = sweep.next, .spares = spares};
   }
   if (state->driver != nullptr) {
     state->workspaces = std::make_unique<Workspaces>(*state->driver, state->buffers.spares, state->step.field_bytes());
@@ -111,6 +117,9 @@ std::shared_ptr<Kernel::State> Library::Impl::make(const Request& request, const
   }
   for (Sweep& sweep : state->plan) {
     for (StageKernel& stage : sweep.stages) {
+      if (holds_layers(state->step)) {
+        stage.held = held_outputs(state->step, kernel_outputs(stage.problem, sweep.steps), stage.outputs);
+      }
       stage.boxes = std::make_unique<BoxLaunches>(request.extents.rank, state->plan.front().steps);
     }
   }

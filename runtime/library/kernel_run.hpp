@@ -17,13 +17,7 @@ class PointRun;
 void check_advance(const Kernel::State& state, std::span<void* const> fields, std::int64_t steps,
                    std::span<const double> coefficients);
 
-/// Of the arrays that take turns, beneath the cells that steps write.
-enum class RunLayers {
-  differ,  ///< those of the current fields go to the others first
-  alike,   ///< all of the caller's carry the same, as after a run
-};
-
-/// Kernel::advance_at() of fields with such layers.
+/// Kernel::advance_at() of arrays with such layers.
 void advance_fields(const Kernel::State& state, RunLayers layers, const Place& place, CUstream_st* stream,
                     std::span<void*> fields, std::int64_t steps, std::span<const double> coefficients);
 
@@ -37,8 +31,7 @@ struct SplitLaunch {
 /// Everything that it is given was checked, and outlives it. Asynchronous on the stream.
 class KernelRun {
  public:
-  /// Copies the layers that no step writes from the current fields to the buffers that these will take turns with,
-  /// spare ones alone where the fields' are alike. points: null for none.
+  /// points: null for none. Held layers are copied into a buffer before the first launch that stores to it.
   KernelRun(const Kernel::State& state, PointRun* points, const Place& place, CUstream_st* stream,
             std::span<void* const> fields, std::span<const double> coefficients, RunLayers layers = RunLayers::differ);
 
@@ -55,6 +48,7 @@ class KernelRun {
  private:
   bool takes_part(const Sweep& sweep, std::size_t number) const;
   void launch(const Sweep& sweep, std::size_t number, const SplitLaunch* split);
+  void fill_layers(const StageKernel& stage);
   void launch_stage(const StageKernel& stage, const std::optional<Box>& box) const;
   void launch_split(const StageKernel& stage, const Box& early, const SplitLaunch& split) const;
 
@@ -66,6 +60,7 @@ class KernelRun {
   std::span<const double> coefficients_;
   std::vector<void*> spares_;
   std::vector<void*> buffers_;
+  std::vector<int> carried_;  ///< for each of buffers_: the field whose held layers it carries; -1 for none
 };
 
 }  // namespace stencil_tune

@@ -55,6 +55,25 @@ TEST(HaloNeed, AddsUpOverTheStagesOfAStep) {
   EXPECT_EQ(need.arrays, all_around(1));
 }
 
+TEST(HaloNeed, OfAFieldWhoseLayersAnIntermediateHasIsAsFarAsThatOneIsRead) {
+  const auto need_of_u = [](Boundary boundary) {
+    const Stencil stencil = parse_definition(R"toml(
+rank = 2
+fields = ["u", "k", "e", "u_next"]
+[[stage]]
+e = "k[x-1]"
+[[stage]]
+u_next = "u + e[y+3]"
+[rotate]
+u_next = "u"
+)toml",
+                                             "estimate.toml");
+    return halo_need(whole_step(stencil, boundary), 1).fields[0];
+  };
+  EXPECT_EQ(need_of_u(Boundary::hold), (HaloLayers{{{0, 0}, {0, 3}, {0, 0}}}));
+  EXPECT_EQ(need_of_u(Boundary::zero), HaloLayers{});
+}
+
 TEST(HaloNeed, FieldsOfTheRunAloneTravel) {
   EXPECT_EQ(fields_with_halos(whole_step(load_stencil("corpus/acoustic3d_o4.toml"))), (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(fields_with_halos(whole_step(load_stencil("corpus/yee3d_layer.toml"))),

@@ -81,6 +81,47 @@ TEST_F(RunsOnHost, StaggeredFieldsUnderHoldAndAcrossAPeriodicEdge) {
   expect_equal({.request = yee, .cut = {1, 2, 2}, .per_exchange = 2, .steps = {5}});
 }
 
+/// Outputs that become each other's field, an older level that is read at neighbours, and an estimate of u.
+constexpr const char* kTurns = R"toml(
+name = "turns"
+rank = 2
+fields = ["v_next", "u_next", "estimate", "u", "v", "old"]
+[[stage]]
+estimate = "0.5*u + 0.25*v[x+1] - 0.125*u[y-1]"
+[[stage]]
+u_next = "0.5*v[x-1] + 0.5*estimate[x+1] - 0.25*old[x-2]"
+v_next = "0.5*estimate[y+1] + 0.25*v + 0.125*old[y+1]"
+[rotate]
+v_next = "u"
+u_next = "v"
+v = "old"
+[hold]
+estimate = "v"
+)toml";
+
+TEST_F(RunsOnHost, FieldsThatTakeTurnsCarryTheLayersOfTheirOwn) {
+  for (const auto& [x, y] : {std::pair{Boundary::hold, Boundary::hold},
+                             {Boundary::periodic, Boundary::hold},
+                             {Boundary::hold, Boundary::periodic},
+                             {Boundary::periodic, Boundary::zero}}) {
+    Request request = request_for("heat2d", {143, 29, 1}, Boundary::hold);
+    request.stencil = parse_definition(kTurns, "turns.toml");
+    request.boundaries = {x, y, Boundary::hold};
+    for (const int fused : {1, 2}) {
+      for (const Cut& cut : {Cut{2, 1, 1}, Cut{1, 2, 1}, Cut{2, 2, 1}}) {
+        expect_equal({.request = request, .cut = cut, .fused = fused, .per_exchange = 2, .steps = {1, 4, 3}});
+      }
+    }
+  }
+}
+
+TEST_F(RunsOnHost, AnIntermediateNeedsNoWordWhereAnAxisIsHoldBecauseItIsCut) {
+  Request request = request_for("heat2d", {23, 19, 1}, Boundary::periodic);
+  const std::string text = kTurns;
+  request.stencil = parse_definition(text.substr(0, text.find("[hold]")), "turns.toml");
+  expect_equal({.request = request, .cut = {2, 2, 1}, .steps = {3}});
+}
+
 TEST_F(RunsOnHost, ProfilesAreCutAlongTheirAxis) {
   Request yee = request_for("corpus/yee3d_layer.toml", {9, 8, 7}, Boundary::zero);
   yee.boundaries[0] = Boundary::periodic;

@@ -78,7 +78,8 @@ std::vector<Verification::Stored> Verification::stored_by(const CheckedLaunch& l
   const std::vector<int> names = kernel_outputs(problem, steps);
   std::vector<Stored> stored;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const Box box = levels ? levels->after(steps)[static_cast<std::size_t>(names[i])].box : updated_box(problem);
+    const Box box =
+        levels ? levels->after(steps)[static_cast<std::size_t>(names[i])].computed.box : updated_box(problem);
     stored.push_back({names[i], places[i], box});
   }
   return stored;
@@ -116,7 +117,7 @@ void Verification::compare_stored(const CheckedLaunch& launch, std::size_t outpu
   const std::int64_t rows = row_count(stored.box);
   if (levels) {
     const FieldContents& expected = levels->after(steps)[static_cast<std::size_t>(stored.field)];
-    return expected.computed->compare(problem, stored.box, exact, field, {0, rows}, 0, report_.address());
+    return expected.computed.by->compare(problem, stored.box, exact, field, {0, rows}, 0, report_.address());
   }
   if (whole_ && &problem == &problem_) {
     return whole_->compare(problem, stored.box, exact, field, {0, rows},

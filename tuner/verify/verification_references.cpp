@@ -74,7 +74,7 @@ Sharpness Verification::sharpness(const Launcher& candidate) {
     const std::vector<FieldContents>& after = whole_levels(steps).after(steps);
     for (const int field : kernel_outputs(problem_, steps)) {
       const FieldContents& stored = after[static_cast<std::size_t>(field)];
-      unbounded += stored.computed->unbounded();
+      unbounded += stored.computed.by->unbounded();
       cells += static_cast<std::uint64_t>(stored.box.cells());
     }
   } else if (whole_) {

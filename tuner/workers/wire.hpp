@@ -25,9 +25,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Node, op, value, index, offset, operands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Update, output, expression)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stage, updates)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Rotation, from, to)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hold, field, layers_of)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Profile, field, axis)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrittenForm, nodes, stages)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, profiles,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Stencil, name, rank, fields, coefficients, nodes, stages, rotations, holds, profiles,
                                    written)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Extents, rank, n)
 

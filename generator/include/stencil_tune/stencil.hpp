@@ -99,6 +99,12 @@ struct Rotation {
   int to = 0;    ///< index into fields
 };
 
+/// The field whose held layers an intermediate has: one that a stage writes, a later one reads, and no rotation moves.
+struct Hold {
+  int field = 0;      ///< index into fields: the intermediate
+  int layers_of = 0;  ///< index into fields: one that steps change, or that none writes
+};
+
 /// A field that varies along one axis alone: an array of as many cells as the grid has along it. Updates read it, and
 /// write it never. Beyond an edge the axis's boundary answers as for any field; under hold the nearest cell does.
 struct Profile {
@@ -122,6 +128,7 @@ struct Stencil {
   std::vector<Node> nodes;                ///< all expressions
   std::vector<Stage> stages;              ///< run in order; built-ins have one
   std::vector<Rotation> rotations;        ///< of buffers, after a step
+  std::vector<Hold> holds;                ///< of intermediates, where the definition says so (StepStage::layers_of)
   std::vector<Profile> profiles;          ///< those of the fields that are none of the whole grid
   std::array<std::optional<Boundary>, kMaxRank>
       boundary;  ///< what its definition says of an axis; part of a problem's boundaries, never of the key
@@ -170,6 +177,7 @@ class StencilBuilder {
   void begin_stage();  ///< updates that follow belong to a new stage; the first begins by itself
   void update(int output_field, NodeId expression);  ///< the field's next value, in the present stage
   void rotate(int from_field, int to_field);         ///< after a step
+  void hold(int field, int layers_of);               ///< whose held layers an intermediate has
   void rewrite(
       const std::function<NodeId(NodeId)>& change);  ///< each update's expression becomes what `change` makes of it
 

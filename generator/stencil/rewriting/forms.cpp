@@ -19,6 +19,8 @@ bool same_coefficient(const Coefficient& a, const Coefficient& b) { return a.nam
 
 bool same_rotation(const Rotation& a, const Rotation& b) { return a.from == b.from && a.to == b.to; }
 
+bool same_hold(const Hold& a, const Hold& b) { return a.field == b.field && a.layers_of == b.layers_of; }
+
 template <class T, class Same>
 bool all_same(const std::vector<T>& a, const std::vector<T>& b, const Same& same) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
@@ -36,11 +38,13 @@ Stencil with_written_form(Stencil simplified, Stencil written) {
   const bool agree = simplified.rank == written.rank && simplified.fields == written.fields &&
                      all_same(simplified.coefficients, written.coefficients, same_coefficient) &&
                      all_same(simplified.stages, written.stages, same_outputs) &&
-                     all_same(simplified.rotations, written.rotations, same_rotation);
+                     all_same(simplified.rotations, written.rotations, same_rotation) &&
+                     all_same(simplified.holds, written.holds, same_hold);
   if (!agree) {
-    throw Error(ErrorCode::internal,
-                fmt::format("stencil '{}' has other fields, coefficients, outputs or rotations as it is written",
-                            simplified.name));
+    throw Error(
+        ErrorCode::internal,
+        fmt::format("stencil '{}' has other fields, coefficients, outputs, rotations or held layers as it is written",
+                    simplified.name));
   }
   simplified.written = {std::move(written.nodes), std::move(written.stages)};
   return simplified;

@@ -79,16 +79,12 @@ class Run:
         arrays = []
         for name in self.stencil.arguments:
             if name not in given:
-                arrays.append(self._room_for_output(inputs[0]))
+                arrays.append(self.ops.empty(inputs[0]))
             else:
                 arrays.append(given[name] if self.keeps or name not in self.state else self.ops.copy(given[name]))
         kernel = kernel_for(self.stencil, arrays, self.boundary, self.steps)
         after = kernel.advance(arrays, steps=self.steps, coefficients=coefficients)
         return [after] if len(self.state) == 1 else list(after)
-
-    def _room_for_output(self, like: Any) -> Any:
-        # What a stage writes and a later one reads has held layers that nothing writes: they are zeros.
-        return self.ops.empty(like) if self.stencil.stages == 1 else self.ops.zeros(like, like.shape)
 
     # ---- backward ----
 
@@ -214,7 +210,6 @@ class Run:
         given; what each coefficient gets is added to `total`."""
         like = next(iter(back.values()))
         now = self._before_rotation(back)
-        held: list[tuple[str, tuple, Any]] = []
         values = self._values_by_stage(before, coefficients) if before is not None else [None] * len(self.stages)
         for stage, read in zip(reversed(self.stages), reversed(values)):
             edges = edges_of(stage.stencil, self.boundary, tuple(like.shape))
@@ -222,9 +217,7 @@ class Run:
             of_outputs = {name: now.pop(name) if name in now else self.ops.zeros(like, like.shape)
                           for name in stage.stencil.outputs}
             for name, gradient in of_outputs.items():
-                for slab in slabs:
-                    held.append((self._layers_of(name), slab, self.ops.copy(gradient[slab])))
-                    gradient[slab] = 0
+                self._pass_layers_on(now, self._layers_of(name), slabs, gradient)
             if total is not None:
                 for name, value in self._coefficient_part(stage, read, of_outputs, coefficients).items():
                     total[name] = total[name] + value if name in total else value
@@ -234,21 +227,23 @@ class Run:
         for name in self.state:
             if name not in result:
                 result[name] = self.ops.zeros(like, like.shape)
-        for name, slab, gradient in held:
-            if name in result:  # else an output that is no part of the state
-                result[name][slab] += gradient
         return result
+
+    def _pass_layers_on(self, now: dict[str, Any], to: str, slabs: Sequence[tuple], gradient: Any) -> None:
+        """The gradient of held layers goes to the field that they are of, and is no longer the output's."""
+        for slab in slabs:
+            if to not in now:
+                now[to] = self.ops.zeros(gradient, gradient.shape)
+            now[to][slab] += gradient[slab]
+            gradient[slab] = 0
 
     def _before_rotation(self, back: Mapping[str, Any]) -> dict[str, Any]:
         """Gradients of the state by the fields that it came from."""
         return {self.stencil.fields[self.stencil._next[self.fields[name]]]: gradient for name, gradient in back.items()}
 
     def _layers_of(self, output: str) -> str:
-        """The field whose held layers an output has: the one of the state that it becomes, else its own."""
-        for name in self.state:
-            if self.stencil.fields[self.stencil._next[self.fields[name]]] == output:
-                return name
-        return output
+        """The field whose held layers an output has."""
+        return self.stencil.fields[self.stencil._layers[self.fields[output]]]
 
     def _values_by_stage(self, before: Mapping[str, Any], coefficients: Mapping[str, float] | None) -> list[dict]:
         """What each stage of a step reads."""
@@ -256,12 +251,12 @@ class Run:
         for stage in self.stages[:-1]:
             read.append(values)
             values = {**values, **self._launched(stage.stencil, [values[name] for name in stage.stencil.inputs],
-                                                 self.boundary, coefficients, self._layers(stage, before))}
+                                                 self.boundary, coefficients, self._layers(stage, values))}
         return [*read, values]
 
-    def _layers(self, stage: Stage, before: Mapping[str, Any]) -> dict[str, Any]:
+    def _layers(self, stage: Stage, values: Mapping[str, Any]) -> dict[str, Any]:
         """For each output of a stage the field whose held layers it has; None: zeros."""
-        return {name: before.get(self._layers_of(name)) for name in stage.stencil.outputs}
+        return {name: values.get(self._layers_of(name)) for name in stage.stencil.outputs}
 
     def _launched(self, stencil: Stencil, inputs: Sequence[Any], boundary: str, coefficients: Mapping[str, float] | None,
                   layers: Mapping[str, Any] | None = None) -> dict[str, Any]:

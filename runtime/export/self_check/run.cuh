@@ -92,7 +92,12 @@ void upload(const Buffer& buffer, const std::vector<double>& values, const Array
 void plain_step(Fields& fields, const long long (&n)[3], long long t) {
   for (const Stage& stage : kStages) {
     for_each_cell(n, [&](std::size_t i, long long x, long long y, long long z) {
-      if (!is_inside(stage.held, n, x, y, z)) return;
+      if (!is_inside(stage.held, n, x, y, z)) {
+        for (int o = 0; o < stage.outputs; ++o) {
+          fields[static_cast<std::size_t>(stage.fields[o])][i] = fields[static_cast<std::size_t>(stage.layers[o])][i];
+        }
+        return;
+      }
       double out[kMostOutputs];
       stage.update(fields, n, x, y, z, t, out);
       for (int o = 0; o < stage.outputs; ++o) fields[static_cast<std::size_t>(stage.fields[o])][i] = out[o];

@@ -255,6 +255,9 @@ int32_t stencil_tune_stencil_field_axis(const stencil_tune_stencil* stencil, int
 /** The field whose buffer stands for this one after a step: where u_next becomes u, the two change places; the field
  * itself where it stays. -1 beyond the last. */
 int32_t stencil_tune_stencil_field_next(const stencil_tune_stencil* stencil, int32_t field);
+/** The field whose held layers this one's buffer has once steps have written it: u_next and u_prev have those of u; the
+ * field itself where it keeps its own. -1 beyond the last. Since 0.7. */
+int32_t stencil_tune_stencil_field_layers(const stencil_tune_stencil* stencil, int32_t field);
 /** 1 where each stage writes weighted sums of cells alone, with weights that no field enters, else 0. Since 0.4. */
 int32_t stencil_tune_stencil_is_linear(const stencil_tune_stencil* stencil);
 /** How far a stage reads on each axis, the farthest of all: three numbers each, low <= 0 <= high, in cells. */

@@ -1,5 +1,6 @@
 #include "runtime/library/launch/rotation.hpp"
 
+#include "generator/stencil/indices.hpp"
 #include "stencil_tune/error.hpp"
 
 #include <fmt/format.h>
@@ -12,38 +13,38 @@ namespace stencil_tune {
 std::vector<int> buffer_rotation(const Stencil& stencil) {
   std::vector<int> next(stencil.fields.size());
   std::iota(next.begin(), next.end(), 0);
-  std::vector<bool> given(next.size(), false);  // the field's buffer went to another field
-  std::vector<bool> taken(next.size(), false);  // the field has got another buffer
+  std::vector<int> becomes = next;
   for (const Rotation& rotation : stencil.rotations) {
-    next[static_cast<std::size_t>(rotation.to)] = rotation.from;
-    given[static_cast<std::size_t>(rotation.from)] = true;
-    taken[static_cast<std::size_t>(rotation.to)] = true;
+    next[at(rotation.to)] = rotation.from;
+    becomes[at(rotation.from)] = rotation.to;
   }
-  // Displaced buffers, in order, to the fields left without one: as many of these as of those.
-  std::size_t displaced = 0;
-  for (std::size_t field = 0; field < next.size(); ++field) {
-    if (!given[field] || taken[field]) continue;
-    while (given[displaced] || !taken[displaced]) ++displaced;
-    next[field] = static_cast<int>(displaced++);
+  for (int field = 0; field < static_cast<int>(next.size()); ++field) {
+    if (becomes[at(field)] == field || next[at(field)] != field) continue;
+    int last = field;
+    while (becomes[at(last)] != last) last = becomes[at(last)];
+    next[at(field)] = last;
   }
   return next;
 }
 
-std::vector<LayerCopy> layer_copies(const Problem& problem, const LaunchBuffers& buffers) {
-  const std::vector<int> classes = layer_classes(problem, buffers);
-  std::vector<LayerCopy> copies;
-  std::vector<bool> supplied(classes.size(), false);
-  for (std::size_t stage = 0; stage < problem.step.stages.size(); ++stage) {
-    for (const int current : problem.step.stages[stage].layers_of) {
-      for (std::size_t place = 0; place < classes.size(); ++place) {
-        const bool takes_turns = classes[place] == classes[static_cast<std::size_t>(current)];
-        if (!takes_turns || static_cast<int>(place) == current || supplied[place]) continue;
-        supplied[place] = true;
-        copies.push_back({current, static_cast<int>(place), static_cast<int>(stage)});
-      }
-    }
+std::vector<HeldOutput> held_outputs(const Problem& step, const std::vector<int>& stored,
+                                     const std::vector<int>& places) {
+  std::vector<HeldOutput> held;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const int field = stored[i];
+    const int layers_of = step.step.layers_at[at(field)];
+    if (places[i] == layers_of) continue;
+    const Intermediate* between = find_intermediate(step.step, field);
+    held.push_back({places[i], layers_of, at(step.step.written_by[at(field)]), between != nullptr,
+                    between != nullptr && between->follows});
   }
-  return copies;
+  return held;
+}
+
+std::vector<int> carried_layers(const Problem& step, RunLayers layers) {
+  std::vector<int> carried = step.step.layers_at;
+  if (layers == RunLayers::differ) std::iota(carried.begin(), carried.end(), 0);
+  return carried;
 }
 
 std::vector<bool> fields_that_count(const Problem& problem) {

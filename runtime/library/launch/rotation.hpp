@@ -9,20 +9,32 @@
 
 namespace stencil_tune {
 
-/// next[f]: the field whose buffer becomes field f after a step. Fields that no rotation moves keep theirs; a buffer
-/// that is displaced goes to a field whose own moved on (ping-pong: u takes u_next's, u_next takes u's).
+/// next[f]: the field whose buffer becomes field f after a step. Fields that no rotation moves keep theirs; the
+/// buffer that falls out at the end of a chain goes to its beginning (u_next -> u -> u_prev: u_next takes u_prev's).
 std::vector<int> buffer_rotation(const Stencil& stencil);
 
-/// Copies of the layers that a stage never writes, from one buffer to another.
-struct LayerCopy {
-  int from = 0;   ///< place of the buffer (generator/stencil/buffers.hpp): a field
-  int to = 0;     ///< place: a field or a spare buffer
-  int stage = 0;  ///< that writes these buffers: its held layers are copied
+/// A buffer that a launch stores to, and whose held layers it must carry by then.
+struct HeldOutput {
+  int place = 0;          ///< of the buffer (generator/stencil/buffers.hpp): a field or a spare buffer
+  int layers_of = 0;      ///< the field whose buffer has them
+  std::size_t stage = 0;  ///< that writes what is stored: these are the layers that it keeps
+  bool between = false;   ///< an intermediate, which has them in single steps too
+  bool follows = false;   ///< they are others in each step
 };
 
-/// Which never-written layers must be copied before the first step, so that all buffers that take turns carry those of
-/// the current field: for each output, from the field it becomes to every other place that its buffer comes to.
-std::vector<LayerCopy> layer_copies(const Problem& problem, const LaunchBuffers& buffers);
+/// Those of a launch that stores these fields, under their names before the last rotation, to these places; others
+/// carry their own. step: the whole one.
+std::vector<HeldOutput> held_outputs(const Problem& step, const std::vector<int>& stored,
+                                     const std::vector<int>& places);
+
+/// What the caller's arrays carry in their held layers at the start of a run.
+enum class RunLayers {
+  differ,  ///< each its own
+  alike,   ///< those that take turns the same, as after a run
+};
+
+/// For each field: the one whose held layers its buffer carries then.
+std::vector<int> carried_layers(const Problem& step, RunLayers layers);
 
 /// For each field: whether a step leaves something in it that counts. The others' buffers are free after it.
 std::vector<bool> fields_that_count(const Problem& problem);

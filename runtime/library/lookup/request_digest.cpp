@@ -55,6 +55,8 @@ void add_stencil(Digest& digest, const Stencil& stencil) {
     for (const Update& update : stage.updates) digest.add(pair(update.output, update.expression));
   }
   for (const Rotation& rotation : stencil.rotations) digest.add(pair(rotation.from, rotation.to));
+  digest.add(stencil.holds.size());
+  for (const Hold& hold : stencil.holds) digest.add(pair(hold.field, hold.layers_of));
   digest.add(stencil.profiles.size());
   for (const Profile& profile : stencil.profiles) digest.add(pair(profile.field, profile.axis));
   for (const std::optional<Boundary>& boundary : stencil.boundary) {

@@ -105,7 +105,7 @@ u_next = "u"
   EXPECT_EQ(step.facts.reach[0], (std::array<Reach, kMaxRank>{Reach{-1, 1}, Reach{-2, 1}, Reach{0, 0}}));
   EXPECT_EQ(updated_box(step), (Box{{1, 2, 0}, {19, 19, 1}}));
   EXPECT_TRUE(is_whole_step(step));
-  EXPECT_EQ(kernel_inputs(step), (std::vector<int>{0, 1, 2, 3}));  // t keeps the layers of its own buffer
+  EXPECT_EQ(kernel_inputs(step), (std::vector<int>{0, 1, 2})) << "t has the layers of u";
   EXPECT_EQ(kernel_inputs(make_problem(two_stages, ElementType::f32, kZero, {2, {20, 20, 1}}, 0, 4, kWholeStep)),
             step.facts.inputs);
   EXPECT_EQ(kernel_outputs(step, 3), std::vector<int>{4});

@@ -1,7 +1,10 @@
 #include "generator/stencil/step.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/problem.hpp"
+#include "tests/runtime/expect_error.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -89,13 +92,13 @@ old = "older"
   EXPECT_EQ(names(stencil, stored_fields(step, 3)), (Names{"u_next", "u", "old"}));
 }
 
-TEST(Step, AnIntermediateIsNotStoredAndKeepsItsOwnLayers) {
+TEST(Step, AnIntermediateIsNotStoredAndHasTheLayersOfTheOnlyFieldThatStepsChange) {
   const Stencil stencil = defined(R"toml(
 fields = ["u", "guess", "u_next"]
 [[stage]]
 guess = "u + u[x-1]"
 [[stage]]
-u_next = "u + guess[x+1]"
+u_next = "u + guess[x-1]"
 [rotate]
 u_next = "u"
 )toml");
@@ -104,8 +107,83 @@ u_next = "u"
   EXPECT_EQ(names(stencil, step.stages[0].state_out), (Names{"u", "guess"}));
   EXPECT_EQ(names(stencil, step.stages[1].state_out), (Names{"u_next"}));
   EXPECT_EQ(names(stencil, stored_fields(step, 1)), (Names{"u_next"}));
-  EXPECT_EQ(names(stencil, step.stages[0].layers_of), (Names{"guess"}));
-  EXPECT_EQ(names(stencil, step.layers), (Names{"guess"}));
+  EXPECT_EQ(names(stencil, step.stages[0].layers_of), (Names{"u"}));
+  EXPECT_EQ(names(stencil, step.layers), (Names{}));
+}
+
+TEST(Step, AnIntermediateThatIsReadWhereItIsWrittenHasNoLayersToSpeakOf) {
+  const Stencil stencil = defined(R"toml(
+fields = ["u", "v", "flux", "u_next", "v_next"]
+[[stage]]
+flux = "u[x+1] - u + v"
+[[stage]]
+u_next = "u + flux - flux[x-1]"
+v_next = "v[x+1] + flux"
+)toml");
+  const StepFacts step = analyse_step(stencil);
+  EXPECT_EQ(names(stencil, step.stages[0].layers_of), (Names{"flux"}));
+  EXPECT_TRUE(step.unsaid.empty() && step.layers.empty());
+}
+
+constexpr const char* kTwoFields = R"toml(
+fields = ["u", "v", "u1", "u_next", "v_next"]
+[[stage]]
+u1 = "u + v[x-1]"
+[[stage]]
+u_next = "u1 + u1[x-1]"
+v_next = "v + u1[x+1]"
+[rotate]
+u_next = "u"
+v_next = "v"
+)toml";
+
+TEST(Step, WhoseLayersAnIntermediateHasIsSaidWhereSeveralFieldsChange) {
+  const Stencil unsaid = defined(kTwoFields);
+  const StepFacts step = analyse_step(unsaid);
+  ASSERT_EQ(step.unsaid.size(), 1U);
+  EXPECT_EQ(names(unsaid, {step.unsaid[0].field}), (Names{"u1"}));
+  EXPECT_EQ(names(unsaid, step.unsaid[0].candidates), (Names{"u", "v"}));
+  const Boundaries hold{Boundary::hold, Boundary::hold, Boundary::hold};
+  EXPECT_ERROR(make_problem(unsaid, ElementType::f64, hold, {2, {20, 20, 1}}, 0, 1, kWholeStep),
+               ErrorCode::invalid_argument, "[hold] u1 = \"u\"");
+  EXPECT_NO_THROW(
+      make_problem(unsaid, ElementType::f64, {Boundary::periodic, Boundary::hold}, {2, {20, 20, 1}}, 0, 1, kWholeStep));
+
+  const Stencil said = defined(std::string(kTwoFields) + "[hold]\nu1 = \"v\"\n");
+  EXPECT_EQ(names(said, analyse_step(said).stages[0].layers_of), (Names{"v"}));
+  EXPECT_NE(stencil_key(said), stencil_key(unsaid));
+}
+
+TEST(Step, LayersOfAnIntermediateFollowAFieldThatStepsChangeThere) {
+  const auto follows = [](const char* flux) {
+    const Stencil stencil = defined(fmt::format(R"toml(
+fields = ["p", "flux", "p_next"]
+[[stage]]
+flux = "{}"
+[[stage]]
+p_next = "p[x-1] + flux[x-1]"
+[rotate]
+p_next = "p"
+)toml",
+                                                flux));
+    return find_intermediate(analyse_step(stencil), 1)->follows;
+  };
+  EXPECT_TRUE(follows("p[x-2] - p")) << "p_next is written in the second column, flux is not";
+  EXPECT_FALSE(follows("p[x-1] - p"));
+}
+
+TEST(Step, OlderTimeLevelsComeToTheLayersOfTheFieldThatTheyWere) {
+  const Stencil stencil = defined(R"toml(
+fields = ["u", "old", "older", "probe", "u_next"]
+[update]
+u_next = "2*u - old[x-1] + older"
+probe = "u[x-1]"
+[rotate]
+u_next = "u"
+u = "old"
+old = "older"
+)toml");
+  EXPECT_EQ(names(stencil, analyse_step(stencil).layers_at), (Names{"u", "u", "u", "probe", "u"}));
 }
 
 TEST(Step, AnOutputThatNobodyReadsIsLeftByTheLastStep) {

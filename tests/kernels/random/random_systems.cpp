@@ -32,7 +32,7 @@ class RandomSystem {
     add_fields(stages);
     at_cell_ = make_fields(builder(), "at", draw_.one_of({0, 1, 1, 2}));
     for (int stage = 0; stage < stages; ++stage) add_stage(stage);
-    for (const Advanced& field : fields_) rotate(field);
+    rotate();
     return std::move(builder()).build();
   }
 
@@ -92,14 +92,28 @@ class RandomSystem {
     between_.insert(between_.end(), written.begin(), written.end());
   }
 
-  void rotate(const Advanced& field) {
-    if (field.now == field.next || draw_.one_in(10)) return;  // then nobody reads what was written
-    builder().rotate(field.next, field.now);
-    int from = field.now;
-    for (const int to : field.older) {
-      builder().rotate(from, to);
-      from = to;
+  /// Now and then each result becomes the next field instead of its own; nobody reads what rotates into nothing.
+  void rotate() {
+    std::vector<Advanced> moving;
+    Fields held = beside_, between = between_;
+    for (const Advanced& field : fields_) {
+      const bool in_place = field.now == field.next;
+      const bool moves = !in_place && !draw_.one_in(10);
+      if (moves) moving.push_back(field);
+      if (!in_place && !moves) between.push_back(field.next);
+      held.push_back(field.now);
     }
+    const std::size_t shift = moving.size() > 1 && draw_.one_in(3) ? 1 : 0;
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+      const Advanced& to = moving[(i + shift) % moving.size()];
+      builder().rotate(moving[i].next, to.now);
+      int from = to.now;
+      for (const int older : to.older) {
+        builder().rotate(from, older);
+        from = older;
+      }
+    }
+    for (const int field : between) builder().hold(field, draw_.one_of(held));
   }
 
   Draw& draw_;

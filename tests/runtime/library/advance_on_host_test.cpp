@@ -145,7 +145,7 @@ p = "p_prev"
   for (std::vector<double>& field : now) fields.push_back(field.data());
   kernel.advance(nullptr, fields, 1);
 
-  std::vector<double> flux = before[2];
+  std::vector<double> flux = before[0];  // where it is not computed it stands for p
   for (std::size_t x = 3; x < kCells; ++x) flux[x] = before[0][x - 3] - before[0][x];
   const auto* p = static_cast<const double*>(fields[0]);
   for (std::size_t x = 0; x + 1 < kCells; ++x) {

@@ -78,14 +78,19 @@ struct PoisonArguments {
   long long count;
 };
 
+/// What an earlier level computed of its whole box.
+struct ComputedBox {
+  const double* values;  ///< null: nothing
+  const float* errors;
+  long long low[3];
+  long long high[3];
+};
+
 /// What a field holds when a level reads it.
 struct ReferenceInput {
-  const void* cells;     ///< memory, as kernels have it
-  const double* values;  ///< what an earlier level computed of its whole box, read instead there; or null
-  const float* errors;   ///< of those
-  long long low[3];      ///< the box of that level
-  long long high[3];
-  int along;  ///< of a profile 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
+  const void* cells;        ///< memory, as kernels have it
+  ComputedBox computed[2];  ///< read instead in their boxes; the second one where the first has nothing
+  int along;                ///< of a profile 1 for x, 2 for y, 3 for z; 0: a field of the whole grid
   int reserved;
 };
 

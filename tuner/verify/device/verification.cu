@@ -114,12 +114,13 @@ struct ReadCell {
     if (from.along > 0) return entry(from, offset);
     long long at[3];
     if (!find(offset, at)) return exactly(0);
-    if (!is_computed(from, at)) {
+    const ComputedBox* box = box_with(from, at);
+    if (box == nullptr) {
       return exactly(loaded(static_cast<const Bits*>(from.cells)[place_of(arguments.layout, at[0], at[1], at[2])]));
     }
-    const long long number = number_in_box(from, at);
-    return arguments.weight_count > 0 ? enclosed(from.values[number], from.errors[number])
-                                      : opaque(from.values[number], from.errors[number], 0);
+    const long long number = number_in(*box, at);
+    return arguments.weight_count > 0 ? enclosed(box->values[number], box->errors[number])
+                                      : opaque(box->values[number], box->errors[number], 0);
   }
 
   /// What the errors of earlier levels add to a linear update's.
@@ -127,10 +128,10 @@ struct ReadCell {
     double error = 0;
     for (int i = 0; i < arguments.weight_count; ++i) {
       const ErrorWeight tap = arguments.weights[i];
-      const ReferenceInput& from = arguments.inputs[tap.input];
       long long at[3];
-      if (!find(tap.offset, at) || !is_computed(from, at)) continue;
-      error += scaled(from.errors[number_in_box(from, at)], tap.weight);
+      if (!find(tap.offset, at)) continue;
+      const ComputedBox* box = box_with(arguments.inputs[tap.input], at);
+      if (box != nullptr) error += scaled(box->errors[number_in(*box, at)], tap.weight);
     }
     return error;
   }
@@ -154,18 +155,20 @@ struct ReadCell {
     return exactly(at < 0 ? 0 : loaded(static_cast<const Bits*>(from.cells)[at]));
   }
 
-  /// By an earlier level; other cells are as in memory.
-  __device__ static bool is_computed(const ReferenceInput& from, const long long (&at)[3]) {
-    if (from.values == nullptr) return false;
-    for (int axis = 0; axis < 3; ++axis) {
-      if (at[axis] < from.low[axis] || at[axis] >= from.high[axis]) return false;
+  /// That of the level that computed the cell; null where it is as in memory.
+  __device__ static const ComputedBox* box_with(const ReferenceInput& from, const long long (&at)[3]) {
+    for (const ComputedBox& box : from.computed) {
+      if (box.values == nullptr) continue;
+      bool inside = true;
+      for (int axis = 0; axis < 3; ++axis) inside = inside && at[axis] >= box.low[axis] && at[axis] < box.high[axis];
+      if (inside) return &box;
     }
-    return true;
+    return nullptr;
   }
 
-  __device__ static long long number_in_box(const ReferenceInput& from, const long long (&at)[3]) {
-    const long long row = (at[2] - from.low[2]) * (from.high[1] - from.low[1]) + (at[1] - from.low[1]);
-    return row * (from.high[0] - from.low[0]) + (at[0] - from.low[0]);
+  __device__ static long long number_in(const ComputedBox& box, const long long (&at)[3]) {
+    const long long row = (at[2] - box.low[2]) * (box.high[1] - box.low[1]) + (at[1] - box.low[1]);
+    return row * (box.high[0] - box.low[0]) + (at[0] - box.low[0]);
   }
 };
 

@@ -19,6 +19,16 @@ DeviceReference::DeviceReference(const CheckKernels& kernels, std::int64_t capac
   reset();
 }
 
+check::ComputedBox DeviceReference::argument_of(const ComputedCells& cells) {
+  check::ComputedBox box{};
+  if (!cells.by) return box;
+  box.values = device_pointer<const double>(cells.by->values_.address());
+  box.errors = device_pointer<const float>(cells.by->errors_.address());
+  std::copy(cells.box.low.begin(), cells.box.low.end(), box.low);
+  std::copy(cells.box.high.begin(), cells.box.high.end(), box.high);
+  return box;
+}
+
 void DeviceReference::compute(const Output& output, const FieldSet& fields, std::span<const FieldContents> contents,
                               const Slab& slab, std::int64_t at) {
   const auto& [stage, how, exact, step] = output;
@@ -35,11 +45,8 @@ void DeviceReference::compute(const Output& output, const FieldSet& fields, std:
     }
     const FieldContents& now = contents[static_cast<std::size_t>(field)];
     input.cells = device_pointer(fields.field(now.layers));
-    if (!now.computed) continue;
-    input.values = device_pointer<const double>(now.computed->values_.address());
-    input.errors = device_pointer<const float>(now.computed->errors_.address());
-    std::copy(now.box.low.begin(), now.box.low.end(), input.low);
-    std::copy(now.box.high.begin(), now.box.high.end(), input.high);
+    input.computed[0] = argument_of(now.computed);
+    input.computed[1] = argument_of(now.beneath);
   }
   if (how.weights) arguments.weights = device_pointer<const check::ErrorWeight>(how.weights->address());
   arguments.weight_count = how.weight_count;

@@ -23,11 +23,17 @@ std::int64_t row_count(const Box& box);
 
 class DeviceReference;
 
-/// What a field holds: memory, but for the cells that a level computed.
-struct FieldContents {
-  int layers = 0;                                     ///< the field whose memory it is
-  std::shared_ptr<const DeviceReference> computed{};  ///< all cells of `box`, from cell 0 on; null: none were computed
+/// All cells of a box, which a level computed, from cell 0 on.
+struct ComputedCells {
+  std::shared_ptr<const DeviceReference> by{};  ///< null: none were computed
   Box box{};
+};
+
+/// What a field holds: memory, but for the cells that levels computed.
+struct FieldContents {
+  int layers = 0;  ///< the field whose memory it is
+  ComputedCells computed{};
+  ComputedCells beneath{};  ///< of an intermediate: what the field held whose layers it has
 };
 
 /// Values before they are stored, and bounds of their errors, of as many cells as it has room for. Works on the
@@ -67,6 +73,8 @@ class DeviceReference {
   std::pair<double, double> read(std::int64_t at) const;
 
  private:
+  static check::ComputedBox argument_of(const ComputedCells& cells);
+
   const CheckKernels& kernels_;
   std::int64_t capacity_;
   DeviceBuffer values_;

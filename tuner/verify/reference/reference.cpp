@@ -299,16 +299,28 @@ ReferenceField stored(const Problem& problem, int output, const ComputedField& c
   return field;
 }
 
+/// Cells that the level did not compute are those of an earlier one.
+void lay_beneath(ComputedField& field, const ComputedField& earlier) {
+  for (std::size_t i = 0; i < field.value.size(); ++i) {
+    if (field.computed[i] || !earlier.computed[i]) continue;
+    field.value[i] = earlier.value[i];
+    field.error[i] = earlier.error[i];
+    field.computed[i] = true;
+  }
+}
+
 /// All stages of a step, or the problem's own, each from what the ones before left.
 void make_step(std::span<const Problem> stages, std::span<const double> coefficients, const check::Rounding& rounding,
                std::int64_t step, std::vector<Contents>& contents) {
   for (const Problem& stage : stages) {
     const std::vector<Update>& updates = updates_of(stage);
-    const std::vector<int>& layers_of = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of;
+    const std::vector<Contents> before = contents;
     for (std::size_t output = 0; output < updates.size(); ++output) {
+      const int field = updates[output].output;
+      const Contents& layers = before[static_cast<std::size_t>(stage.step.layers_at[static_cast<std::size_t>(field)])];
       auto computed = std::make_shared<ComputedField>(sweep(stage, output, contents, coefficients, rounding, step));
-      contents[static_cast<std::size_t>(updates[output].output)] = {
-          contents[static_cast<std::size_t>(layers_of[output])].memory, std::move(computed)};
+      if (layers.computed && find_intermediate(stage.step, field) != nullptr) lay_beneath(*computed, *layers.computed);
+      contents[static_cast<std::size_t>(field)] = {layers.memory, std::move(computed)};
     }
   }
 }

@@ -61,13 +61,16 @@ std::vector<FieldContents> StepReferences::make_step(std::vector<FieldContents> 
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Problem& stage = stages_[s];
     const Box box = updated_box(stage);
+    const std::vector<FieldContents> before = contents;
     for (std::size_t output = 0; output < how_.stages[s].size(); ++output) {
       const int field = updates_of(stage)[output].output;
       std::shared_ptr<DeviceReference> computed = take(done);
       computed->compute({stage, how_.stages[s][output], how_.numbers.exact, kCheckPlace.step + done}, fields_, contents,
                         {0, row_count(box)});
-      const int layers = stage.step.stages[static_cast<std::size_t>(stage.stage)].layers_of[output];
-      contents[static_cast<std::size_t>(field)] = {layers, std::move(computed), box};
+      const int layers = stage.step.layers_at[static_cast<std::size_t>(field)];
+      const bool between = find_intermediate(stage.step, field) != nullptr;
+      const ComputedCells beneath = between ? before[static_cast<std::size_t>(layers)].computed : ComputedCells{};
+      contents[static_cast<std::size_t>(field)] = {layers, {std::move(computed), box}, beneath};
     }
   }
   return contents;

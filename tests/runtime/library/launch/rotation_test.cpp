@@ -3,6 +3,7 @@
 #include "runtime/library/launch/layer_copier.hpp"
 
 #include "generator/definition/definition.hpp"
+#include "generator/stencil/buffers.hpp"
 #include "tests/runtime/expect_error.hpp"
 
 #include <cstring>
@@ -48,32 +49,46 @@ TEST(Rotation, AStencilWhoseOutputsAreNoInputsCannotAdvance) {
   EXPECT_NO_THROW(require_next_step(there_and_back));
 }
 
-TEST(Rotation, LayersComeFromTheCurrentFieldToAllThatTakeTurnsWithIt) {
-  const auto pairs = [](const Problem& problem, int steps) {
-    std::vector<std::pair<int, int>> result;
-    for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, steps))) {
-      result.emplace_back(copy.from, copy.to);
-    }
-    return result;
-  };
-  using Pairs = std::vector<std::pair<int, int>>;
-  EXPECT_EQ(pairs(make_problem(make_builtin(Shape::star, 1, 1), ElementType::f32, {}, {1, {100, 1, 1}}), 1),
-            (Pairs{{0, 1}}));
+TEST(Rotation, EachChainTurnsItsOwnBuffersRoundInWhateverOrderTheFieldsStand) {
+  // u_next becomes v and v_next becomes u, and a third buffer remembers what v was.
+  EXPECT_EQ(buffer_rotation(with(5, {{0, 3}, {1, 2}, {3, 4}}, {0, 1})), (std::vector<int>{4, 2, 1, 0, 3}));
+}
+
+/// (place, whose layers, stage) of a launch of so many steps.
+std::vector<std::vector<int>> held(const Problem& problem, int steps) {
+  const LaunchBuffers buffers = launch_buffers(problem, steps);
+  std::vector<std::vector<int>> result;
+  for (const HeldOutput& each : held_outputs(problem, buffers.stored, buffers.outputs)) {
+    result.push_back({each.place, each.layers_of, static_cast<int>(each.stage), each.between ? 1 : 0});
+  }
+  return result;
+}
+
+using Held = std::vector<std::vector<int>>;
+
+TEST(Rotation, WhatALaunchStoresHasTheLayersOfTheFieldThatItBecomes) {
+  EXPECT_EQ(held(make_problem(make_builtin(Shape::star, 1, 1), ElementType::f32, {}, {1, {100, 1, 1}}), 1),
+            (Held{{1, 0, 0, 0}}));
   const Problem wave = defined(
       "fields = [\"p\", \"p_prev\", \"p_next\"]\n[[stage]]\np_next = \"p[x-1] + p[x+1] - p_prev\"\n"
       "[rotate]\np_next = \"p\"\np = \"p_prev\"\n");
-  EXPECT_EQ(pairs(wave, 1), (Pairs{{0, 1}, {0, 2}}));
-  EXPECT_EQ(pairs(wave, 2), (Pairs{{0, 1}, {0, 2}, {0, 3}})) << "and the spare one";
+  EXPECT_EQ(held(wave, 1), (Held{{2, 0, 0, 0}}));
+  EXPECT_EQ(held(wave, 2), (Held{{2, 0, 0, 0}, {3, 0, 0, 0}})) << "and the older level in the spare buffer";
 }
 
 TEST(Rotation, LayersAreThoseOfTheStageThatWritesTheField) {
   const Problem problem = defined(
       "fields = [\"a\", \"b\", \"a_next\", \"b_next\"]\n[[stage]]\na_next = \"a[x-1] + a\"\n"
       "[[stage]]\nb_next = \"b[x+1] + a_next\"\n[rotate]\na_next = \"a\"\nb_next = \"b\"\n");
-  const std::vector<LayerCopy> copies = layer_copies(problem, launch_buffers(problem, 1));
-  ASSERT_EQ(copies.size(), 2U);
-  EXPECT_EQ(copies[0].stage, 0);
-  EXPECT_EQ(copies[1].stage, 1);
+  EXPECT_EQ(held(problem, 1), (Held{{2, 0, 0, 0}, {3, 1, 1, 0}}));
+}
+
+TEST(Rotation, AnOlderLevelCarriesItsOwnLayersUntilAStepHasMovedIt) {
+  const Problem wave = defined(
+      "fields = [\"p\", \"q\", \"p_next\"]\n[[stage]]\np_next = \"p[x+1] - q[x-1]\"\n"
+      "[rotate]\np_next = \"p\"\np = \"q\"\n");
+  EXPECT_EQ(carried_layers(wave, RunLayers::differ), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(carried_layers(wave, RunLayers::alike), (std::vector<int>{0, 0, 0}));
 }
 
 /// How often each cell of a field is covered by the boxes.

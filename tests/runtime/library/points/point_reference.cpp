@@ -2,7 +2,6 @@
 
 #include "generator/points/point_checks.hpp"
 #include "generator/stencil/indices.hpp"
-#include "runtime/library/launch/layer_copier.hpp"
 #include "runtime/library/launch/rotation.hpp"
 #include "tuner/verify/reference/reference.hpp"
 
@@ -21,32 +20,19 @@ Problem stage_of(const Problem& problem, int stage) {
   return make_problem(problem.stencil, problem.type, problem.boundaries, problem.extents, problem.pitch, 1, stage);
 }
 
-/// As advance() does it first.
-void even_layers(const Problem& problem, Fields& fields) {
-  for (const LayerCopy& copy : layer_copies(problem, launch_buffers(problem, 1))) {
-    if (copy.to >= static_cast<int>(fields.size())) continue;
-    for (const Box& layer : held_boxes(stage_of(problem, copy.stage))) {
-      for (std::int64_t z = layer.low[2]; z < layer.high[2]; ++z) {
-        for (std::int64_t y = layer.low[1]; y < layer.high[1]; ++y) {
-          for (std::int64_t x = layer.low[0]; x < layer.high[0]; ++x) {
-            const std::size_t cell = place(problem, {.cell = {x, y, z}});
-            fields[at(copy.to)][cell] = fields[at(copy.from)][cell];
-          }
-        }
-      }
-    }
-  }
-}
-
+/// Outputs have the held layers of the fields that the step gives them.
 void update(const Problem& stage, Fields& fields) {
   Fields inputs;
   for (const int field : stage.facts.inputs) inputs.push_back(fields[at(field)]);
   std::vector<double> coefficients;
   for (const Coefficient& coefficient : stage.stencil.coefficients) coefficients.push_back(coefficient.value);
+  const Fields before = fields;
   for (const ReferenceField& output : evaluate_reference(stage, inputs, coefficients)) {
+    std::vector<double> next = before[at(stage.step.layers_at[at(output.field)])];
     for (std::size_t i = 0; i < output.value.size(); ++i) {
-      if (output.tolerance[i] >= 0) fields[at(output.field)][i] = output.value[i];
+      if (output.tolerance[i] >= 0) next[i] = output.value[i];
     }
+    fields[at(output.field)] = std::move(next);
   }
 }
 
@@ -55,7 +41,6 @@ void update(const Problem& stage, Fields& fields) {
 PointResult run_with_points(const Problem& problem, Fields fields, const PointList& points,
                             const std::vector<double>& series, int steps) {
   PointResult result;
-  even_layers(problem, fields);
   const std::vector<int> next = buffer_rotation(problem.stencil);
   for (int step = 0; step < steps; ++step) {
     for (int number = 0; number < static_cast<int>(problem.stencil.stages.size()); ++number) {
